@@ -17,7 +17,6 @@ from agent.api import (
     flock,
     history,
     logs,
-    plan,
     programs,
     session,
     settings,
@@ -106,7 +105,7 @@ AGENT_LOG = Method("agent_log", logs.AgentLog, logs.AgentLogReply)
 RUNS = Method("runs", history.Runs, history.RunsReply)
 HISTORY = Method("history", history.History, history.HistoryReply)
 STATISTICS = Method("statistics", history.Statistics, history.StatisticsReply)
-PLAN = Method("plan", plan.Plan, plan.PlanReply)
+PLAN = Method("plan", work.Plan, work.PlanReply)
 
 AnyMethod = Method[Any, Any]
 

@@ -4,17 +4,23 @@ The decoder's messages name types of Python and places with a dollar sign; who t
 has neither in mind. The rules below are all the kinds of message that it has; one that a later
 version of it words otherwise is passed on as it is, still one sentence. Below them is what such
 sentences share: what may be meant, and when something was.
+
+Decoders say that a word is wrong and not which are right. Looked up only then, from the types that
+are the contract, in their order, so that there is no second list.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from enum import Enum
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Struct
 
 from agent.api.phrases import worded
 from agent.protocol.phrases import Phrase, said
@@ -53,6 +59,7 @@ _WANTED = (
     (_CLOCK, "a time of a day like 18:30"),
     (_BASE64, "a text in base64"),
 )
+_STEP = re.compile(r"\.(?P<field>\w+)|\[[^\]]*\]")
 
 
 def parameters_fault(
@@ -154,3 +161,38 @@ def moment(time_s: float) -> str:
         return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (OverflowError, OSError, ValueError):
         return f"second {time_s:.0f}"
+
+
+def choices_at(kind: type[Struct], place: str) -> tuple[str, ...]:
+    """Return the words that may stand at a place like ``.rules.hours[0].day``; empty where any
+    may."""
+    found: list[Any] = [kind]
+    for step in _STEP.finditer(place):
+        below = [_below(each, step["field"]) for each in found]
+        found = [part for each in below for part in _parts(each)]
+    return tuple(dict.fromkeys(word for each in found for word in _words(each)))
+
+
+def _below(kind: Any, field: str | None) -> Any:
+    """The type of a field, or of what is inside a list or an object; None where there is none."""
+    if field is None:
+        inside = [each for each in get_args(kind) if each is not Ellipsis]
+        return inside[-1] if inside else None
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return get_type_hints(kind).get(field)
+    return None
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    if get_origin(kind) in (Union, UnionType):
+        for each in get_args(kind):
+            yield from _parts(each)
+    else:
+        yield kind
+
+
+def _words(kind: Any) -> Iterator[str]:
+    if get_origin(kind) is Literal:
+        yield from map(str, get_args(kind))
+    elif isinstance(kind, type) and issubclass(kind, Enum):
+        yield from (str(each.value) for each in kind)

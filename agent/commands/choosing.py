@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from agent.commands import exits
-from agent.commands.folding import HelpFormatter
+from agent.commands.columns import HelpFormatter
 from agent.commands.interrupting import raise_again
 from agent.commands.parsing import KNOWN, PROGRAM, CommandParser, epilog
 

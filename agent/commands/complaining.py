@@ -8,7 +8,7 @@ import shutil
 import sys
 from typing import TextIO
 
-from agent.commands.folding import wrapped_lines
+from agent.commands.columns import wrapped_lines
 
 
 def complain(sentence: str) -> None:

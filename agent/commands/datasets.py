@@ -11,7 +11,7 @@ from agent.client import Client
 from agent.commands.asking import ask, tell, with_loop
 from agent.commands.parsing import ALL, Options, argument, command, misuse
 from agent.commands.showing import ago, show_lines, show_rows, size
-from agent.workflow.uploading import add
+from agent.workflow.submission import add
 
 ADD = "add"
 LATEST = 50

@@ -13,7 +13,7 @@ from agent.api.work import Gate, TaskView, Why
 from agent.client import Client
 from agent.commands.asking import fail, tell, with_loop
 from agent.commands.parsing import Options, argument, command
-from agent.workflow.uploading import add
+from agent.workflow.submission import add
 
 EXTERNAL = "id:"
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from agent.commands import exits
+from agent.commands.columns import HelpFormatter
 from agent.commands.complaining import complain
-from agent.commands.folding import HelpFormatter
 
 PROGRAM = "wingbeat"
 Options = argparse.Namespace

@@ -1,4 +1,4 @@
-"""`wingbeat submit`: a workflow from a file to the flock."""
+"""`wingbeat submit`: a workflow from a file to the flock, or a dry run of it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from agent.api.choices import choices_at
 from agent.api.methods import PLAN, STATUS, SUBMIT
-from agent.api.plan import Plan
+from agent.api.reasons import NotAccepted, reason_of
 from agent.api.values import NAME_CHARACTERS_MAX
-from agent.api.wording import parameters_fault
-from agent.api.work import Status, Submit, Submitted
+from agent.api.wording import choices_at, parameters_fault
+from agent.api.work import Plan, PlanReply, Status, Submit, Submitted, TaskPlan
 from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_loop
 from agent.commands.parsing import Options, argument, command
-from agent.commands.planned import show_plan
 from agent.commands.questions import priority
-from agent.commands.showing import show_json
+from agent.commands.showing import clock, moment, show_json, show_lines, show_table
 from agent.commands.waiting import wait_for
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.submission import Wanted, dry, prepare, read_for
@@ -36,6 +34,7 @@ Submit a workflow to the flock. Submitting one under a name that is known runs n
 FILE is a workflow file (name.wingbeat.yaml, or XML of the older systems), or JSON as the client
 protocol has it; `-` reads JSON from standard input. Files of this machine that a workflow names
 become datasets of the flock, so that this machine may go away then."""
+MISFITS_SHOWN_MAX = 20
 
 
 def _name(text: str) -> str:
@@ -207,3 +206,44 @@ def _told(submitted: Submitted) -> list[str]:
         return [f"{name} is known already and not run twice; --name gives it another name"]
     disks = "this disk only, as nobody else is there" if submitted.disks < 2 else "two disks"
     return [f"{name} is accepted and kept on {disks}", *submitted.waits]
+
+
+def show_plan(reply: PlanReply) -> None:
+    """Show the faults of a dry run, or where each task could run and when all of it would end."""
+    if reply.faults:
+        show_lines(reply.faults)
+        return
+    if reply.known:
+        show_lines(["a workflow of this name is known already: it would not run twice"])
+    show_table(("TASK", "COULD RUN ON", "BEGINS", "ENDS"), [_row(each) for each in reply.tasks])
+    show_lines(_misfits(reply))
+    show_lines([*reply.waits, *reply.missing])
+    machines = "1 machine helps" if reply.helping == 1 else f"{reply.helping} machines help"
+    nowhere = [each for each in reply.tasks if not each.fits and each.misfits]
+    if nowhere:
+        names = ", ".join(each.task for each in nowhere[:MISFITS_SHOWN_MAX])
+        show_lines([f"no machine that is seen can run {names}: it would wait for one"])
+        return
+    show_lines([f"{machines} now; it would end about {moment(reply.expected_end_ms)}"])
+
+
+def _row(plan: TaskPlan) -> tuple[str, ...]:
+    gate = not plan.fits and not plan.misfits
+    where = "(a person)" if gate else ", ".join(plan.fits) or "nowhere"
+    return (plan.task, where, f"in {clock(plan.begins_s)}", f"in {clock(plan.ends_s)}")
+
+
+def _misfits(reply: PlanReply) -> list[str]:
+    """Each reason once, however many tasks have it."""
+    found: dict[str, list[str]] = {}
+    for plan in reply.tasks:
+        for misfit in plan.misfits:
+            if reply.waits and isinstance(reason_of(misfit.why, misfit.reason), NotAccepted):
+                continue  # told of all of them together
+            found.setdefault(f"{misfit.name} {misfit.reason}", []).append(plan.task)
+    lines = [
+        f"{reason} ({', '.join(tasks[:3])}{f' and {len(tasks) - 3} more' if len(tasks) > 3 else ''})"
+        for reason, tasks in found.items()
+    ]
+    hidden = len(lines) - MISFITS_SHOWN_MAX
+    return lines[:MISFITS_SHOWN_MAX] + ([f"and {hidden} more reasons"] if hidden > 0 else [])

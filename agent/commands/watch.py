@@ -24,11 +24,10 @@ from agent.client import Client, DisconnectedError, NoAgentError
 from agent.commands import exits
 from agent.commands.asking import with_loop
 from agent.commands.drawing import console, on_terminal, task_table, workflow_lines
-from agent.commands.following import lasting_bundles
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import counted, moment, plain, show_json, show_lines, standing
 from agent.commands.status import node_line
-from agent.commands.waiting import OVER, ending, exit_code
+from agent.commands.waiting import OVER, ending, exit_code, lasting_bundles
 
 WORKFLOWS_MAX = 12
 TASKS_READ_MAX = 2_000

@@ -22,21 +22,20 @@ from agent.api.rpc import ErrorCode, Problem, Request, RequestId
 from agent.api.session import Closing, Hello, Welcome
 from agent.api.values import Position
 from agent.control.envelope import (
+    Lines,
     Malformed,
+    TooLong,
     answer_line,
     closing_line,
     failure_line,
     read_request,
 )
 from agent.control.limits import Limits
-from agent.control.lines import Lines, TooLong
-from agent.control.members import hello_for
+from agent.control.members import Relay, hello_for
 from agent.control.membership import other_member
 from agent.control.refusal import RefusedError
-from agent.control.relay import Relay
 from agent.control.request_context import RequestContext
-from agent.control.text_session import TextSession
-from agent.control.text_words import TextError, Token, read_line
+from agent.control.text_session import TextError, TextSession, Token, read_line
 from agent.control.uploads import Uploads
 from agent.control.verbs import VERBS
 

@@ -3,21 +3,24 @@
 The end is an estimate as a person would make it: each task goes to the machine that is free first
 among those that fit, the longest remaining path first, after the work that is there already. It
 knows of nothing that is still to come, and takes expected lengths for true.
+
+Some machines run a published program only after somebody there has accepted it. Whoever submits work
+with programs of its own waits for people, and should hear so at once: on this machine it runs
+without being asked for, elsewhere it does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 import msgspec
 
-from agent.api.plan import PENDING, Misfit, TaskPlan
-from agent.api.reasons import as_why
-from agent.control.machines import seen
+from agent.api.reasons import AcceptanceNeeded, as_why
+from agent.api.work import PENDING, Misfit, TaskPlan
 from agent.control.port import Snapshot
-from agent.control.views import Views
+from agent.control.views import Views, seen
 from agent.protocol.messages import Capabilities
 from agent.protocol.policy.forecast import lay_out
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
@@ -191,3 +194,30 @@ def _unstarted(specs: tuple[TaskSpec, ...]) -> Iterator[TaskView]:
         needs = tuple(each for each in producers_of(spec) if each in own)
         stage = Stage.WAITING if needs else Stage.READY
         yield TaskView(spec.task, spec.expected_ms / TICKS, needs, stage)
+
+
+def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
+    """Tell whether somebody at that machine has to accept the program of this task first."""
+    capabilities = machine.capabilities
+    taken = spec.program in capabilities.programs or capabilities.takes_published
+    return spec.published is not None and not taken
+
+
+def acceptances(
+    specs: Iterable[TaskSpec], machines: Sequence[Machine], *, far: bool = False
+) -> list[AcceptanceNeeded]:
+    """Return which machines have yet to accept which published programs, those of the same
+    machines together. The first machine is this one: it takes what it is about to publish itself,
+    unless another member asks (``far``)."""
+    programs = {spec.program: spec for spec in specs if spec.published is not None}
+    waiting: dict[tuple[str, ...], list[str]] = {}
+    for program, spec in programs.items():
+        own = to_come(spec) and not far  # its own are always taken
+        others = machines[1:] if own else machines
+        names = tuple(machine.name for machine in others if unaccepted(spec, machine))
+        if names:
+            waiting.setdefault(names, []).append(program)
+    return [
+        AcceptanceNeeded(names, tuple(each.partition("@")[0] for each in found))
+        for names, found in waiting.items()
+    ]

@@ -1,11 +1,15 @@
-"""A line to a request, and answers to lines: JSON-RPC 2.0 as ``agent.api.rpc`` has it.
+"""Bytes to lines, a line to a request, and answers to lines: JSON-RPC 2.0 as ``agent.api.rpc`` has it.
 
 Read step by step, not against one type, so that each way to be wrong has its own sentence, and so
 that the answer carries the id whenever that could be read.
+
+A line that is too long is skipped to its end, so that the next one is heard. Bytes are told, never
+asked for: the connection reads, this only cuts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -17,12 +21,56 @@ from agent.api.rpc import Answer, ErrorCode, Failure, Notification, Problem, Req
 from agent.api.wording import suggestion
 
 Value = TypeVar("Value")
-
 _FIELDS = ("jsonrpc", "id", "method", "params")
 _object = msgspec.json.Decoder(dict[str, Raw])
 _id: msgspec.json.Decoder[RequestId] = msgspec.json.Decoder(RequestId)
 _text = msgspec.json.Decoder(str)
 _encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """A line exceeded the limit; its content is gone."""
+
+    limit_bytes: int
+
+
+class Lines:
+    """Cuts what a client sends; the limit may be raised between two lines."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        self._held = bytearray()
+        self._searched = 0
+        self._skipping = False
+
+    def feed(self, data: bytes) -> None:
+        """Add bytes that have arrived; ``take`` cuts them."""
+        self._held += data
+
+    def take(self) -> Iterator[bytes | TooLong]:
+        """Yield the complete lines, without their ends; one that is too long is told once, at once,
+        and skipped."""
+        while True:
+            end = self._held.find(b"\n", self._searched)
+            if end < 0:
+                break
+            line = bytes(self._held[:end])
+            del self._held[: end + 1]
+            self._searched = 0
+            if self._skipping:
+                self._skipping = False
+            elif len(line) > self.limit_bytes:
+                yield TooLong(self.limit_bytes)
+            else:
+                yield line.strip()
+        self._searched = len(self._held)
+        if self._skipping or len(self._held) > self.limit_bytes:
+            self._held.clear()
+            self._searched = 0
+            if not self._skipping:
+                self._skipping = True
+                yield TooLong(self.limit_bytes)
 
 
 @dataclass(frozen=True, slots=True)

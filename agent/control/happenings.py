@@ -1,19 +1,26 @@
 """What a node notices, as events for clients: ids become names where a person reads them.
 
 One event is read off another: a task that moved may be a gate that waits for a person.
+
+An event brings the rows that it changes, so that whoever follows need not ask for them; only where
+somebody follows, for a row takes longer to make than the event itself, and thousands of tasks may move in a second while nobody looks. The table is ahead of the notices, so a row may be of a state
+that a later event tells; it is never of an earlier one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
+from msgspec import structs
 from msgspec.structs import replace
 
-from agent.api import session
+from agent.api import session, work
 from agent.api.reasons import NO_REASON, Reason, as_why, reason_of
 from agent.control.naming import cause_of
-from agent.control.port import Notice, Snapshot
+from agent.control.port import NodePort, Notice, Snapshot
 from agent.control.progress import PERMILLE_MAX
+from agent.control.views import Views, node_view, peer_view, volunteering_said
 from agent.protocol.effects import (
     CancelFinished,
     OutcomeChanged,
@@ -21,11 +28,14 @@ from agent.protocol.effects import (
     TaskProgressed,
     WorkflowSafe,
 )
-from agent.protocol.records import TaskId, TaskState
+from agent.protocol.records import ENDED, TaskId, TaskState
+from agent.protocol.table import Table
 from agent.wording.run_ends import named
 from agent.wording.speech import english
 
 GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
+WAITING_ROWS_MAX = 16
+"""Of those that go on waiting when one task has ended: what they wait for may be another now."""
 
 
 def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
@@ -74,3 +84,40 @@ def _host(now: Snapshot, task: TaskId) -> str:
     reading = now.table.reading(task)
     run = (reading.owner or reading.outcome) if reading else None
     return now.name_of(run.host) if run else ""
+
+
+def with_rows(happening: session.Happening, node: NodePort, views: Views) -> session.Happening:
+    """Return the event with the rows that it changes; as it is where it changes none."""
+    match happening:
+        case session.TaskMoved(task=task, after=after):
+            rows, more = _of_task(task, after, views)
+            return structs.replace(happening, rows=rows, more=more)
+        case session.PeerChanged(node=machine) if machine == views.now.node:
+            return structs.replace(happening, own=node_view(views))
+        case session.PeerChanged(node=machine):
+            return structs.replace(happening, peer=peer_view(views, machine))
+        case session.VolunteeringChanged():
+            view = volunteering_said(node.rooms.presence.view())
+            return structs.replace(happening, view=view)
+        case _:
+            return happening
+
+
+def _of_task(
+    task: TaskId, after: TaskState, views: Views
+) -> tuple[tuple[work.TaskView, ...], bool]:
+    """Return the rows, and whether there would be more of them."""
+    table = views.now.table
+    spec = table.specs.get(task)
+    if spec is None:
+        return (), False
+    waiting = list(islice(_waiting(task, table), WAITING_ROWS_MAX + 1)) if after in ENDED else []
+    specs = (spec, *(table.specs[each] for each in waiting[:WAITING_ROWS_MAX]))
+    return tuple(map(views.task, specs)), len(waiting) > WAITING_ROWS_MAX
+
+
+def _waiting(task: TaskId, table: Table) -> Iterator[TaskId]:
+    for each in table.dependants(task):
+        reading = table.reading(each)
+        if reading is not None and reading.state is TaskState.SUBMITTED:
+            yield each

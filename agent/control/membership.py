@@ -1,5 +1,8 @@
-"""What the verbs share that are about the flock."""
+"""What the verbs share that are about the flock, and about joining it without an invitation."""
 
+from __future__ import annotations
+
+from agent.api.admission import Answered, JoinRequestView, same_code
 from agent.api.flock import MemberView
 from agent.api.rpc import ErrorCode
 from agent.api.wording import moment
@@ -41,3 +44,56 @@ def other_member(call: RequestContext, reference: str) -> MemberView:
                 )
                 raise RefusedError(ErrorCode.UNKNOWN, sentence)
     return find_member(members, reference)
+
+
+async def decide_request(
+    call: RequestContext, reference: str, code: str, *, admit: bool
+) -> Answered:
+    """Admit or refuse the request that a person means, and return it. Raises ``RefusedError`` where
+    none or several are meant, or one is to be admitted without its code."""
+    require_membership(call)
+    wanted = find_request(call.rooms.flock.requests(), reference)
+    if admit and not code:
+        check_compared(wanted, reference)
+    answered = await call.rooms.flock.decide(wanted.request, code, admit=admit)
+    return Answered(answered.request, answered.name, answered.code, admit)
+
+
+def find_request(requests: list[JoinRequestView], reference: str) -> JoinRequestView:
+    """Return the request with this id, code or name. Raises ``RefusedError`` where none or several
+    have it: names may repeat, even on purpose."""
+    found = (
+        [each for each in requests if each.request == reference]
+        or [each for each in requests if same_code(each.code, reference)]
+        or [each for each in requests if each.name.casefold() == reference.casefold()]
+    )
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        names = ", ".join(f"{each.name} ({each.code})" for each in requests)
+        asking = f"these ask: {names}" if names else "none asks at present"
+        sentence = f'no machine that asks has the name or code "{reference}": {asking}'
+        raise RefusedError(ErrorCode.UNKNOWN, sentence)
+    codes = ", ".join(each.code for each in found)
+    sentence = f"several machines that ask call themselves {reference}: give the code ({codes})"
+    raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
+
+
+def check_compared(wanted: JoinRequestView, reference: str) -> None:
+    """Raise ``RefusedError`` unless the reference is the request's id or code. Nobody is let in by
+    its name alone, for that is its own word, and whoever is quicker has it."""
+    if reference != wanted.request and not same_code(wanted.code, reference):
+        sentence = f"give the code that {reference} shows, so that it is the one you mean"
+        raise RefusedError(ErrorCode.REFUSED, sentence)
+
+
+def open_requests(requests: list[JoinRequestView]) -> list[JoinRequestView]:
+    """Return the requests that nobody has answered."""
+    return [each for each in requests if not each.admitted]
+
+
+def asks_to_be_let_in(facts: JoinRequestView) -> str:
+    """Return the sentence for whoever looks after the flock; name and user are the machine's own
+    word."""
+    user = f" (user {facts.user})" if facts.user else ""
+    return f"{facts.name}{user} asks to be let in: `wingbeat flock requests` tells more"

@@ -10,16 +10,15 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from agent.api.choices import choices_at
 from agent.api.methods import Method
 from agent.api.rpc import ErrorCode
 from agent.api.session import Hello, Welcome
 from agent.api.values import Position
-from agent.api.wording import parameters_fault
+from agent.api.wording import choices_at, parameters_fault
 from agent.control.event_log import EventLog
-from agent.control.flock_programs import FlockPrograms
 from agent.control.members import Members
 from agent.control.port import NodePort, Snapshot
+from agent.control.program_views import FlockPrograms
 from agent.control.progress import TaskProgress
 from agent.control.refusal import RefusedError
 from agent.control.rooms import Rooms

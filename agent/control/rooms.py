@@ -164,7 +164,7 @@ class HistoryRoom(Protocol):
 
 
 class SettingsRoom(Protocol):
-    """What the owner of this machine has set; ``agent.settings.owner_settings.OwnerSettings``."""
+    """What the owner of this machine has set; ``agent.settings.editing.OwnerSettings``."""
 
     async def view(self) -> SettingsView:
         """Return what the file says, and what of it waits for a restart."""

@@ -1,33 +1,67 @@
-"""The way in to a node: listens on loopback, and keeps the clients that show the token."""
+"""The way in to a node: listens on loopback, and keeps the clients that show the token.
+
+A file opens the client protocol: where to connect, and the token. It is written whole, for the owner of the account alone, once the server listens, and removed when
+the server ends. What an agent that was killed leaves behind opens nothing: the token is drawn anew
+at each start.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from agent.api.rpc import ErrorCode, Problem
-from agent.api.session import Hello, Welcome
+from agent.api.session import CONTROL_FILE, ControlFile, Hello, Welcome
 from agent.api.values import Position
 from agent.control.connection import Connection
-from agent.control.control_file import new_token, remove_control_file, write_control_file
 from agent.control.envelope import failure_line
 from agent.control.event_log import EventLog
-from agent.control.flock_programs import FlockPrograms
-from agent.control.happenings import happenings_of
+from agent.control.happenings import happenings_of, with_rows
 from agent.control.limits import Limits
 from agent.control.members import Members
 from agent.control.port import NodePort, Notice
+from agent.control.program_views import FlockPrograms
 from agent.control.progress import TaskProgress
 from agent.control.request_context import RequestContext
-from agent.control.rows import with_rows
 from agent.control.uploads import Uploads
 from agent.control.views import Views
+from agent.host.private_files import PrivateFolder
 
+TOKEN_BYTES = 32
 LOOPBACK = "127.0.0.1"
 UPLOADS = "uploads"
 """In the data folder: what clients send, until it is a dataset."""
+
+
+def new_token() -> str:
+    """Return a token that nobody can guess."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def write_control_file(folder: Path, port: int, token: str) -> None:
+    """Write port, token and process where this account's clients look. Raises ``MembershipError``
+    when the disk refuses."""
+    content = ControlFile(port, token, os.getpid())
+    data = msgspec.json.format(msgspec.json.encode(content)) + b"\n"
+    PrivateFolder(folder).write(CONTROL_FILE, data)
+
+
+def remove_control_file(folder: Path, token: str) -> None:
+    """Remove the file if it still has this token; one that cannot be read, or is another server's,
+    stays."""
+    path = folder / CONTROL_FILE
+    try:
+        written = msgspec.json.decode(path.read_bytes(), type=ControlFile)
+    except (OSError, msgspec.MsgspecError):
+        return
+    if written.token == token:
+        path.unlink(missing_ok=True)
 
 
 class ControlServer:

@@ -6,7 +6,7 @@ given. Start reading at ``operations`` for acts, at ``network`` for what goes on
 ====================  ======================================================================
 ``operations``        create, invite, join, expel, leave, each effective while the node runs
 ``network``           links, discovery and roster of one membership, from joining to leaving
-``peer_status``       what peers say of themselves; ``peer_notices`` how often that is told
+``peer_status``       what peers say of themselves, and how often that is told
 ``addresses``         where members can be reached, kept on disk; ``gossip`` tells others
 ``known_requests``    strangers who ask to be let in, as a member knows them
 ``own_join_request``  this machine asks a flock to let it in; ``nearby`` finds flocks to ask

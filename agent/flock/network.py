@@ -30,8 +30,7 @@ from agent.api.session import FlockChanged, PeerChanged
 from agent.flock.addresses import AddressBook
 from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
 from agent.flock.known_requests import Admissions
-from agent.flock.peer_notices import PeerNotices
-from agent.flock.peer_status import PeerStatuses
+from agent.flock.peer_status import PeerNotices, PeerStatuses
 from agent.net.addresses import Address
 from agent.net.book_sharing import share_book
 from agent.net.dial_connect import ANY_HOST

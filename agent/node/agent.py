@@ -55,9 +55,8 @@ from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
-from agent.settings.editing import keep_rules
+from agent.settings.editing import OwnerSettings, keep_rules
 from agent.settings.node_settings import PAUSED, NodeSettings, read_settings
-from agent.settings.owner_settings import OwnerSettings
 from agent.wording.speech import english
 
 PROGRAMS_EVERY_S = 30.0

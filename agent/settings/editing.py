@@ -2,6 +2,8 @@
 
 The file is its owner's: order, comments and spelling of what is not changed survive. What comes out
 is read before it takes the place of the file: it has to say what was meant.
+
+Clients see and change them here: what the file says, and what of it waits for a restart.
 """
 
 from __future__ import annotations
@@ -20,12 +22,19 @@ from agent.settings.node_settings import NodeSettings, read_settings, settings_o
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
+import asyncio
+
+import msgspec
+
+from agent.api.settings import SettingsView
 
 Value = str | int | float | list[str]
 Table = Mapping[str, Value | bool]
 """All that a table says then; keys that are not among them are removed from it."""
 
 _one_at_a_time = threading.Lock()
+LIVE = ("volunteer", "presence")
+"""Presence minds these itself."""
 
 
 def keep_rules(path: Path, rules: Rules) -> NodeSettings:
@@ -113,3 +122,35 @@ def _replaced(path: Path, text: str) -> NodeSettings:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, content)
     return settings
+
+
+class OwnerSettings:
+    """Of a node that runs by ``running``."""
+
+    def __init__(self, path: Path, running: NodeSettings) -> None:
+        self._path, self._running = path, running
+        self._changing = asyncio.Lock()
+
+    async def view(self) -> SettingsView:
+        """Return what the settings file says, and what of it waits for a restart. Raises
+        ``ServiceError`` when it cannot be read."""
+        kept = await asyncio.to_thread(read_settings, self._path)
+        told = {
+            name: getattr(kept, name)
+            for name in SettingsView.__struct_fields__
+            if hasattr(kept, name)
+        }
+        told["addresses"] = tuple(map(str, kept.addresses))
+        restart = tuple(self._differing(kept))
+        return msgspec.convert(told | {"file": str(self._path), "restart": restart}, SettingsView)
+
+    async def change(self, given: Mapping[str, Value]) -> SettingsView:
+        """Write these values into the settings file, and return what it says then. Raises
+        ``ServiceError``, and nothing is changed."""
+        async with self._changing:  # else a reply could come after one that tells more
+            await asyncio.to_thread(keep_changes, self._path, given)
+            return await self.view()
+
+    def _differing(self, kept: NodeSettings) -> list[str]:
+        names = [name for name in NodeSettings.__dataclass_fields__ if name not in LIVE]
+        return [name for name in names if getattr(kept, name) != getattr(self._running, name)]

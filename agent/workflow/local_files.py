@@ -14,8 +14,8 @@ import itertools
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.api.plan import PENDING
 from agent.api.values import Dataset
+from agent.api.work import PENDING
 from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.kinds import Word

@@ -3,27 +3,162 @@
 The command line and the window both come through here, with whatever client they have; it is asked
 by the methods of the contract and nothing else. Nothing is sent before all of the file was
 read without a fault.
+
+An agent on this machine is given paths and reads them itself. An agent on another one is sent the
+contents in pieces, and a program is then named as its own node would name it: the name, an @, and
+the beginning of its folder's digest.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from agent.api import methods
-from agent.api.plan import PENDING
-from agent.api.programs import Programs, ProgramsReply, Published
+from agent.api.datasets import (
+    CHUNK_BYTES_MAX,
+    AddDataset,
+    BeginUpload,
+    DatasetAdded,
+    EndUpload,
+    UploadChunk,
+)
+from agent.api.methods import Method
+from agent.api.programs import Programs, ProgramsReply, Publish, Published, published_name
 from agent.api.values import Dataset, NamedPriority
-from agent.api.work import Submit, Submitted, Task
-from agent.workflow.model import KnownProgram, Workflow
+from agent.api.work import PENDING, Submit, Submitted, Task
+from agent.workflow.model import KnownProgram, LocalProgram, Workflow
+from agent.workflow.program_description import PROGRAM_YAML
+from agent.workflow.program_folder import read_program
 from agent.workflow.reading import Asked, Known, read_workflow_file
-from agent.workflow.uploading import Client, add, publish
 
+Sent = Callable[[int], object]
+"""Told how many bytes are on the other side now, more than before."""
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
 ProgressCallback = Callable[[str], None]
+
+
+class Client(Protocol):
+    """As much of a client as is needed; ``agent.client.Client`` is one."""
+
+    async def call(self, method: Method[P, R], params: P) -> R:
+        """Ask, and wait for the answer."""
+        ...
+
+
+async def add(
+    client: Client, path: Path, *, far: bool = False, sent: Sent = lambda _: None
+) -> Dataset:
+    """Have a file or folder taken into the flock's store, and return its dataset. With ``far`` it
+    is sent in pieces, and ``sent`` hears the bytes of each. Raises ``ClientError`` or
+    ``OSError``."""
+    if not far:
+        added = await client.call(methods.ADD_DATASET, AddDataset(_told(path)))
+        return added.dataset
+    return (await _upload(client, path, sent)).dataset
+
+
+async def publish(client: Client, program: LocalProgram, *, far: bool = False) -> Published:
+    """Publish a program's folder; for a script, a folder made of it and its description. Returns
+    the name and dataset. Raises ``ClientError`` or ``OSError``."""
+    if not program.description:
+        return await _publish(client, program.path, far)
+    with tempfile.TemporaryDirectory(prefix="wingbeat-") as made:
+        folder = Path(made) / program.name
+        folder.mkdir()
+        shutil.copy(program.path, folder / program.path.name)
+        (folder / PROGRAM_YAML).write_text(program.description, "utf-8")
+        return await _publish(client, folder, far)
+
+
+async def _publish(client: Client, folder: Path, far: bool) -> Published:
+    if not far:
+        return await client.call(methods.PUBLISH, Publish(_told(folder)))
+    name = read_program(folder).name
+    dataset = await add(client, folder, far=True)
+    return Published(published_name(name, dataset.dataset), dataset)
+
+
+async def _upload(client: Client, path: Path, sent: Sent) -> DatasetAdded:
+    files = await asyncio.to_thread(_files, path)
+    folder = files[0][1] != "" if files else True
+    begun = await client.call(methods.BEGIN_UPLOAD, BeginUpload(path.name, folder))
+    for file, name in files:
+        pieces = _pieces(file)  # read beside the loop, because a file may be on a slow disk
+        while (found := await asyncio.to_thread(next, pieces, None)) is not None:
+            piece, offset = found
+            chunk = UploadChunk(begun.upload, piece, name, offset, _executable(file))
+            await client.call(methods.UPLOAD_CHUNK, chunk)
+            sent(len(piece))
+    for name in await asyncio.to_thread(_empty_folders, path):
+        await client.call(methods.UPLOAD_CHUNK, UploadChunk(begun.upload, b"", name, folder=True))
+    return await client.call(methods.END_UPLOAD, EndUpload(begun.upload))
+
+
+def _executable(path: Path) -> bool:
+    """Tell whether a file may be executed, as the store of datasets sees it; Windows has no such
+    right."""
+    return os.name == "posix" and bool(path.stat().st_mode & stat.S_IXUSR)
+
+
+def _told(path: Path) -> str:
+    """How the agent, which works elsewhere, finds it."""
+    return str(path.absolute())
+
+
+def _files(path: Path) -> list[tuple[Path, str]]:
+    """What is to be sent, each with its path within the folder; a file alone has none.
+
+    Raises ``OSError`` for what an agent of this machine would not take either.
+    """
+    if not path.is_dir():
+        return [(_checked(path), "")]
+    found = (each for each in path.rglob("*") if each.is_symlink() or not each.is_dir())
+    files = sorted(_checked(file, path) for file in found)
+    return [(file, file.relative_to(path).as_posix()) for file in files]
+
+
+def _empty_folders(path: Path) -> list[str]:
+    """What an agent of this machine would keep of a folder besides its files."""
+    folders = (each for each in path.rglob("*") if each.is_dir() and not each.is_symlink())
+    return sorted(each.relative_to(path).as_posix() for each in folders if not any(each.iterdir()))
+
+
+def _checked(path: Path, folder: Path | None = None) -> Path:
+    """A file that may be sent, alone or as a part of that folder."""
+    known = path.stat()
+    if path.is_symlink() and stat.S_ISDIR(known.st_mode):
+        reason = "it is a link to a folder: put the folder itself there"
+    elif not stat.S_ISREG(known.st_mode):
+        reason = "it is no file but a device or a pipe"
+    elif folder is not None and not path.resolve().is_relative_to(folder.resolve()):
+        reason = "it is a link that leads out of the folder: put the file there"
+    else:
+        return path
+    raise OSError(errno.EINVAL, reason, str(path))
+
+
+def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
+    """The contents of a file; an empty one has one empty piece."""
+    offset = 0
+    with path.open("rb") as file:
+        while (piece := file.read(CHUNK_BYTES_MAX)) or not offset:
+            yield piece, offset
+            offset += len(piece)
+            if not piece:
+                return
 
 
 @dataclass(frozen=True, slots=True)

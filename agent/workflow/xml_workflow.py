@@ -32,8 +32,7 @@ from agent.workflow.tables import (
     TASK_NAME_WANTED,
     TASKS_MAX,
 )
-from agent.workflow.xml_elements import check
-from agent.workflow.xml_graph import Graph, GraphNode, Job, read_graph, type_of, value_of
+from agent.workflow.xml_graph import Graph, GraphNode, Job, check, read_graph, type_of, value_of
 from agent.workflow.xml_nodes import read_xml
 from agent.workflow.yaml_nodes import read_bytes
 

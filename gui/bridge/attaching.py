@@ -14,7 +14,7 @@ from agent.api.methods import GATE
 from agent.api.values import Dataset
 from agent.api.work import Gate, Wished
 from agent.client import Client
-from agent.workflow.uploading import Sent, add
+from agent.workflow.submission import Sent, add
 
 Stamp = tuple[Path, int, int]
 Kept = dict[Stamp, Dataset]

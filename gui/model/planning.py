@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from msgspec import Raw
 
 from agent.api.phrases import phrase_of, worded
-from agent.api.plan import PlanReply
 from agent.api.reasons import NotAccepted, reason_of
 from agent.api.values import Dataset, TaskState
-from agent.api.work import Submit, Task, TaskView
+from agent.api.work import PlanReply, Submit, Task, TaskView
 from gui.model.times import clock, span
 from gui.wording import OwnSpeech, all_explained
 from gui.words import tr, tr_n

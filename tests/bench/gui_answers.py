@@ -25,7 +25,6 @@ from agent.api.history import (
     WeekView,
 )
 from agent.api.logs import AgentLog, AgentLogReply, LogLine
-from agent.api.plan import Misfit, Plan, PlanReply, TaskPlan
 from agent.api.programs import ProgramsReply, ProgramView
 from agent.api.session import TaskMoved, TaskProgressed
 from agent.api.settings import SettingsView
@@ -33,13 +32,17 @@ from agent.api.values import Capabilities, Dataset, Position, TaskState
 from agent.api.volunteering import SourceView, VolunteeringView, VolunteerRules
 from agent.api.work import (
     CurrentTask,
+    Misfit,
     Move,
     NodeView,
+    Plan,
+    PlanReply,
     Show,
     ShowReply,
     Status,
     StatusReply,
     Story,
+    TaskPlan,
     TaskView,
     Why,
     WorkflowView,

@@ -22,9 +22,8 @@ from agent.api.datasets import Datasets
 from agent.api.history import Runs
 from agent.api.logs import AgentLog
 from agent.api.methods import METHODS
-from agent.api.plan import Plan
 from agent.api.session import CONTROL_FILE, ControlFile
-from agent.api.work import Show, Status, Why
+from agent.api.work import Plan, Show, Status, Why
 from tests.bench.gui_answers import Flock
 
 TOKEN = "a token of sixteen letters"

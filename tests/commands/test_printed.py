@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from agent.api.plan import Misfit, PlanReply, TaskPlan
 from agent.api.presence_reasons import HelpsAlways, PausedUntilResumed
 from agent.api.reasons import Cancelled, NeedsCancelled, NotAccepted, Opaque, Reason, as_why
 from agent.api.session import TaskMoved
 from agent.api.values import TaskState
-from agent.api.work import NodeView
+from agent.api.work import Misfit, NodeView, PlanReply, TaskPlan
 from agent.cli import COMMANDS, main
-from agent.commands.columns import column_widths, stacked_rows
-from agent.commands.folding import folded, wrapped_lines
-from agent.commands.planned import show_plan
+from agent.commands.columns import column_widths, folded, stacked_rows, wrapped_lines
 from agent.commands.showing import helping
+from agent.commands.submit import show_plan
 from agent.commands.waiting import ending
 from agent.wording.speech import english
 

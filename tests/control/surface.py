@@ -61,8 +61,8 @@ from agent.protocol.reasons import NobodyUsesIt, StoryEntry
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
+from agent.settings.editing import OwnerSettings
 from agent.settings.node_settings import NodeSettings
-from agent.settings.owner_settings import OwnerSettings
 from tests.control.parts import (
     FakeAdmission,
     FakeDatasets,

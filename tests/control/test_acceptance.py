@@ -8,11 +8,10 @@ import msgspec
 import pytest
 
 from agent.api.phrases import worded
-from agent.api.plan import PENDING
 from agent.api.reasons import AcceptanceNeeded
 from agent.api.wording import near, suggestion
-from agent.control.acceptance import acceptances
-from agent.control.dry_run import FitTable, Machine
+from agent.api.work import PENDING
+from agent.control.dry_run import FitTable, Machine, acceptances
 from agent.protocol.messages import Capabilities
 from agent.protocol.records import Dataset, TaskSpec
 from agent.wording.speech import english

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agent.api.admission import JoinRequestView
 from agent.api.rpc import ErrorCode
-from agent.control.admission import (
+from agent.control.membership import (
     asks_to_be_let_in,
     check_compared,
     find_request,

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from agent.api.flock import PeerView
 from agent.api.values import Capabilities
-from agent.control import flock_programs
+from agent.control import program_views as flock_programs
 from agent.paths import Home
 from tests.control.serving import WITHIN_S, LineClient, Serving, greeted, serving
 from tests.control.surface import ALDER, KNOWN

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from agent.api.rpc import ErrorCode
-from agent.control.text_words import TextError, read_line
+from agent.control.text_session import TextError, read_line
 from tests.control.serving import LineClient, Serving, greeted, stranger
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.control.lines import Lines, TooLong
+from agent.control.envelope import Lines, TooLong
 
 LIMIT_BYTES = 8
 

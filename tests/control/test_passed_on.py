@@ -14,7 +14,7 @@ import pytest
 from msgspec import structs
 
 from agent.api.rpc import ErrorCode
-from agent.control import members, relay
+from agent.control import members
 from agent.control.naming import task_id
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.records import Claim, Life, Run, Running, TaskLife
@@ -223,7 +223,7 @@ async def test_why_no_conversation_begins(
     tmp_path: Path, arrived: Arrived, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if arrived is silent:
-        monkeypatch.setattr(relay, "GREETING_S_MAX", 0.05)
+        monkeypatch.setattr(members, "GREETING_S_MAX", 0.05)
 
     async with serving(tmp_path) as here, listening(here, arrived), stranger(here) as client:
         told = await client.refusal("hello", greeting(here, "alder"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.settings import owner_settings as viewing
+from agent.settings import editing as viewing
 from agent.settings.node_settings import NodeSettings, read_settings
 from tests.control.serving import LineClient, Serving
 

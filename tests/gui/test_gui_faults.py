@@ -23,8 +23,8 @@ from PySide6.QtWidgets import QApplication
 import agent
 import gui.translations
 from agent.api.phrases import as_raw, worded
-from agent.api.plan import PlanReply
 from agent.api.rpc import ErrorCode, Problem
+from agent.api.work import PlanReply
 from agent.client import RequestError
 from agent.protocol.phrases import Phrase, hinted, said
 from gui import words

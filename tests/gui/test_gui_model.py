@@ -11,10 +11,10 @@ import pytest
 
 import gui.translations
 from agent.api.history import PhaseSpan, RunView, TaskRuns
-from agent.api.plan import Misfit, PlanReply, TaskPlan
 from agent.api.reasons import AcceptanceNeeded, NotAccepted, as_why
 from agent.api.values import TaskState
 from agent.api.volunteering import Hours
+from agent.api.work import Misfit, PlanReply, TaskPlan
 from gui import words
 from gui.model.graph import BOX_HEIGHT, draw
 from gui.model.marks import Mark

@@ -11,11 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from agent.api.history import PhaseSpan, RunView, TaskRuns
-from agent.api.plan import Misfit, PlanReply, TaskPlan
 from agent.api.reasons import NotAccepted, as_why
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
-from agent.api.work import ATTACHED_MAX, Input, Submit, Task
+from agent.api.work import ATTACHED_MAX, Input, Misfit, PlanReply, Submit, Task, TaskPlan
 from gui.model.attaching import Attaching
 from gui.model.graph import (
     BENDS_MAX,

@@ -11,7 +11,6 @@ import pytest
 
 from agent.api import (
     datasets,
-    plan,
     programs,
     work,
 )
@@ -47,7 +46,7 @@ class Told:
             "end_upload": self._uploaded,
             "gate": lambda _: work.Wished("line-42", "done"),
             "programs": lambda _: programs.ProgramsReply((programs.ProgramView("import", ("a",)),)),
-            "plan": lambda _: plan.PlanReply(False, (), (), 1, 0),
+            "plan": lambda _: work.PlanReply(False, (), (), 1, 0),
             "submit": lambda wish: work.Submitted(wish.name, False, 1),
         }
 

@@ -8,9 +8,8 @@ import pytest
 from msgspec import structs
 
 from agent.api.reasons import NO_WHY
-from agent.flock import peer_notices
-from agent.flock.peer_notices import PeerNotices
-from agent.flock.peer_status import PeerStatuses
+from agent.flock import peer_status
+from agent.flock.peer_status import PeerNotices, PeerStatuses
 from agent.net.addresses import Address
 from agent.net.link import Traffic
 from agent.net.links import LinkReport
@@ -66,7 +65,7 @@ def test_what_an_earlier_version_says_stays_as_it_said_it() -> None:
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peer_notices, "CHANGES_EVERY_S", 0.05)
+    monkeypatch.setattr(peer_status, "CHANGES_EVERY_S", 0.05)
 
 
 async def test_of_many_changes_the_first_and_the_last_are_told() -> None:

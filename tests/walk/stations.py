@@ -27,7 +27,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
         "connected.Client._open",
         "link.Link.greet",
         "programs.programs",
-        "flock_programs.FlockPrograms.answers",
+        "program_views.FlockPrograms.answers",
         "program_views.program_views",
         "reading.describe",
         "reading._Reader.workflow",
@@ -89,7 +89,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
     "way back": (
         "agent.Agent.notify",
         "happenings.happenings_of",
-        "rows.with_rows",
+        "happenings.with_rows",
         "event_log.EventLog.record",
         "envelope.event_line",
         "connection.Connection._write",

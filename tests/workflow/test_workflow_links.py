@@ -21,7 +21,7 @@ from agent.api.methods import Method
 from agent.api.values import Dataset
 from agent.workflow.faults import FaultsError
 from agent.workflow.reading import read_workflow
-from agent.workflow.uploading import add
+from agent.workflow.submission import add
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)

@@ -21,9 +21,9 @@ from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, REFUSE, REQUESTS, 
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, fail, tell, with_client
-from agent.commands.following import follow_until
 from agent.commands.parsing import PROGRAM, Options, argument, command, misuse
 from agent.commands.showing import ago, confirm, moment, show_json, show_lines, show_rows
+from agent.commands.waiting import follow_until
 
 OPEN = ("waiting", "admitted", "joining")
 

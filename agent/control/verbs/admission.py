@@ -15,8 +15,7 @@ from agent.api.admission import (
     WithdrawAsk,
 )
 from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, NEARBY, REFUSE, REQUESTS, WITHDRAW_ASK
-from agent.control.admission import decide_request
-from agent.control.membership import require_flock
+from agent.control.membership import decide_request, require_flock
 from agent.control.request_context import RequestContext, serves
 
 

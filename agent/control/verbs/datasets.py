@@ -32,8 +32,7 @@ from agent.api.methods import (
     UPLOAD_CHUNK,
 )
 from agent.api.rpc import ErrorCode
-from agent.control.dataset_names import bring_dataset
-from agent.control.naming import find_workflow
+from agent.control.naming import bring_dataset, find_workflow
 from agent.control.port import Snapshot
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves

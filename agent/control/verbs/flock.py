@@ -18,11 +18,15 @@ from agent.api.flock import (
     PeersReply,
 )
 from agent.api.methods import DOCTOR, EXPEL, FLOCK_CREATE, INVITE, JOIN, LEAVE, MEMBERS, PEERS
-from agent.control.admission import asks_to_be_let_in, open_requests
-from agent.control.machines import node_view, peer_views
-from agent.control.membership import require_flock, require_membership
+from agent.control.membership import (
+    asks_to_be_let_in,
+    open_requests,
+    require_flock,
+    require_membership,
+)
 from agent.control.naming import find_member
 from agent.control.request_context import RequestContext, serves
+from agent.control.views import node_view, peer_views
 
 
 @serves(PEERS)

@@ -15,8 +15,7 @@ from agent.api.programs import (
     RefuseProgram,
 )
 from agent.api.rpc import ErrorCode
-from agent.control.flock_programs import ProgramAnswers
-from agent.control.program_views import descriptions, find_published, program_views
+from agent.control.program_views import ProgramAnswers, descriptions, find_published, program_views
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view

@@ -9,14 +9,12 @@ from sys import intern
 
 from agent.api.methods import PLAN, SUBMIT
 from agent.api.phrases import as_raw, worded
-from agent.api.plan import Plan, PlanReply
 from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
 from agent.api.wording import near
-from agent.api.work import Submit, Submitted, Task
-from agent.control.acceptance import acceptances
-from agent.control.dry_run import machines_seen, plan_tasks
+from agent.api.work import Plan, PlanReply, Submit, Submitted, Task
+from agent.control.dry_run import acceptances, machines_seen, plan_tasks
 from agent.control.gates import with_attached
 from agent.control.naming import task_id, with_names
 from agent.control.refusal import RefusedError

@@ -3,9 +3,9 @@
 from agent.api.methods import PAUSE, RESUME, SET_VOLUNTEERING, VOLUNTEERING
 from agent.api.rpc import ErrorCode
 from agent.api.volunteering import Pause, Resume, SetVolunteering, Volunteering, VolunteeringView
-from agent.control.machines import volunteering_said
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
+from agent.control.views import volunteering_said
 
 
 @serves(PAUSE)

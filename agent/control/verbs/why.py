@@ -10,13 +10,11 @@ from agent.api.methods import WHY
 from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import Move, Story, TaskView, Why
-from agent.control.acceptance import unaccepted
-from agent.control.dry_run import machines_seen
-from agent.control.machines import seen
+from agent.control.dry_run import machines_seen, unaccepted
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.request_context import RequestContext, serves
-from agent.control.views import tasks_by_host
+from agent.control.views import seen, tasks_by_host
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskSpec
 from agent.protocol.seats import failed_on, misfit

@@ -14,11 +14,11 @@ from agent.api.work import (
     Wished,
 )
 from agent.control.gates import attachment_fault
-from agent.control.machines import node_view
 from agent.control.naming import find_task, find_workflow
 from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import priority_value
+from agent.control.views import node_view
 from agent.control.wishes import TO_BE_NAMED, wish_of
 from agent.protocol import events, records
 from agent.protocol.phrases import said
