@@ -11,7 +11,7 @@ import pytest
 from agent.net import transfer_pipe
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.nodes import MEGABYTE, a_file, a_folder, brought, here, laid, until
-from tests.driver.nodes import flock_of, services
+from tests.driver.nodes import flock_of, members, services
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -22,8 +22,7 @@ async def test_a_large_file_comes_from_several_holders(
 ) -> None:
     monkeypatch.setattr(transfer_pipe, "LEAVES_THE_LOOP", in_thread)
 
-    async with services(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
-        await flock_of(ant, bee, cat)
+    async with members(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
         path, dataset = a_file(tmp_path / "raw", 30 * MEGABYTE + 17)
         await ant.datasets.add(path)
         await until(lambda: here(bee, dataset) or here(cat, dataset))

@@ -58,6 +58,16 @@ def meshed(service: Agent, peers: int) -> bool:
     return [bool(peer.version) for peer in service.now().peers] == [True] * peers
 
 
+@asynccontextmanager
+async def members(
+    folder: Path, *names: str, options: Options = QUIET, **settings: object
+) -> AsyncIterator[list[Agent]]:
+    """Started nodes of one flock."""
+    async with services(folder, *names, options=options, **settings) as started:
+        await flock_of(*started)
+        yield started
+
+
 async def submit(service: Agent, *parameters: str, workflow: str = "w") -> Answer:
     """A workflow of independent tasks ``w.0``, ``w.1``, ..."""
     tasks = tuple(

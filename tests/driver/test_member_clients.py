@@ -9,7 +9,7 @@ import pytest
 
 from agent.api.errors import ServiceError
 from agent.node.agent import Agent
-from tests.driver.nodes import flock_of, services
+from tests.driver.nodes import members
 from tests.hosts.waiting import eventually
 
 
@@ -42,8 +42,7 @@ async def ended(reader: asyncio.StreamReader) -> bool:
 
 
 async def test_the_client_of_a_machine_that_is_expelled_is_cut_off(tmp_path: Path) -> None:
-    async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
-        await flock_of(ant, bee, cat)
+    async with members(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
         taken = Taken(ant)
         ways = {each.name: await each.member_clients.open(ant.node_id) for each in (bee, cat)}
         for reader, writer in ways.values():

@@ -32,6 +32,7 @@ from tests.driver.nodes import (
     home_of,
     host_of,
     in_state,
+    members,
     reading,
     services,
     submit,
@@ -119,8 +120,7 @@ async def test_a_cancelled_program_is_stopped(tmp_path: Path) -> None:
 
 
 async def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> None:
-    async with services(tmp_path, "ant", "bee") as (ant, bee):
-        await flock_of(ant, bee)
+    async with members(tmp_path, "ant", "bee") as (ant, bee):
         ant.presence.pause()
         pids, go = tmp_path / "pids", tmp_path / "go"
         await eventually(lambda: _unwilling(bee) == [ant.node_id])
@@ -198,8 +198,7 @@ async def test_joining_takes_effect_at_once_and_keeps_the_node(tmp_path: Path) -
 async def test_members_find_each_other_again_after_a_restart(tmp_path: Path) -> None:
     """Without multicast, by the address that the invitation had."""
 
-    async with services(tmp_path, "ant", "bee") as (ant, bee):
-        await flock_of(ant, bee)
+    async with members(tmp_path, "ant", "bee") as (ant, bee):
         await eventually((bee.home.data / "addresses.json").exists)
         await bee.stop()
         await eventually(lambda: ant.now().peers == ())
@@ -211,8 +210,7 @@ async def test_members_find_each_other_again_after_a_restart(tmp_path: Path) -> 
 
 
 async def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
-    async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
-        await flock_of(ant, bee, cat)
+    async with members(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
         gone = cat.node_id
         await bee.flock.expel("CAT")
         await eventually(lambda: gone not in [peer.node for peer in ant.now().peers])
@@ -228,8 +226,7 @@ async def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
 
 
 async def test_leaving_makes_another_node_without_the_flocks_table(tmp_path: Path) -> None:
-    async with services(tmp_path, "ant", "bee") as (ant, bee):
-        await flock_of(ant, bee)
+    async with members(tmp_path, "ant", "bee") as (ant, bee):
         await submit(ant, "say TERMINATED")
         await eventually(lambda: in_state([ant, bee], "w.0", DONE))
         node = bee.node_id

@@ -2,15 +2,63 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pytest
 
-from agent.api.presence_reasons import SourceFailed
+from agent.api.presence_reasons import NamedFills, SourceFailed
 from agent.presence.looking import Looker
-from agent.presence.readings import NOT_READ, Kind, LastInput, Reading, Readings, Seen, Unseen
+from agent.presence.readings import (
+    NOT_READ,
+    Kind,
+    LastInput,
+    Reading,
+    Readings,
+    Seen,
+    Sessions,
+    Unseen,
+)
+from agent.presence.sources.source import Sources
 from tests.presence.clocks import Clock
-from tests.presence.sources import SAID, Asked
+from tests.presence.watched import Told
 
 TICK_S = 0.25
+SAID: dict[str, Reading[Any]] = {
+    "screen_input": Seen(LastInput(900.0), "X11"),
+    "terminal_input": Seen(LastInput(800.0, None, "pts/1"), "terminals"),
+    "sessions": Seen(Sessions(), "logind"),
+    "mains": Seen(value=True),
+    "full_screen": Seen(NamedFills("mpv")),
+    "processor": Seen(7.0),
+    "memory": Seen(4_000.0),
+    "programs": Seen(("blender",)),
+}
+
+
+class Asked:
+    """Eight sources; an exception is raised."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, Reading[Any] | Exception] = dict(SAID)
+        screen, terminal, *others = (Told(partial(self._say, name)) for name in SAID)
+        self.of: dict[Kind, tuple[Told[Any], ...]] = dict(
+            zip(Kind, ((screen, terminal), *((each,) for each in others)), strict=True)
+        )
+
+    def sources(self) -> Sources:
+        return Sources(dict(self.of), lambda _: None)
+
+    def reads_of(self, kind: Kind) -> int:
+        """How often this kind was looked at."""
+        [each] = {source.reads for source in self.of[kind]}
+        return each
+
+    def _say(self, name: str) -> Reading[Any]:
+        found = self.said[name]
+        if isinstance(found, Exception):
+            raise found
+        return found
 
 
 def test_everything_that_is_asked_for_is_seen() -> None:
@@ -123,4 +171,4 @@ def test_of_two_inputs_at_once_the_one_at_the_screen_counts() -> None:
 def test_all_are_let_go_of() -> None:
     asked = Asked()
     asked.sources().close()
-    assert asked.closed == set(SAID)
+    assert all(each.closed for sources in asked.of.values() for each in sources)

@@ -173,50 +173,43 @@ def test_what_children_use_is_counted_as_own_also_after_they_have_ended() -> Non
     assert own.read() - before_s >= 0.3
 
 
-def test_what_living_grandchildren_use_is_counted_as_own() -> None:
-    own = LinuxOwnTime()
-    before_s = own.read()
-    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(60)!r}])"
-    child = subprocess.Popen([sys.executable, "-c", script], start_new_session=True)
-    try:
-        wait_for(lambda: own.read() - before_s > 0.5, 60, "its time is counted")
-    finally:
-        os.killpg(child.pid, 9)
-        child.wait()
+SPAWNING = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(60)!r}])"
+ABANDONED = f"(exec setsid {sys.executable} -c '{BURN.format(60)}' &); exec sleep 60"
+GUARDIAN = f"""\
+import os, signal, subprocess, sys
+from agent.execution.keeper import become_subreaper
+from agent.execution.process_tree import end_tree
+become_subreaper()
+program = subprocess.Popen(['sh', '-c', {ABANDONED!r}], start_new_session=True)
+sys.stdin.read()
+end_tree(os.getpid())
+"""
 
 
-def test_whoever_is_abandoned_by_its_parent_is_counted_as_own_below_the_guardian() -> None:
-    own = LinuxOwnTime()
+@pytest.mark.parametrize(
+    ("kind", "program", "guarded"),
+    [
+        pytest.param(LinuxOwnTime, SPAWNING, False, id="living grandchildren"),
+        pytest.param(LinuxOwnTime, GUARDIAN, True, id="who is abandoned, below the guardian"),
+        pytest.param(CountedOwnTime, BURN.format(60), False, id="elsewhere, who has ended stays"),
+    ],
+)
+def test_what_programs_use_is_counted_as_own(
+    kind: type[LinuxOwnTime | CountedOwnTime], program: str, guarded: bool
+) -> None:
+    own = kind()
     before_s = own.read()
-    abandoned = f"(exec setsid {sys.executable} -c '{BURN.format(60)}' &); exec sleep 60"
-    guardian = (
-        "import os, signal, subprocess, sys\n"
-        "from agent.execution.keeper import become_subreaper\n"
-        "from agent.execution.process_tree import end_tree\n"
-        "become_subreaper()\n"
-        "program = subprocess.Popen(['sh', '-c', sys.argv[1]], start_new_session=True)\n"
-        "sys.stdin.read()\n"
-        "end_tree(os.getpid())\n"
-    )
     child = subprocess.Popen(
-        [sys.executable, "-c", guardian, abandoned], stdin=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, start_new_session=True
     )
     try:
         wait_for(lambda: own.read() - before_s > 0.5, 60, "its time is counted")
     finally:
+        if not guarded:
+            os.killpg(child.pid, 9)
         child.communicate()
-
-
-def test_elsewhere_the_time_of_whoever_has_ended_stays_in_the_sum() -> None:
-    own = CountedOwnTime()
-    before_s = own.read()
-    child = subprocess.Popen([sys.executable, "-c", BURN.format(60)])
-    try:
-        wait_for(lambda: own.read() - before_s > 0.5, 60, "its time is counted")
-    finally:
-        child.kill()
-        child.wait()
-    assert own.read() - before_s > 0.5
+    if kind is CountedOwnTime:
+        assert own.read() - before_s > 0.5
 
 
 # -- programs and memory -------------------------------------------------------------------------
