@@ -5,7 +5,7 @@ Apart from the command itself (``agent.cli``), so that little is loaded before C
 
 import sys
 
-from agent.commands.interrupting import end_at_once
+from agent.commands.exits import end_at_once
 
 
 def main() -> int:

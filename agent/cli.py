@@ -17,7 +17,7 @@ from typing import TextIO
 from agent import __version__
 from agent.commands import exits
 from agent.commands.choosing import Command, choosing_parser, commands_of, run_chosen
-from agent.commands.complaining import complain
+from agent.commands.columns import complain
 from agent.commands.parsing import PROGRAM
 
 

@@ -1,6 +1,15 @@
-"""What is told to a person in one sentence, from whichever room it comes."""
+"""What is told to a person in one sentence, from whichever room it comes.
+
+A client is told why a request is not done by a code for programs, too.
+"""
 
 from __future__ import annotations
+
+from msgspec import UNSET
+
+from agent.api.phrases import as_raw, worded
+from agent.api.rpc import ErrorCode, Problem
+from agent.protocol.phrases import Phrase
 
 
 class ServiceError(Exception):
@@ -13,3 +22,13 @@ class MembershipError(ServiceError):
 
 class NotKeptError(MembershipError):
     """The own disk does not take something: nobody else's fault, and worth trying again."""
+
+
+class RefusedError(ServiceError):
+    """Told to the client as it is."""
+
+    def __init__(self, code: ErrorCode, told: str | Phrase) -> None:
+        fault = told if isinstance(told, Phrase) else None
+        sentence = worded(told) if isinstance(told, Phrase) else told
+        super().__init__(sentence)
+        self.problem = Problem(code, sentence, UNSET if fault is None else as_raw(fault))

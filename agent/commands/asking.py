@@ -19,7 +19,7 @@ from agent.client import (
     RequestError,
 )
 from agent.commands import exits
-from agent.commands.complaining import complain
+from agent.commands.columns import complain
 from agent.commands.parsing import PROGRAM, Options, Use
 from agent.commands.showing import plain, show_json, show_lines
 

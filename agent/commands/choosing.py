@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from agent.commands import exits
 from agent.commands.columns import HelpFormatter
-from agent.commands.interrupting import raise_again
+from agent.commands.exits import raise_again
 from agent.commands.parsing import KNOWN, PROGRAM, CommandParser, epilog
 
 Run = Callable[[list[str]], int]

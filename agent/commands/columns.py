@@ -1,20 +1,26 @@
 """Tables and texts in the width of the terminal, so that no line is broken in the middle of a word.
 
-What is short in a table stays whole and what is long gives way, all long ones to the same width, for a state
-that cannot be read says less than a name in two lines. Where even that is too narrow to be read,
-each row is told line by line.
+What is short in a table stays whole and what is long gives way, all long ones to the same width, for
+a state that cannot be read says less than a name in two lines. Where even that is too narrow to be
+read, each row is told line by line.
 
 Paragraphs of help texts are filled anew; a list of names and what they mean keeps its columns;
 everything else that is indented there, as examples are, stays in one line, for people copy it.
+
+What is wrong is told here, apart from how answers are shown: what shows those knows the whole
+contract, and loading it would double the time of `wingbeat --help`.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TextIO
 
 _MEANT = re.compile(r"(?P<name>\s+\S+\s{2,})(?P<meaning>\S.*)")
 _BEGINNING = re.compile(r"\s*(?:- |(?:\S+ )*\S+ {2,})?")
@@ -120,3 +126,21 @@ def stacked_rows(
                     initial_indent=before.ljust(indent),
                     subsequent_indent=" " * indent,
                 )
+
+
+def complain(sentence: str) -> None:
+    """Print a sentence on standard error."""
+    told, window = plain(sentence), window_of(sys.stderr)
+    lines = [told] if window is None else wrapped_lines([told], window)
+    sys.stderr.writelines(f"{line}\n" for line in lines)
+
+
+def window_of(stream: TextIO) -> int | None:
+    """Return how many columns the stream has; None where it is no terminal."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def plain(text: str) -> str:
+    """Return the text with a mark in place of what is not to be seen: escapes, line ends, changes
+    of direction."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from agent.commands import exits
-from agent.commands.columns import HelpFormatter
-from agent.commands.complaining import complain
+from agent.commands.columns import HelpFormatter, complain
 
 PROGRAM = "wingbeat"
 Options = argparse.Namespace

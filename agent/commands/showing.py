@@ -19,9 +19,15 @@ from agent.api.reasons import reason_of
 from agent.api.values import WorkflowState
 from agent.api.volunteering import VolunteeringView
 from agent.api.work import NodeView, WorkflowView
-from agent.commands.columns import GAP, column_widths, padded, stacked_rows, wrapped_lines
-from agent.commands.complaining import plain as plain  # noqa: PLC0414 - for all who show
-from agent.commands.complaining import window_of
+from agent.commands.columns import (
+    GAP,
+    column_widths,
+    padded,
+    stacked_rows,
+    window_of,
+    wrapped_lines,
+)
+from agent.commands.columns import plain as plain  # noqa: PLC0414 - for all who show
 from agent.wording.english import HELPING, PAUSED
 from agent.wording.speech import Speech
 

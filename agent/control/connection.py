@@ -16,7 +16,7 @@ import secrets
 from collections.abc import Coroutine
 from dataclasses import replace
 
-from agent.api.errors import ServiceError
+from agent.api.errors import RefusedError, ServiceError
 from agent.api.methods import HELLO, METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
 from agent.api.session import Closing, Hello, Welcome
@@ -33,7 +33,6 @@ from agent.control.envelope import (
 from agent.control.limits import Limits
 from agent.control.members import Relay, hello_for
 from agent.control.membership import other_member
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
 from agent.control.text_session import TextError, TextSession, Token, read_line
 from agent.control.uploads import Uploads

@@ -14,12 +14,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.api.session import Event, Happening, TaskMoved
 from agent.api.values import Position
 from agent.control.envelope import event_line
 from agent.control.limits import Limits
-from agent.control.refusal import RefusedError
 
 UNREAD_BYTES = 400
 """What an event that nobody has read counts for, about as much as it will take; each row that it

@@ -20,13 +20,13 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from agent.api.errors import RefusedError
 from agent.api.methods import HELLO, Method
 from agent.api.rpc import ErrorCode, Incoming, Request
 from agent.api.session import Hello, Welcome
 from agent.client.errors import ClientError, DisconnectedError, RequestError
 from agent.client.link import Link
 from agent.control.port import NodePort
-from agent.control.refusal import RefusedError
 from agent.protocol.records import NodeId
 
 KEPT_S = 30.0

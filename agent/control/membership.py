@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from agent.api.admission import Answered, JoinRequestView, same_code
+from agent.api.errors import RefusedError
 from agent.api.flock import MemberView
 from agent.api.rpc import ErrorCode
 from agent.api.wording import moment
 from agent.control.naming import find_member
 from agent.control.port import Belonging
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
-from agent.wording.belonging import HOW_TO_JOIN, sent_away
+from agent.wording.english import HOW_TO_JOIN, sent_away
 
 
 def require_flock(call: RequestContext) -> Belonging:

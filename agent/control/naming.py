@@ -17,11 +17,11 @@ from typing import get_args
 
 from msgspec import structs
 
+from agent.api.errors import RefusedError
 from agent.api.flock import MemberView
 from agent.api.reasons import Opaque, Reason, SetOff, ToldBy
 from agent.api.rpc import ErrorCode
 from agent.api.wording import suggestion
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
 from agent.protocol.events import Event
 from agent.protocol.messages import Message

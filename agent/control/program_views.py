@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from agent.api.errors import ServiceError
+from agent.api.errors import RefusedError, ServiceError
 from agent.api.flock import PeerView
 from agent.api.methods import PROGRAMS
 from agent.api.programs import Decision, Programs, ProgramView
@@ -24,7 +24,6 @@ from agent.api.rpc import ErrorCode
 from agent.client.errors import ClientError
 from agent.control.members import Members
 from agent.control.port import NodePort, Snapshot
-from agent.control.refusal import RefusedError
 from agent.control.rooms import ProgramRoom
 from agent.control.views import dataset_view, seen
 from agent.protocol.records import Dataset, NodeId

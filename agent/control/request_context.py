@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
+from agent.api.errors import RefusedError
 from agent.api.methods import Method
 from agent.api.rpc import ErrorCode
 from agent.api.session import Hello, Welcome
@@ -20,7 +21,6 @@ from agent.control.members import Members
 from agent.control.port import NodePort, Snapshot
 from agent.control.program_views import FlockPrograms
 from agent.control.progress import TaskProgress
-from agent.control.refusal import RefusedError
 from agent.control.rooms import Rooms
 from agent.control.uploads import Uploads
 from agent.control.views import Views

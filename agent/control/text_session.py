@@ -35,14 +35,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent import __version__
-from agent.api.errors import ServiceError
+from agent.api.errors import RefusedError, ServiceError
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES
 from agent.api.wording import suggestion
 from agent.api.work import TaskView
 from agent.control.naming import find_task, readable, task_id
 from agent.control.port import Notice
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
 from agent.control.views import seen
 from agent.control.wishes import TO_BE_NAMED, wish

@@ -12,8 +12,8 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.control.refusal import RefusedError
 
 OPEN_MAX = 8
 """Uploads of one client at once."""

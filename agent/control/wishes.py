@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.api.work import Wished
 from agent.control.naming import with_names
 from agent.control.port import Wish
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.phrases import Phrase

@@ -22,7 +22,7 @@ from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
 from agent.net.refusals import duration
 from agent.protocol.records import NodeId
-from agent.wording.belonging import HOW_TO_JOIN, sent_away
+from agent.wording.english import HOW_TO_JOIN, sent_away
 
 CLOCK_DIFFERENCE_S_MAX = 30.0
 """Certificates and the times that people read suffer from more."""

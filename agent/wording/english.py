@@ -2,6 +2,8 @@
 
 Values stand by name in braces; ``speech`` says which field of a reason fills which place. A ``%n``
 is the field ``count``, and ``(s)`` behind a word is said of several.
+
+Below is what a machine is told to do that belongs to no flock, or does not belong any more.
 """
 
 from __future__ import annotations
@@ -237,3 +239,17 @@ EVENTS = {
 }
 """What set a move off. The end of one task lets others begin, and for these that its outputs are kept
 is no reason: what they need is there."""
+
+
+HOW_TO_JOIN = (
+    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask "
+    "one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)"
+)
+
+
+def sent_away(flock: str) -> str:
+    """Return what a person has to do at a machine that does not belong any more."""
+    return (
+        f"this machine was sent away from {flock}: leave the flock (`wingbeat flock leave`) and "
+        f"join again with a new invitation"
+    )

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from agent.api.admission import JoinRequestView
+from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.control.membership import (
     asks_to_be_let_in,
@@ -13,7 +14,6 @@ from agent.control.membership import (
     find_request,
     open_requests,
 )
-from agent.control.refusal import RefusedError
 from tests.control.serving import LineClient, Serving
 
 

@@ -13,12 +13,12 @@ import msgspec
 import pytest
 
 from agent.api import session
+from agent.api.__main__ import document
 from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.methods import METHODS
 from agent.api.presence_reasons import HeldByMouse
 from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
-from agent.api.schema import document
 from agent.control import verbs
 from agent.control.request_context import Verb
 from agent.control.verbs import VERBS

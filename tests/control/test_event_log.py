@@ -7,13 +7,13 @@ import json
 
 import pytest
 
+from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.api.session import TaskMoved, WorkflowSafe
 from agent.api.values import Position, TaskState
 from agent.api.work import TaskView
 from agent.control.event_log import UNREAD_BYTES, EventLog
 from agent.control.limits import Limits
-from agent.control.refusal import RefusedError
 
 
 class Ring:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_member, find_task, find_workflow, readable, task_id
 from agent.control.program_views import find_published, published_programs
-from agent.control.refusal import RefusedError
 from tests.control.surface import MEMBERS, FakeNode
 
 ID = task_id("survey", "copy")

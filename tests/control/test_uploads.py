@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.control.refusal import RefusedError
 from agent.control.uploads import EXECUTABLE, FREE_BYTES_MIN, OPEN_MAX, Uploads
 from tests.control.serving import LineClient, Serving, greeted
 

@@ -22,6 +22,7 @@ from agent.api.datasets import (
     UploadBegun,
     UploadChunk,
 )
+from agent.api.errors import RefusedError
 from agent.api.methods import (
     ADD_DATASET,
     BEGIN_UPLOAD,
@@ -34,7 +35,6 @@ from agent.api.methods import (
 from agent.api.rpc import ErrorCode
 from agent.control.naming import bring_dataset, find_workflow
 from agent.control.port import Snapshot
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.rooms import DatasetRoom
 from agent.control.views import dataset_view

@@ -1,5 +1,6 @@
 """What was: of the tasks that are known, of all that ever ended, and in sums."""
 
+from agent.api.errors import RefusedError
 from agent.api.history import (
     History,
     HistoryReply,
@@ -11,7 +12,6 @@ from agent.api.history import (
 from agent.api.methods import HISTORY, RUNS, STATISTICS
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task, find_workflow
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from agent.api.errors import RefusedError
 from agent.api.methods import ACCEPT_PROGRAM, PROGRAMS, PUBLISH, REFUSE_PROGRAM
 from agent.api.programs import (
     AcceptProgram,
@@ -16,7 +17,6 @@ from agent.api.programs import (
 )
 from agent.api.rpc import ErrorCode
 from agent.control.program_views import ProgramAnswers, descriptions, find_published, program_views
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
 

@@ -3,10 +3,10 @@
 from msgspec import UNSET
 from msgspec.structs import asdict
 
+from agent.api.errors import RefusedError
 from agent.api.methods import CHANGE_SETTINGS, SETTINGS
 from agent.api.rpc import ErrorCode
 from agent.api.settings import ChangeSettings, Settings, SettingsView
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 
 

@@ -7,6 +7,7 @@ the node checks the rest, and keeps it.
 from math import ceil
 from sys import intern
 
+from agent.api.errors import RefusedError
 from agent.api.methods import PLAN, SUBMIT
 from agent.api.phrases import as_raw, worded
 from agent.api.reasons import as_why
@@ -17,7 +18,6 @@ from agent.api.work import Plan, PlanReply, Submit, Submitted, Task
 from agent.control.dry_run import acceptances, machines_seen, plan_tasks
 from agent.control.gates import with_attached
 from agent.control.naming import task_id, with_names
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records

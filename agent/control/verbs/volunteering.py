@@ -1,9 +1,9 @@
 """When this machine helps."""
 
+from agent.api.errors import RefusedError
 from agent.api.methods import PAUSE, RESUME, SET_VOLUNTEERING, VOLUNTEERING
 from agent.api.rpc import ErrorCode
 from agent.api.volunteering import Pause, Resume, SetVolunteering, Volunteering, VolunteeringView
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import volunteering_said
 

@@ -1,5 +1,6 @@
 """What people want of workflows and tasks, and how these stand."""
 
+from agent.api.errors import RefusedError
 from agent.api.methods import CANCEL, GATE, PRIORITY, RETRY, SHOW, STATUS
 from agent.api.rpc import ErrorCode
 from agent.api.work import (
@@ -15,7 +16,6 @@ from agent.api.work import (
 )
 from agent.control.gates import attachment_fault
 from agent.control.naming import find_task, find_workflow
-from agent.control.refusal import RefusedError
 from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import priority_value
 from agent.control.views import node_view
