@@ -66,14 +66,18 @@ class Desktop(ABC):
         """Where its words are kept."""
         return self.folder / f"{Path(program).name}.output"
 
-    def sees(self, what: Callable[[], bool], told: str, limit_s: float = LIMIT_S) -> float:
-        """Wait until it is so; how long that took. A picture is kept if it never is."""
+    def sees(
+        self, what: Callable[[], bool], told: str, seen: Callable[[], object] | None = None
+    ) -> float:
+        """Wait until it is so; how long that took. A picture is kept if it never is, and what is
+        ``seen`` then is told."""
 
         def explain() -> str:
             self.picture("never")
-            return f"a picture is in {self.folder}"
+            more = f"; seen: {seen()}" if seen is not None else ""
+            return f"a picture is in {self.folder}{more}"
 
-        return wait_for(what, limit_s, told, explain, poll_s=0.05)
+        return wait_for(what, LIMIT_S, told, explain, poll_s=0.05)
 
     def picture(self, name: str) -> Path:
         """Of the whole screen, where a program for that is installed; for who looks into a failure."""

@@ -150,7 +150,7 @@ class ReadWindow:
             found[:] = [part] if part is not None else []
             return bool(found)
 
-        self.desktop.sees(seen, f"{name} is seen")
+        self.desktop.sees(seen, f"{name} is seen", self.reader.told)
         return found[0]
 
     def called(self, name: str, role: str = "") -> Part:
@@ -161,7 +161,7 @@ class ReadWindow:
             found[:] = self.reader.named(name, role)
             return bool(found)
 
-        self.desktop.sees(seen, f"{name!r} is seen")
+        self.desktop.sees(seen, f"{name!r} is seen", self.reader.told)
         return found[0]
 
     def tells(self, text: str) -> bool:
@@ -244,9 +244,13 @@ class Window(ReadWindow):
         )
 
     def icon(self) -> tuple[int, int] | None:
-        """Its middle, while it is in the panel."""
+        """Its middle, once it is where the panel shows it: at its right end. Before, it is in the
+        panel's other corner, or in the screen's."""
+        panels = map(self.desktop.extents, self.desktop.windows("--class", "tint2"))
+        panel = max(panels, key=lambda extents: extents[2])
         for each in self.desktop.windows("--class", CLASS):
             left, top, width, height = self.desktop.extents(each)
-            if 1 < width <= ICON_MAX and 1 < height <= ICON_MAX:
+            placed = left > panel[0] + panel[2] // 2 and top >= panel[1]
+            if placed and 1 < width <= ICON_MAX and 1 < height <= ICON_MAX:
                 return left + width // 2, top + height // 2
         return None

@@ -6,7 +6,8 @@ program needs no door for tests. What Qt tells as an identifier is the path of o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,25 +120,11 @@ class ScreenReader:
 
     def found(self, name: str) -> Part | None:
         """What has this object name and is seen now; none while there is nothing like that."""
-        try:
-            for part in self.everything():
-                identifier = part.identifier
-                if identifier.rpartition(".")[2] == name and part.showing:
-                    return part
-        except GoneError:
-            return None
-        return None
+        return next(self._seen(lambda part: part.identifier.rpartition(".")[2] == name), None)
 
     def named(self, name: str, role: str = "") -> list[Part]:
         """What is seen and read out like this."""
-        try:
-            return [
-                each
-                for each in self.everything()
-                if each.name == name and (not role or each.role == role) and each.showing
-            ]
-        except GoneError:
-            return []
+        return list(self._seen(lambda part: part.name == name and (not role or part.role == role)))
 
     def everything(self) -> Iterator[Part]:
         """All parts of all windows."""
@@ -147,10 +134,20 @@ class ScreenReader:
 
     def told(self) -> list[str]:
         """The names of all that is seen, in the order in which a screen reader comes by."""
-        try:
-            return [each.name for each in self.everything() if each.name and each.showing]
-        except GoneError:
-            return []
+        names: list[str] = []
+
+        def named(part: Part) -> bool:
+            names.append(part.name)
+            return bool(names[-1])
+
+        return [names[-1] for _ in self._seen(named)]
+
+    def _seen(self, wanted: Callable[[Part], bool]) -> Iterator[Part]:
+        """Those that are wanted and showing; what is gone before it was asked is neither."""
+        for part in self.everything():
+            with suppress(GoneError):
+                if wanted(part) and part.showing:
+                    yield part
 
     def property_of(self, path: str, name: str) -> Any:
         """One property of one part. Raises ``GoneError``."""

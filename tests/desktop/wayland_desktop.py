@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.desktop.desktop import COMMAND_S_MAX, Desktop, end
+from tests.desktop.wayland_launcher import activation_token
 from tests.hosts.waiting import TookTooLongError, wait_for
 from tests.presence.displays import bus
 
@@ -100,6 +101,19 @@ class WaylandDesktop(Desktop):
     def in_front(self) -> str:
         """The title of the window that has the keyboard; empty if none has it."""
         return next((str(each["name"]) for each in self._views() if each["focused"]), "")
+
+    def start_menu(self) -> str:
+        """The token that a start menu hands on to what the person starts there. Newer compositors give
+        one to what they start themselves, and trust no other."""
+        told, script = self.runtime / "token", self.runtime / "launched"
+        told.unlink(missing_ok=True)
+        script.write_text(
+            f'printf "%s." "$XDG_ACTIVATION_TOKEN" >{told}.part; mv {told}.part {told}'
+        )
+        self._asked("exec", "sh", str(script))
+        self.sees(told.exists, "the compositor starts a program")
+        given = told.read_text().removesuffix(".")
+        return given or activation_token(self.runtime / self.environment["WAYLAND_DISPLAY"])
 
     def screen(self, size: tuple[int, int], factor: float) -> None:
         """So many pixels, and so many of them for one of what programs count in."""

@@ -178,6 +178,7 @@ def test_a_dropped_file_opens_the_sheet(
     until(qtbot, lambda: window.findChild(QPushButton, "submitDo") is not None)
 
 
+@pytest.mark.filterwarnings("ignore:.*QDragEnterEvent:DeprecationWarning")  # all that 6.11 has
 def test_a_file_may_be_dropped_on_every_part_of_the_window(window: Window) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/data/a file.wingbeat.yaml")])
