@@ -1,14 +1,18 @@
-"""Who asks to join, and asking to join: what the window shows of it, and what it says to the agent."""
+"""Who asks to join, and asking to join: what the window shows of it and says to the agent, at both ends."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.admission import (
+    Ask,
     AskChanged,
     AskView,
     JoinRequested,
@@ -17,6 +21,8 @@ from agent.api.admission import (
     NearbyReply,
     RequestsReply,
 )
+from agent.api.methods import ASK
+from agent.net.invitation import parse_invitation
 from gui.model.news import NewsKind
 from gui.model.notices import AskRead, RequestsRead
 from gui.model.tray import TrayState, state_of, tray_of
@@ -26,9 +32,11 @@ from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain
-from tests.gui.acts import gone_to, until
-from tests.gui.conftest import NoLogin
+from tests.gui.acts import gone_to, press, until
+from tests.gui.conftest import NoLogin, context_on
+from tests.gui.machines import prepared
 from tests.gui.values import NOW_S, connected, happened, status
+from tests.hosts.machine import Machine
 
 CODE = "418 230"
 
@@ -170,3 +178,90 @@ def test_a_network_without_flocks_says_what_to_do(
     dialog.nearby.tell(NearbyReply((), "Multicast is switched off here."))
     assert dialog.nearby.note.text() == "Multicast is switched off here."
     dialog.close()
+
+
+# -- two windows: two people meet over the code ----------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def port(machine: Machine) -> int:
+    """Where the keeper listens, as its invitations tell."""
+    return parse_invitation(machine.said("flock", "invite")).addresses[0].port
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path) -> Iterator[Machine]:
+    made = prepared(tmp_path, "milhafre")
+    with made.agent("--name", "milhafre", "--port", "0"):
+        yield made
+
+
+@pytest.fixture
+def there(newcomer: Machine, qapp: object) -> Iterator[ViewContext]:
+    """The context of the machine that wants to join."""
+    with context_on(newcomer) as made:
+        yield made
+
+
+@pytest.fixture
+def asking(
+    qtbot: QtBot, machine: Machine, port: int, there: ViewContext, login: NoLogin
+) -> Iterator[FirstRun]:
+    """Its first run, from when the keeper was asked on."""
+    until(qtbot, lambda: there.screen.node is not None)
+    dialog = FirstRun(there, login)
+    dialog.show()
+    asked = Ask(f"127.0.0.1:{port}")
+    there.bridge.ask(dialog, ASK, asked, dialog._asked, dialog._refused, 60.0)
+    until(qtbot, lambda: dialog.pages.currentIndex() == ASKING_PAGE)
+    yield dialog
+    dialog.close()
+
+
+def flock_page(window: Window) -> FlockPage:
+    return gone_to(window, Place.FLOCK, FlockPage)
+
+
+def shown_code(page: FlockPage) -> str:
+    label = page.findChild(QLabel, "joinCode0")
+    return label.text() if label is not None else ""
+
+
+def test_both_compare_the_code_and_the_machine_belongs(
+    qtbot: QtBot, context: ViewContext, window: Window, there: ViewContext, asking: FirstRun
+) -> None:
+    page = flock_page(window)
+    until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)
+    assert shown_code(page) == asking.asking.code.text() != ""
+    admit = certain(page.findChild(QPushButton, "admit0"))
+    window.activateWindow()
+    admit.setFocus()
+    press(page, "admit0")
+    until(qtbot, lambda: "lets this computer in" in asking.asking.state.text())
+    press(asking, "askConfirm")
+    until(qtbot, lambda: asking.pages.currentIndex() == 1)
+    until(qtbot, lambda: "milhafre" in [each.name for each in page.rows.rows])
+    until(qtbot, lambda: not page.requests.isVisible())
+    focus = certain(QApplication.focusWidget())
+    assert not window.side.isAncestorOf(focus)
+
+
+def test_who_is_refused_is_told(
+    qtbot: QtBot, context: ViewContext, window: Window, there: ViewContext, asking: FirstRun
+) -> None:
+    page = flock_page(window)
+    until(qtbot, lambda: page.findChild(QPushButton, "refuse0") is not None)
+    press(page, "refuse0")
+    until(qtbot, lambda: asking.pages.currentIndex() == 0)
+    assert "does not let this computer in" in asking.fault.sentence.text()
+    until(qtbot, lambda: not page.requests.isVisible())
+
+
+def test_a_request_is_withdrawn(
+    qtbot: QtBot, context: ViewContext, window: Window, there: ViewContext, asking: FirstRun
+) -> None:
+    page = flock_page(window)
+    until(qtbot, lambda: page.findChild(QPushButton, "admit0") is not None)
+    press(asking, "askWithdraw")
+    until(qtbot, lambda: asking.pages.currentIndex() == 0)
+    until(qtbot, lambda: not page.requests.isVisible())
