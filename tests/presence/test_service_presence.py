@@ -41,8 +41,7 @@ LIMIT_S = 60.0
 
 
 async def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path: Path) -> None:
-    machine = Machine(running=1)
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine(running=1)) as (found, machine):
         await eventually(lambda: machine.helps)
         machine.input_s = time.monotonic()
         await eventually(lambda: not machine.helps)
@@ -62,8 +61,7 @@ async def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path:
 
 
 async def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) -> None:
-    machine = Machine(running=1, input_s=time.monotonic())
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine(running=1, input_s=time.monotonic())) as (found, machine):
         await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
         before = list(machine.handed)
         for _ in range(3):
@@ -76,8 +74,10 @@ async def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) ->
 async def test_a_later_moment_of_the_same_reason_is_told_and_not_to_the_node(
     tmp_path: Path,
 ) -> None:
-    machine = Machine(running=1, input_s=time.monotonic() - 30)
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine(running=1, input_s=time.monotonic() - 30)) as (
+        found,
+        machine,
+    ):
         await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
         before, told = list(machine.handed), len(machine.why)
         machine.input_s += 20
@@ -91,8 +91,7 @@ async def test_a_later_moment_of_the_same_reason_is_told_and_not_to_the_node(
 
 
 async def test_a_pause_that_ends_otherwise_is_told_again(tmp_path: Path) -> None:
-    machine = Machine()
-    async with presence(tmp_path, machine, Rules()) as found:
+    async with presence(tmp_path, Machine(), Rules()) as (found, machine):
         found.pause(time.time() + 600)
         await eventually(lambda: bool(machine.why) and not machine.helps)
         told = len(machine.why)
@@ -101,8 +100,7 @@ async def test_a_pause_that_ends_otherwise_is_told_again(tmp_path: Path) -> None
 
 
 async def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Path) -> None:
-    machine = Machine()
-    async with presence(tmp_path, machine, Rules()) as found:
+    async with presence(tmp_path, Machine(), Rules()) as (found, machine):
         await eventually(lambda: machine.helps)
         assert machine.made == []
         assert not any(source.sees for source in found.state().sources)
@@ -127,8 +125,7 @@ async def test_who_asks_on_and_on_has_dear_sources_looked_at_only_when_they_are_
 ) -> None:
     monkeypatch.setattr(watching, "LOOK_ANEW_AFTER_S", 0.0)
 
-    machine = Machine()
-    async with presence(tmp_path, machine, Rules()) as found:
+    async with presence(tmp_path, Machine(), Rules()) as (found, machine):
         for _ in range(ASKED):
             await found.look()
         cheap = all_told(machine, Kind.INPUT)
@@ -143,8 +140,7 @@ async def test_what_was_seen_a_moment_ago_is_told_without_another_look(
     monkeypatch.setattr(watching, "LOOK_ANEW_AFTER_S", 600.0)
     monkeypatch.setattr(watching, "TEST_FOR_S", 600.0)
 
-    machine = Machine()
-    async with presence(tmp_path, machine, Rules()) as found:
+    async with presence(tmp_path, Machine(), Rules()) as (found, machine):
         for _ in range(ASKED):
             state = await found.look()
             assert all(source.sees for source in state.sources)
@@ -154,8 +150,7 @@ async def test_what_was_seen_a_moment_ago_is_told_without_another_look(
 async def test_many_who_ask_at_once_are_answered_and_nobody_waits_for_one_that_ends(
     tmp_path: Path,
 ) -> None:
-    machine = Machine()
-    async with presence(tmp_path, machine, Rules()) as found:
+    async with presence(tmp_path, Machine(), Rules()) as (found, _):
         states = await asyncio.gather(*(found.look() for _ in range(50)))
         assert all(source.sees for state in states for source in state.sources)
         asking = [asyncio.create_task(found.look()) for _ in range(3)]
@@ -167,8 +162,10 @@ async def test_many_who_ask_at_once_are_answered_and_nobody_waits_for_one_that_e
 async def test_a_source_that_breaks_counts_as_one_that_cannot_see(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    machine = Machine(mains=lambda: Seen(value=bool(1 // 0)))
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine(mains=lambda: Seen(value=bool(1 // 0)))) as (
+        found,
+        machine,
+    ):
         await eventually(lambda: found.state().cause is Cause.UNSEEN and bool(machine.made))
         await eventually(lambda: "its source failed" in english(found.state().reason))
         machine.mains = lambda: Unseen(SystemSays("it is dark"))
@@ -186,20 +183,18 @@ async def test_a_source_that_breaks_counts_as_one_that_cannot_see(
 async def test_a_pause_holds_at_once_and_over_a_restart_until_somebody_resumes(
     tmp_path: Path,
 ) -> None:
-    machine = Machine()
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine()) as (found, machine):
         await eventually(lambda: machine.helps)
         until_s = time.time() + 900
         found.pause(until_s)
         assert not machine.helps, "handed on before pause() returns"
         assert machine.handed[-1].owner_present
-    again = Machine()
-    async with presence(tmp_path, again) as found:
+    async with presence(tmp_path, Machine()) as (found, again):
         state = found.state()
         assert (state.paused, state.paused_until_s) == (True, until_s)
         found.resume()
         await eventually(lambda: again.helps)
-    async with presence(tmp_path, Machine()) as found:
+    async with presence(tmp_path, Machine()) as (found, _):
         assert not found.state().paused
 
 
@@ -215,8 +210,7 @@ async def test_an_owner_does_not_wait_for_the_disk(
 
     monkeypatch.setattr(watching, "keep_wish", slow)
 
-    machine = Machine()
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine()) as (found, machine):
         await eventually(lambda: machine.helps)
         found.pause()
         assert machine.handed[-1].owner_present, "handed on before anything is written"
@@ -234,12 +228,12 @@ async def test_an_owner_does_not_wait_for_the_disk(
 async def test_a_pause_is_written_also_where_it_is_nothing_new(tmp_path: Path) -> None:
     """Neither one of the settings nor one that a full disk refused is an owner's, kept."""
 
-    async with presence(tmp_path, Machine(), starts_paused=True) as found:
+    async with presence(tmp_path, Machine(), starts_paused=True) as (found, _):
         found.pause()
     assert read_wish(tmp_path) == Paused()
     (tmp_path / "pause.json").unlink()
     (tmp_path / "pause.json.unfinished").mkdir()
-    async with presence(tmp_path, Machine()) as found:
+    async with presence(tmp_path, Machine()) as (found, _):
         found.pause()
         await found.kept()
         assert read_wish(tmp_path) == Unpaused()
@@ -249,8 +243,7 @@ async def test_a_pause_is_written_also_where_it_is_nothing_new(tmp_path: Path) -
 
 
 async def test_a_pause_ends_by_itself(tmp_path: Path) -> None:
-    machine = Machine()
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine()) as (found, machine):
         found.pause(time.time() + 1.0)
         assert found.state().paused
         await eventually(lambda: machine.helps)
@@ -261,8 +254,7 @@ async def test_a_pause_ends_by_itself(tmp_path: Path) -> None:
 async def test_what_runs_is_finished_and_then_it_is_paused_also_over_a_restart(
     tmp_path: Path,
 ) -> None:
-    machine = Machine(running=1)
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine(running=1)) as (found, machine):
         await eventually(lambda: machine.helps)
         found.finish_then_pause()
         assert (machine.handed[-1].volunteering, machine.handed[-1].owner_present) == (
@@ -270,8 +262,7 @@ async def test_what_runs_is_finished_and_then_it_is_paused_also_over_a_restart(
             False,
         )
         assert found.state().finishing
-    machine = Machine(running=1)
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine(running=1)) as (found, machine):
         assert found.state().finishing
         machine.running = 0
         await eventually(lambda: bool(machine.handed) and machine.handed[-1].owner_present)
@@ -282,7 +273,7 @@ async def test_what_runs_is_finished_and_then_it_is_paused_also_over_a_restart(
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"until_s": "soon", "finishing": false}', "{}"])
 async def test_a_pause_that_cannot_be_read_counts_as_one(tmp_path: Path, text: str) -> None:
     (tmp_path / "pause.json").write_text(text)
-    async with presence(tmp_path, Machine()) as found:
+    async with presence(tmp_path, Machine()) as (found, _):
         state = found.state()
         assert state.paused
         assert "cannot be read; resume to go on" in english(state.reason)
@@ -295,28 +286,27 @@ async def test_a_pause_that_cannot_be_kept_holds_all_the_same(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "pause.json.unfinished").mkdir()
-    async with presence(tmp_path, Machine()) as found:
+    async with presence(tmp_path, Machine()) as (found, _):
         found.pause()
         assert found.state().paused
     assert "not kept over a restart" in caplog.text
 
 
 async def test_paused_in_the_settings_is_a_pause_that_resuming_ends(tmp_path: Path) -> None:
-    machine = Machine()
-    async with presence(tmp_path, machine, Rules(), starts_paused=True) as found:
+    async with presence(tmp_path, Machine(), Rules(), starts_paused=True) as (found, machine):
         assert found.state().reason == PausedUntilResumed()
         found.resume()
         assert machine.helps
 
 
 async def test_until_tomorrow_is_some_hours_away(tmp_path: Path) -> None:
-    async with presence(tmp_path, Machine()) as found:
+    async with presence(tmp_path, Machine()) as (found, _):
         assert 7 * 3600 < found.tomorrow_s() - time.time() < 34 * 3600
 
 
 async def test_what_was_seen_and_when_is_told_of_each_source(tmp_path: Path) -> None:
     began_s = time.time()
-    async with presence(tmp_path, Machine(), Rules()) as found:
+    async with presence(tmp_path, Machine(), Rules()) as (found, _):
         assert {each.read_s for each in found.state().sources} == {0.0}
         told = {each.kind: each for each in (await found.look()).sources}
         assert all(began_s - 1 <= each.read_s <= time.time() + 1 for each in told.values())
@@ -359,8 +349,7 @@ async def test_sources_are_looked_at_more_often_while_tasks_run(
 
 
 async def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
-    machine = Machine(input_s=time.monotonic())
-    async with presence(tmp_path, machine, Rules()) as found:
+    async with presence(tmp_path, Machine(input_s=time.monotonic()), Rules()) as (found, machine):
         await eventually(lambda: machine.helps)
         rules = Rules(Mode.WHEN_IDLE, idle_s=600, exclusive_programs=("zoom",))
         await found.set_rules(rules)
@@ -374,8 +363,10 @@ async def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
 
 
 async def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_path: Path) -> None:
-    machine = Machine()
-    async with presence(tmp_path, machine, replace(WATCHFUL, exclusive_programs=("a",))) as it:
+    async with presence(tmp_path, Machine(), replace(WATCHFUL, exclusive_programs=("a",))) as (
+        it,
+        machine,
+    ):
         await eventually(lambda: bool(machine.made) and machine.helps)
         [programs] = all_told(machine, Kind.PROGRAMS)
         programs.value = lambda: Seen(("b",))
@@ -389,7 +380,7 @@ async def test_rules_that_are_kept_hold_also_for_nobody_who_waits(
 ) -> None:
     rules = replace(WATCHFUL, own_only=True)
 
-    async with presence(tmp_path, Machine()) as found:
+    async with presence(tmp_path, Machine()) as (found, _):
         begun, may_end, keep = threading.Event(), threading.Event(), found._keep_rules
 
         def slowly(kept: Rules) -> None:
@@ -409,7 +400,7 @@ async def test_rules_that_are_kept_hold_also_for_nobody_who_waits(
 
 
 async def test_rules_that_cannot_be_kept_change_nothing(tmp_path: Path) -> None:
-    async with presence(tmp_path, Machine()) as found:
+    async with presence(tmp_path, Machine()) as (found, _):
         for rules in (Rules(Mode.BY_SCHEDULE), Rules(free_memory_mb=16 * 1024 * 1024)):
             with pytest.raises(ServiceError, match="These rules cannot be kept"):
                 await found.set_rules(rules)
@@ -424,8 +415,7 @@ async def test_rules_that_cannot_be_kept_change_nothing(tmp_path: Path) -> None:
 
 
 async def test_how_many_tasks_are_left_is_told_and_not_to_the_node(tmp_path: Path) -> None:
-    machine = Machine(running=3)
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine(running=3)) as (found, machine):
         found.finish_then_pause()
         before = list(machine.handed)
         assert machine.why[-1] == FinishingTasks(3, True)
@@ -459,8 +449,7 @@ async def test_another_reason_of_the_same_verdict_is_told(
 ) -> None:
     rules = replace(WATCHFUL, exclusive_programs=("blender", "obs"))
 
-    machine = Machine(**first)
-    async with presence(tmp_path, machine, rules) as found:
+    async with presence(tmp_path, Machine(**first), rules) as (found, machine):
         await found.look()
         await eventually(lambda: machine.why[-1:] == reasons[:1])
         before = list(machine.handed)
@@ -471,8 +460,7 @@ async def test_another_reason_of_the_same_verdict_is_told(
 
 
 async def test_an_amount_that_changes_all_the_time_is_not_told(tmp_path: Path) -> None:
-    machine = Machine()
-    async with presence(tmp_path, machine) as found:
+    async with presence(tmp_path, Machine()) as (found, machine):
         await eventually(lambda: machine.helps)
         told = len(machine.why)
         machine.processor = Seen(7.0)

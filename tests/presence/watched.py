@@ -97,7 +97,8 @@ class Machine:
 @asynccontextmanager
 async def presence(
     folder: Path, machine: Machine, rules: Rules = WATCHFUL, *, starts_paused: bool = False
-) -> AsyncIterator[PresenceWatcher]:
+) -> AsyncIterator[tuple[PresenceWatcher, Machine]]:
+    """A watcher and what it watches, until the end of the block."""
     found = PresenceWatcher(
         folder,
         rules,
@@ -109,6 +110,6 @@ async def presence(
     )
     found.start()
     try:
-        yield found
+        yield found, machine
     finally:
         await found.stop()
