@@ -93,8 +93,7 @@ async def test_a_keeper_that_is_not_to_be_asked_says_so_and_tells_nobody(tmp_pat
         sentence = await refused(there, tmp_path / "new")
         assert "let nobody in without an invitation" in sentence
         assert "ask somebody of the flock for one" in sentence
-        assert there.told == []
-        assert there.requests.open() == []
+        assert (there.told, there.requests.open()) == ([], [])
 
 
 async def test_both_sides_see_one_code_and_two_people_let_a_machine_in(tmp_path: Path) -> None:

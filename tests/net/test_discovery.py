@@ -234,8 +234,7 @@ def test_the_watch_tells_addresses_from_sleep() -> None:
     wall[0] += POLL_S + JUMP_S / 2
     assert watch.look() is Change.NOTHING
     addresses[0] = ["192.0.2.7"]
-    assert watch.look() is Change.ADDRESSES
-    assert watch.addresses == ("192.0.2.7",)
+    assert (watch.look(), watch.addresses) == (Change.ADDRESSES, ("192.0.2.7",))
     wall[0] += 8 * 3600
     assert watch.look() is Change.RESUMED
     steady[0] += 8 * 3600
@@ -289,8 +288,7 @@ def test_any_record_is_a_sighting_or_passed_over(told: dict[str, bytes | None]) 
     ],
 )
 def test_addresses_are_read(text: str, address: Address) -> None:
-    assert parse_address(text) == address
-    assert parse_address(str(address)) == address
+    assert (parse_address(text), parse_address(str(address))) == (address, address)
 
 
 @pytest.mark.parametrize(

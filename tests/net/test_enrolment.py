@@ -41,8 +41,7 @@ async def test_a_machine_joins_and_both_know_each_other(tmp_path: Path) -> None:
     keeper = first(tmp_path)
     async with open_door(keeper) as door:
         joined = await join_flock(tmp_path / "b", await invited(keeper, door), "second")
-    assert joined.flock.flock_id == keeper.flock.flock_id
-    assert joined.flock.name == "Office"
+    assert (joined.flock.flock_id, joined.flock.name) == (keeper.flock.flock_id, "Office")
     assert [
         one.host_name for one in sorted(keeper.roster.members(), key=lambda m: m.host_name)
     ] == [
@@ -53,8 +52,7 @@ async def test_a_machine_joins_and_both_know_each_other(tmp_path: Path) -> None:
     for path, was in ((tmp_path / "b", joined), (keeper.folder.path, keeper)):
         again = Membership.open(path)
         assert again is not None
-        assert again.node_id == was.node_id
-        assert again.roster.to_bytes() == was.roster.to_bytes()
+        assert (again.node_id, again.roster.to_bytes()) == (was.node_id, was.roster.to_bytes())
 
 
 async def test_the_first_three_hold_the_authority_and_each_can_admit(tmp_path: Path) -> None:

@@ -47,8 +47,7 @@ def test_the_folder_and_all_in_it_are_their_owners_only(tmp_path: Path) -> None:
     finally:
         os.umask(old_mask)
     modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "identity").iterdir()}
-    assert modes == dict.fromkeys(modes, 0o600)
-    assert len(modes) == 5
+    assert (modes, len(modes)) == (dict.fromkeys(modes, 0o600), 5)
     assert (tmp_path / "identity").stat().st_mode & 0o777 == 0o700
 
 

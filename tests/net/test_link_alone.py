@@ -251,8 +251,7 @@ def test_a_sign_of_life_is_asked_for_every_half_minute() -> None:
         it.loop.now_s += 0.25
         it.hears(frame(Kind.PONG, b"another!"), frame(Kind.PONG), frame(Kind.PONG, asked))
         it.hears(frame(Kind.PONG, asked))
-        assert it.owner.told == [("answered", 0.25)]
-        assert it.link.answered_s == it.loop.now_s
+        assert (it.owner.told, it.link.answered_s) == ([("answered", 0.25)], it.loop.now_s)
         it.link.ping()
         assert len(it.wire.written) == 3
 
@@ -415,8 +414,7 @@ def test_one_machine_and_all_of_them_may_leave_so_many_greetings_open() -> None:
     reception._greetings.update(
         dict.fromkeys(cast("Any", Stranger(Address("10.0.0.9", n), True)) for n in range(100))
     )
-    assert admitted("10.0.0.9", 33) == 32
-    assert admitted("10.0.0.8", 31) == 31
+    assert (admitted("10.0.0.9", 33), admitted("10.0.0.8", 31)) == (32, 31)
     assert admitted("10.0.0.7", 2) == 1
     reception._stopping = True
     reception._greetings.clear()

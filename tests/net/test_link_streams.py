@@ -125,8 +125,7 @@ async def test_a_stream_tells_of_its_connection() -> None:
     it = Scene()
     transport = it.writer.transport
     told = it.writer.get_extra_info
-    assert told("ssl_object") is it.connection.tls
-    assert told("sslcontext") == "the context"
+    assert (told("ssl_object"), told("sslcontext")) == (it.connection.tls, "the context")
     assert told("peername", "nobody") == "nobody"
     assert transport.get_write_buffer_size() == 0
     transport.set_write_buffer_limits(5)

@@ -137,8 +137,7 @@ async def test_two_of_one_identity_do_not_take_the_link_from_each_other_for_ever
                 each.links.dialler.retry()
         await eventually(lambda: bool(bee.links.copies()))
         (copied,) = bee.links.copies()
-        assert copied.node == "cat"
-        assert copied.hosts == ("127.0.0.1", "127.0.0.1")
+        assert (copied.node, copied.hosts) == ("cat", ("127.0.0.1", "127.0.0.1"))
         await eventually(
             lambda: (
                 Cause.COPIED in [*causes_at(cat), *causes_at(copy)] and "cat" in bee.links.linked

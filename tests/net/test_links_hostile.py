@@ -88,8 +88,7 @@ async def test_malformed_frames_cost_the_link_of_their_sender(data: bytes) -> No
             ant.writer.write(good + data + good)
             await ant.until_closed()
             await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
-            assert len(bee.heard("received")) == 1
-            assert bee.links.linked == ("cat",)
+            assert (len(bee.heard("received")), bee.links.linked) == (1, ("cat",))
             assert bee.links.refusals()[-1].cause is Cause.MISBEHAVED
 
 
@@ -223,8 +222,7 @@ async def test_records_keep_their_order_among_themselves() -> None:
         bee.links.send(["ant"], AskStatus())
         await ant.until(lambda: len(ant.heard("received")) == 7)
         messages = [message for _, _, message in ant.heard("received")]
-        assert messages[0] == AskStatus()
-        assert messages[-1] == Records(last=True)
+        assert (messages[0], messages[-1]) == (AskStatus(), Records(last=True))
 
 
 async def test_a_message_that_no_peer_would_take_is_not_sent(

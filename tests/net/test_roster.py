@@ -183,8 +183,7 @@ def test_a_roster_with_one_forged_entry_is_refused_whole() -> None:
     roster = Roster(FLOCK)
     with pytest.raises(MembershipError, match="not of Office"):
         roster.merge(msgspec.msgpack.encode(content))
-    assert roster.members() == []
-    assert roster.keepers() == []
+    assert (roster.members(), roster.keepers()) == ([], [])
 
 
 def test_a_later_version_may_say_more() -> None:

@@ -154,8 +154,7 @@ def test_nothing_is_given_out_when_it_is_over() -> None:
     work = planned(MemoryShelf({"a": 1}))
     work.fail(OSError("first"))
     work.fail(OSError("second"))
-    assert work.take(wait=False) is None
-    assert work.take(wait=True) is None
+    assert (work.take(wait=False), work.take(wait=True)) == (None, None)
     assert (str(work.error), work.over, work.finished) == ("first", True, False)
 
 

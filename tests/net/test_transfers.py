@@ -87,8 +87,7 @@ def received(pipe: SocketEnd, size: int) -> bytes:
 def test_each_question_has_its_answer_and_another_may_follow(word: Word, answer: Word) -> None:
     source = MemorySource(CONTENTS, 17, "data", b"manifest")
     pipe, holder = served(giving(source))
-    assert answered(pipe, word) == answer
-    assert answered(pipe, word) == answer
+    assert (answered(pipe, word), answered(pipe, word)) == (answer, answer)
     pipe.close()
     holder.join(LIMIT_S)
     assert not holder.is_alive()
@@ -256,8 +255,7 @@ def breaking(source: MemorySource, after: int) -> Serve:
 def test_a_dataset_comes_whole() -> None:
     shelf, source = MemoryShelf(MADE_OF), MemorySource(CONTENTS, 17, "data", b"manifest")
     assert Flock(ant=giving(source)).fetch(shelf, "ant", "ant") == ""
-    assert shelf.objects == CONTENTS
-    assert shelf.adopted == [("tree:1", b"manifest", "data")]
+    assert (shelf.objects, shelf.adopted) == (CONTENTS, [("tree:1", b"manifest", "data")])
     assert source.asked == ["described", *["open"] * 4]
 
 
@@ -293,8 +291,7 @@ def test_who_does_not_have_it_is_asked_once_and_the_next_one_gives_it() -> None:
     flock = Flock(
         **dict.fromkeys("abcd", giving(MemorySource({}))), e=giving(MemorySource(CONTENTS))
     )
-    assert flock.fetch(shelf, *"abcde") == ""
-    assert sorted(flock.called) == list("abcde")
+    assert (flock.fetch(shelf, *"abcde"), sorted(flock.called)) == ("", list("abcde"))
     assert shelf.objects == CONTENTS
 
 
@@ -385,8 +382,7 @@ def test_four_holders_are_asked_at_once_and_no_more() -> None:
 
     flock.open = opened  # type: ignore[method-assign]
     flock.fetch(MemoryShelf(MADE_OF), *"abcdef")
-    assert order[:4] == list("abcd")
-    assert sorted(set(order)) == list("abcdef")
+    assert (order[:4], sorted(set(order))) == (list("abcd"), list("abcdef"))
 
 
 def test_whose_small_file_is_wrong_is_told_so_and_left_out() -> None:
@@ -430,8 +426,7 @@ def test_who_swears_that_wrong_data_is_right_is_left_out() -> None:
 def test_a_full_disk_here_is_no_holders_fault() -> None:
     shelf = MemoryShelf(MADE_OF, full=True)
     flock = Flock(ant=giving(MemorySource(CONTENTS)), bee=giving(MemorySource(CONTENTS)))
-    assert flock.fetch(shelf, "ant") == "no room"
-    assert flock.called == ["ant"]
+    assert (flock.fetch(shelf, "ant"), flock.called) == ("no room", ["ant"])
 
 
 async def test_who_does_not_want_it_any_more_waits_for_nobody() -> None:

@@ -85,8 +85,7 @@ def test_a_stamp_more_than_a_day_ahead_moves_no_clock(
 ) -> None:
     clock, untouched = clock_at(last), clock_at(last)
     assert not clock.observe((NOW_MS + AHEAD_MS_MAX + ahead_ms, counter), NOW_MS)
-    assert clock.last == last
-    assert clock.read(NOW_MS) == untouched.read(NOW_MS)
+    assert (clock.last, clock.read(NOW_MS)) == (last, untouched.read(NOW_MS))
 
 
 def test_a_day_ahead_is_believed_and_a_millisecond_more_is_not() -> None:

@@ -31,8 +31,7 @@ def test_a_claim_that_is_not_won_yet_gives_way_to_work_that_somebody_waits_for()
     stage = asking_for_low_work()
     stage.submit("acor", "cake", task("I1"), priority=100)
     answered(stage)
-    assert stage.starters("I1") == ["acor"]
-    assert stage.starters("T1") == []
+    assert (stage.starters("I1"), stage.starters("T1")) == (["acor"], [])
     stage.play(4)
     assert stage.starters("T1") == ["acor"]
 
@@ -41,16 +40,14 @@ def test_it_does_not_give_way_to_work_that_this_machine_cannot_do() -> None:
     stage = asking_for_low_work()
     stage.submit("acor", "cake", task("I1", program="oven"), priority=100)
     answered(stage)
-    assert stage.starters("T1") == ["acor"]
-    assert stage.starters("I1") == []
+    assert (stage.starters("T1"), stage.starters("I1")) == (["acor"], [])
 
 
 def test_it_does_not_give_way_to_work_of_its_own_rank() -> None:
     stage = asking_for_low_work()
     stage.submit("acor", "cake", task("T2"), priority=99)
     answered(stage)
-    assert stage.starters("T1") == ["acor"]
-    assert stage.starters("T2") == []
+    assert (stage.starters("T1"), stage.starters("T2")) == (["acor"], [])
 
 
 def test_a_claim_of_work_that_somebody_waits_for_is_not_withdrawn_for_more_of_it() -> None:

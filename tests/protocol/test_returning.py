@@ -50,8 +50,7 @@ def test_what_its_former_self_ran_is_not_taken_for_its_own() -> None:
     assert stage.starters("T1") == ["acor"]
     returned(stage, "acor", "pato")
     stage.play(8)
-    assert stage.state("T1") is TaskState.TERMINATED
-    assert len(stage.starters("T1")) == 2
+    assert (stage.state("T1"), len(stage.starters("T1"))) == (TaskState.TERMINATED, 2)
     assert stage.same_tables()
 
 

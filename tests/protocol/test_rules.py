@@ -200,8 +200,7 @@ def test_a_node_that_lacks_something_is_told_what(
 def test_a_program_is_there_or_comes_along_where_that_is_let() -> None:
     takes = Capabilities(takes_published=True)
     published = task("T", published=Dataset("tree:1"))
-    assert misfit(task("T"), takes) == LacksProgram("mill")
-    assert misfit(published, takes) is None
+    assert (misfit(task("T"), takes), misfit(published, takes)) == (LacksProgram("mill"), None)
     assert misfit(published, Capabilities()) == NotAccepted("mill")
     assert misfit(published, ABLE) is None
 
@@ -239,14 +238,12 @@ def test_a_run_begins_with_the_newest_state_that_counts_for_it() -> None:
         life = Life(generation=2, runs=earlier)
         return newest_checkpoint(life, saved("", Scheduled()), lambda each: each in reachable)
 
-    assert begins() == ""
-    assert begins(saved("a"), saved("b"), saved("")) == "b"
+    assert (begins(), begins(saved("a"), saved("b"), saved(""))) == ("", "b")
     assert begins(saved("a"), saved("b"), reachable="a") == "a"
     assert begins(saved("a"), saved("b", Failed())) == "a"
     assert begins(saved("a"), saved("b", generation=1)) == "a"
     other = msgspec.structs.replace(saved("b"), inputs=("other",))
-    assert begins(saved("a"), other) == "a"
-    assert begins(other) == ""
+    assert (begins(saved("a"), other), begins(other)) == ("a", "")
 
 
 COUNTER_MAX, INCARNATION_MAX, STAMP_MAX = 500_000, 2**52, 2**61
@@ -288,8 +285,7 @@ def test_timers_are_due_in_their_order_and_the_next_one_is_known() -> None:
     timers.arm(TimerKind.ROW, 3.0, "b")
     timers.arm(TimerKind.ROW, 3.0, "a")
     timers.arm(TimerKind.AHEAD, 9.0, "a")
-    assert timers.next == 3.0
-    assert timers.take_due(2.9) == []
+    assert (timers.next, timers.take_due(2.9)) == (3.0, [])
     assert timers.armed(TimerKind.ROW, "a")
     assert not timers.armed(TimerKind.ROW)
     assert timers.take_due(5.0) == [

@@ -74,8 +74,7 @@ def test_a_task_that_fails_is_tried_elsewhere_and_nothing_stays_claimed() -> Non
     stage.play(8)
     (_, other) = stage.starters("first")
     assert other != "acor"
-    assert stage.starters("second") == [other]
-    assert stage.state("second") is TaskState.TERMINATED
+    assert (stage.starters("second"), stage.state("second")) == ([other], TaskState.TERMINATED)
 
 
 def test_whose_owner_comes_back_gives_the_claim_up() -> None:
@@ -91,16 +90,14 @@ def test_who_dies_with_a_claim_leaves_nothing_promised() -> None:
     stage.crash("acor")
     stage.play(8)
     (_, other) = stage.starters("first")
-    assert stage.starters("second") == [other]
-    assert stage.state("second") is TaskState.TERMINATED
+    assert (stage.starters("second"), stage.state("second")) == ([other], TaskState.TERMINATED)
 
 
 def test_urgent_work_comes_before_what_was_claimed_ahead() -> None:
     stage = holding("acor")
     stage.submit("acor", "urgent", task("now"), priority=PRIORITY_INTERACTIVE)
     stage.play(1)
-    assert stage.starters("now") == ["acor"]
-    assert stage.starters("second") == []
+    assert (stage.starters("now"), stage.starters("second")) == (["acor"], [])
     stage.play(6)
     assert stage.starters("second") == ["acor"]
 

@@ -38,8 +38,7 @@ def scene_claim_without_rival() -> Stage:
     stage.flock()
     stage.submit("pato", "bread", task("T1"))
     stage.play(3)
-    assert stage.starters("T1") == ["acor"]
-    assert stage.outcome("T1") == "acor"
+    assert (stage.starters("T1"), stage.outcome("T1")) == (["acor"], "acor")
     assert stage.same_tables()
     return stage
 
@@ -68,8 +67,7 @@ def scene_race_of_three() -> Stage:
     for name in NAMES:
         stage.owner(name, here=False)
     stage.play(3)
-    assert len(stage.sent(msg.TryDequeue)) == 3
-    assert stage.starters("T1") == ["acor"]
+    assert (len(stage.sent(msg.TryDequeue)), stage.starters("T1")) == (3, ["acor"])
     assert stage.state("T1") is TaskState.TERMINATED
     return stage
 
@@ -90,8 +88,7 @@ def scene_late_claim_2_two_devices() -> Stage:
     stage.owner("acor", here=False)
     stage.owner("pato", here=False)
     stage.play(3)
-    assert stage.starters("T1") == ["acor"]
-    assert stage.starters("T2") == ["pato"]
+    assert (stage.starters("T1"), stage.starters("T2")) == (["acor"], ["pato"])
     return stage
 
 
@@ -114,8 +111,7 @@ def scene_late_claim_3_arrives_while_it_runs() -> Stage:
     stage = late_pato()
     stage.play(3.2)
     stage.say("silence was no consent, so the others waited until they suspected pato")
-    assert stage.starters("T1") == ["grifo"]
-    assert stage.starters("T2") == ["acor"]
+    assert (stage.starters("T1"), stage.starters("T2")) == (["grifo"], ["acor"])
     stage.deliver(("pato", "acor"), ("pato", "grifo"))
     stage.play(8)
     known = [
@@ -126,8 +122,7 @@ def scene_late_claim_3_arrives_while_it_runs() -> Stage:
     ]
     assert {entry.who: entry.to for entry in known} == {"acor": ("pato",), "grifo": ("pato",)}
     assert stage.starters("T1") == ["grifo"], "a better claim that comes late stops nobody"
-    assert stage.starters("T3") == ["pato"]
-    assert stage.state("T3") is TaskState.TERMINATED
+    assert (stage.starters("T3"), stage.state("T3")) == (["pato"], TaskState.TERMINATED)
     return stage
 
 
@@ -138,8 +133,7 @@ def scene_late_claim_3_arrives_in_time() -> Stage:
     stage.say("the best claim was waited for")
     stage.deliver(("pato", "acor"), ("pato", "grifo"))
     stage.play(8)
-    assert stage.starters("T1") == ["pato"]
-    assert stage.starters("T2") == ["acor"]
+    assert (stage.starters("T1"), stage.starters("T2")) == (["pato"], ["acor"])
     assert stage.starters("T3") == ["grifo"]
     return stage
 
@@ -167,8 +161,7 @@ def scene_disk_full_between_claim_and_start() -> Stage:
     stage.play(0.0015)
     stage.fill_disk("acor")
     stage.play(4)
-    assert stage.starters("T1") == ["grifo"]
-    assert stage.outcome("T1") == "grifo"
+    assert (stage.starters("T1"), stage.outcome("T1")) == (["grifo"], "grifo")
     return stage
 
 

@@ -52,8 +52,7 @@ def scene_one_missing_link_downs_nobody() -> Stage:
     stage.reset("acor", "grifo")
     stage.say("grifo sees acor no more, but pato does, and says so in its status")
     stage.play(9)
-    assert stage.starters("T1") == []
-    assert stage.outcome("T1") == "acor"
+    assert (stage.starters("T1"), stage.outcome("T1")) == ([], "acor")
     assert stage.same_tables()
     return stage
 
@@ -111,8 +110,7 @@ def scene_failed_task_is_tried_elsewhere() -> Stage:
     stage.courses["T1"] = Course(fails_on=("acor",))
     stage.submit("pato", "bread", task("T1"))
     stage.play(6)
-    assert stage.starters("T1") == ["acor", "grifo"]
-    assert stage.outcome("T1") == "grifo"
+    assert (stage.starters("T1"), stage.outcome("T1")) == (["acor", "grifo"], "grifo")
     return stage
 
 
@@ -123,8 +121,7 @@ def scene_aborted_after_three_failures() -> Stage:
     stage.submit("pato", "bread", task("T1"), task("T2", "T1"))
     stage.play(12)
     assert sorted(stage.starters("T1")) == sorted(NAMES)
-    assert stage.state("T1") is TaskState.ABORTED
-    assert stage.state("T2") is TaskState.ABORTED
+    assert (stage.state("T1"), stage.state("T2")) == (TaskState.ABORTED, TaskState.ABORTED)
     return stage
 
 
@@ -148,8 +145,7 @@ def scene_outputs_lost_and_made_again() -> Stage:
     stage.say("pato needs it")
     stage.owner("pato", here=False)
     stage.play(8)
-    assert len(stage.starters("T1")) == 2
-    assert stage.starters("T2") == ["pato"]
+    assert (len(stage.starters("T1")), stage.starters("T2")) == (2, ["pato"])
     assert stage.state("T2") is TaskState.TERMINATED
     return stage
 
@@ -163,6 +159,5 @@ def scene_outputs_are_on_two_disks_before_the_end() -> Stage:
     stage.say("the machine that made it dies; the copy is enough")
     stage.crash("acor")
     stage.play(3)
-    assert stage.starters("T1") == ["acor"]
-    assert stage.state("T2") is TaskState.TERMINATED
+    assert (stage.starters("T1"), stage.state("T2")) == (["acor"], TaskState.TERMINATED)
     return stage

@@ -108,11 +108,9 @@ def test_outputs_of_a_machine_that_stays_away_are_made_again_after_five_minutes(
     stage.crash("acor")
     stage.owner("pato", here=False)
     stage.play(298)
-    assert stage.starters("T1") == ["acor"]
-    assert stage.starters("T2") == []
+    assert (stage.starters("T1"), stage.starters("T2")) == (["acor"], [])
     stage.play(15)
-    assert stage.starters("T1") == ["acor", "pato"]
-    assert stage.state("T2") is TaskState.TERMINATED
+    assert (stage.starters("T1"), stage.state("T2")) == (["acor", "pato"], TaskState.TERMINATED)
 
 
 def test_a_task_under_which_five_agents_died_is_given_up() -> None:
@@ -126,8 +124,7 @@ def test_a_task_under_which_five_agents_died_is_given_up() -> None:
         stage.crash("acor")
         stage.boot("acor")
     stage.play(8)
-    assert stage.starters("T1") == ["acor"] * 5
-    assert stage.state("T1") is TaskState.ABORTED
+    assert (stage.starters("T1"), stage.state("T1")) == (["acor"] * 5, TaskState.ABORTED)
 
 
 @pytest.mark.parametrize(("ahead_ms", "is_followed"), [(23 * HOUR_MS, True), (25 * HOUR_MS, False)])

@@ -29,8 +29,7 @@ def scene_joining_with_an_empty_disk() -> Stage:
     stage.link("grifo", "acor")
     stage.play(0.5)
     assert stage.same_tables()
-    assert stage.masters() == {"acor"}
-    assert stage.state("T1") is TaskState.TERMINATED
+    assert (stage.masters(), stage.state("T1")) == ({"acor"}, TaskState.TERMINATED)
     assert stage.state("T2") is TaskState.RUNNING
     return stage
 
@@ -52,8 +51,7 @@ def scene_joining_with_an_old_disk() -> Stage:
     stage.link("acor", "pato")
     stage.link("acor", "grifo")
     stage.play(2)
-    assert stage.starters("T1") == []
-    assert stage.outcome("T1") == "grifo"
+    assert (stage.starters("T1"), stage.outcome("T1")) == ([], "grifo")
     assert stage.same_tables()
     return stage
 

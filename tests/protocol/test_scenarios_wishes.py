@@ -29,8 +29,7 @@ def scene_cancel_of_a_running_task() -> Stage:
     assert not stage.effects(fx.CancelFinished)
     stage.play(3)
     assert [notice.task for notice in stage.effects(fx.CancelFinished)] == ["T1"]
-    assert stage.state("T1") is TaskState.CANCELLED
-    assert stage.state("T2") is TaskState.CANCELLED
+    assert (stage.state("T1"), stage.state("T2")) == (TaskState.CANCELLED, TaskState.CANCELLED)
     assert stage.starters("T2") == []
     return stage
 
@@ -73,8 +72,7 @@ def test_what_is_retried_begins_anew_where_the_cancelled_run_still_goes_on() -> 
     stage.link("acor", "grifo")
     stage.play(3)
     assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
-    assert len(stage.starters("T1")) == 1
-    assert stage.state("T1") is TaskState.RUNNING
+    assert (len(stage.starters("T1")), stage.state("T1")) == (1, TaskState.RUNNING)
 
 
 def scene_owner_returns_and_stays() -> Stage:
@@ -88,8 +86,7 @@ def scene_owner_returns_and_stays() -> Stage:
     stage.play(0.01)
     assert len(stage.effects(fx.SuspendChild)) == 1
     stage.play(290)
-    assert stage.state("T1") is TaskState.SUSPENDED
-    assert stage.starters("T1") == []
+    assert (stage.state("T1"), stage.starters("T1")) == (TaskState.SUSPENDED, [])
     stage.play(40)
     assert stage.starters("T1") == ["pato"]
     assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
@@ -107,8 +104,7 @@ def scene_owner_returns_and_leaves() -> Stage:
     stage.play(60)
     stage.owner("acor", here=False)
     stage.play(3)
-    assert stage.starters("T1") == []
-    assert stage.outcome("T1") == "acor"
+    assert (stage.starters("T1"), stage.outcome("T1")) == ([], "acor")
     return stage
 
 
