@@ -170,6 +170,13 @@ def first(path: Path, name: str = "Office", hands: Hands | None = None) -> Membe
     return create_flock(path / f"first of {name}", name, "first", hands or Hands())
 
 
+def reopened(path: Path) -> Membership:
+    """The member that is started there again."""
+    found = Membership.open(path)
+    assert found is not None
+    return found
+
+
 async def invited(membership: Membership, door: Door, uses: int = 1) -> Invitation:
     return await membership.invite([door.address.host], door.address.port, uses)
 

@@ -96,8 +96,9 @@ async def test_a_keeper_that_is_not_to_be_asked_says_so_and_tells_nobody(tmp_pat
         assert (there.told, there.requests.open()) == ([], [])
 
 
-async def test_both_sides_see_one_code_and_two_people_let_a_machine_in(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_both_sides_see_one_code_and_two_people_let_a_machine_in(
+    tmp_path: Path, keeper: Membership
+) -> None:
     async with asked_at(keeper) as there:
         door = await there.door()
         assert (door.flock.name, door.keeper) == ("Office", "first")
@@ -120,8 +121,9 @@ async def test_both_sides_see_one_code_and_two_people_let_a_machine_in(tmp_path:
         assert Membership.open(tmp_path / "new") is not None
 
 
-async def test_an_answer_that_was_lost_is_asked_for_again(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_an_answer_that_was_lost_is_asked_for_again(
+    tmp_path: Path, keeper: Membership
+) -> None:
     async with asked_at(keeper) as there:
         request = await let_in(there, tmp_path / "new")
         lost = await request._ask(Collect(request._number))
@@ -131,9 +133,8 @@ async def test_an_answer_that_was_lost_is_asked_for_again(tmp_path: Path) -> Non
 
 
 async def test_whom_a_full_disk_cannot_keep_is_not_let_in_and_may_come_again(
-    tmp_path: Path,
+    tmp_path: Path, keeper: Membership
 ) -> None:
-    keeper = first(tmp_path)
     async with asked_at(keeper) as there:
         request = await let_in(there, tmp_path / "new")
         disk, keeper.folder = keeper.folder, PrivateFolder(keeper.folder.path, FullDisk())
@@ -159,9 +160,8 @@ class SlowDisk(FullDisk):
 
 
 async def test_who_is_just_being_made_a_member_is_not_said_to_be_refused_or_too_late(
-    tmp_path: Path,
+    tmp_path: Path, keeper: Membership
 ) -> None:
-    keeper = first(tmp_path)
     async with asked_at(keeper) as there:
         request = await let_in(there, tmp_path / "new")
         disk = SlowDisk()
@@ -198,9 +198,8 @@ async def test_refused_withdrawn_and_too_late_are_told_apart(
 
 
 async def test_let_in_and_come_too_late_is_not_let_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership
 ) -> None:
-    keeper = first(tmp_path)
     async with asked_at(keeper) as there:
         request = await begun(there, tmp_path / "new")
         monkeypatch.setattr(there.requests, "_valid_s", 0.05)
@@ -211,8 +210,9 @@ async def test_let_in_and_come_too_late_is_not_let_in(
         assert len(keeper.roster.members()) == 1
 
 
-async def test_another_keeper_passes_the_answer_on_and_nobody_else_may(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_another_keeper_passes_the_answer_on_and_nobody_else_may(
+    tmp_path: Path, keeper: Membership
+) -> None:
     async with asked_at(keeper) as there, open_door(keeper) as door:
         others = []
         for name in ("second", "third", "fourth"):
@@ -261,8 +261,7 @@ async def test_who_has_a_machines_signed_request_cannot_end_what_it_asks_others(
     requests.close()
 
 
-async def test_there_are_few_requests_from_many_addresses(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_there_are_few_requests_from_many_addresses(keeper: Membership) -> None:
     requests = requests_of(keeper)
     refusals = [_ask_from(requests, f"192.0.2.{number}") for number in range(2 * REQUESTS_MAX)]
     assert refusals.count("") == REQUESTS_MAX
@@ -286,10 +285,9 @@ async def test_who_begins_and_says_no_more_takes_no_place_for_long(
     requests.close()
 
 
-async def test_the_same_holds_as_for_the_invited(tmp_path: Path) -> None:
+async def test_the_same_holds_as_for_the_invited(tmp_path: Path, keeper: Membership) -> None:
     """Clocks, keys that were sent away, and a second flock."""
 
-    keeper = first(tmp_path)
     async with asked_at(keeper) as there:
         assert "2 hours ahead" in await refused(there, tmp_path / "new", Hands(7_200))
         request = await let_in(there, tmp_path / "new")
@@ -300,8 +298,9 @@ async def test_the_same_holds_as_for_the_invited(tmp_path: Path) -> None:
         assert "does not any more" in await refused(there, tmp_path / "new")
 
 
-async def test_who_is_sent_away_after_it_was_let_in_gets_no_certificate(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_who_is_sent_away_after_it_was_let_in_gets_no_certificate(
+    tmp_path: Path, keeper: Membership
+) -> None:
     async with asked_at(keeper) as there:
         request = await let_in(there, tmp_path / "new")
         await request._ask(Collect(request._number))
@@ -330,8 +329,7 @@ async def test_a_number_of_nobody_opens_nothing(tmp_path: Path) -> None:
             await stranger.collect()
 
 
-async def test_where_no_keeper_answers_it_is_said_of_each_address(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_where_no_keeper_answers_it_is_said_of_each_address(keeper: Membership) -> None:
     async with asked_at(keeper) as there:
         with pytest.raises(MembershipError, match="of the flock Office now"):
             await find_door([there.address], "another flock")

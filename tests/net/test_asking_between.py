@@ -33,6 +33,7 @@ from agent.net.enrolment_messages import (
 )
 from agent.net.exchange import exchange
 from agent.net.joining import join_flock
+from agent.net.membership import Membership
 from agent.net.tls import JOIN, client_context
 from tests.net.flocks import LOOPBACK, Hands, first, invited, open_door, serving
 from tests.net.test_asking import asked_at, begun
@@ -50,10 +51,11 @@ async def test_a_flock_that_only_calls_itself_the_same_shows_another_code(tmp_pa
         assert request.code != there.only.code
 
 
-async def test_a_member_that_passes_all_words_on_shows_another_code(tmp_path: Path) -> None:
+async def test_a_member_that_passes_all_words_on_shows_another_code(
+    tmp_path: Path, keeper: Membership
+) -> None:
     """It has a certificate of the flock and changes nothing; only its own key gives it away."""
 
-    keeper = first(tmp_path)
     async with asked_at(keeper) as there:
         async with open_door(keeper) as door:
             between = await join_flock(tmp_path / "between", await invited(keeper, door), "between")

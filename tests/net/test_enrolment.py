@@ -25,22 +25,24 @@ from tests.net.flocks import (
     DAY_S,
     LIMIT_S,
     LOOPBACK,
+    Door,
     FullDisk,
     Hands,
     first,
     invited,
     open_door,
     refusal,
+    reopened,
     serving,
 )
 
 MACHINES = 30
 
 
-async def test_a_machine_joins_and_both_know_each_other(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        joined = await join_flock(tmp_path / "b", await invited(keeper, door), "second")
+async def test_a_machine_joins_and_both_know_each_other(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    joined = await join_flock(tmp_path / "b", await invited(keeper, door), "second")
     assert (joined.flock.flock_id, joined.flock.name) == (keeper.flock.flock_id, "Office")
     assert [
         one.host_name for one in sorted(keeper.roster.members(), key=lambda m: m.host_name)
@@ -50,13 +52,13 @@ async def test_a_machine_joins_and_both_know_each_other(tmp_path: Path) -> None:
     ]
     assert joined.roster.to_bytes() == keeper.roster.to_bytes()
     for path, was in ((tmp_path / "b", joined), (keeper.folder.path, keeper)):
-        again = Membership.open(path)
-        assert again is not None
+        again = reopened(path)
         assert (again.node_id, again.roster.to_bytes()) == (was.node_id, was.roster.to_bytes())
 
 
-async def test_the_first_three_hold_the_authority_and_each_can_admit(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_the_first_three_hold_the_authority_and_each_can_admit(
+    tmp_path: Path, keeper: Membership
+) -> None:
     async with open_door(keeper) as door:
         invitation = await invited(keeper, door, uses=3)
         joined = [
@@ -75,48 +77,46 @@ async def test_the_first_three_hold_the_authority_and_each_can_admit(tmp_path: P
 
 
 async def test_thirty_machines_join_at_once_with_one_invitation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership, door: Door
 ) -> None:
     """All in this one process, which may need longer for thirty than each would wait for one."""
     monkeypatch.setattr(exchanging, "CONNECT_S_MAX", EVENTUALLY_S_MAX)
     for module in (exchanging, enrolment):
         monkeypatch.setattr(module, "EXCHANGE_S_MAX", EVENTUALLY_S_MAX)
 
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=MACHINES)
-        joined = await asyncio.gather(
-            *(
-                join_flock(tmp_path / str(number), invitation, f"host-{number}")
-                for number in range(MACHINES)
-            )
+    invitation = await invited(keeper, door, uses=MACHINES)
+    joined = await asyncio.gather(
+        *(
+            join_flock(tmp_path / str(number), invitation, f"host-{number}")
+            for number in range(MACHINES)
         )
-        assert "used up" in await refusal(tmp_path / "late", invitation)
+    )
+    assert "used up" in await refusal(tmp_path / "late", invitation)
     assert len({one.node_id for one in joined}) == MACHINES
     assert len(keeper.roster.members()) == MACHINES + 1
     assert sum(one.keeper for one in joined) == 2
 
 
-async def test_an_invitation_lets_in_once_also_after_the_keepers_restart(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_an_invitation_lets_in_once_also_after_the_keepers_restart(
+    tmp_path: Path, keeper: Membership
+) -> None:
     async with open_door(keeper) as door:
         invitation = await invited(keeper, door)
         await join_flock(tmp_path / "b", invitation, "second")
         assert "used up: ask for a new one" in await refusal(tmp_path / "c", invitation)
-    again = Membership.open(keeper.folder.path)
-    assert again is not None
+    again = reopened(keeper.folder.path)
     async with open_door(again) as door:
         moved = msgspec.structs.replace(invitation, addresses=(door.address,))
         assert "used up" in await refusal(tmp_path / "c", moved)
 
 
-async def test_a_machine_cut_off_after_its_use_was_burnt_joins_again(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door)
-        joined = await join_flock(tmp_path / "b", invitation, "second")
-        (tmp_path / "b" / identity.CERTIFICATE_FILE).unlink()
-        again = await join_flock(tmp_path / "b", invitation, "second")
+async def test_a_machine_cut_off_after_its_use_was_burnt_joins_again(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    invitation = await invited(keeper, door)
+    joined = await join_flock(tmp_path / "b", invitation, "second")
+    (tmp_path / "b" / identity.CERTIFICATE_FILE).unlink()
+    again = await join_flock(tmp_path / "b", invitation, "second")
     assert again.node_id == joined.node_id
 
 
@@ -129,12 +129,10 @@ async def test_a_machine_cut_off_after_its_use_was_burnt_joins_again(tmp_path: P
     ],
 )
 async def test_a_wrong_invitation_is_explained(
-    tmp_path: Path, changes: dict[str, object], told: str
+    tmp_path: Path, changes: dict[str, object], told: str, keeper: Membership, door: Door
 ) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        wrong = msgspec.structs.replace(await invited(keeper, door), **changes)
-        assert told in await refusal(tmp_path / "b", wrong)
+    wrong = msgspec.structs.replace(await invited(keeper, door), **changes)
+    assert told in await refusal(tmp_path / "b", wrong)
 
 
 async def test_an_expired_invitation_is_refused_by_the_keepers_clock(tmp_path: Path) -> None:
@@ -146,36 +144,32 @@ async def test_an_expired_invitation_is_refused_by_the_keepers_clock(tmp_path: P
         assert "the invitation expired on" in await refusal(tmp_path / "b", invitation)
 
 
-async def test_a_withdrawn_invitation_is_refused(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door)
-        (entry,) = keeper.book().outstanding(keeper.clock())
-        assert await keeper.withdraw(entry.number)
-        assert "withdrew it" in await refusal(tmp_path / "b", invitation)
+async def test_a_withdrawn_invitation_is_refused(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    invitation = await invited(keeper, door)
+    (entry,) = keeper.book().outstanding(keeper.clock())
+    assert await keeper.withdraw(entry.number)
+    assert "withdrew it" in await refusal(tmp_path / "b", invitation)
 
 
 @pytest.mark.parametrize(
     ("ahead_s", "told"), [(7200, "2 hours ahead of"), (-4 * DAY_S, "4 days behind")]
 )
 async def test_clocks_too_far_apart_are_told_and_burn_nothing(
-    tmp_path: Path, ahead_s: float, told: str
+    tmp_path: Path, ahead_s: float, told: str, keeper: Membership, door: Door
 ) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door)
-        assert told in await refusal(tmp_path / "b", invitation, Hands(ahead_s))
-        await join_flock(tmp_path / "b", invitation, "second")
+    invitation = await invited(keeper, door)
+    assert told in await refusal(tmp_path / "b", invitation, Hands(ahead_s))
+    await join_flock(tmp_path / "b", invitation, "second")
 
 
 async def test_the_keeper_checks_the_clock_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership, door: Door
 ) -> None:
     monkeypatch.setattr(joining, "clock_fault", lambda _: None)
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        told = await refusal(tmp_path / "b", await invited(keeper, door), Hands(7260))
-        assert told.startswith("the clock of this machine is 2 hours ahead")
+    told = await refusal(tmp_path / "b", await invited(keeper, door), Hands(7260))
+    assert told.startswith("the clock of this machine is 2 hours ahead")
 
 
 async def test_each_address_that_failed_is_told(tmp_path: Path) -> None:
@@ -204,10 +198,9 @@ async def test_one_address_that_works_is_enough(tmp_path: Path) -> None:
 
 
 async def test_a_silent_address_costs_a_limited_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership
 ) -> None:
     monkeypatch.setattr(exchanging, "CONNECT_S_MAX", 0.2)
-    keeper = first(tmp_path)
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         del writer
@@ -218,36 +211,36 @@ async def test_a_silent_address_costs_a_limited_time(
         assert "nobody answered in time" in await refusal(tmp_path / "b", invitation)
 
 
-async def test_a_member_that_is_no_keeper_says_so(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=4)
-        for number in range(2):
-            await join_flock(tmp_path / str(number), invitation, "host")
-        plain = await join_flock(tmp_path / "plain", invitation, "plain")
+async def test_a_member_that_is_no_keeper_says_so(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    invitation = await invited(keeper, door, uses=4)
+    for number in range(2):
+        await join_flock(tmp_path / str(number), invitation, "host")
+    plain = await join_flock(tmp_path / "plain", invitation, "plain")
     assert not plain.keeper
     for attempt in (plain.invite([LOOPBACK], 5), plain.expel(keeper.node_id)):
         with pytest.raises(MembershipError, match=r"do it on a keeper \(.*first"):
             await attempt
 
 
-async def test_guessing_is_slowed_down_and_not_for_others(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door)
-        for _ in range(GUESSES_MAX):
-            guess = msgspec.structs.replace(invitation, secret=os.urandom(12))
-            assert "does not know" in await refusal(tmp_path / "guesser", guess)
-        assert "too many wrong" in await refusal(tmp_path / "guesser", invitation)
+async def test_guessing_is_slowed_down_and_not_for_others(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    invitation = await invited(keeper, door)
+    for _ in range(GUESSES_MAX):
+        guess = msgspec.structs.replace(invitation, secret=os.urandom(12))
+        assert "does not know" in await refusal(tmp_path / "guesser", guess)
+    assert "too many wrong" in await refusal(tmp_path / "guesser", invitation)
 
 
-async def test_nothing_is_issued_when_the_use_cannot_be_written(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door)
-        keeper.book()._folder = PrivateFolder(keeper.folder.path, FullDisk())
-        assert "cannot write" in await refusal(tmp_path / "b", invitation)
-        assert len(keeper.roster.members()) == 1
+async def test_nothing_is_issued_when_the_use_cannot_be_written(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    invitation = await invited(keeper, door)
+    keeper.book()._folder = PrivateFolder(keeper.folder.path, FullDisk())
+    assert "cannot write" in await refusal(tmp_path / "b", invitation)
+    assert len(keeper.roster.members()) == 1
 
 
 async def test_a_machine_joins_one_flock_at_a_time(tmp_path: Path) -> None:
@@ -262,13 +255,11 @@ def anybody(tls: TlsObject | None) -> None:
     """No check."""
 
 
-async def test_strangers_may_ask_nothing_but_to_join(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        for question in (Expel(keeper.node_id), TakeAuthority(), Renew(b"")):
-            answer = await exchange(door.address, unverified_context(), question, anybody)
-            assert "only members may ask this" in str(answer)
-        assert len(keeper.roster.members()) == 1
+async def test_strangers_may_ask_nothing_but_to_join(keeper: Membership, door: Door) -> None:
+    for question in (Expel(keeper.node_id), TakeAuthority(), Renew(b"")):
+        answer = await exchange(door.address, unverified_context(), question, anybody)
+        assert "only members may ask this" in str(answer)
+    assert len(keeper.roster.members()) == 1
 
 
 @pytest.mark.parametrize(
@@ -282,20 +273,20 @@ async def test_strangers_may_ask_nothing_but_to_join(tmp_path: Path) -> None:
         b"GET / HTTP/1.1\r\n\r\n",
     ],
 )
-async def test_garbage_costs_its_sender_the_connection_only(tmp_path: Path, sent: bytes) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        reader, writer = await asyncio.open_connection(
-            *door.address, ssl=unverified_context(), server_hostname=NO_SERVER_NAME
-        )
-        writer.write(sent)
-        async with asyncio.timeout(LIMIT_S):
-            if len(sent) < 4:
-                await door.outcome()
-            else:
-                assert await reader.read() == b""
-        await close(writer)
-        await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+async def test_garbage_costs_its_sender_the_connection_only(
+    tmp_path: Path, sent: bytes, keeper: Membership, door: Door
+) -> None:
+    reader, writer = await asyncio.open_connection(
+        *door.address, ssl=unverified_context(), server_hostname=NO_SERVER_NAME
+    )
+    writer.write(sent)
+    async with asyncio.timeout(LIMIT_S):
+        if len(sent) < 4:
+            await door.outcome()
+        else:
+            assert await reader.read() == b""
+    await close(writer)
+    await join_flock(tmp_path / "b", await invited(keeper, door), "b")
 
 
 async def test_a_silent_stranger_is_cut_off(
@@ -312,23 +303,17 @@ async def test_a_silent_stranger_is_cut_off(
 
 
 async def test_a_crowd_is_told_to_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership, door: Door
 ) -> None:
     monkeypatch.setattr(enrolment, "CONNECTIONS_MAX", 0)
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        told = await refusal(tmp_path / "b", await invited(keeper, door))
-        assert "what listens there is no keeper" in told or "try again in a minute" in told
+    told = await refusal(tmp_path / "b", await invited(keeper, door))
+    assert "what listens there is no keeper" in told or "try again in a minute" in told
 
 
-async def test_joining_has_its_own_protocol(tmp_path: Path) -> None:
+async def test_joining_has_its_own_protocol(tmp_path: Path, keeper: Membership, door: Door) -> None:
     """A link's connection that ends up at the desk is not served."""
 
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-        for protocol in ("wingbeat/1", "wingbeat-bulk/1", "wingbeat-client/1"):
-            answer = await exchange(
-                door.address, second.tls.client(protocol), TakeAuthority(), anybody
-            )
-            assert "asked under another protocol" in str(answer)
+    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+    for protocol in ("wingbeat/1", "wingbeat-bulk/1", "wingbeat-client/1"):
+        answer = await exchange(door.address, second.tls.client(protocol), TakeAuthority(), anybody)
+        assert "asked under another protocol" in str(answer)

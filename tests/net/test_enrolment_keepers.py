@@ -17,6 +17,7 @@ from agent.net.joining import join_flock, keep_up, leave, renew
 from agent.net.membership import Membership
 from tests.net.flocks import (
     DAY_S,
+    Door,
     FullDisk,
     Hands,
     at,
@@ -26,6 +27,7 @@ from tests.net.flocks import (
     nowhere,
     open_door,
     refusal,
+    reopened,
 )
 
 
@@ -49,13 +51,11 @@ async def test_a_certificate_is_renewed_after_two_thirds_by_any_keeper(tmp_path:
     assert plain.member.valid_until_s > before.valid_until_s
     assert plain.node_id == before.node_id
     assert keeper.roster.member(plain.node_id) == plain.member
-    again = Membership.open(tmp_path / "plain")
-    assert again is not None
+    again = reopened(tmp_path / "plain")
     assert again.member == plain.member
 
 
-async def test_a_keeper_renews_itself_and_under_a_new_name(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_a_keeper_renews_itself_and_under_a_new_name(keeper: Membership) -> None:
     await renew(keeper, nowhere, "renamed")
     assert keeper.member.host_name == "renamed"
 
@@ -85,13 +85,13 @@ async def test_a_keeper_whose_clock_was_months_ahead_is_let_in_again_when_it_is_
     assert keeper.member == again
 
 
-async def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(tmp_path: Path) -> None:
+async def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
     hands = Hands()
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door)
-        other = await join_flock(tmp_path / "b", invitation, "b", hands)
-        await keep_up(other, at((keeper, door)))
+    invitation = await invited(keeper, door)
+    other = await join_flock(tmp_path / "b", invitation, "b", hands)
+    await keep_up(other, at((keeper, door)))
     assert other.keeper
     hands.ahead_s = 400 * DAY_S
     await keep_up(other, nowhere)
@@ -103,26 +103,24 @@ async def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(tmp_pa
     assert keeper.roster.member(other.node_id) is None
 
 
-async def test_a_member_appointed_by_hand_fetches_the_key(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=4)
-        for number in range(2):
-            await join_flock(tmp_path / str(number), invitation, "host")
-        fourth = await join_flock(tmp_path / "d", invitation, "fourth")
-        with pytest.raises(MembershipError, match="not appointed"):
-            await joining._ask_any(fourth, at((keeper, door)), TakeAuthority())
-        await keeper.appoint(fourth.node_id)
-        await fourth.merge_roster(keeper.roster.to_bytes())
-        await keep_up(fourth, at((keeper, door)))
+async def test_a_member_appointed_by_hand_fetches_the_key(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    invitation = await invited(keeper, door, uses=4)
+    for number in range(2):
+        await join_flock(tmp_path / str(number), invitation, "host")
+    fourth = await join_flock(tmp_path / "d", invitation, "fourth")
+    with pytest.raises(MembershipError, match="not appointed"):
+        await joining._ask_any(fourth, at((keeper, door)), TakeAuthority())
+    await keeper.appoint(fourth.node_id)
+    await fourth.merge_roster(keeper.roster.to_bytes())
+    await keep_up(fourth, at((keeper, door)))
     assert fourth.keeper
-    again = Membership.open(tmp_path / "d")
-    assert again is not None
+    again = reopened(tmp_path / "d")
     assert again.keeper
 
 
-async def test_the_first_machine_may_be_lost(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
+async def test_the_first_machine_may_be_lost(tmp_path: Path, keeper: Membership) -> None:
     async with open_door(keeper) as door:
         invitation = await invited(keeper, door, uses=3)
         second, third, fourth = [
@@ -138,23 +136,23 @@ async def test_the_first_machine_may_be_lost(tmp_path: Path) -> None:
         await join_flock(tmp_path / "e", await invited(second, door), "e")
 
 
-async def test_any_member_can_have_another_one_expelled(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=4)
-        for number in range(2):
-            await join_flock(tmp_path / str(number), invitation, "host")
-        plain = await join_flock(tmp_path / "plain", invitation, "plain")
-        bad = await join_flock(tmp_path / "bad", invitation, "bad")
-        await plain.merge_roster(keeper.roster.to_bytes())
-        assert await joining.expel(plain, bad.node_id, at((keeper, door))) is None
-        for knowing in (plain, keeper):
-            assert "expelled" in str(knowing.roster.objection_to(bad.member.certificate))
-        with pytest.raises(MembershipError, match=r"not let in, it was expelled"):
-            await renew(bad, at((keeper, door)))
-        assert "does not any more: leave" in await expelled_joins_again(
-            tmp_path / "bad", await invited(keeper, door)
-        )
+async def test_any_member_can_have_another_one_expelled(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    invitation = await invited(keeper, door, uses=4)
+    for number in range(2):
+        await join_flock(tmp_path / str(number), invitation, "host")
+    plain = await join_flock(tmp_path / "plain", invitation, "plain")
+    bad = await join_flock(tmp_path / "bad", invitation, "bad")
+    await plain.merge_roster(keeper.roster.to_bytes())
+    assert await joining.expel(plain, bad.node_id, at((keeper, door))) is None
+    for knowing in (plain, keeper):
+        assert "expelled" in str(knowing.roster.objection_to(bad.member.certificate))
+    with pytest.raises(MembershipError, match=r"not let in, it was expelled"):
+        await renew(bad, at((keeper, door)))
+    assert "does not any more: leave" in await expelled_joins_again(
+        tmp_path / "bad", await invited(keeper, door)
+    )
 
 
 async def expelled_joins_again(path: Path, invitation: Invitation) -> str:
@@ -162,30 +160,28 @@ async def expelled_joins_again(path: Path, invitation: Invitation) -> str:
     return await refusal(path, invitation)
 
 
-async def test_expelling_a_keeper_warns(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-        with pytest.raises(MembershipError, match="is not a member"):
-            await joining.expel(second, "nobody", at((keeper, door)))
-        warning = await joining.expel(second, keeper.node_id, nowhere)
+async def test_expelling_a_keeper_warns(tmp_path: Path, keeper: Membership, door: Door) -> None:
+    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+    with pytest.raises(MembershipError, match="is not a member"):
+        await joining.expel(second, "nobody", at((keeper, door)))
+    warning = await joining.expel(second, keeper.node_id, nowhere)
     assert "had let in b" in str(warning)
     with pytest.raises(MembershipError, match="the only keeper"):
         await second.expel(second.node_id)
 
 
-async def test_who_leaves_is_gone_everywhere_and_may_come_back_as_another(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-        assert await leave(second, at((keeper, door))) is None
-        assert list((tmp_path / "b").iterdir()) == []
-        assert Membership.open(tmp_path / "b") is None
-        (departure,) = keeper.roster.departures()
-        assert (departure.host_name, departure.expelled) == ("b", False)
-        back = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-        assert back.node_id != second.node_id
-        assert len(back.roster.members()) == 2
+async def test_who_leaves_is_gone_everywhere_and_may_come_back_as_another(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+    assert await leave(second, at((keeper, door))) is None
+    assert list((tmp_path / "b").iterdir()) == []
+    assert Membership.open(tmp_path / "b") is None
+    (departure,) = keeper.roster.departures()
+    assert (departure.host_name, departure.expelled) == ("b", False)
+    back = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+    assert back.node_id != second.node_id
+    assert len(back.roster.members()) == 2
 
 
 async def test_who_is_alone_leaves_without_telling(tmp_path: Path) -> None:
@@ -193,10 +189,10 @@ async def test_who_is_alone_leaves_without_telling(tmp_path: Path) -> None:
     assert list((tmp_path / "first of Office").iterdir()) == []
 
 
-async def test_who_can_tell_nobody_is_told_so(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+async def test_who_can_tell_nobody_is_told_so(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
     assert "expel it there" in str(await leave(second, nowhere))
     # What it stated as a keeper could still spread by its links.
     assert await keeper.merge_roster(second.roster.to_bytes())
@@ -204,33 +200,30 @@ async def test_who_can_tell_nobody_is_told_so(tmp_path: Path) -> None:
 
 
 async def test_the_last_keeper_does_not_leave_by_accident(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership, door: Door
 ) -> None:
     monkeypatch.setattr(membership_module, "KEEPERS_WANTED", 1)
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-        assert not second.keeper
-        with pytest.raises(MembershipError, match="appoint another keeper first"):
-            await leave(keeper, nowhere)
+    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+    assert not second.keeper
+    with pytest.raises(MembershipError, match="appoint another keeper first"):
+        await leave(keeper, nowhere)
     assert await leave(keeper, nowhere, even_as_last_keeper=True) is not None
     assert Membership.open(keeper.folder.path) is None
 
 
-async def test_whose_certificate_has_ended_joins_again_under_its_name(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-        invitation = await invited(keeper, door)
-        with pytest.raises(MembershipError, match="belongs to the flock Office already"):
-            await join_flock(tmp_path / "b", invitation, "b")
-        ended = expired_node(keeper.authority("test"), second._own.key).member
-        identity.save_certificate(second.folder, ended)
-        stale = Membership.open(tmp_path / "b")
-        assert stale is not None
-        with pytest.raises(MembershipError, match=r"ended on .* join Office again"):
-            await joining._ask_any(stale, at((keeper, door)), TakeAuthority())
-        again = await join_flock(tmp_path / "b", invitation, "b")
+async def test_whose_certificate_has_ended_joins_again_under_its_name(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+    invitation = await invited(keeper, door)
+    with pytest.raises(MembershipError, match="belongs to the flock Office already"):
+        await join_flock(tmp_path / "b", invitation, "b")
+    ended = expired_node(keeper.authority("test"), second._own.key).member
+    identity.save_certificate(second.folder, ended)
+    stale = reopened(tmp_path / "b")
+    with pytest.raises(MembershipError, match=r"ended on .* join Office again"):
+        await joining._ask_any(stale, at((keeper, door)), TakeAuthority())
+    again = await join_flock(tmp_path / "b", invitation, "b")
     assert again.node_id == second.node_id
 
 
@@ -245,12 +238,12 @@ class ClosedForAWhile(FullDisk):
         source.replace(target)
 
 
-async def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(tmp_path: Path) -> None:
-    keeper = first(tmp_path)
-    async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=2)
-        plain = await join_flock(tmp_path / "plain", invitation, "plain")
-        expelled = await join_flock(tmp_path / "expelled", invitation, "expelled")
+async def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    invitation = await invited(keeper, door, uses=2)
+    plain = await join_flock(tmp_path / "plain", invitation, "plain")
+    expelled = await join_flock(tmp_path / "expelled", invitation, "expelled")
     await keeper.expel(expelled.node_id)
     disk = ClosedForAWhile()
     plain.folder = PrivateFolder(tmp_path / "plain", disk)
@@ -261,6 +254,5 @@ async def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(tmp_path:
         await plain.keep_roster()
     disk.closed = False
     await plain.keep_roster()
-    again = Membership.open(tmp_path / "plain")
-    assert again is not None
+    again = reopened(tmp_path / "plain")
     assert again.roster.departure(expelled.node_id) is not None

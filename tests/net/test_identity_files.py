@@ -15,7 +15,7 @@ from agent.host.private_windows import REPLACE_TRIES_MAX, WindowsGuard
 from agent.net import certificates, identity
 from agent.net.membership import Membership, create_flock, forget_membership
 from agent.net.roster import ROSTER_FILE
-from tests.net.flocks import FullDisk
+from tests.net.flocks import FullDisk, reopened
 
 WHOAMI = b'"office\\S-1-5-99-1","S-1-5-21-11-22-33-1001"\r\n'
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX's")
@@ -144,8 +144,7 @@ def test_a_node_killed_before_its_certificate_was_written_is_no_member(tmp_path:
 
 def test_an_identity_outlives_a_restart(tmp_path: Path) -> None:
     made = create_flock(tmp_path, "Büro 3", "werkstatt-1")
-    opened = Membership.open(tmp_path)
-    assert opened is not None
+    opened = reopened(tmp_path)
     assert (opened.node_id, opened.flock.name) == (made.node_id, "Büro 3")
     assert (opened.member.host_name, opened.keeper) == ("werkstatt-1", True)
     assert opened.roster.to_bytes() == made.roster.to_bytes()

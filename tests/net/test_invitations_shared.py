@@ -86,12 +86,16 @@ class Keepers:
             yield one, two
 
 
+@pytest.fixture
+async def keepers(tmp_path: Path) -> Keepers:
+    return await Keepers.gathered(tmp_path)
+
+
 def led_to(invitation: Invitation, *doors: Door) -> Invitation:
     return msgspec.structs.replace(invitation, addresses=tuple(door.address for door in doors))
 
 
-async def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
-    keepers = await Keepers.gathered(tmp_path)
+async def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path, keepers: Keepers) -> None:
     async with keepers.doors() as (one, two):
         invitation = await keepers.invited_by_first(one)
     async with open_door(keepers.second) as alone:  # the inviting one is switched off
@@ -102,8 +106,7 @@ async def test_any_keeper_lets_in_whom_one_invited(tmp_path: Path) -> None:
     assert keepers.first.roster.objection_to(newcomer.member.certificate) is None
 
 
-async def test_a_use_at_one_keeper_is_used_at_all(tmp_path: Path) -> None:
-    keepers = await Keepers.gathered(tmp_path)
+async def test_a_use_at_one_keeper_is_used_at_all(tmp_path: Path, keepers: Keepers) -> None:
     async with keepers.doors() as (one, two):
         invitation = await keepers.invited_by_first(one)
         await join_flock(tmp_path / "c", led_to(invitation, two), "newcomer")
@@ -112,8 +115,7 @@ async def test_a_use_at_one_keeper_is_used_at_all(tmp_path: Path) -> None:
         assert not keepers.first.book().outstanding(keepers.first.clock())
 
 
-async def test_what_one_keeper_withdraws_is_withdrawn(tmp_path: Path) -> None:
-    keepers = await Keepers.gathered(tmp_path)
+async def test_what_one_keeper_withdraws_is_withdrawn(tmp_path: Path, keepers: Keepers) -> None:
     async with keepers.doors() as (one, _):
         invitation = await keepers.invited_by_first(one)
         entry = keepers.second.book().outstanding(keepers.second.clock())[0]
@@ -124,9 +126,8 @@ async def test_what_one_keeper_withdraws_is_withdrawn(tmp_path: Path) -> None:
 
 
 async def test_the_secret_is_told_to_no_machine_that_does_not_know_the_invitation(
-    tmp_path: Path,
+    tmp_path: Path, keepers: Keepers
 ) -> None:
-    keepers = await Keepers.gathered(tmp_path)
     async with open_door(keepers.first) as door:
         mine = await invited(keepers.first, door)
     async with open_door(keepers.second) as door:  # it was not told of it
@@ -134,8 +135,9 @@ async def test_the_secret_is_told_to_no_machine_that_does_not_know_the_invitatio
     assert "knows nothing of the invitation" in told
 
 
-async def test_keepers_that_are_cut_off_let_in_one_each_and_no_more(tmp_path: Path) -> None:
-    keepers = await Keepers.gathered(tmp_path)
+async def test_keepers_that_are_cut_off_let_in_one_each_and_no_more(
+    tmp_path: Path, keepers: Keepers
+) -> None:
     async with keepers.doors() as (one, two):
         invitation = await keepers.invited_by_first(one)
         keepers.places = at()
@@ -146,9 +148,8 @@ async def test_keepers_that_are_cut_off_let_in_one_each_and_no_more(tmp_path: Pa
 
 
 async def test_invitations_end_with_the_expulsion_of_a_keeper_that_knew_them(
-    tmp_path: Path,
+    tmp_path: Path, keepers: Keepers
 ) -> None:
-    keepers = await Keepers.gathered(tmp_path)
     async with keepers.doors() as (one, two):
         stolen = await keepers.invited_by_first(one, uses=5)
         await keepers.second.expel(keepers.first.node_id)
@@ -157,11 +158,12 @@ async def test_invitations_end_with_the_expulsion_of_a_keeper_that_knew_them(
         assert keepers.second.book().redeem(stolen.secret, "x", NOW_S) is not None
 
 
-async def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(tmp_path: Path) -> None:
+async def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(
+    tmp_path: Path, keepers: Keepers
+) -> None:
     """It says that its invitation is made later than anybody expels it, and for ever; and it tells
     one that does not know yet that it is expelled."""
 
-    keepers = await Keepers.gathered(tmp_path)
     keeper, expelled = keepers.second, keepers.first
     async with keepers.doors() as (_, two):
         third = await join_flock(tmp_path / "c", await invited(keeper, two), "c")
@@ -189,12 +191,11 @@ async def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(tmp_
 
 
 async def test_a_used_invitation_lets_nobody_in_at_a_keeper_that_was_off_meanwhile(
-    tmp_path: Path,
+    tmp_path: Path, keepers: Keepers
 ) -> None:
     """Of two that burnt a use at the same time the smaller id counts: who chooses its key until its
     id is the smaller one gains nothing by that."""
 
-    keepers = await Keepers.gathered(tmp_path)
     async with keepers.doors() as (one, two):
         invitation = await keepers.invited_by_first(one)
         places, keepers.places = keepers.places, at()
@@ -205,12 +206,11 @@ async def test_a_used_invitation_lets_nobody_in_at_a_keeper_that_was_off_meanwhi
 
 
 async def test_a_use_that_another_keeper_burns_unseen_counts_before_anybody_gets_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keepers: Keepers
 ) -> None:
     """The second keeper asks the first, which then burns the only use; then the second burns it."""
     monkeypatch.setattr(enrolment, "BURNING_S_MAX", 2.0)
 
-    keepers = await Keepers.gathered(tmp_path)
     asked, first_burns = asyncio.Event(), asyncio.Event()
 
     async def share_early(among: Collection[str] | None = None) -> list[str]:
@@ -250,8 +250,7 @@ def _folder_of_smaller_id(path: Path, than: str) -> Path:
     raise AssertionError
 
 
-async def test_an_expelled_keeper_is_told_no_book(tmp_path: Path) -> None:
-    keepers = await Keepers.gathered(tmp_path)
+async def test_an_expelled_keeper_is_told_no_book(keepers: Keepers) -> None:
     async with keepers.doors():
         await keepers.second.expel(keepers.first.node_id)
         assert await keepers.share_first() == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +14,9 @@ from agent.net.addresses import Address
 from agent.net.asking import find_door
 from agent.net.discovery_record import Sighting
 from agent.net.enrolment import EnrolmentServer
+from agent.net.membership import Membership
 from agent.settings.node_settings import NodeSettings
-from tests.net.flocks import LOOPBACK, first, serving
+from tests.net.flocks import LOOPBACK, serving
 
 ADDRESSES, FLOCKS = 1_000, 10
 SILENT_S = 0.3
@@ -56,11 +56,10 @@ async def test_many_addresses_where_nobody_answers_are_given_up(
 
 
 async def test_false_flocks_hide_no_true_one_and_nobody_waits_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, keeper: Membership
 ) -> None:
     monkeypatch.setattr(nearby, "KNOCKING_S_MAX", 5.0)
 
-    keeper = first(tmp_path)
     desk = EnrolmentServer(keeper)
     async with serving(keep_silent) as port, serving(desk.serve, keeper.tls.server) as good:
         flock_id = keeper.flock.flock_id

@@ -22,7 +22,7 @@ from agent.net.membership import Membership
 from agent.net.refusals import Refusal
 from agent.net.tls import JOIN, client_context
 from agent.net.vouching import Signer, voucher_of
-from tests.net.flocks import DAY_S, Node, at, first, invited, new_node, open_door
+from tests.net.flocks import DAY_S, Node, at, first, invited, new_node, open_door, reopened
 
 
 class Flock:
@@ -48,6 +48,14 @@ class Flock:
         await self.plain.merge_roster(self.second.roster.to_bytes())
 
 
+@pytest.fixture
+async def flock(tmp_path: Path) -> Flock:
+    """Gathered, and nobody knows yet that the founder is a thief."""
+    found = Flock(tmp_path)
+    await found.gather()
+    return found
+
+
 def applicant() -> tuple[certificates.PrivateKey, Applicant]:
     key = certificates.new_key()
     return key, certificates.read_request(certificates.request_certificate(key, "smuggled"))
@@ -66,9 +74,7 @@ def everybody(flock: Flock) -> list[Membership]:
 
 
 @pytest.mark.parametrize("backdated_s", [0, 5 * DAY_S])
-async def test_a_stolen_key_lets_nobody_in(tmp_path: Path, backdated_s: int) -> None:
-    flock = Flock(tmp_path)
-    await flock.gather()
+async def test_a_stolen_key_lets_nobody_in(flock: Flock, backdated_s: int) -> None:
     before = await smuggled(flock.thief)
     assert flock.second.roster.objection_to(before.member.certificate) is None
     await flock.expel_the_thief()
@@ -82,9 +88,7 @@ async def test_a_stolen_key_lets_nobody_in(tmp_path: Path, backdated_s: int) -> 
         assert member.roster.objection_to(flock.plain.member.certificate) is None
 
 
-async def test_a_smuggled_machine_gets_no_connection(tmp_path: Path) -> None:
-    flock = Flock(tmp_path)
-    await flock.gather()
+async def test_a_smuggled_machine_gets_no_connection(tmp_path: Path, flock: Flock) -> None:
     await flock.expel_the_thief()
     node = await smuggled(flock.thief)
     context = client_context(flock.second.flock, node.files(tmp_path / "x"), JOIN)
@@ -95,9 +99,7 @@ async def test_a_smuggled_machine_gets_no_connection(tmp_path: Path) -> None:
     assert "no keeper whose word counts" in outcome.reason
 
 
-async def test_the_stolen_key_forges_no_word_of_another_keeper(tmp_path: Path) -> None:
-    flock = Flock(tmp_path)
-    await flock.gather()
+async def test_the_stolen_key_forges_no_word_of_another_keeper(flock: Flock) -> None:
     await flock.expel_the_thief()
     authority, key = flock.thief.authority("steal"), flock.thief._signer.key
     in_another_name = Signer(flock.second.node_id, key)
@@ -110,9 +112,7 @@ async def test_the_stolen_key_forges_no_word_of_another_keeper(tmp_path: Path) -
             assert member.roster.objection_to(certificate) is not None
 
 
-async def test_what_the_thief_states_counts_no_more(tmp_path: Path) -> None:
-    flock = Flock(tmp_path)
-    await flock.gather()
+async def test_what_the_thief_states_counts_no_more(flock: Flock) -> None:
     await flock.expel_the_thief()
     thief = flock.thief
     await thief.expel(flock.second.node_id)
@@ -126,9 +126,7 @@ async def test_what_the_thief_states_counts_no_more(tmp_path: Path) -> None:
         assert thief.node_id not in member.roster.keepers()
 
 
-async def test_statements_with_the_authoritys_signature_alone_are_not_heard(tmp_path: Path) -> None:
-    flock = Flock(tmp_path)
-    await flock.gather()
+async def test_statements_with_the_authoritys_signature_alone_are_not_heard(flock: Flock) -> None:
     authority = flock.thief.authority("steal")
     second = flock.second
     unsigned = authority.state(EXPELLED, second.node_id, 1)
@@ -146,9 +144,9 @@ async def test_statements_with_the_authoritys_signature_alone_are_not_heard(tmp_
         assert not second.roster.record(statement)
 
 
-async def test_whom_the_expelled_keeper_had_let_in_stays_and_can_work_on(tmp_path: Path) -> None:
-    flock = Flock(tmp_path)
-    await flock.gather()
+async def test_whom_the_expelled_keeper_had_let_in_stays_and_can_work_on(
+    tmp_path: Path, flock: Flock
+) -> None:
     await flock.expel_the_thief()
     second, plain = flock.second, flock.plain
     assert second.keeper
@@ -163,16 +161,13 @@ async def test_whom_the_expelled_keeper_had_let_in_stays_and_can_work_on(tmp_pat
         plain.node_id,
         newcomer.node_id,
     }
-    again = Membership.open(tmp_path / "e")
-    assert again is not None
+    again = reopened(tmp_path / "e")
     assert again.roster.objection_to(plain.member.certificate) is None
     node = await smuggled(flock.thief)
     assert again.roster.objection_to(node.member.certificate) is not None
 
 
-async def test_the_founder_is_not_what_a_peer_says(tmp_path: Path) -> None:
-    flock = Flock(tmp_path)
-    await flock.gather()
+async def test_the_founder_is_not_what_a_peer_says(flock: Flock) -> None:
     stranger: Member = new_node(flock.thief.authority("steal")).member
     flock.thief.roster.founder = stranger.node_id
     flock.thief.roster._bytes = None
@@ -181,9 +176,7 @@ async def test_the_founder_is_not_what_a_peer_says(tmp_path: Path) -> None:
     assert flock.plain.roster.objection_to(stranger.certificate) is not None
 
 
-async def test_who_expels_a_keeper_is_told_whom_it_let_in(tmp_path: Path) -> None:
-    flock = Flock(tmp_path)
-    await flock.gather()
+async def test_who_expels_a_keeper_is_told_whom_it_let_in(flock: Flock) -> None:
     warning = flock.second.expulsion_warning(flock.thief.node_id)
     assert warning is not None
     for name in "bcd":
