@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
@@ -86,13 +86,14 @@ class Stage:
 
     # -- the clock and the page ----------------------------------------------------------
 
-    def play(self, seconds: float) -> None:
+    def play(self, seconds: float) -> Self:
         """Let time pass."""
         end_s = self.now_s + seconds
         while self._plan and self._plan[0][0] <= end_s + EPSILON_S:
             self.now_s, _, _, act = heapq.heappop(self._plan)
             act()
         self.now_s = end_s
+        return self
 
     def curtain(self) -> None:
         """What went before is not told; times count from here."""
@@ -122,7 +123,7 @@ class Stage:
 
     # -- machines ------------------------------------------------------------------------
 
-    def flock(self, *names: str, links: list[tuple[str, str]] | None = None) -> None:
+    def flock(self, *names: str, links: list[tuple[str, str]] | None = None) -> Self:
         """These (or all) start and are linked, a master is elected; then the curtain rises."""
         for name in names or self.actors:
             self.boot(name)
@@ -132,6 +133,7 @@ class Stage:
         waits_s = self._settings.start_wait_s * bool(names or links)
         self.play(CURTAIN_S + waits_s - self.now_s)
         self.curtain()
+        return self
 
     def boot(self, name: str) -> None:
         """Start the agent on what its disk has."""
@@ -153,7 +155,7 @@ class Stage:
         actor.incarnations.append(actor.node._core.incarnation)
         self._tell_presence(actor)
 
-    def crash(self, name: str, *, power: bool = False) -> None:
+    def crash(self, name: str, *, power: bool = False) -> Self:
         """The agent is killed and its links are reset; or the power goes, and silence is all."""
         actor = self.actors[name]
         actor.node = None
@@ -165,6 +167,7 @@ class Stage:
                 (other,) = pair - {name}
                 if not power:
                     self._after(DELAY_S, self._resetting(link, other, name))
+        return self
 
     def lose_files(self, name: str) -> None:
         """The datasets of a machine that is off are gone; its records are not."""
@@ -176,12 +179,13 @@ class Stage:
         self.actors[name].disk.full = True
         self._note(name, "the disk is full")
 
-    def owner(self, name: str, *, here: bool) -> None:
+    def owner(self, name: str, *, here: bool) -> Self:
         """Somebody sits down at the machine, or leaves it."""
         actor = self.actors[name]
         actor.owner_present = here
         self._note(name, "the owner comes" if here else "the owner leaves")
         self._tell_presence(actor)
+        return self
 
     def allow(self, name: str, words: str, presence: ev.PresenceChanged) -> None:
         """The owner sets what this machine may do."""
@@ -199,19 +203,21 @@ class Stage:
 
     # -- clients -------------------------------------------------------------------------
 
-    def submit(self, name: str, workflow: str, *tasks: TaskSpec, priority: int = 50) -> None:
+    def submit(self, name: str, workflow: str, *tasks: TaskSpec, priority: int = 50) -> Self:
         """A client submits a workflow at this node."""
         words = f"submit {workflow}: {', '.join(each.task for each in tasks)}"
         self.ask(name, words, ev.Submit(words, workflow, workflow, "ana", priority, tasks))
+        return self
 
-    def ask(self, name: str, words: str, event: ev.Event) -> None:
+    def ask(self, name: str, words: str, event: ev.Event) -> Self:
         """A client asks something else of this node."""
         self._note("client", words, [name])
         self._hand(name, event)
+        return self
 
     # -- the network ---------------------------------------------------------------------
 
-    def link(self, one: str, other: str) -> None:
+    def link(self, one: str, other: str) -> Self:
         """A link comes up, seen by both at once."""
         self._note(f"{one} === {other}", "linked")
         pair = frozenset((one, other))
@@ -222,6 +228,7 @@ class Stage:
             self._held.pop(direction, None)
         self._hand(one, ev.PeerLinked(other))
         self._hand(other, ev.PeerLinked(one))
+        return self
 
     def reset(self, one: str, other: str) -> None:
         """The link breaks, and both are told."""
@@ -237,12 +244,13 @@ class Stage:
             self._held.setdefault(pair, deque())
             self._note(" ~> ".join(pair), "messages are held up")
 
-    def deliver(self, *pairs: tuple[str, str]) -> None:
+    def deliver(self, *pairs: tuple[str, str]) -> Self:
         """What was held arrives now, in its order, as TCP would have it."""
         for pair in pairs:
             self._note(" ~> ".join(pair), "messages arrive again")
             for arrival in self._held.pop(pair, ()):
                 self._after(DELAY_S, arrival)
+        return self
 
     def lose(self, sender: str, receiver: str, kind: type) -> None:
         """The next message of this kind is lost on the way, and nobody notices."""

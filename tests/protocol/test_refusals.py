@@ -24,11 +24,9 @@ def knows_bread(stage: Stage) -> set[str]:
 
 @pytest.mark.parametrize("alone", [True, False])
 def test_a_submission_that_a_full_disk_refused_has_not_happened(alone: bool) -> None:
-    stage = Stage("acor") if alone else Stage("acor", "pato")
-    stage.flock()
+    stage = Stage(*["acor", "pato"][: 1 if alone else 2]).flock()
     stage.fill_disk("acor")
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(3)
+    stage.submit("acor", "bread", task("T1")).play(3)
     verdicts = [answer.verdict for answer in stage.effects(fx.Answer)]
     assert verdicts == [Verdict.REFUSED]
     assert knows_bread(stage) == set()
@@ -36,40 +34,32 @@ def test_a_submission_that_a_full_disk_refused_has_not_happened(alone: bool) -> 
     stage.play(3)
     assert stage.starters("T1") == []
     assert knows_bread(stage) == set()
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(5)
+    stage.submit("acor", "bread", task("T1")).play(5)
     assert stage.outcome("T1") in stage.actors
 
 
 def test_what_was_accepted_before_the_disk_was_full_stays() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock("acor")
+    stage = Stage("acor", "pato").flock("acor")
     stage.owner("acor", here=True)
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(1)
+    stage.submit("acor", "bread", task("T1")).play(1)
     stage.fill_disk("acor")
-    stage.submit("acor", "cake", task("T2"))
-    stage.play(1)
+    stage.submit("acor", "cake", task("T2")).play(1)
     verdicts = [answer.verdict for answer in stage.effects(fx.Answer)]
     assert verdicts == [Verdict.ACCEPTED, Verdict.REFUSED]
     assert knows_bread(stage) == {"acor"}
     empty_disk(stage, "acor")
     stage.boot("pato")
-    stage.link("acor", "pato")
-    stage.play(6)
+    stage.link("acor", "pato").play(6)
     assert [notice.workflow for notice in stage.effects(fx.WorkflowSafe)] == ["bread"]
     assert stage.starters("T1") == ["pato"]
 
 
 def test_a_machine_with_a_full_disk_is_used_again_when_there_is_room() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.owner("pato", here=True)
     stage.fill_disk("acor")
-    stage.submit("acor", "cake", task("T0"))
-    stage.play(1)
-    stage.submit("pato", "bread", task("T1"))
-    stage.play(5)
+    stage.submit("acor", "cake", task("T0")).play(1)
+    stage.submit("pato", "bread", task("T1")).play(5)
     assert stage.starters("T1") == []
     assert not able(stage, "pato", "acor")
     empty_disk(stage, "acor")
@@ -100,18 +90,15 @@ def able(stage: Stage, where: str, peer: str) -> bool:
 def test_a_machine_works_for_others_when_its_owner_lets_it_and_is_away(
     presence: ev.PresenceChanged, runs: bool
 ) -> None:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.owner("pato", here=True)
     stage.allow("acor", "the owner says what may be", presence)
-    stage.submit("pato", "bread", task("T1"))
-    stage.play(5)
+    stage.submit("pato", "bread", task("T1")).play(5)
     assert stage.starters("T1") == (["acor"] if runs else [])
 
 
 def test_who_has_no_link_and_who_has_not_greeted_is_not_listened_to() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage._hand("acor", ev.Received("stranger", Release(())))
     stage.play(1)
     counted = stage.living()["acor"]._core.counters

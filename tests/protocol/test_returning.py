@@ -18,8 +18,7 @@ def incarnation(stage: Stage, name: str) -> int:
 def returned(stage: Stage, name: str, *peers: str) -> None:
     """The disk was replaced, and nobody has set the clock of the machine."""
     actor = stage.actors[name]
-    stage.crash(name)
-    stage.play(0.5)
+    stage.crash(name).play(0.5)
     actor.disk, actor.clock_ahead_ms = Disk(), -HOUR_MS
     stage.boot(name)
     for peer in peers:
@@ -28,8 +27,7 @@ def returned(stage: Stage, name: str, *peers: str) -> None:
 
 
 def test_it_takes_a_later_incarnation_than_all_that_others_have_seen() -> None:
-    stage = Stage("acor", "pato", "grifo")
-    stage.flock()
+    stage = Stage("acor", "pato", "grifo").flock()
     before = incarnation(stage, "acor")
     returned(stage, "acor", "pato", "grifo")
     after = incarnation(stage, "acor")
@@ -42,11 +40,9 @@ def test_it_takes_a_later_incarnation_than_all_that_others_have_seen() -> None:
 
 
 def test_what_its_former_self_ran_is_not_taken_for_its_own() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=4.0)
-    stage.submit("pato", "bread", task("T1", expected_ms=4_000))
-    stage.play(1)
+    stage.submit("pato", "bread", task("T1", expected_ms=4_000)).play(1)
     assert stage.starters("T1") == ["acor"]
     returned(stage, "acor", "pato")
     stage.play(8)
@@ -55,14 +51,12 @@ def test_what_its_former_self_ran_is_not_taken_for_its_own() -> None:
 
 
 def test_a_number_that_no_honest_node_has_seen_is_not_followed() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     pato = stage.living()["pato"]._core
     pato.incarnations["acor"] = 2**53
     before = incarnation(stage, "acor")
     stage.reset("acor", "pato")
-    stage.link("acor", "pato")
-    stage.play(1)
+    stage.link("acor", "pato").play(1)
     assert any(hello.seen == 2**53 for hello in hellos(stage))
     assert incarnation(stage, "acor") == before
 

@@ -63,11 +63,9 @@ KNOWN = ("known", "K1")
 @pytest.fixture
 def table() -> Table:
     """With one workflow in it and one that was cleaned up."""
-    stage = Stage("acor")
-    stage.flock()
+    stage = Stage("acor").flock()
     stage.owner("acor", here=True)
-    stage.submit("acor", KNOWN[0], task(KNOWN[1]))
-    stage.play(0.1)
+    stage.submit("acor", KNOWN[0], task(KNOWN[1])).play(0.1)
     node = stage.living()["acor"]
     node.table.prunings["gone"] = Pruning("gone", 1, (1, 0))
     return node.table

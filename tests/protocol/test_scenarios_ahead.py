@@ -27,8 +27,7 @@ def holding(
     stage.slots = slots
     stage.courses["first"] = Course(length_s=first_s, fails_on=fails_on, file=file)
     stage.flock()
-    stage.submit(names[-1], "chain", task("first"), task("second", "first"))
-    stage.play(HELD_S)
+    stage.submit(names[-1], "chain", task("first"), task("second", "first")).play(HELD_S)
     assert stage.starters("first") == ["acor"]
     assert "second" in stage.living()["acor"].claims.open
     assert stage.starters("second") == []
@@ -79,24 +78,21 @@ def test_a_task_that_fails_is_tried_elsewhere_and_nothing_stays_claimed() -> Non
 
 def test_whose_owner_comes_back_gives_the_claim_up() -> None:
     stage = holding(*NAMES)
-    stage.owner("acor", here=True)
-    stage.play(0.05)
+    stage.owner("acor", here=True).play(0.05)
     assert "second" not in stage.living()["acor"].claims.open
     assert all(not node.promises.by_task for node in stage.living().values())
 
 
 def test_who_dies_with_a_claim_leaves_nothing_promised() -> None:
     stage = holding(*NAMES)
-    stage.crash("acor")
-    stage.play(8)
+    stage.crash("acor").play(8)
     (_, other) = stage.starters("first")
     assert (stage.starters("second"), stage.state("second")) == ([other], TaskState.TERMINATED)
 
 
 def test_urgent_work_comes_before_what_was_claimed_ahead() -> None:
     stage = holding("acor")
-    stage.submit("acor", "urgent", task("now"), priority=PRIORITY_INTERACTIVE)
-    stage.play(1)
+    stage.submit("acor", "urgent", task("now"), priority=PRIORITY_INTERACTIVE).play(1)
     assert (stage.starters("now"), stage.starters("second")) == (["acor"], [])
     stage.play(6)
     assert stage.starters("second") == ["acor"]
@@ -107,19 +103,16 @@ def test_what_needs_more_than_the_one_task_is_not_claimed_ahead() -> None:
     stage.courses["long"] = Course(length_s=6.0)
     stage.flock()
     both = task("both", "short", "long")
-    stage.submit("grifo", "two", task("short"), task("long", expected_ms=6_000), both)
-    stage.play(5)
+    stage.submit("grifo", "two", task("short"), task("long", expected_ms=6_000), both).play(5)
     assert claims_of(stage, "both") == []
     stage.play(6)
     assert len(stage.starters("both")) == 1
 
 
 def test_nothing_is_claimed_ahead_of_what_is_wanted_more() -> None:
-    stage = Stage("acor")
-    stage.flock()
+    stage = Stage("acor").flock()
     stage.submit("acor", "chain", task("first"), task("second", "first"))
-    stage.submit("acor", "other", task("alone"), priority=60)
-    stage.play(HELD_S)
+    stage.submit("acor", "other", task("alone"), priority=60).play(HELD_S)
     assert stage.starters("first") == ["acor"]
     assert not stage.living()["acor"].claims.open
     stage.play(0.3)
@@ -130,8 +123,7 @@ def test_nothing_is_claimed_ahead_of_what_is_wanted_more() -> None:
 
 def test_what_is_claimed_ahead_takes_no_place_meanwhile() -> None:
     stage = holding("acor", first_s=6.0, slots=2)
-    stage.submit("acor", "other", task("alone"))
-    stage.play(0.1)
+    stage.submit("acor", "other", task("alone")).play(0.1)
     assert stage.starters("alone") == ["acor"]
     stage.play(4.1)
     assert stage.starters("second") == ["acor"]
@@ -144,19 +136,16 @@ def test_others_see_no_less_room_where_something_is_claimed_ahead() -> None:
     stage.courses |= {"first": Course(length_s=6.0), "long": Course(length_s=60.0)}
     stage.flock()
     stage.submit("pato", "chain", task("first"), task("second", "first"))
-    stage.submit("pato", "other", task("long", expected_ms=60_000))
-    stage.play(HELD_S)
+    stage.submit("pato", "other", task("long", expected_ms=60_000)).play(HELD_S)
     assert (stage.starters("first"), stage.starters("long")) == (["acor"], ["pato"])
     assert "second" in stage.living()["pato"].promises.by_task
-    stage.submit("pato", "third", task("alone"))
-    stage.play(0.1)
+    stage.submit("pato", "third", task("alone")).play(0.1)
     assert stage.starters("alone") == ["acor"]
 
 
 def test_work_that_comes_meanwhile_and_is_wanted_more_goes_first() -> None:
     stage = holding(*NAMES[:1], first_s=6.0)
-    stage.submit("acor", "other", task("alone"), priority=90)
-    stage.play(0.1)
+    stage.submit("acor", "other", task("alone"), priority=90).play(0.1)
     assert not stage.living()["acor"].claims.open
     stage.play(4.1)
     assert stage.starters("alone") == ["acor"]
@@ -166,23 +155,20 @@ def test_work_that_comes_meanwhile_and_is_wanted_more_goes_first() -> None:
 
 def test_work_that_comes_meanwhile_and_is_wanted_less_changes_nothing() -> None:
     stage = holding(*NAMES[:1], first_s=6.0)
-    stage.submit("acor", "other", task("alone"), priority=20)
-    stage.play(0.1)
+    stage.submit("acor", "other", task("alone"), priority=20).play(0.1)
     assert "second" in stage.living()["acor"].claims.open
 
 
 def test_a_wish_for_other_work_that_waits_is_heard() -> None:
     stage = holding(*NAMES[:1], first_s=6.0)
     stage.submit("acor", "other", task("alone"), priority=20)
-    stage.ask("acor", "first of all", ev.Prioritise("first of all", "other", 90))
-    stage.play(4.2)
+    stage.ask("acor", "first of all", ev.Prioritise("first of all", "other", 90)).play(4.2)
     assert stage.starters("alone") == ["acor"]
 
 
 def test_what_is_cancelled_is_not_claimed_any_more() -> None:
     stage = holding(*NAMES, first_s=6.0)
-    stage.ask("pato", "cancel chain", ev.Cancel("cancel chain", "chain"))
-    stage.play(0.1)
+    stage.ask("pato", "cancel chain", ev.Cancel("cancel chain", "chain")).play(0.1)
     assert all(not node.claims.open for node in stage.living().values())
     assert all(not node.promises.by_task for node in stage.living().values())
 
@@ -192,8 +178,7 @@ def test_an_agent_that_stops_begins_nothing_that_it_has_claimed() -> None:
     stage = holding(*NAMES, file=True)
     while not any(isinstance(entry.what, fx.CopyOutputs) for entry in stage.entries):
         stage.play(0.001)
-    stage.ask("acor", "stop", ev.Shutdown())
-    stage.play(4)
+    stage.ask("acor", "stop", ev.Shutdown()).play(4)
     (run,) = stage.living()["grifo"].table.life("second").runs
     assert run.host != "acor"
     assert isinstance(run.phase, Terminated)
@@ -203,8 +188,7 @@ def test_whoever_consented_is_asked_again_when_its_link_was_broken() -> None:
     stage = holding(*NAMES, first_s=6.0)
     stage.reset("acor", "pato")
     assert not stage.living()["pato"].promises.by_task
-    stage.link("acor", "pato")
-    stage.play(0.1)
+    stage.link("acor", "pato").play(0.1)
     assert "second" in stage.living()["pato"].promises.by_task
     stage.play(4.2)
     assert stage.starters("second") == ["acor"]
@@ -213,8 +197,7 @@ def test_whoever_consented_is_asked_again_when_its_link_was_broken() -> None:
 
 def test_what_waits_already_gets_its_turn() -> None:
     """Whoever looked at its own end alone would leave the third chain to the other."""
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     for number in "123":
         stage.submit(
             "pato", f"chain {number}", task(f"A{number}"), task(f"B{number}", f"A{number}")
@@ -224,13 +207,11 @@ def test_what_waits_already_gets_its_turn() -> None:
 
 
 def test_ends_that_fall_together_are_dealt_out_together() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.submit("pato", "first", task("one"), task("other"))
     urgent = [task(name, after=("other",)) for name in ("urgent", "urgent too")]
     stage.submit("pato", "urgent", *urgent, priority=90)
-    stage.submit("pato", "later", task("later"), task("later too"), priority=10)
-    stage.play(1)
+    stage.submit("pato", "later", task("later"), task("later too"), priority=10).play(1)
     assert [stage.starters(name) for name in ("one", "other")] == [["acor"], ["pato"]]
     stage.curtain()
     stage.play(2)
@@ -248,7 +229,6 @@ def test_who_dies_before_it_has_told_of_the_end_leaves_it_to_others() -> None:
     assert stage.starters("second") == ["acor", other]
     stage.boot("acor")
     stage.link("acor", "pato")
-    stage.link("acor", "grifo")
-    stage.play(8)
+    stage.link("acor", "grifo").play(8)
     assert stage.state("second") is TaskState.TERMINATED
     assert stage.same_tables()

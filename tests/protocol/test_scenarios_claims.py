@@ -19,8 +19,7 @@ NAMES = ("acor", "pato", "grifo")
 
 def at_their_desks(*names: str, links: Links = None) -> Stage:
     """All owners are there, so nobody runs anything yet."""
-    stage = Stage(*names)
-    stage.flock(links=links)
+    stage = Stage(*names).flock(links=links)
     for name in names:
         stage.owner(name, here=True)
     stage.play(0.1)
@@ -28,16 +27,13 @@ def at_their_desks(*names: str, links: Links = None) -> Stage:
 
 
 def submitted_before(stage: Stage, *tasks: str, at: str) -> None:
-    stage.submit(at, "bread", *(task(each) for each in tasks))
-    stage.play(0.1)
+    stage.submit(at, "bread", *(task(each) for each in tasks)).play(0.1)
     stage.curtain()
 
 
 def scene_claim_without_rival() -> Stage:
-    stage = Stage(*NAMES)
-    stage.flock()
-    stage.submit("pato", "bread", task("T1"))
-    stage.play(3)
+    stage = Stage(*NAMES).flock()
+    stage.submit("pato", "bread", task("T1")).play(3)
     assert (stage.starters("T1"), stage.outcome("T1")) == (["acor"], "acor")
     assert stage.same_tables()
     return stage
@@ -45,8 +41,7 @@ def scene_claim_without_rival() -> Stage:
 
 def scene_chains_go_on_where_they_are() -> Stage:
     """Who ends a task goes on with the next, and tells of both in one word."""
-    stage = Stage(*NAMES)
-    stage.flock()
+    stage = Stage(*NAMES).flock()
     for number in ("1", "2"):
         stage.submit(
             "pato", f"bread {number}", task(f"A{number}"), task(f"B{number}", f"A{number}")
@@ -73,10 +68,8 @@ def scene_race_of_three() -> Stage:
 
 
 def scene_late_claim_1_one_device() -> Stage:
-    stage = Stage("acor")
-    stage.flock()
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(3)
+    stage = Stage("acor").flock()
+    stage.submit("acor", "bread", task("T1")).play(3)
     assert stage.starters("T1") == ["acor"]
     return stage
 
@@ -86,8 +79,7 @@ def scene_late_claim_2_two_devices() -> Stage:
     submitted_before(stage, "T1", "T2", at="pato")
     stage.say("both go for the first task; the loser takes the second at once")
     stage.owner("acor", here=False)
-    stage.owner("pato", here=False)
-    stage.play(3)
+    stage.owner("pato", here=False).play(3)
     assert (stage.starters("T1"), stage.starters("T2")) == (["acor"], ["pato"])
     return stage
 
@@ -99,10 +91,8 @@ def late_pato() -> Stage:
     for each in ("T1", "T2", "T3"):
         stage.courses[each] = Course(length_s=4)
     stage.hold(("pato", "acor"), ("pato", "grifo"))
-    stage.owner("pato", here=False)
-    stage.play(0.001)
-    stage.owner("grifo", here=False)
-    stage.play(0.0008)
+    stage.owner("pato", here=False).play(0.001)
+    stage.owner("grifo", here=False).play(0.0008)
     stage.owner("acor", here=False)
     return stage
 
@@ -112,8 +102,7 @@ def scene_late_claim_3_arrives_while_it_runs() -> Stage:
     stage.play(3.2)
     stage.say("silence was no consent, so the others waited until they suspected pato")
     assert (stage.starters("T1"), stage.starters("T2")) == (["grifo"], ["acor"])
-    stage.deliver(("pato", "acor"), ("pato", "grifo"))
-    stage.play(8)
+    stage.deliver(("pato", "acor"), ("pato", "grifo")).play(8)
     known = [
         entry
         for entry in stage.entries
@@ -131,8 +120,7 @@ def scene_late_claim_3_arrives_in_time() -> Stage:
     stage.play(1.2)
     assert stage.starters("T1") == []
     stage.say("the best claim was waited for")
-    stage.deliver(("pato", "acor"), ("pato", "grifo"))
-    stage.play(8)
+    stage.deliver(("pato", "acor"), ("pato", "grifo")).play(8)
     assert (stage.starters("T1"), stage.starters("T2")) == (["pato"], ["acor"])
     assert stage.starters("T3") == ["grifo"]
     return stage
@@ -142,10 +130,8 @@ def scene_chain_without_the_link_of_its_ends() -> Stage:
     stage = at_their_desks("acor", "pato", "grifo", links=[("acor", "pato"), ("pato", "grifo")])
     submitted_before(stage, "T1", at="pato")
     stage.say("acor and grifo do not see each other; pato, whose owner stays, sees both")
-    stage.owner("grifo", here=False)
-    stage.play(0.0004)
-    stage.owner("acor", here=False)
-    stage.play(3)
+    stage.owner("grifo", here=False).play(0.0004)
+    stage.owner("acor", here=False).play(3)
     assert stage.starters("T1") == ["grifo"], "pato had promised it, though to the worse claim"
     assert any(
         isinstance(entry.what, msg.ClaimAnswers) and entry.what.busy for entry in stage.entries
@@ -155,10 +141,8 @@ def scene_chain_without_the_link_of_its_ends() -> Stage:
 
 
 def scene_disk_full_between_claim_and_start() -> Stage:
-    stage = Stage(*NAMES)
-    stage.flock()
-    stage.submit("pato", "bread", task("T1"))
-    stage.play(0.0015)
+    stage = Stage(*NAMES).flock()
+    stage.submit("pato", "bread", task("T1")).play(0.0015)
     stage.fill_disk("acor")
     stage.play(4)
     assert (stage.starters("T1"), stage.outcome("T1")) == (["grifo"], "grifo")
@@ -166,29 +150,22 @@ def scene_disk_full_between_claim_and_start() -> Stage:
 
 
 def scene_claimant_dies_before_it_starts() -> Stage:
-    stage = Stage(*NAMES)
-    stage.flock()
+    stage = Stage(*NAMES).flock()
     stage.hold(("grifo", "acor"))
-    stage.submit("pato", "bread", task("T1"))
-    stage.play(0.1)
-    stage.crash("acor")
-    stage.play(4)
+    stage.submit("pato", "bread", task("T1")).play(0.1)
+    stage.crash("acor").play(4)
     assert stage.starters("T1") == ["grifo"]
     return stage
 
 
 def scene_links_up_during_a_claim() -> Stage:
-    stage = Stage(*NAMES)
-    stage.flock("acor", "pato")
+    stage = Stage(*NAMES).flock("acor", "pato")
     stage.hold(*both_ways("acor", "pato"))
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(0.1)
+    stage.submit("acor", "bread", task("T1")).play(0.1)
     stage.say("grifo comes while acor waits for pato")
     stage.boot("grifo")
-    stage.link("acor", "grifo")
-    stage.play(0.1)
-    stage.deliver(*both_ways("acor", "pato"))
-    stage.play(3)
+    stage.link("acor", "grifo").play(0.1)
+    stage.deliver(*both_ways("acor", "pato")).play(3)
     assert stage.starters("T1") == ["acor"]
     asked = [e.to for e in stage.entries if isinstance(e.what, msg.TryDequeue)]
     assert ("grifo",) in asked, "who links up during a claim is asked too"
@@ -201,10 +178,8 @@ def scene_loser_without_a_link_to_its_rival() -> Stage:
     submitted_before(stage, "T1", at="pato")
     stage.say("acor has the promise of pato, and waits for tordo")
     stage.hold(("tordo", "acor"))
-    stage.owner("acor", here=False)
-    stage.play(0.01)
-    stage.owner("grifo", here=False)
-    stage.play(1.5)
+    stage.owner("acor", here=False).play(0.01)
+    stage.owner("grifo", here=False).play(1.5)
     assert len(stage.sent(msg.TryDequeue, by="grifo")) <= 3, "a loser does not ask all the time"
     return stage
 
@@ -215,12 +190,9 @@ def scene_rival_gives_up() -> Stage:
     stage.say("pato has lost to acor, which waits for tordo; then the owner of acor comes back")
     stage.hold(("tordo", "acor"))
     stage.owner("acor", here=False)
-    stage.owner("pato", here=False)
-    stage.play(0.5)
-    stage.owner("acor", here=True)
-    stage.play(0.5)
-    stage.deliver(("tordo", "acor"))
-    stage.play(6)
+    stage.owner("pato", here=False).play(0.5)
+    stage.owner("acor", here=True).play(0.5)
+    stage.deliver(("tordo", "acor")).play(6)
     assert stage.starters("T1") == ["pato"], "an idle node does not leave a free task lying"
     return stage
 

@@ -40,18 +40,15 @@ def scene_election_by_reputation() -> Stage:
 
 
 def scene_election_by_table_size() -> Stage:
-    stage = Stage("acor", "grifo", "pato", "tordo", shows=ELECTION)
-    stage.flock()
+    stage = Stage("acor", "grifo", "pato", "tordo", shows=ELECTION).flock()
     for name in stage.actors:
         stage.owner(name, here=True)
     stage.play(0.1)
     stage.curtain()
     stage.say("grifo misses a submission, and the master dies before grifo is helped")
     stage.lose("tordo", "grifo", msg.Enqueue)
-    stage.submit("tordo", "bread", task("T1"))
-    stage.play(0.01)
-    stage.crash("acor")
-    stage.play(3)
+    stage.submit("tordo", "bread", task("T1")).play(0.01)
+    stage.crash("acor").play(3)
     assert {name: each.tasks for name, each in candidacies(stage).items()} == {
         "grifo": 0,
         "pato": 1,
@@ -85,17 +82,14 @@ def scene_election_by_host_name() -> Stage:
 
 
 def scene_master_lost() -> Stage:
-    stage = Stage(*NAMES, shows=ELECTION)
-    stage.flock()
+    stage = Stage(*NAMES, shows=ELECTION).flock()
     assert stage.masters() == {"acor"}
-    stage.crash("acor")
-    stage.play(2.5)
+    stage.crash("acor").play(2.5)
     assert stage.masters() == {"grifo"}
     stage.say("the old master comes back, and takes its place behind the new one")
     stage.boot("acor")
     stage.link("acor", "pato")
-    stage.link("acor", "grifo")
-    stage.play(2)
+    stage.link("acor", "grifo").play(2)
     assert stage.masters() == {"grifo"}
     return stage
 
@@ -111,15 +105,13 @@ def scene_election_is_held_once() -> Stage:
 
 
 def scene_two_masters_after_a_partition() -> Stage:
-    stage = Stage(*NAMES, shows=(*ELECTION, "HB"))
-    stage.flock()
+    stage = Stage(*NAMES, shows=(*ELECTION, "HB")).flock()
     cables = both_ways("pato", "acor", "grifo")
     stage.hold(*cables)
     stage.play(7)
     assert stage.masters() == {"acor", "pato"}
     stage.say("together again: of two masters the one with the newer election stands")
     stage.link("pato", "acor")
-    stage.link("pato", "grifo")
-    stage.play(1.5)
+    stage.link("pato", "grifo").play(1.5)
     assert stage.masters() == {"pato"}
     return stage

@@ -13,11 +13,9 @@ NAMES = ("acor", "pato", "grifo")
 
 
 def running_on_acor(length_s: float = 4.0, shows: tuple[str, ...] = ()) -> Stage:
-    stage = Stage(*NAMES, shows=shows)
-    stage.flock()
+    stage = Stage(*NAMES, shows=shows).flock()
     stage.courses["T1"] = Course(length_s=length_s)
-    stage.submit("pato", "bread", task("T1", expected_ms=int(length_s * 1000)))
-    stage.play(0.5)
+    stage.submit("pato", "bread", task("T1", expected_ms=int(length_s * 1000))).play(0.5)
     assert stage.starters("T1") == ["acor"]
     stage.curtain()
     return stage
@@ -25,8 +23,7 @@ def running_on_acor(length_s: float = 4.0, shows: tuple[str, ...] = ()) -> Stage
 
 def scene_agent_killed_while_it_runs() -> Stage:
     stage = running_on_acor()
-    stage.crash("acor")
-    stage.play(0.1)
+    stage.crash("acor").play(0.1)
     assert stage.starters("T1") == ["grifo"], "elsewhere within a tenth of a second"
     stage.play(5)
     assert stage.outcome("T1") == "grifo"
@@ -70,8 +67,7 @@ def cut_in_two(length_s: float) -> Stage:
 def heal(stage: Stage) -> None:
     stage.say("together again")
     stage.link("acor", "pato")
-    stage.link("acor", "grifo")
-    stage.play(2)
+    stage.link("acor", "grifo").play(2)
     assert stage.same_tables()
 
 
@@ -105,21 +101,17 @@ def scene_partition_one_finished_the_other_stops() -> Stage:
 
 
 def scene_failed_task_is_tried_elsewhere() -> Stage:
-    stage = Stage(*NAMES)
-    stage.flock()
+    stage = Stage(*NAMES).flock()
     stage.courses["T1"] = Course(fails_on=("acor",))
-    stage.submit("pato", "bread", task("T1"))
-    stage.play(6)
+    stage.submit("pato", "bread", task("T1")).play(6)
     assert (stage.starters("T1"), stage.outcome("T1")) == (["acor", "grifo"], "grifo")
     return stage
 
 
 def scene_aborted_after_three_failures() -> Stage:
-    stage = Stage(*NAMES)
-    stage.flock()
+    stage = Stage(*NAMES).flock()
     stage.courses["T1"] = Course(fails_on=NAMES)
-    stage.submit("pato", "bread", task("T1"), task("T2", "T1"))
-    stage.play(12)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1")).play(12)
     assert sorted(stage.starters("T1")) == sorted(NAMES)
     assert (stage.state("T1"), stage.state("T2")) == (TaskState.ABORTED, TaskState.ABORTED)
     return stage
@@ -132,32 +124,25 @@ def scene_outputs_lost_and_made_again() -> Stage:
     stage.owner("pato", here=True)
     stage.courses["T1"] = Course(file=True)
     oven = Requirements(tags=("oven",))
-    stage.submit("pato", "bread", task("T1"), task("T2", "T1", requirements=oven))
-    stage.play(3)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1", requirements=oven)).play(3)
     assert stage.state("T2") is TaskState.READY
     stage.say("the machine that holds the only copy of the output comes back without it")
-    stage.crash("acor")
-    stage.play(0.3)
+    stage.crash("acor").play(0.3)
     stage.lose_files("acor")
     stage.boot("acor")
-    stage.link("acor", "pato")
-    stage.play(1)
+    stage.link("acor", "pato").play(1)
     stage.say("pato needs it")
-    stage.owner("pato", here=False)
-    stage.play(8)
+    stage.owner("pato", here=False).play(8)
     assert (len(stage.starters("T1")), stage.starters("T2")) == (2, ["pato"])
     assert stage.state("T2") is TaskState.TERMINATED
     return stage
 
 
 def scene_outputs_are_on_two_disks_before_the_end() -> Stage:
-    stage = Stage(*NAMES, shows=("HOLDINGS",))
-    stage.flock()
+    stage = Stage(*NAMES, shows=("HOLDINGS",)).flock()
     stage.courses["T1"] = Course(file=True)
-    stage.submit("pato", "bread", task("T1"), task("T2", "T1"))
-    stage.play(2.1)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1")).play(2.1)
     stage.say("the machine that made it dies; the copy is enough")
-    stage.crash("acor")
-    stage.play(3)
+    stage.crash("acor").play(3)
     assert (stage.starters("T1"), stage.state("T2")) == (["acor"], TaskState.TERMINATED)
     return stage

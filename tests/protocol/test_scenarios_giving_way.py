@@ -18,44 +18,36 @@ def checkpoints(stage: Stage, name: TaskId) -> list[str]:
 
 
 def scene_saved_state_goes_to_the_next() -> Stage:
-    stage = Stage(*NAMES)
-    stage.flock()
+    stage = Stage(*NAMES).flock()
     stage.courses["T1"] = Course(length_s=20, saves_s=12)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
-    stage.play(14)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(14)
     stage.say("acor is killed after its program has saved")
-    stage.crash("acor")
-    stage.play(10)
+    stage.crash("acor").play(10)
     assert checkpoints(stage, "T1") == ["", "state of T1 on acor"]
     assert stage.outcome("T1") != "acor"
     return stage
 
 
 def scene_saved_state_of_an_offered_run() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=20, saves_s=5)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
-    stage.play(8)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(8)
     stage.curtain()
-    stage.owner("acor", here=True)
-    stage.play(330)
+    stage.owner("acor", here=True).play(330)
     assert checkpoints(stage, "T1") == ["state of T1 on acor"]
     assert stage.outcome("T1") == "pato"
     return stage
 
 
 def scene_saved_state_that_cannot_be_had() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=20, saves_s=12)
     stage.submit("pato", "bread", task("T1", expected_ms=20_000))
     while not stage.effects(fx.CopyCheckpoint):
         stage.play(0.002)
     stage.play(2 * DELAY_S)
     stage.say("acor is killed before the state is copied, but not before it is known")
-    stage.crash("acor")
-    stage.play(30)
+    stage.crash("acor").play(30)
     saved = stage.living()["pato"].table.life("T1").runs[0].checkpoint
     assert saved is not None
     assert saved.dataset == "state of T1 on acor"
@@ -65,17 +57,14 @@ def scene_saved_state_that_cannot_be_had() -> Stage:
 
 
 def test_a_saved_state_that_does_not_arrive_is_done_without() -> None:
-    stage = Stage(*NAMES)
-    stage.flock()
+    stage = Stage(*NAMES).flock()
     stage.courses["T1"] = Course(length_s=20, saves_s=5)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
-    stage.play(8)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(8)
     assert stage.starters("T1") == ["acor"]
     (copied,) = stage.effects(fx.CopyCheckpoint)
     stage.broken = (copied.checkpoint.dataset,)
     stage.owner(copied.peers[0], here=True)
-    stage.crash("acor")
-    stage.play(8)
+    stage.crash("acor").play(8)
     (fetch,) = stage.effects(fx.Fetch)
     assert [dataset for dataset, _ in fetch.inputs] == ["state of T1 on acor"]
     assert stage.effects(fx.StartChild)[-1].run == fetch.run, "the run has not ended for it"
@@ -83,22 +72,18 @@ def test_a_saved_state_that_does_not_arrive_is_done_without() -> None:
 
 
 def scene_failed_run_leaves_no_state() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=4, saves_s=1, fails_on=("acor",))
-    stage.submit("pato", "bread", task("T1"))
-    stage.play(12)
+    stage.submit("pato", "bread", task("T1")).play(12)
     assert checkpoints(stage, "T1") == ["", ""]
     assert stage.outcome("T1") == "pato"
     return stage
 
 
 def scene_owner_lets_it_end() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=20)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
-    stage.play(12)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(12)
     stage.curtain()
     kind = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
     stage.allow("acor", "the owner comes, and lets end what ends within 15 s", kind)
@@ -109,11 +94,9 @@ def scene_owner_lets_it_end() -> Stage:
 
 
 def scene_owner_waits_no_longer_than_said() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=60)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
-    stage.play(12)
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(12)
     stage.curtain()
     kind = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
     stage.allow("acor", "the owner comes; the program takes longer than it was expected to", kind)
@@ -125,14 +108,11 @@ def scene_owner_waits_no_longer_than_said() -> Stage:
 
 
 def scene_only_own_work() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     own = ev.PresenceChanged(True, False, own_only=True)
     stage.allow("acor", "helps only with its own work", own)
-    stage.submit("pato", "bread", task("T1"), task("T2"))
-    stage.play(0.5)
-    stage.submit("acor", "cake", task("T3"))
-    stage.play(6)
+    stage.submit("pato", "bread", task("T1"), task("T2")).play(0.5)
+    stage.submit("acor", "cake", task("T3")).play(6)
     assert stage.outcome("T1") == stage.outcome("T2") == "pato"
     assert stage.outcome("T3") == "acor"
     return stage
@@ -145,8 +125,7 @@ def scene_published_program() -> Stage:
     folder = Dataset("folder of oven", 10)
     stage.say("the program lies on pato, and only grifo takes what it does not know")
     stage._gain(stage.actors["pato"], folder.dataset)
-    stage.submit("pato", "bread", task("T1", program="oven@1", published=folder))
-    stage.play(4)
+    stage.submit("pato", "bread", task("T1", program="oven@1", published=folder)).play(4)
     assert stage.outcome("T1") == "grifo"
     assert folder.dataset in stage.actors["grifo"].disk.datasets
     assert stage.state("T1") is TaskState.TERMINATED

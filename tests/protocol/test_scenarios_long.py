@@ -20,10 +20,8 @@ DAY_MS = 24 * HOUR_MS
 
 
 def finished_alone() -> Stage:
-    stage = Stage("acor")
-    stage.flock()
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(5)
+    stage = Stage("acor").flock()
+    stage.submit("acor", "bread", task("T1")).play(5)
     assert stage.state("T1") is TaskState.TERMINATED
     return stage
 
@@ -69,15 +67,12 @@ def test_what_was_just_seen_finished_rests_for_an_hour_whatever_the_clock_says()
 
 
 def test_what_an_owner_interrupts_is_offered_after_five_minutes() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=1_000.0)
-    stage.submit("pato", "bread", task("T1", expected_ms=1_000_000))
-    stage.play(5)
+    stage.submit("pato", "bread", task("T1", expected_ms=1_000_000)).play(5)
     (first,) = stage.starters("T1")
     (other,) = {"acor", "pato"} - {first}
-    stage.owner(first, here=True)
-    stage.play(298)
+    stage.owner(first, here=True).play(298)
     assert stage.starters("T1") == [first]
     stage.play(6)
     assert stage.starters("T1") == [first, other]
@@ -86,10 +81,8 @@ def test_what_an_owner_interrupts_is_offered_after_five_minutes() -> None:
 def test_an_agent_whose_peers_are_away_waits_for_them_for_five_seconds() -> None:
     stage = Stage("acor", "pato")
     stage.boot("acor")
-    stage.owner("acor", here=False)
-    stage.play(0.5)
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(4.2)
+    stage.owner("acor", here=False).play(0.5)
+    stage.submit("acor", "bread", task("T1")).play(4.2)
     assert stage.starters("T1") == []
     stage.play(2.5)
     assert stage.starters("T1") == ["acor"]
@@ -102,20 +95,17 @@ def test_outputs_of_a_machine_that_stays_away_are_made_again_after_five_minutes(
     stage.owner("pato", here=True)
     stage.courses["T1"] = Course(file=True)
     oven = Requirements(tags=("oven",))
-    stage.submit("pato", "bread", task("T1"), task("T2", "T1", requirements=oven))
-    stage.play(3)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1", requirements=oven)).play(3)
     assert stage.state("T2") is TaskState.READY
     stage.crash("acor")
-    stage.owner("pato", here=False)
-    stage.play(298)
+    stage.owner("pato", here=False).play(298)
     assert (stage.starters("T1"), stage.starters("T2")) == (["acor"], [])
     stage.play(15)
     assert (stage.starters("T1"), stage.state("T2")) == (["acor", "pato"], TaskState.TERMINATED)
 
 
 def test_a_task_under_which_five_agents_died_is_given_up() -> None:
-    stage = Stage("acor")
-    stage.flock()
+    stage = Stage("acor").flock()
     stage.courses["T1"] = Course(length_s=50.0)
     stage.submit("acor", "bread", task("T1", expected_ms=50_000))
     for _ in range(5):
@@ -132,20 +122,16 @@ def test_a_clock_more_than_a_day_ahead_moves_no_other(ahead_ms: int, is_followed
     stage = Stage("acor", "pato")
     stage.actors["pato"].clock_ahead_ms = ahead_ms
     stage.flock()
-    stage.submit("pato", "cake", task("T1"))
-    stage.play(1)
-    stage.submit("acor", "bread", task("T2"))
-    stage.play(1)
+    stage.submit("pato", "cake", task("T1")).play(1)
+    stage.submit("acor", "bread", task("T2")).play(1)
     submitted_ms = stage.living()["acor"].table.workflows["bread"].spec.submitted[0]
     assert (submitted_ms >= stage.origin_ms + ahead_ms) is is_followed
     assert stage.same_tables()
 
 
 def test_who_asks_for_a_task_that_was_cleaned_up_is_told_so() -> None:
-    stage = Stage("acor", "pato", settings=Settings(retention_ms=20_000))
-    stage.flock()
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(60)
+    stage = Stage("acor", "pato", settings=Settings(retention_ms=20_000)).flock()
+    stage.submit("acor", "bread", task("T1")).play(60)
     assert not knows_bread(stage)
     stage._hand("acor", ev.Received("pato", msg.DoYouKnow("T1")))
     stage.play(1)
@@ -154,16 +140,14 @@ def test_who_asks_for_a_task_that_was_cleaned_up_is_told_so() -> None:
 
 
 def test_a_long_table_comes_in_pieces() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock("acor")
+    stage = Stage("acor", "pato").flock("acor")
     stage.owner("acor", here=True)
     for name in ("a", "b", "c"):
         stage.submit("acor", name, *(task(f"{name}{number}") for number in range(300)))
     stage.play(1)
     stage.boot("pato")
     stage.owner("pato", here=True)
-    stage.link("acor", "pato")
-    stage.play(3)
+    stage.link("acor", "pato").play(3)
     pieces = [entry.what for entry in stage.entries if isinstance(entry.what, msg.Records)]
     sizes = [sum(len(each.spec.tasks) for each in piece.workflows) for piece in pieces]
     assert [size for size in sizes if size] == [600, 300]

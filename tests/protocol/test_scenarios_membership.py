@@ -14,20 +14,16 @@ NAMES = ("acor", "pato", "grifo")
 
 
 def scene_joining_with_an_empty_disk() -> Stage:
-    stage = Stage(*NAMES, shows=COMPARING)
-    stage.flock("acor", "pato")
+    stage = Stage(*NAMES, shows=COMPARING).flock("acor", "pato")
     stage.courses["T2"] = Course(length_s=6)
-    stage.submit("pato", "bread", task("T1"), task("T2", "T1"), task("T3", "T2"))
-    stage.play(3)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1"), task("T3", "T2")).play(3)
     stage.curtain()
     stage.boot("grifo")
     stage.play(0.2)
     stage.say("links come up one by one; nothing is claimed before the table is here")
-    stage.link("grifo", "pato")
-    stage.play(0.1)
+    stage.link("grifo", "pato").play(0.1)
     assert stage.sent(msg.TasksTransfer, by="grifo")
-    stage.link("grifo", "acor")
-    stage.play(0.5)
+    stage.link("grifo", "acor").play(0.5)
     assert stage.same_tables()
     assert (stage.masters(), stage.state("T1")) == ({"acor"}, TaskState.TERMINATED)
     assert stage.state("T2") is TaskState.RUNNING
@@ -35,22 +31,18 @@ def scene_joining_with_an_empty_disk() -> Stage:
 
 
 def scene_joining_with_an_old_disk() -> Stage:
-    stage = Stage(*NAMES, shows=COMPARING)
-    stage.flock()
-    stage.submit("pato", "bread", task("T1"))
-    stage.play(0.5)
+    stage = Stage(*NAMES, shows=COMPARING).flock()
+    stage.submit("pato", "bread", task("T1")).play(0.5)
     assert stage.starters("T1") == ["acor"]
     stage.say("the power of acor goes while it runs the task; another runs it meanwhile")
-    stage.crash("acor", power=True)
-    stage.play(9)
+    stage.crash("acor", power=True).play(9)
     assert stage.state("T1") is TaskState.TERMINATED
     stage.curtain()
     stage.say("acor comes back, and its disk says that it is running the task")
     stage.boot("acor")
     stage.play(0.2)
     stage.link("acor", "pato")
-    stage.link("acor", "grifo")
-    stage.play(2)
+    stage.link("acor", "grifo").play(2)
     assert (stage.starters("T1"), stage.outcome("T1")) == ([], "grifo")
     assert stage.same_tables()
     return stage

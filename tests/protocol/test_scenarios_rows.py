@@ -21,11 +21,9 @@ QUICK = Settings(tell_within_s=0.01)
 
 def flock_with_long_task() -> Stage:
     """acor is at something that takes long."""
-    stage = Stage("acor", "pato", settings=QUICK)
-    stage.flock()
+    stage = Stage("acor", "pato", settings=QUICK).flock()
     stage.courses["long"] = Course(length_s=LONG_S)
-    stage.submit("pato", "long", task("long", expected_ms=int(LONG_S * 1_000)))
-    stage.play(1)
+    stage.submit("pato", "long", task("long", expected_ms=int(LONG_S * 1_000))).play(1)
     assert stage.starters("long") == ["acor"]
     return stage
 
@@ -53,16 +51,13 @@ def test_no_short_task_waits_behind_a_long_one() -> None:
 
 
 def test_a_row_that_stands_still_is_given_back() -> None:
-    stage = Stage("acor", "pato", settings=QUICK)
-    stage.flock()
+    stage = Stage("acor", "pato", settings=QUICK).flock()
     names = submit_short(stage, 24)
     for name in names[::2]:
         stage.courses[name] = Course(length_s=LONG_S)
-    stage.owner("pato", here=True)
-    stage.play(10)
+    stage.owner("pato", here=True).play(10)
     assert ended(stage, names) < 12, "acor is stuck, and alone"
-    stage.owner("pato", here=False)
-    stage.play(30)
+    stage.owner("pato", here=False).play(30)
     begun = [start.task for start in stage.effects(fx.StartChild)]
     assert len(set(begun)) == len(begun), "what is given back was not begun"
     assert all(len(stage.starters(name)) <= 1 for name in names)
@@ -80,8 +75,7 @@ def test_what_is_urgent_is_left_to_a_node_at_work_for_moments_only() -> None:
 
 
 def test_plenty_of_short_tasks_are_claimed_once_each() -> None:
-    stage = Stage("acor", "pato", "grifo", settings=QUICK)
-    stage.flock()
+    stage = Stage("acor", "pato", "grifo", settings=QUICK).flock()
     names = submit_short(stage, 300, length_s=0.01)
     stage.play(8)
     assert ended(stage, names) == len(names)
@@ -90,10 +84,8 @@ def test_plenty_of_short_tasks_are_claimed_once_each() -> None:
 
 
 def test_an_end_is_not_kept_back_for_a_claim_that_is_not_answered() -> None:
-    stage = Stage("acor", "pato", "grifo")
-    stage.flock()
-    stage.submit("pato", "chain", task("first"), task("second", "first"))
-    stage.play(FIRST_ENDS_S - 0.5)
+    stage = Stage("acor", "pato", "grifo").flock()
+    stage.submit("pato", "chain", task("first"), task("second", "first")).play(FIRST_ENDS_S - 0.5)
     assert stage.starters("first") == ["acor"]
     stage.curtain()
     stage.hold(("pato", "acor"))
@@ -108,8 +100,7 @@ def test_an_end_is_not_kept_back_for_a_claim_that_is_not_answered() -> None:
 
 
 def test_of_a_row_peers_hear_the_ends_alone() -> None:
-    stage = Stage("acor", "pato", "grifo")
-    stage.flock()
+    stage = Stage("acor", "pato", "grifo").flock()
     names = submit_short(stage, 48, length_s=0.02)
     stage.play(4)
     assert ended(stage, names) == len(names)
@@ -123,8 +114,7 @@ def test_of_a_row_peers_hear_the_ends_alone() -> None:
 
 
 def test_what_lies_in_a_row_for_long_is_told() -> None:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     names = submit_short(stage, 8, length_s=3.0)
     stage.play(0.5)
     seen = [stage.living()[each].table.owned for each in ("acor", "pato")]
@@ -135,8 +125,7 @@ def test_what_lies_in_a_row_for_long_is_told() -> None:
 
 
 def test_of_what_fails_in_a_row_peers_hear_in_a_moment() -> None:
-    stage = Stage("acor", "pato", settings=QUICK)
-    stage.flock()
+    stage = Stage("acor", "pato", settings=QUICK).flock()
     names = [f"broken {number}" for number in range(8)]
     for name in names:
         stage.courses[name] = Course(length_s=0.01, fails_on=("acor", "pato"))

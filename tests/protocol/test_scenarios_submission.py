@@ -18,17 +18,14 @@ def mark(stage: Stage, node: str) -> None:
 
 
 def scene_submission_alone_then_safe() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock("acor")
+    stage = Stage("acor", "pato").flock("acor")
     stage.owner("acor", here=True)
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(1)
+    stage.submit("acor", "bread", task("T1")).play(1)
     assert verdicts(stage) == [(Verdict.ACCEPTED, 1)]
     stage.say("another machine comes")
     stage.boot("pato")
     stage.owner("pato", here=True)
-    stage.link("acor", "pato")
-    stage.play(2)
+    stage.link("acor", "pato").play(2)
     assert [notice.workflow for notice in stage.effects(fx.WorkflowSafe)] == ["bread"]
     assert stage.state("T1") is TaskState.READY
     assert stage.same_tables()
@@ -36,19 +33,15 @@ def scene_submission_alone_then_safe() -> Stage:
 
 
 def scene_submission_with_peers() -> Stage:
-    stage = Stage("acor", "pato", "grifo")
-    stage.flock()
+    stage = Stage("acor", "pato", "grifo").flock()
     for name in stage.actors:
         stage.owner(name, here=True)
     stage.play(0.1)
-    stage.submit("pato", "bread", task("T1"), task("T2", "T1"))
-    stage.play(0.1)
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1")).play(0.1)
     stage.say("the client missed the answer and asks another node the same")
-    stage.submit("grifo", "bread", task("T1"), task("T2", "T1"))
-    stage.play(0.1)
+    stage.submit("grifo", "bread", task("T1"), task("T2", "T1")).play(0.1)
     stage.say("what cannot be done is refused whole")
-    stage.submit("pato", "cake", task("T3", "T4"), task("T4", "T3"))
-    stage.play(0.1)
+    stage.submit("pato", "cake", task("T3", "T4"), task("T4", "T3")).play(0.1)
     assert verdicts(stage) == [
         (Verdict.ACCEPTED, 2),
         (Verdict.ALREADY_KNOWN, 2),
@@ -59,38 +52,29 @@ def scene_submission_with_peers() -> Stage:
 
 
 def scene_submission_with_silent_peer() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     stage.owner("acor", here=True)
-    stage.owner("pato", here=True)
-    stage.play(0.1)
+    stage.owner("pato", here=True).play(0.1)
     stage.hold(*both_ways("acor", "pato"))
-    stage.submit("acor", "bread", task("T1"))
-    stage.play(3.2)
+    stage.submit("acor", "bread", task("T1")).play(3.2)
     assert verdicts(stage) == [(Verdict.ACCEPTED, 1)]
-    stage.deliver(*both_ways("acor", "pato"))
-    stage.play(1)
+    stage.deliver(*both_ways("acor", "pato")).play(1)
     assert len(stage.effects(fx.WorkflowSafe)) == 1
     return stage
 
 
 def scene_interactive_starts_at_home() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
-    stage.owner("pato", here=True)
-    stage.play(0.1)
-    stage.submit("pato", "bread", task("T1"), priority=100)
-    stage.play(3)
+    stage = Stage("acor", "pato").flock()
+    stage.owner("pato", here=True).play(0.1)
+    stage.submit("pato", "bread", task("T1"), priority=100).play(3)
     assert stage.starters("T1") == ["pato"]
     return stage
 
 
 def scene_gate_marked_done() -> Stage:
-    stage = Stage("acor", "pato")
-    stage.flock()
+    stage = Stage("acor", "pato").flock()
     gate = task("G", after=("T1",), gate=True, program="", asks="taste it")
-    stage.submit("pato", "bread", task("T1"), gate, task("T2", after=("G",)))
-    stage.play(1)
+    stage.submit("pato", "bread", task("T1"), gate, task("T2", after=("G",))).play(1)
     stage.say("too early")
     mark(stage, "pato")
     stage.play(2)
