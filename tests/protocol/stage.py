@@ -95,10 +95,11 @@ class Stage:
         self.now_s = end_s
         return self
 
-    def curtain(self) -> None:
+    def curtain(self) -> Self:
         """What went before is not told; times count from here."""
         self.origin_s = self.now_s
         self.entries.clear()
+        return self
 
     def say(self, text: str) -> None:
         """A stage direction."""
@@ -217,17 +218,18 @@ class Stage:
 
     # -- the network ---------------------------------------------------------------------
 
-    def link(self, one: str, other: str) -> Self:
-        """A link comes up, seen by both at once."""
-        self._note(f"{one} === {other}", "linked")
-        pair = frozenset((one, other))
-        if pair in self._links:
-            self._links[pair].sides.clear()
-        self._links[pair] = Link([one, other])
-        for direction in both_ways(one, other):
-            self._held.pop(direction, None)
-        self._hand(one, ev.PeerLinked(other))
-        self._hand(other, ev.PeerLinked(one))
+    def link(self, one: str, *others: str) -> Self:
+        """Links to the others come up, each seen by both at once."""
+        for other in others:
+            self._note(f"{one} === {other}", "linked")
+            pair = frozenset((one, other))
+            if pair in self._links:
+                self._links[pair].sides.clear()
+            self._links[pair] = Link([one, other])
+            for direction in both_ways(one, other):
+                self._held.pop(direction, None)
+            self._hand(one, ev.PeerLinked(other))
+            self._hand(other, ev.PeerLinked(one))
         return self
 
     def reset(self, one: str, other: str) -> None:

@@ -228,7 +228,6 @@ def test_who_dies_before_it_has_told_of_the_end_leaves_it_to_others() -> None:
     (_, other) = stage.starters("first")
     assert stage.starters("second") == ["acor", other]
     stage.boot("acor")
-    stage.link("acor", "pato")
-    stage.link("acor", "grifo").play(8)
+    stage.link("acor", "pato", "grifo").play(8)
     assert stage.state("second") is TaskState.TERMINATED
     assert stage.same_tables()

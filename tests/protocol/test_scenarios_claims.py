@@ -27,8 +27,7 @@ def at_their_desks(*names: str, links: Links = None) -> Stage:
 
 
 def submitted_before(stage: Stage, *tasks: str, at: str) -> None:
-    stage.submit(at, "bread", *(task(each) for each in tasks)).play(0.1)
-    stage.curtain()
+    stage.submit(at, "bread", *(task(each) for each in tasks)).play(0.1).curtain()
 
 
 def scene_claim_without_rival() -> Stage:

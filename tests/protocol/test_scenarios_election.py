@@ -43,8 +43,7 @@ def scene_election_by_table_size() -> Stage:
     stage = Stage("acor", "grifo", "pato", "tordo", shows=ELECTION).flock()
     for name in stage.actors:
         stage.owner(name, here=True)
-    stage.play(0.1)
-    stage.curtain()
+    stage.play(0.1).curtain()
     stage.say("grifo misses a submission, and the master dies before grifo is helped")
     stage.lose("tordo", "grifo", msg.Enqueue)
     stage.submit("tordo", "bread", task("T1")).play(0.01)
@@ -88,8 +87,7 @@ def scene_master_lost() -> Stage:
     assert stage.masters() == {"grifo"}
     stage.say("the old master comes back, and takes its place behind the new one")
     stage.boot("acor")
-    stage.link("acor", "pato")
-    stage.link("acor", "grifo").play(2)
+    stage.link("acor", "pato", "grifo").play(2)
     assert stage.masters() == {"grifo"}
     return stage
 
@@ -111,7 +109,6 @@ def scene_two_masters_after_a_partition() -> Stage:
     stage.play(7)
     assert stage.masters() == {"acor", "pato"}
     stage.say("together again: of two masters the one with the newer election stands")
-    stage.link("pato", "acor")
-    stage.link("pato", "grifo").play(1.5)
+    stage.link("pato", "acor", "grifo").play(1.5)
     assert stage.masters() == {"pato"}
     return stage

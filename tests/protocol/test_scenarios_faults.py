@@ -66,8 +66,7 @@ def cut_in_two(length_s: float) -> Stage:
 
 def heal(stage: Stage) -> None:
     stage.say("together again")
-    stage.link("acor", "pato")
-    stage.link("acor", "grifo").play(2)
+    stage.link("acor", "pato", "grifo").play(2)
     assert stage.same_tables()
 
 

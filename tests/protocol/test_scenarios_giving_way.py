@@ -31,8 +31,7 @@ def scene_saved_state_goes_to_the_next() -> Stage:
 def scene_saved_state_of_an_offered_run() -> Stage:
     stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=20, saves_s=5)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(8)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(8).curtain()
     stage.owner("acor", here=True).play(330)
     assert checkpoints(stage, "T1") == ["state of T1 on acor"]
     assert stage.outcome("T1") == "pato"
@@ -83,8 +82,7 @@ def scene_failed_run_leaves_no_state() -> Stage:
 def scene_owner_lets_it_end() -> Stage:
     stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=20)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(12)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(12).curtain()
     kind = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
     stage.allow("acor", "the owner comes, and lets end what ends within 15 s", kind)
     stage.play(12)
@@ -96,8 +94,7 @@ def scene_owner_lets_it_end() -> Stage:
 def scene_owner_waits_no_longer_than_said() -> Stage:
     stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=60)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(12)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(12).curtain()
     kind = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
     stage.allow("acor", "the owner comes; the program takes longer than it was expected to", kind)
     stage.play(14)

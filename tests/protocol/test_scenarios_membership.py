@@ -16,8 +16,7 @@ NAMES = ("acor", "pato", "grifo")
 def scene_joining_with_an_empty_disk() -> Stage:
     stage = Stage(*NAMES, shows=COMPARING).flock("acor", "pato")
     stage.courses["T2"] = Course(length_s=6)
-    stage.submit("pato", "bread", task("T1"), task("T2", "T1"), task("T3", "T2")).play(3)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1"), task("T3", "T2")).play(3).curtain()
     stage.boot("grifo")
     stage.play(0.2)
     stage.say("links come up one by one; nothing is claimed before the table is here")
@@ -41,8 +40,7 @@ def scene_joining_with_an_old_disk() -> Stage:
     stage.say("acor comes back, and its disk says that it is running the task")
     stage.boot("acor")
     stage.play(0.2)
-    stage.link("acor", "pato")
-    stage.link("acor", "grifo").play(2)
+    stage.link("acor", "pato", "grifo").play(2)
     assert (stage.starters("T1"), stage.outcome("T1")) == ([], "grifo")
     assert stage.same_tables()
     return stage
@@ -53,8 +51,7 @@ def deaf_pato(stage: Stage) -> None:
     stage.flock()
     for name in stage.actors:
         stage.owner(name, here=name != "grifo")
-    stage.play(0.1)
-    stage.curtain()
+    stage.play(0.1).curtain()
     stage.lose("tordo", "pato", msg.Enqueue)
     stage.submit("tordo", "bread", task("T1"))
 

@@ -20,8 +20,7 @@ def verdicts(stage: Stage) -> list[Verdict]:
 
 def scene_cancel_of_a_running_task() -> Stage:
     stage = Stage(*NAMES).flock()
-    stage.submit("pato", "bread", task("T1"), task("T2", "T1")).play(0.5)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1"), task("T2", "T1")).play(0.5).curtain()
     stage.ask("grifo", "cancel bread", ev.Cancel("cancel", "bread"))
     assert verdicts(stage) == [Verdict.CANCELLING]
     assert not stage.effects(fx.CancelFinished)
@@ -35,16 +34,14 @@ def scene_cancel_of_a_running_task() -> Stage:
 def scene_cancel_while_the_owner_is_cut_off() -> Stage:
     stage = Stage(*NAMES).flock()
     stage.courses["T1"] = Course(length_s=20)
-    stage.submit("pato", "bread", task("T1")).play(0.5)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1")).play(0.5).curtain()
     stage.hold(*both_ways("acor", "pato", "grifo"))
     stage.ask("grifo", "cancel bread", ev.Cancel("cancel", "bread")).play(4)
     assert not stage.effects(fx.CancelFinished)
     stage.play(2)
     assert [notice.task for notice in stage.effects(fx.CancelFinished)] == ["T1"]
     stage.say("together again; acor hears of the wish")
-    stage.link("acor", "pato")
-    stage.link("acor", "grifo").play(2)
+    stage.link("acor", "pato", "grifo").play(2)
     assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
     assert stage.state("T1") is TaskState.CANCELLED
     return stage
@@ -59,8 +56,7 @@ def test_what_is_retried_begins_anew_where_the_cancelled_run_still_goes_on() -> 
     stage.hold(*both_ways("acor", "pato", "grifo"))
     stage.ask("grifo", "cancel bread", ev.Cancel("cancel", "bread"))
     stage.ask("grifo", "retry bread", ev.Retry("retry", "bread")).play(0.5)
-    stage.link("acor", "pato")
-    stage.link("acor", "grifo").play(3)
+    stage.link("acor", "pato", "grifo").play(3)
     assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
     assert (len(stage.starters("T1")), stage.state("T1")) == (1, TaskState.RUNNING)
 
@@ -68,8 +64,7 @@ def test_what_is_retried_begins_anew_where_the_cancelled_run_still_goes_on() -> 
 def scene_owner_returns_and_stays() -> Stage:
     stage = Stage("acor", "pato").flock()
     stage.courses["T1"] = Course(length_s=20)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(1)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(1).curtain()
     stage.owner("acor", here=True).play(0.01)
     assert len(stage.effects(fx.SuspendChild)) == 1
     stage.play(290)
@@ -83,8 +78,7 @@ def scene_owner_returns_and_stays() -> Stage:
 
 def scene_owner_returns_and_leaves() -> Stage:
     stage = Stage("acor", "pato").flock()
-    stage.submit("pato", "bread", task("T1")).play(1)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1")).play(1).curtain()
     stage.owner("acor", here=True).play(60)
     stage.owner("acor", here=False).play(3)
     assert (stage.starters("T1"), stage.outcome("T1")) == ([], "acor")
@@ -105,8 +99,7 @@ def scene_pruning_and_retry_cross() -> Stage:
     assert "bread" not in stage.living()["acor"].table.workflows
     stage.courses["T1"] = Course(length_s=0.5)
     stage.say("together again: the retry is of a higher generation than the pruning")
-    stage.link("pato", "acor")
-    stage.link("pato", "grifo").play(4)
+    stage.link("pato", "acor", "grifo").play(4)
     assert stage.state("T1") is TaskState.TERMINATED
     assert stage.same_tables()
     return stage
@@ -114,14 +107,12 @@ def scene_pruning_and_retry_cross() -> Stage:
 
 def scene_pruned_while_a_node_was_away() -> Stage:
     stage = Stage(*NAMES, settings=Settings(retention_ms=20_000, election_window_s=0.8)).flock()
-    stage.submit("pato", "bread", task("T1")).play(3)
-    stage.curtain()
+    stage.submit("pato", "bread", task("T1")).play(3).curtain()
     stage.crash("pato").play(40)
     assert all(not node.table.workflows for node in stage.living().values())
     stage.say("pato still remembers it, and brings nothing back to life")
     stage.boot("pato")
-    stage.link("pato", "acor")
-    stage.link("pato", "grifo").play(2)
+    stage.link("pato", "acor", "grifo").play(2)
     assert all(not node.table.workflows for node in stage.living().values())
     assert stage.starters("T1") == []
     assert stage.same_tables()
