@@ -426,45 +426,35 @@ class Stage:
     def _transfer(
         self, actor: Actor, effect: fx.Fetch | fx.CopyOutputs | fx.CopyCheckpoint
     ) -> None:
-        match effect:
-            case fx.Fetch():
-                self._fetch(actor, effect)
-            case fx.CopyOutputs():
-                self._copy(actor, effect)
-            case fx.CopyCheckpoint():
-                self._copy_checkpoint(actor, effect)
+        node = actor.node
 
-    def _fetch(self, actor: Actor, effect: fx.Fetch) -> None:
         def arrive() -> None:
-            for dataset, _ in effect.inputs:
-                if dataset in self.broken:
-                    self._hand(actor.name, ev.FetchFailed(effect.task, effect.run, dataset))
-                    return
-                self._gain(actor, dataset)
-            self._hand(actor.name, ev.InputsFetched(effect.task, effect.run))
+            match effect:
+                case fx.Fetch():
+                    self._fetched(actor, effect)
+                case fx.CopyOutputs():
+                    self._copied(actor, effect)
+                case fx.CopyCheckpoint(peers=(target, *_)) if actor.node is node:
+                    self._gain(self.actors[target], effect.checkpoint.dataset)
+                case _:
+                    pass
 
         self._after(COPY_S, arrive)
 
-    def _copy(self, actor: Actor, effect: fx.CopyOutputs) -> None:
+    def _fetched(self, actor: Actor, effect: fx.Fetch) -> None:
+        for dataset, _ in effect.inputs:
+            if dataset in self.broken:
+                self._hand(actor.name, ev.FetchFailed(effect.task, effect.run, dataset))
+                return
+            self._gain(actor, dataset)
+        self._hand(actor.name, ev.InputsFetched(effect.task, effect.run))
+
+    def _copied(self, actor: Actor, effect: fx.CopyOutputs) -> None:
         targets = effect.peers[: effect.copies - 1]
-
-        def arrive() -> None:
-            for peer in targets:
-                for output in effect.outputs:
-                    self._gain(self.actors[peer], output.dataset)
-            holders = (actor.name, *targets)
-            self._hand(actor.name, ev.OutputsCopied(effect.task, effect.run, holders))
-
-        self._after(COPY_S, arrive)
-
-    def _copy_checkpoint(self, actor: Actor, effect: fx.CopyCheckpoint) -> None:
-        target, node = self.actors[effect.peers[0]], actor.node
-
-        def arrive() -> None:
-            if actor.node is node:
-                self._gain(target, effect.checkpoint.dataset)
-
-        self._after(COPY_S, arrive)
+        for peer in targets:
+            for output in effect.outputs:
+                self._gain(self.actors[peer], output.dataset)
+        self._hand(actor.name, ev.OutputsCopied(effect.task, effect.run, (actor.name, *targets)))
 
     # -- what scenes ask afterwards ------------------------------------------------------
 
