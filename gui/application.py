@@ -221,8 +221,7 @@ class Application(QObject):
         threading.Thread(target=work, daemon=True).start()
 
     def _doctor(self) -> None:
-        from agent.api.flock import Doctor, DoctorReply
-        from agent.api.methods import DOCTOR
+        from agent.api.flock import DOCTOR, Doctor, DoctorReply
 
         def told(reply: DoctorReply) -> None:
             found = [each.text for each in reply.findings]

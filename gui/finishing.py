@@ -11,8 +11,7 @@ import time
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from agent.api.methods import PAUSE, RESUME
-from agent.api.volunteering import Pause, Resume, VolunteeringView
+from agent.api.volunteering import PAUSE, RESUME, Pause, Resume, VolunteeringView
 from gui.model.notices import Absence, VolunteeringRead
 from gui.model.screen import Screen
 from gui.views.view_context import ViewContext

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from agent.api.rpc import Method
 from agent.api.values import Count, Millis, Reference, ShortText
 
 CODE_DIGITS = 6
@@ -164,3 +165,15 @@ def same_code(shown: str, typed: str) -> bool:
 
 def _digits(text: str) -> str:
     return "".join(character for character in text if character in "0123456789")
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+NEARBY = Method("nearby", Nearby, NearbyReply, by_members=False)
+ASK = Method("ask", Ask, AskView, repeatable=False, by_members=False)
+ASKED = Method("asked", Asked, AskView, by_members=False)
+CONFIRM_ASK = Method("confirm_ask", ConfirmAsk, AskView, by_members=False)
+WITHDRAW_ASK = Method("withdraw_ask", WithdrawAsk, AskView, by_members=False)
+REQUESTS = Method("requests", Requests, RequestsReply)
+ADMIT = Method("admit", Admit, Answered, repeatable=False, by_members=False)
+REFUSE = Method("refuse", Refuse, Answered, repeatable=False, by_members=False)

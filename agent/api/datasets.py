@@ -11,6 +11,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from agent.api.programs import PathText
+from agent.api.rpc import Method
 from agent.api.values import Count, Dataset, Millis, Page, Reference, ShortText
 
 CHUNK_BYTES_MAX = 1024 * 1024
@@ -157,3 +158,14 @@ class DatasetPiece(Struct, frozen=True):
     data: Chunk
     offset: Size
     size_bytes: Size
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+DATASETS = Method("datasets", Datasets, DatasetsReply)
+ADD_DATASET = Method("add_dataset", AddDataset, DatasetAdded, by_members=False)
+BEGIN_UPLOAD = Method("begin_upload", BeginUpload, UploadBegun, repeatable=False)
+UPLOAD_CHUNK = Method("upload_chunk", UploadChunk, ChunkTaken, repeatable=False)
+END_UPLOAD = Method("end_upload", EndUpload, DatasetAdded, repeatable=False)
+DATASET_FILES = Method("dataset_files", DatasetFiles, FilesReply)
+READ_DATASET = Method("read_dataset", ReadDataset, DatasetPiece)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Raw, Struct, field
 
 from agent.api.reasons import no_why
+from agent.api.rpc import Method
 from agent.api.values import Capabilities, Count, Millis, Reference
 from agent.api.work import CurrentTask, NodeView
 
@@ -197,3 +198,15 @@ class DoctorReply(Struct, frozen=True):
     seen: Count
     missing: Count
     waiting: tuple[str, ...] = ()
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+PEERS = Method("peers", Peers, PeersReply)
+MEMBERS = Method("members", Members, MembersReply)
+FLOCK_CREATE = Method("flock_create", FlockCreate, Joined, repeatable=False, by_members=False)
+INVITE = Method("invite", Invite, Invitation, repeatable=False, by_members=False)
+JOIN = Method("join", Join, Joined, repeatable=False, by_members=False)
+EXPEL = Method("expel", Expel, Expelled, repeatable=False, by_members=False)
+LEAVE = Method("leave", Leave, Left, repeatable=False, by_members=False)
+DOCTOR = Method("doctor", Doctor, DoctorReply)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from agent.api.rpc import Method
 from agent.api.values import Count, Millis, Page, ShortText, TaskState, WorkflowId
 
 WEEKS_MAX = 520
@@ -147,3 +148,10 @@ class StatisticsReply(Struct, frozen=True):
     hours_given: float
     done_here: Count
     done: Count
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+RUNS = Method("runs", Runs, RunsReply)
+HISTORY = Method("history", History, HistoryReply)
+STATISTICS = Method("statistics", Statistics, StatisticsReply)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from agent.api.rpc import Method
 from agent.api.values import Count, Millis, Reference, ShortText
 
 LOG_BYTES_MAX = 256 * 1024
@@ -79,3 +80,9 @@ class AgentLogReply(Struct, frozen=True):
     after: str
     skipped: bool = False
     matching: Count = 0
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+TASK_LOG = Method("task_log", TaskLog, TaskLogPart)
+AGENT_LOG = Method("agent_log", AgentLog, AgentLogReply)

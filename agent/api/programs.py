@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from agent.api.rpc import Method
 from agent.api.values import Count, Dataset, Millis, Reference
 
 Decision = Literal["installed", "accepted", "waiting", "refused"]
@@ -93,3 +94,11 @@ class Decided(Struct, frozen=True):
     program: str
     here: Decision
     waiting: Count = 0
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+PROGRAMS = Method("programs", Programs, ProgramsReply)
+PUBLISH = Method("publish", Publish, Published, by_members=False)
+ACCEPT_PROGRAM = Method("accept_program", AcceptProgram, Decided, by_members=False)
+REFUSE_PROGRAM = Method("refuse_program", RefuseProgram, Decided, by_members=False)

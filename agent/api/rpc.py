@@ -9,10 +9,14 @@ their sentences are for people and may change.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
 
 
 class ErrorCode(IntEnum):
@@ -88,3 +92,18 @@ class Incoming(Struct, frozen=True):
     error: Problem | None = None
     method: str = ""
     params: Raw = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[P, R]):
+    """``repeatable``: a client that lost the connection may ask again; twice is as good as once.
+
+    ``by_members``: other members of the flock may ask it too, not only the account that runs the
+    agent. What is the owner's of a machine (whether it helps, its files, its membership) is not.
+    """
+
+    name: str
+    params: type[P]
+    result: type[R]
+    repeatable: bool = True
+    by_members: bool = True

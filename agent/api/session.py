@@ -15,6 +15,7 @@ from msgspec import Meta, Raw, Struct, field
 from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.flock import PeerView
 from agent.api.reasons import no_why
+from agent.api.rpc import Method
 from agent.api.values import (
     Count,
     Millis,
@@ -230,3 +231,10 @@ class Closing(Struct, frozen=True):
     """Notification ``closing``: why the agent ends the connection; nothing follows."""
 
     reason: str
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+HELLO = Method("hello", Hello, Welcome)
+EVENTS = Method("events", Events, Subscribed)
+STOP = Method("stop", Stop, Stopping, repeatable=False, by_members=False)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from agent.api.rpc import Method
 from agent.api.values import ShortText
 
 PublishedPrograms = Literal["always", "ask", "never"]
@@ -57,3 +58,9 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     processor: Processor | UnsetType = UNSET
     memory_gb: Gigabytes | UnsetType = UNSET
     join_requests: bool | UnsetType = UNSET
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+SETTINGS = Method("settings", Settings, SettingsView)
+CHANGE_SETTINGS = Method("change_settings", ChangeSettings, SettingsView, by_members=False)

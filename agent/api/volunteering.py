@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Raw, Struct, field
 
 from agent.api.reasons import no_why
+from agent.api.rpc import Method
 from agent.api.values import Count, Millis, ShortText
 
 VolunteerMode = Literal["always", "when idle", "by schedule"]
@@ -105,3 +106,16 @@ class Pause(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 class Resume(Struct, frozen=True, forbid_unknown_fields=True):
     """End the pause: the rules count again."""
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+PAUSE = Method("pause", Pause, VolunteeringView, by_members=False)
+RESUME = Method("resume", Resume, VolunteeringView, by_members=False)
+VOLUNTEERING = Method("volunteering", Volunteering, VolunteeringView)
+SET_VOLUNTEERING = Method(
+    "set_volunteering",
+    SetVolunteering,
+    VolunteeringView,
+    by_members=False,
+)

@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Raw, Struct, field
 
 from agent.api.reasons import no_why
+from agent.api.rpc import Method
 from agent.api.values import (
     Capabilities,
     Count,
@@ -341,3 +342,16 @@ class PlanReply(Struct, frozen=True):
     waits: tuple[str, ...] = ()
     wrong: tuple[Raw, ...] = ()
     whys: tuple[Raw, ...] = ()
+
+
+# -- what is asked, and what is answered ----------------------------------------------------------
+
+SUBMIT = Method("submit", Submit, Submitted)
+CANCEL = Method("cancel", Cancel, Wished, repeatable=False)
+RETRY = Method("retry", Retry, Wished, repeatable=False)
+PRIORITY = Method("priority", SetPriority, Wished)
+GATE = Method("gate", Gate, Wished, repeatable=False)
+STATUS = Method("status", Status, StatusReply)
+SHOW = Method("show", Show, ShowReply)
+WHY = Method("why", Why, Story)
+PLAN = Method("plan", Plan, PlanReply)

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 from msgspec import Struct
 
-from agent.api.methods import Method
+from agent.api.rpc import Method
 from agent.api.session import Event
 from agent.api.values import Position
 from agent.client.connected import PATIENCE_S, Client

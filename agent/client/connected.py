@@ -13,8 +13,7 @@ from typing import Self, TypeVar
 
 from msgspec import Struct
 
-from agent.api.methods import Method
-from agent.api.rpc import ErrorCode
+from agent.api.rpc import ErrorCode, Method
 from agent.api.session import Event, Welcome
 from agent.api.values import Position
 from agent.client.agent_here import read_control_file

@@ -17,9 +17,8 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from agent.api.methods import EVENTS, HELLO, Method
-from agent.api.rpc import Incoming, Request
-from agent.api.session import Closing, ControlFile, Event, Events, Hello, Welcome
+from agent.api.rpc import Incoming, Method, Request
+from agent.api.session import EVENTS, HELLO, Closing, ControlFile, Event, Events, Hello, Welcome
 from agent.api.values import Position
 from agent.client.agent_here import NO_AGENT
 from agent.client.errors import DisconnectedError, NoAgentError, NotUnderstoodError, error_of

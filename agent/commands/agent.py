@@ -10,8 +10,7 @@ import argparse
 
 from msgspec import Struct
 
-from agent.api.methods import STOP
-from agent.api.session import Stop
+from agent.api.session import STOP, Stop
 from agent.client import BlockingClient, ClientError, NoAgentError
 from agent.client.agent_here import read_control_file
 from agent.commands import exits

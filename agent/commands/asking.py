@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
-from agent.api.methods import Method
+from agent.api.rpc import Method
 from agent.client import (
     BlockingClient,
     Client,

@@ -17,11 +17,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 
-from agent.api.admission import Nearby, Requests
-from agent.api.flock import Peers
-from agent.api.methods import NEARBY, PEERS, PROGRAMS, REQUESTS, SHOW, STATUS
-from agent.api.programs import Programs
-from agent.api.work import Show, Status
+from agent.api.admission import NEARBY, REQUESTS, Nearby, Requests
+from agent.api.flock import PEERS, Peers
+from agent.api.programs import PROGRAMS, Programs
+from agent.api.work import SHOW, STATUS, Show, Status
 from agent.client import BlockingClient, ClientError
 from agent.commands import exits
 from agent.commands.choosing import Command, loaded

@@ -5,8 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from agent.api.datasets import AddDataset, DatasetAdded, Datasets, DatasetsReply, DatasetView
-from agent.api.methods import ADD_DATASET, DATASETS
+from agent.api.datasets import (
+    ADD_DATASET,
+    DATASETS,
+    AddDataset,
+    DatasetAdded,
+    Datasets,
+    DatasetsReply,
+    DatasetView,
+)
 from agent.client import Client
 from agent.commands.asking import ask, tell, with_loop
 from agent.commands.parsing import ALL, Options, argument, command, misuse

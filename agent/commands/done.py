@@ -7,9 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agent.api.methods import GATE, WHY
 from agent.api.values import Dataset
-from agent.api.work import Gate, TaskView, Why
+from agent.api.work import GATE, WHY, Gate, TaskView, Why
 from agent.client import Client
 from agent.commands.asking import fail, tell, with_loop
 from agent.commands.parsing import Options, argument, command

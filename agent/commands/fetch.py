@@ -10,10 +10,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.progress import Progress, TaskID
 
-from agent.api.datasets import DatasetFiles, FilesReply, ReadDataset
-from agent.api.methods import DATASET_FILES, READ_DATASET, SHOW, WHY
+from agent.api.datasets import DATASET_FILES, READ_DATASET, DatasetFiles, FilesReply, ReadDataset
 from agent.api.values import TaskState
-from agent.api.work import Show, TaskView, Why
+from agent.api.work import SHOW, WHY, Show, TaskView, Why
 from agent.client import Client, RequestError
 from agent.commands.asking import fail, tell, with_loop
 from agent.commands.drawing import transfer_bar

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from agent.api.history import (
+    HISTORY,
+    STATISTICS,
     History,
     HistoryReply,
     Statistics,
     StatisticsReply,
 )
-from agent.api.methods import HISTORY, STATISTICS
 from agent.api.values import TaskState
 from agent.commands.asking import ask
 from agent.commands.parsing import ALL, Options, argument, command

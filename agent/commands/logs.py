@@ -6,8 +6,16 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from agent.api.logs import LOG_LINES_MAX, WAIT_S_MAX, AgentLog, LogLine, Severity, TaskLog
-from agent.api.methods import AGENT_LOG, TASK_LOG
+from agent.api.logs import (
+    AGENT_LOG,
+    LOG_LINES_MAX,
+    TASK_LOG,
+    WAIT_S_MAX,
+    AgentLog,
+    LogLine,
+    Severity,
+    TaskLog,
+)
 from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import with_loop

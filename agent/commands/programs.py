@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.api.methods import ACCEPT_PROGRAM, PROGRAMS, PUBLISH, REFUSE_PROGRAM
 from agent.api.programs import (
+    ACCEPT_PROGRAM,
+    PROGRAMS,
+    PUBLISH,
+    REFUSE_PROGRAM,
     AcceptProgram,
     Decided,
     Programs,

@@ -12,8 +12,14 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from agent.api.admission import Nearby, NearbyReply
+from agent.api.admission import NEARBY, Nearby, NearbyReply
 from agent.api.flock import (
+    DOCTOR,
+    EXPEL,
+    FLOCK_CREATE,
+    LEAVE,
+    MEMBERS,
+    PEERS,
     Doctor,
     DoctorReply,
     Expel,
@@ -27,22 +33,20 @@ from agent.api.flock import (
     Peers,
     PeersReply,
 )
-from agent.api.methods import (
+from agent.api.rpc import Method
+from agent.api.values import NamedPriority
+from agent.api.work import (
     CANCEL,
-    DOCTOR,
-    EXPEL,
-    FLOCK_CREATE,
-    LEAVE,
-    MEMBERS,
-    NEARBY,
-    PEERS,
     PRIORITY,
     RETRY,
     WHY,
-    Method,
+    Cancel,
+    Retry,
+    SetPriority,
+    Story,
+    Why,
+    Wished,
 )
-from agent.api.values import NamedPriority
-from agent.api.work import Cancel, Retry, SetPriority, Story, Why, Wished
 from agent.commands.asking import ask
 from agent.commands.parsing import Argument, CommandLine, Options, argument, command
 from agent.commands.showing import counted, duration, moment, show_lines, show_rows

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from agent.api.methods import CHANGE_SETTINGS, SETTINGS
-from agent.api.settings import ChangeSettings, Processor, PublishedPrograms, Settings, SettingsView
+from agent.api.settings import (
+    CHANGE_SETTINGS,
+    SETTINGS,
+    ChangeSettings,
+    Processor,
+    PublishedPrograms,
+    Settings,
+    SettingsView,
+)
 from agent.commands.asking import ask
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import show_lines

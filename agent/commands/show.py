@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from agent.api.history import Runs, RunsReply, RunView
-from agent.api.methods import RUNS, WHY
-from agent.api.work import Story, Why
+from agent.api.history import RUNS, Runs, RunsReply, RunView
+from agent.api.work import WHY, Story, Why
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import with_client

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from agent.api.methods import SHOW, STATUS
 from agent.api.values import PRIORITY_NAMES, TaskState
-from agent.api.work import NodeView, Show, Status, StatusReply, TaskView
+from agent.api.work import SHOW, STATUS, NodeView, Show, Status, StatusReply, TaskView
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, with_client

@@ -11,11 +11,20 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from agent.api.methods import PLAN, STATUS, SUBMIT
 from agent.api.reasons import NotAccepted, reason_of
 from agent.api.values import NAME_CHARACTERS_MAX
 from agent.api.wording import choices_at, parameters_fault
-from agent.api.work import Plan, PlanReply, Status, Submit, Submitted, TaskPlan
+from agent.api.work import (
+    PLAN,
+    STATUS,
+    SUBMIT,
+    Plan,
+    PlanReply,
+    Status,
+    Submit,
+    Submitted,
+    TaskPlan,
+)
 from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_loop

@@ -11,8 +11,11 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from agent.api.methods import PAUSE, RESUME, SET_VOLUNTEERING, VOLUNTEERING
 from agent.api.volunteering import (
+    PAUSE,
+    RESUME,
+    SET_VOLUNTEERING,
+    VOLUNTEERING,
     Hours,
     Pause,
     Resume,

@@ -14,11 +14,11 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from agent.api.methods import SHOW, STATUS, Method
 from agent.api.reasons import Cancelled, reason_of
+from agent.api.rpc import Method
 from agent.api.session import Event, GateWaiting, Happening, TaskMoved
 from agent.api.values import Position, TaskState, WorkflowState
-from agent.api.work import Show, Status, WorkflowView
+from agent.api.work import SHOW, STATUS, Show, Status, WorkflowView
 from agent.client import Client, DisconnectedError, EventsLostError, NoAgentError
 from agent.commands import exits
 from agent.commands.drawing import on_terminal, work_bar

@@ -9,8 +9,7 @@ from rich.live import Live
 from rich.text import Text
 
 from agent.api.admission import JoinRequested
-from agent.api.flock import Peers, PeersReply
-from agent.api.methods import PEERS, SHOW, STATUS
+from agent.api.flock import PEERS, Peers, PeersReply
 from agent.api.session import (
     Event,
     FlockChanged,
@@ -19,7 +18,7 @@ from agent.api.session import (
     WorkflowEnded,
 )
 from agent.api.values import Position
-from agent.api.work import Show, ShowReply, Status, StatusReply, WorkflowView
+from agent.api.work import SHOW, STATUS, Show, ShowReply, Status, StatusReply, WorkflowView
 from agent.client import Client, DisconnectedError, NoAgentError
 from agent.commands import exits
 from agent.commands.asking import with_loop

@@ -17,9 +17,9 @@ from collections.abc import Coroutine
 from dataclasses import replace
 
 from agent.api.errors import RefusedError, ServiceError
-from agent.api.methods import HELLO, METHODS
+from agent.api.methods import METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
-from agent.api.session import Closing, Hello, Welcome
+from agent.api.session import HELLO, Closing, Hello, Welcome
 from agent.api.values import Position
 from agent.control.envelope import (
     Lines,

@@ -21,9 +21,8 @@ import msgspec
 from msgspec import Struct
 
 from agent.api.errors import RefusedError
-from agent.api.methods import HELLO, Method
-from agent.api.rpc import ErrorCode, Incoming, Request
-from agent.api.session import Hello, Welcome
+from agent.api.rpc import ErrorCode, Incoming, Method, Request
+from agent.api.session import HELLO, Hello, Welcome
 from agent.client.errors import ClientError, DisconnectedError, RequestError
 from agent.client.link import Link
 from agent.control.port import NodePort

@@ -18,8 +18,7 @@ from msgspec import structs
 
 from agent.api.errors import RefusedError, ServiceError
 from agent.api.flock import PeerView
-from agent.api.methods import PROGRAMS
-from agent.api.programs import Decision, Programs, ProgramView
+from agent.api.programs import PROGRAMS, Decision, Programs, ProgramView
 from agent.api.rpc import ErrorCode
 from agent.client.errors import ClientError
 from agent.control.members import Members

@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from agent.api.errors import RefusedError
-from agent.api.methods import Method
-from agent.api.rpc import ErrorCode
+from agent.api.rpc import ErrorCode, Method
 from agent.api.session import Hello, Welcome
 from agent.api.values import Position
 from agent.api.wording import choices_at, parameters_fault

@@ -24,7 +24,7 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct, structs
 
-from agent.api import methods
+from agent.api import datasets, programs, work
 from agent.api.datasets import (
     CHUNK_BYTES_MAX,
     AddDataset,
@@ -33,8 +33,8 @@ from agent.api.datasets import (
     EndUpload,
     UploadChunk,
 )
-from agent.api.methods import Method
 from agent.api.programs import Programs, ProgramsReply, Publish, Published, published_name
+from agent.api.rpc import Method
 from agent.api.values import Dataset, NamedPriority
 from agent.api.work import PENDING, Submit, Submitted, Task
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
@@ -65,7 +65,7 @@ async def add(
     is sent in pieces, and ``sent`` hears the bytes of each. Raises ``ClientError`` or
     ``OSError``."""
     if not far:
-        added = await client.call(methods.ADD_DATASET, AddDataset(_told(path)))
+        added = await client.call(datasets.ADD_DATASET, AddDataset(_told(path)))
         return added.dataset
     return (await _upload(client, path, sent)).dataset
 
@@ -85,7 +85,7 @@ async def publish(client: Client, program: LocalProgram, *, far: bool = False) -
 
 async def _publish(client: Client, folder: Path, far: bool) -> Published:
     if not far:
-        return await client.call(methods.PUBLISH, Publish(_told(folder)))
+        return await client.call(programs.PUBLISH, Publish(_told(folder)))
     name = read_program(folder).name
     dataset = await add(client, folder, far=True)
     return Published(published_name(name, dataset.dataset), dataset)
@@ -94,17 +94,17 @@ async def _publish(client: Client, folder: Path, far: bool) -> Published:
 async def _upload(client: Client, path: Path, sent: Sent) -> DatasetAdded:
     files = await asyncio.to_thread(_files, path)
     folder = files[0][1] != "" if files else True
-    begun = await client.call(methods.BEGIN_UPLOAD, BeginUpload(path.name, folder))
+    begun = await client.call(datasets.BEGIN_UPLOAD, BeginUpload(path.name, folder))
     for file, name in files:
         pieces = _pieces(file)  # read beside the loop, because a file may be on a slow disk
         while (found := await asyncio.to_thread(next, pieces, None)) is not None:
             piece, offset = found
             chunk = UploadChunk(begun.upload, piece, name, offset, _executable(file))
-            await client.call(methods.UPLOAD_CHUNK, chunk)
+            await client.call(datasets.UPLOAD_CHUNK, chunk)
             sent(len(piece))
     for name in await asyncio.to_thread(_empty_folders, path):
-        await client.call(methods.UPLOAD_CHUNK, UploadChunk(begun.upload, b"", name, folder=True))
-    return await client.call(methods.END_UPLOAD, EndUpload(begun.upload))
+        await client.call(datasets.UPLOAD_CHUNK, UploadChunk(begun.upload, b"", name, folder=True))
+    return await client.call(datasets.END_UPLOAD, EndUpload(begun.upload))
 
 
 def _executable(path: Path) -> bool:
@@ -197,7 +197,7 @@ async def submit_file(
     Raises ``FaultsError``, and what the client raises.
     """
     workflow = await read_for(client, path, wanted)
-    return await client.call(methods.SUBMIT, await prepare(client, workflow, wanted, told))
+    return await client.call(work.SUBMIT, await prepare(client, workflow, wanted, told))
 
 
 async def prepare(
@@ -253,7 +253,7 @@ def dry(workflow: Workflow, wanted: Wanted) -> Submit:
 
 async def programs_of(client: Client) -> Known:
     """Return what the flock can run, with what is known of each program. Raises ``ClientError``."""
-    reply: ProgramsReply = await client.call(methods.PROGRAMS, Programs())
+    reply: ProgramsReply = await client.call(programs.PROGRAMS, Programs())
     return {
         each.name: KnownProgram(each.outputs or None, each.expected_s, published=each.published)
         for each in reply.programs

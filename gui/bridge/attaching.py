@@ -10,9 +10,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agent.api.methods import GATE
 from agent.api.values import Dataset
-from agent.api.work import Gate, Wished
+from agent.api.work import GATE, Gate, Wished
 from agent.client import Client
 from agent.workflow.submission import Sent, add
 

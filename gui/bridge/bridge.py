@@ -29,8 +29,13 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 from shiboken6 import Shiboken
 
-from agent.api.logs import TaskLog, TaskLogPart
-from agent.api.methods import DATASETS, DOCTOR, NEARBY, STATISTICS, TASK_LOG, WHY, Method
+from agent.api.admission import NEARBY
+from agent.api.datasets import DATASETS
+from agent.api.flock import DOCTOR
+from agent.api.history import STATISTICS
+from agent.api.logs import TASK_LOG, TaskLog, TaskLogPart
+from agent.api.rpc import Method
+from agent.api.work import WHY
 from agent.client import Client, ClientError, Home
 from gui.bridge.following import Attention, Follower
 from gui.model.notices import FlockPart, Notice

@@ -19,23 +19,19 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from agent.api.admission import AskChanged, Asked, JoinRequested, JoinRequestEnded, Requests
-from agent.api.flock import Members, Peers
-from agent.api.methods import (
+from agent.api.admission import (
     ASKED,
-    MEMBERS,
-    PEERS,
-    PROGRAMS,
     REQUESTS,
-    SETTINGS,
-    SHOW,
-    STATUS,
-    VOLUNTEERING,
-    Method,
+    AskChanged,
+    Asked,
+    JoinRequested,
+    JoinRequestEnded,
+    Requests,
 )
-from agent.api.programs import Programs
+from agent.api.flock import MEMBERS, PEERS, Members, Peers
+from agent.api.programs import PROGRAMS, Programs
 from agent.api.reasons import NO_WHY
-from agent.api.rpc import ErrorCode
+from agent.api.rpc import ErrorCode, Method
 from agent.api.session import (
     FlockChanged,
     Happening,
@@ -44,10 +40,10 @@ from agent.api.session import (
     TaskMoved,
     VolunteeringChanged,
 )
-from agent.api.settings import Settings
+from agent.api.settings import SETTINGS, Settings
 from agent.api.values import Position, TaskState
-from agent.api.volunteering import Volunteering, VolunteeringView
-from agent.api.work import Show, Status, WorkflowView
+from agent.api.volunteering import VOLUNTEERING, Volunteering, VolunteeringView
+from agent.api.work import SHOW, STATUS, Show, Status, WorkflowView
 from agent.client import (
     Client,
     ClientError,

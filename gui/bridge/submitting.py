@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent.api.methods import PLAN, SUBMIT
 from agent.api.rpc import ErrorCode
-from agent.api.work import Plan, PlanReply, Submitted
+from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submitted
 from agent.client import Client, ClientError, RequestError
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import Workflow

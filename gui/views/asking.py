@@ -11,8 +11,17 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from agent.api.admission import AskView, ConfirmAsk, Nearby, NearbyFlock, NearbyReply, WithdrawAsk
-from agent.api.methods import CONFIRM_ASK, NEARBY, WITHDRAW_ASK
+from agent.api.admission import (
+    CONFIRM_ASK,
+    NEARBY,
+    WITHDRAW_ASK,
+    AskView,
+    ConfirmAsk,
+    Nearby,
+    NearbyFlock,
+    NearbyReply,
+    WithdrawAsk,
+)
 from gui.model.notices import AskRead
 from gui.theme.drawing import icon
 from gui.theme.look import GRID

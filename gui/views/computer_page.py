@@ -27,8 +27,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from agent.api.methods import SET_VOLUNTEERING
-from agent.api.volunteering import SetVolunteering, SourceView, VolunteeringView, VolunteerRules
+from agent.api.volunteering import (
+    SET_VOLUNTEERING,
+    SetVolunteering,
+    SourceView,
+    VolunteeringView,
+    VolunteerRules,
+)
 from gui.model.notices import VolunteeringRead
 from gui.model.screen import Changes
 from gui.model.sources import source_mark, source_tip

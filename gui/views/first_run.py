@@ -20,10 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from agent.api.admission import Ask, AskView
-from agent.api.flock import FlockCreate, Join, Joined
-from agent.api.methods import ASK, FLOCK_CREATE, JOIN, SET_VOLUNTEERING
-from agent.api.volunteering import SetVolunteering, VolunteerRules
+from agent.api.admission import ASK, Ask, AskView
+from agent.api.flock import FLOCK_CREATE, JOIN, FlockCreate, Join, Joined
+from agent.api.volunteering import SET_VOLUNTEERING, SetVolunteering, VolunteerRules
 from gui import settings
 from gui.bridge.bridge import is_gone
 from gui.model.notices import AskRead

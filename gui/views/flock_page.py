@@ -18,8 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from agent.api.flock import INVITATION_SUFFIX, Expel, Expelled, Invitation, Invite
-from agent.api.methods import EXPEL, INVITE
+from agent.api.flock import EXPEL, INVITATION_SUFFIX, INVITE, Expel, Expelled, Invitation, Invite
 from gui.bridge.bridge import is_gone
 from gui.model.flock import Machine, machines, reason_text
 from gui.model.screen import Changes

@@ -12,8 +12,15 @@ import time
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from agent.api.admission import Admit, Answered, JoinRequestView, Refuse, RequestsReply
-from agent.api.methods import ADMIT, REFUSE
+from agent.api.admission import (
+    ADMIT,
+    REFUSE,
+    Admit,
+    Answered,
+    JoinRequestView,
+    Refuse,
+    RequestsReply,
+)
 from gui.model.times import moment
 from gui.theme.look import GRID
 from gui.views.pieces import button, clear, has_keyboard, label, quiet, row, strong, title

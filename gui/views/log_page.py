@@ -28,8 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from agent.api.logs import AgentLog, AgentLogReply, LogLine, Severity
-from agent.api.methods import AGENT_LOG
+from agent.api.logs import AGENT_LOG, AgentLog, AgentLogReply, LogLine, Severity
 from agent.client import Client
 from gui.bridge.bridge import Task, is_gone
 from gui.model.times import exact

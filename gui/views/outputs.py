@@ -12,8 +12,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QLabel, QVBoxLayout, QWidget
 
-from agent.api.datasets import DatasetFiles, ReadDataset
-from agent.api.methods import DATASET_FILES, READ_DATASET
+from agent.api.datasets import DATASET_FILES, READ_DATASET, DatasetFiles, ReadDataset
 from agent.api.values import Dataset
 from agent.api.work import TaskView
 from agent.client import Client

@@ -7,8 +7,14 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from agent.api.methods import ACCEPT_PROGRAM, REFUSE_PROGRAM
-from agent.api.programs import AcceptProgram, ProgramsReply, ProgramView, RefuseProgram
+from agent.api.programs import (
+    ACCEPT_PROGRAM,
+    REFUSE_PROGRAM,
+    AcceptProgram,
+    ProgramsReply,
+    ProgramView,
+    RefuseProgram,
+)
 from gui.theme.look import GRID
 from gui.views.pieces import button, clear, has_keyboard, quiet, row, strong
 from gui.views.rows import Column, Rows

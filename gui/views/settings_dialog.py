@@ -17,9 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from agent.api.flock import Leave, Left
-from agent.api.methods import CHANGE_SETTINGS, LEAVE
-from agent.api.settings import ChangeSettings, SettingsView
+from agent.api.flock import LEAVE, Leave, Left
+from agent.api.settings import CHANGE_SETTINGS, ChangeSettings, SettingsView
 from gui import settings
 from gui.model.news import NewsKind, kind_words
 from gui.startup import Login, switch

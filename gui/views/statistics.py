@@ -9,9 +9,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from agent.api.history import STATISTICS, StatisticsReply, WeekView
 from agent.api.history import Statistics as Asked
-from agent.api.history import StatisticsReply, WeekView
-from agent.api.methods import STATISTICS
 from gui.model.times import span
 from gui.theme.look import GRID, look, small_font, title_font
 from gui.views.pieces import quiet, row, strong

@@ -17,9 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from agent.api.methods import GATE, WHY
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
-from agent.api.work import Gate, Story, TaskView, Why, WorkflowView
+from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
 from gui.model.workflows import (

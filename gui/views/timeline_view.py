@@ -12,8 +12,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QVBoxLayout, QWidget
 
-from agent.api.history import Runs, TaskRuns
-from agent.api.methods import RUNS
+from agent.api.history import RUNS, Runs, TaskRuns
 from agent.client import Client
 from gui.model.marks import Mark
 from gui.model.timeline import Bar, Timeline, recent, timeline_of

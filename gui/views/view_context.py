@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from agent.api.datasets import Datasets, DatasetsReply
-from agent.api.methods import CANCEL, DATASETS, GATE, PAUSE, PRIORITY, RESUME, RETRY, Method
+from agent.api.datasets import DATASETS, Datasets, DatasetsReply
+from agent.api.rpc import Method
 from agent.api.values import Dataset, NamedPriority
-from agent.api.volunteering import Pause, Resume, VolunteeringView
-from agent.api.work import Cancel, Gate, Retry, SetPriority, Wished
+from agent.api.volunteering import PAUSE, RESUME, Pause, Resume, VolunteeringView
+from agent.api.work import CANCEL, GATE, PRIORITY, RETRY, Cancel, Gate, Retry, SetPriority, Wished
 from agent.client import Home
 from gui.bridge.bridge import Bridge
 from gui.model.early import EarlyPause

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 from agent import cli
-from agent.api.methods import STATUS
 from agent.api.session import PeerChanged, TaskMoved
 from agent.api.values import TaskState
-from agent.api.work import Status
+from agent.api.work import STATUS, Status
 from agent.client import BlockingClient
 from agent.commands import exits
 from tests.hosts.machine import WITHIN_S, Machine

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from agent.api import flock, methods
+from agent.api import flock
 from agent.net import identity
 from agent.net.membership import Membership
 from agent.net.vouching import Signer
@@ -89,7 +89,7 @@ async def record(target: Target, peer: Host) -> None:
         pass
     stranger.close()
     await asyncio.wrap_future(asked)
-    await asyncio.to_thread(target.host.call, methods.PEERS, flock.Peers())
+    await asyncio.to_thread(target.host.call, flock.PEERS, flock.Peers())
 
 
 async def linked(target: Target, node: Node, context: ssl.SSLContext) -> Stranger:

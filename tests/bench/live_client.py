@@ -16,10 +16,22 @@ from contextlib import closing
 from statistics import median
 from typing import TypeVar
 
-from agent.api.methods import PLAN, SHOW, STATUS, SUBMIT, WHY
 from agent.api.session import WorkflowEnded
 from agent.api.values import TaskState
-from agent.api.work import Input, Plan, Show, Status, Submit, Task, Why
+from agent.api.work import (
+    PLAN,
+    SHOW,
+    STATUS,
+    SUBMIT,
+    WHY,
+    Input,
+    Plan,
+    Show,
+    Status,
+    Submit,
+    Task,
+    Why,
+)
 from agent.client import BlockingClient
 from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.host import Host

@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from agent.api import methods, session, work
+from agent.api import session, work
 from tests.bench import live_work
 from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.host import Host
@@ -145,7 +145,7 @@ def _losses(
         lose(victim)
         seen.append(_noticed(others, victim, lost_s))
         again.append(_started_again(hosts, victim, name) - lost_s)
-        others[0].call(methods.CANCEL, work.Cancel(name))
+        others[0].call(work.CANCEL, work.Cancel(name))
         bring(victim)
         hosts.wait_linked()
         hosts.wait_equal()
@@ -225,7 +225,7 @@ def back(hosts: Hosts, quick: bool) -> Figures:
     began_s = time.time()
     equal_s = began_s + hosts.wait_equal()
     for name in ("both", "many", "one"):
-        others[0].call(methods.CANCEL, work.Cancel(f"{mark}-{name}"))
+        others[0].call(work.CANCEL, work.Cancel(f"{mark}-{name}"))
     return {
         "s until all are linked again": back_s - mended_s,
         "s from then until the tables are equal": max(0.0, equal_s - back_s),

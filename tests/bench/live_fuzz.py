@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random, SystemRandom
 from tempfile import TemporaryDirectory
 
-from agent.api import flock, methods
+from agent.api import flock
 from agent.api.admission import JoinRequested
 from agent.node.agent import PROGRAMS_EVERY_S
 from tests.bench import live_attacks, live_intruders
@@ -80,13 +80,13 @@ class Attack:
 
     def _intruders(self) -> int:
         """Members that nobody who may has let in, and those that were pushed out."""
-        reply = self.agent.call(methods.MEMBERS, flock.Members())
+        reply = self.agent.call(flock.MEMBERS, flock.Members())
         names = {each.name for each in reply.members if not each.name.startswith("attacker")}
         return len(names ^ {host.name for host in (self.hosts[0], self.hosts[1])})
 
     def _made_up(self) -> int:
         """Requests that the agent told of by the word of somebody that it never made a keeper."""
-        members = self.agent.call(methods.MEMBERS, flock.Members()).members
+        members = self.agent.call(flock.MEMBERS, flock.Members()).members
         keepers = {each.name for each in members if each.keeper}
         told = [each for _, each in self.agent.happenings(JoinRequested)]
         return sum(each.name == "made up" and each.keeper not in keepers for each in told)

@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from agent.api import flock, methods
+from agent.api import flock
 from agent.execution.process_tree import descendants
 from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.host import Host
@@ -141,8 +141,8 @@ def _flock_of_thirty(seconds: float) -> Figures:
         address = hosts.lan.address(elsewhere.number)
         agent.settle(addresses=[f"{address}:{FIRST_PORT + n}" for n in range(PEERS)])
         hosts.restart([agent])
-        agent.call(methods.FLOCK_CREATE, flock.FlockCreate("crowd"))
-        text = agent.call(methods.INVITE, flock.Invite(uses=PEERS)).text
+        agent.call(flock.FLOCK_CREATE, flock.FlockCreate("crowd"))
+        text = agent.call(flock.INVITE, flock.Invite(uses=PEERS)).text
         crowd = _start_crowd(elsewhere, folder, address, text)
         try:
             wait_for(lambda: len(agent.linked()) == PEERS, 120.0, "all are linked", poll_s=0.5)

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from agent.api import admission, flock, methods
+from agent.api import admission, flock
 from agent.api.errors import MembershipError
 from agent.flock.gossip import RequestWord, gossip_of
 from agent.net import certificates
@@ -91,7 +91,7 @@ class Intruders:
         stranger = await linked(target, plain, context_of(plain, target.folder))
         for node in (plain, thief):
             params = flock.Expel(node.node_id)
-            await asyncio.to_thread(target.host.call, methods.EXPEL, params)
+            await asyncio.to_thread(target.host.call, flock.EXPEL, params)
         stranger.close()
         stolen = Signer(thief.node_id, thief.key)
         smuggled = new_node(target.authority, "smuggled", signer=stolen)
@@ -134,7 +134,7 @@ class Intruders:
 
 
 async def _keepers(target: Target) -> list[str]:
-    reply = await asyncio.to_thread(target.host.call, methods.MEMBERS, flock.Members())
+    reply = await asyncio.to_thread(target.host.call, flock.MEMBERS, flock.Members())
     return [each.node for each in reply.members if each.keeper]
 
 
@@ -227,7 +227,7 @@ async def join_questions(target: Target, frames: int) -> Counts:
             found["strangers given something"] += not isinstance(answer, LET_IN)
 
     await many(max(QUESTIONS_MIN, int(frames * QUESTION_SHARE)), one)
-    reply = await asyncio.to_thread(target.host.call, methods.REQUESTS, admission.Requests())
+    reply = await asyncio.to_thread(target.host.call, admission.REQUESTS, admission.Requests())
     beyond = max(0, len(reply.requests) - REQUESTS_PER_ORIGIN_MAX)
     found["requests beyond the bound"] += beyond
     return found

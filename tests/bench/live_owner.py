@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from agent.api import flock, methods, work
+from agent.api import flock, work
 from tests.bench.report import Figures, Sheet, Verdict, quantile
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
@@ -39,12 +39,12 @@ def measure(*, quick: bool, rounds: int = ROUNDS) -> Figures:
         host = hosts[0]
         _install(host)
         hosts.restart()
-        host.call(methods.FLOCK_CREATE, flock.FlockCreate("alone"))
+        host.call(flock.FLOCK_CREATE, flock.FlockCreate("alone"))
         for number in range(rounds):
             alone.append(_job_s(turns))
             _compute(host, f"spin-{number}")
             helping.append(_job_s(turns))
-            host.call(methods.CANCEL, work.Cancel(f"spin-{number}"))
+            host.call(work.CANCEL, work.Cancel(f"spin-{number}"))
             wait_for(lambda: not _spinning(host), START_S_MAX, "nothing computes any more")
             beside.append(_beside_s(turns))
     usual = quantile(alone, 0.5)

@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from agent.api import methods, work
+from agent.api import work
 from tests.bench.live_idle import cpu_s
 from tests.bench.report import Figures, Sheet, Verdict, quantile
 from tests.hosts.host import Host, Spot
@@ -172,7 +172,7 @@ def _give_way(host: Host, tries: int) -> list[Figures]:
                 "again s": again_s,
             }
         )
-    host.call(methods.CANCEL, work.Cancel("tree"))
+    host.call(work.CANCEL, work.Cancel("tree"))
     wait_for(lambda: not list(_tree(host)), LIMIT_S, "the tree has ended", host.last_words)
     return rows
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random, SystemRandom
 
-from agent.api import methods, work
+from agent.api import programs, work
 from agent.api.programs import Publish, Published
 from agent.client.errors import ClientError
 from tests.bench.live_promises import Books, Fault, check
@@ -267,7 +267,7 @@ def measure(*, quick: bool, minutes: float = MINUTES, seed: int = 1) -> Figures:
             host.settle(published_programs="always")
         hosts.make_flock()
         program = write_carrier(hosts.folder)
-        published = hosts[0].call(methods.PUBLISH, Publish(str(program)))
+        published = hosts[0].call(programs.PUBLISH, Publish(str(program)))
         soak = Soak(hosts, Random(seed), carrier=published)
         end_s = time.time() + 60.0 * minutes
         while time.time() < end_s:

@@ -13,7 +13,7 @@ import os
 import time
 from typing import Final
 
-from agent.api import methods, work
+from agent.api import work
 from tests.bench.live_idle import cpu_s
 from tests.bench.report import Figures, Sheet, Verdict
 from tests.hosts.host import Host
@@ -68,7 +68,7 @@ def _run(hosts: Hosts, count: int) -> tuple[float, float]:
     accepted_s = time.monotonic() - began_s
 
     def finished() -> bool:
-        shown = hosts[0].call(methods.SHOW, work.Show(name, 0, 1))
+        shown = hosts[0].call(work.SHOW, work.Show(name, 0, 1))
         return shown.workflow.state == "finished"
 
     wait_for(finished, LIMIT_S, f"{count} tasks are finished", poll_s=POLL_S)

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agent.api import datasets, methods, work
+from agent.api import datasets, work
 from agent.storage.datasets.store import DatasetStore
 from tests.bench import live_work
 from tests.bench.plain_copy import make_certificate
@@ -159,7 +159,7 @@ def _fetched(
     """Seconds until it is on the disk of the second host; something may be done until then."""
     done_s: list[float] = []
     began_s = time.monotonic()
-    asked = hosts[1].client.ask(methods.DATASET_FILES, datasets.DatasetFiles(dataset))
+    asked = hosts[1].client.ask(datasets.DATASET_FILES, datasets.DatasetFiles(dataset))
     asked.add_done_callback(lambda _: done_s.append(time.monotonic()))
     meanwhile(lambda: not asked.done())
     assert asked.result(LIMIT_S).dataset == dataset

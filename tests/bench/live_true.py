@@ -16,7 +16,7 @@ import os
 import time
 from pathlib import Path
 
-from agent.api import flock, methods, work
+from agent.api import flock, work
 from agent.api.values import TaskState
 from agent.execution.process_tree import descendants
 from tests.bench.live_idle import cpu_s
@@ -42,7 +42,7 @@ def measure(*, quick: bool, tasks: int = TASKS) -> Figures:
         told = settings.read_text().replace('processor = "share"', 'processor = "spare"')
         settings.write_text(f"slots = {SLOTS}\n{told}")
         hosts.restart()
-        host.call(methods.FLOCK_CREATE, flock.FlockCreate("alone"))
+        host.call(flock.FLOCK_CREATE, flock.FlockCreate("alone"))
         _run(hosts, host, "warming", WARMING)
         flush_ms = _flush_ms(host.home.data)
         load = os.getloadavg()[0]
@@ -86,7 +86,7 @@ def _run(hosts: Hosts, host: Host, name: str, count: int) -> float:
     host.submit(name, tasks)
     hosts.wait_finished(host, name, LIMIT_S)
     took_s = time.monotonic() - began_s
-    counts = host.call(methods.SHOW, work.Show(name, 0, 1)).workflow.counts
+    counts = host.call(work.SHOW, work.Show(name, 0, 1)).workflow.counts
     assert dict(counts) == {TaskState.TERMINATED: count}, counts
     return took_s
 

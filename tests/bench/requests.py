@@ -19,9 +19,9 @@ from unittest.mock import patch
 
 from msgspec import Struct
 
-from agent.api.methods import SUBMIT, Method
+from agent.api.rpc import Method
 from agent.api.values import TaskState
-from agent.api.work import Submit, Task
+from agent.api.work import SUBMIT, Submit, Task
 from agent.client import BlockingClient, Home
 from agent.client.link import Link
 from tests.bench.report import Figures, Sheet, Verdict

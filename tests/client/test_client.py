@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.flock import Invite, Peers
-from agent.api.methods import CANCEL, INVITE, PEERS, SHOW, STATUS, STOP, SUBMIT
+from agent.api.flock import INVITE, PEERS, Invite, Peers
 from agent.api.rpc import ErrorCode
-from agent.api.session import Stop
+from agent.api.session import STOP, Stop
 from agent.api.session import WorkflowSafe as SafeEvent
 from agent.api.values import Position, TaskState
-from agent.api.work import Cancel, Show, Status, Submit, Task
+from agent.api.work import CANCEL, SHOW, STATUS, SUBMIT, Cancel, Show, Status, Submit, Task
 from agent.client import (
     BlockingClient,
     Client,

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from agent.api.methods import SHOW, STATUS, VOLUNTEERING
 from agent.api.values import TaskState
-from agent.api.volunteering import Volunteering, VolunteeringView
-from agent.api.work import Show, Status, TaskView
+from agent.api.volunteering import VOLUNTEERING, Volunteering, VolunteeringView
+from agent.api.work import SHOW, STATUS, Show, Status, TaskView
 from agent.client import BlockingClient
 from agent.client.errors import ClientError
 from tests.desktop.desktop import Desktop

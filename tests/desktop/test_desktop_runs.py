@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.methods import RESUME
 from agent.api.values import TaskState
-from agent.api.volunteering import Resume
+from agent.api.volunteering import RESUME, Resume
 from agent.client import BlockingClient
 from tests.desktop.desktop import END_S_MAX, LIMIT_S
 from tests.desktop.folder_window import folder_window

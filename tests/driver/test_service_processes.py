@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.flock import Join, Peers
-from agent.api.methods import JOIN, PEERS
+from agent.api.flock import JOIN, PEERS, Join, Peers
 from agent.client import Client
 from agent.node.agent import Agent
 from agent.node.hosting import AskedFromOutside, live

@@ -9,8 +9,7 @@ from typing import TypeVar
 from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from agent.api.methods import SUBMIT
-from agent.api.work import Submit, Task, TaskView, WorkflowView
+from agent.api.work import SUBMIT, Submit, Task, TaskView, WorkflowView
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window

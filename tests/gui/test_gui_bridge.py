@@ -17,12 +17,14 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
-from agent.api.datasets import DatasetsReply
-from agent.api.history import Statistics
+from agent.api.admission import NEARBY
+from agent.api.datasets import DATASETS, DatasetsReply
+from agent.api.flock import DOCTOR
+from agent.api.history import STATISTICS, Statistics
 from agent.api.logs import TaskLog, TaskLogPart
-from agent.api.methods import DATASETS, DOCTOR, NEARBY, STATISTICS, WHY
 from agent.api.reasons import CancelledStopping, as_why
 from agent.api.values import Dataset, TaskState
+from agent.api.work import WHY
 from agent.client import ClientError, Home
 from gui.bridge import bridge as bridge_module
 from gui.bridge import following

@@ -22,8 +22,8 @@ from agent.api import (
     settings,
     work,
 )
-from agent.api.history import Statistics
-from agent.api.methods import STATISTICS, AnyMethod
+from agent.api.history import STATISTICS, Statistics
+from agent.api.methods import AnyMethod
 from agent.api.presence_reasons import HeldByInput
 from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode, Problem

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.admission import (
+    ASK,
     Ask,
     AskChanged,
     AskView,
@@ -21,7 +22,6 @@ from agent.api.admission import (
     NearbyReply,
     RequestsReply,
 )
-from agent.api.methods import ASK
 from agent.net.invitation import parse_invitation
 from gui.model.news import NewsKind
 from gui.model.notices import AskRead, RequestsRead

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from agent.api.methods import Method
+from agent.api.rpc import Method
 from agent.api.session import Event
 from agent.api.values import Position
 from agent.client.connected import Client

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from agent.api import flock, methods, session, work
-from agent.api.methods import Method
+from agent.api import flock, session, work
+from agent.api.rpc import Method
 from agent.client.errors import ClientError
 from agent.net.addresses import DEFAULT_PORT
 from tests.hosts.client import HostClient
@@ -67,7 +67,7 @@ class Host(Machine):
         """Whether the agent that runs now answers, by the client that lives in the host."""
         with suppress(ClientError, OSError):  # the client may not have heard of the end before
             if super().greets():
-                self.node = self.client.call(methods.STATUS, work.Status()).node.node
+                self.node = self.client.call(work.STATUS, work.Status()).node.node
                 return True
         return False
 
@@ -119,18 +119,18 @@ class Host(Machine):
     ) -> Future[work.Submitted]:
         """The same without waiting."""
         params = work.Submit(workflow, tuple(tasks), "low" if priority == "low" else "interactive")
-        return self.client.ask(methods.SUBMIT, params)
+        return self.client.ask(work.SUBMIT, params)
 
     def linked(self) -> set[str]:
         """The names of the hosts that it is linked with."""
-        reply = self.call(methods.PEERS, flock.Peers())
+        reply = self.call(flock.PEERS, flock.Peers())
         return {peer.name for peer in reply.peers if peer.state == "linked"}
 
     def tasks(self, workflow: str) -> list[work.TaskView]:
         """All tasks of a workflow as this host sees them."""
         found: list[work.TaskView] = []
         while True:
-            reply = self.call(methods.SHOW, work.Show(workflow, len(found), PAGE))
+            reply = self.call(work.SHOW, work.Show(workflow, len(found), PAGE))
             found += reply.tasks
             if not reply.tasks or len(found) >= reply.workflow.tasks:
                 return found
@@ -139,7 +139,7 @@ class Host(Machine):
         """All workflows as this host sees them, the newest first."""
         found: list[work.WorkflowView] = []
         while True:
-            reply = self.call(methods.STATUS, work.Status(len(found), PAGE))
+            reply = self.call(work.STATUS, work.Status(len(found), PAGE))
             found += reply.workflows
             if not reply.workflows or len(found) >= reply.total:
                 return found

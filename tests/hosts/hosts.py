@@ -25,7 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from agent.api import flock, methods, work
+from agent.api import flock, work
 from agent.net.addresses import Address
 from tests.hosts.host import Host, Spot
 from tests.hosts.lan import HostsUnavailableError, Lan, why_no_namespaces
@@ -126,10 +126,10 @@ class Hosts:
         chosen = list(self._hosts if hosts is None else hosts)
         self.restart(chosen)
         first = chosen[0]
-        first.call(methods.FLOCK_CREATE, flock.FlockCreate("live"))
-        invitation = first.call(methods.INVITE, flock.Invite(uses=len(chosen)))
+        first.call(flock.FLOCK_CREATE, flock.FlockCreate("live"))
+        invitation = first.call(flock.INVITE, flock.Invite(uses=len(chosen)))
         for host in chosen[1:]:
-            host.call(methods.JOIN, flock.Join(invitation.text))
+            host.call(flock.JOIN, flock.Join(invitation.text))
         self.wait_linked(chosen)
 
     def restart(self, hosts: Sequence[Host] | None = None) -> None:
@@ -174,10 +174,10 @@ class Hosts:
         """Until this host says that the workflow is finished."""
 
         def finished() -> bool:
-            return host.call(methods.SHOW, work.Show(workflow, 0, 1)).workflow.state == "finished"
+            return host.call(work.SHOW, work.Show(workflow, 0, 1)).workflow.state == "finished"
 
         def counts() -> str:
-            return str(host.call(methods.SHOW, work.Show(workflow, 0, 1)).workflow.counts)
+            return str(host.call(work.SHOW, work.Show(workflow, 0, 1)).workflow.counts)
 
         wait_for(finished, limit_s, f"{workflow} is finished", counts, poll_s=0.05)
 

@@ -18,7 +18,6 @@ import pytest
 from agent.api import (
     admission,
     flock,
-    methods,
     work,
 )
 from agent.client.errors import RequestError
@@ -60,10 +59,12 @@ def test_a_request_is_known_to_all_and_answered_at_keepers_only(hosts: Hosts) ->
     members = _first(hosts)
     wait_for(lambda: all(_codes(host) == [asked.code] for host in members), LIMIT_S, "all know")
     plain = next(
-        host for host in members if not host.call(methods.REQUESTS, admission.Requests()).may_admit
+        host
+        for host in members
+        if not host.call(admission.REQUESTS, admission.Requests()).may_admit
     )
     with pytest.raises(RequestError, match="do it on a keeper"):
-        plain.call(methods.ADMIT, admission.Admit(asked.code))
+        plain.call(admission.ADMIT, admission.Admit(asked.code))
 
     def told() -> list[tuple[str, str]]:
         return [
@@ -77,8 +78,8 @@ def test_a_request_is_known_to_all_and_answered_at_keepers_only(hosts: Hosts) ->
     assert told() == [(hosts[OUTSIDE].name, asked.keeper)] * 4
     keeper = next(host for host in members if host not in (plain, _called(hosts, asked.keeper)))
     with pytest.raises(RequestError, match="another code"):
-        keeper.call(methods.ADMIT, admission.Admit(hosts[OUTSIDE].name, "000 000"))
-    keeper.call(methods.REFUSE, admission.Refuse(hosts[OUTSIDE].name))
+        keeper.call(admission.ADMIT, admission.Admit(hosts[OUTSIDE].name, "000 000"))
+    keeper.call(admission.REFUSE, admission.Refuse(hosts[OUTSIDE].name))
     _wait_state(hosts[OUTSIDE], "refused")
     wait_for(lambda: not any(_codes(host) for host in members), LIMIT_S, "it is over everywhere")
 
@@ -87,31 +88,31 @@ def test_it_joins_when_both_have_said_so_and_not_before(hosts: Hosts) -> None:
     newcomer = hosts[ASKING]
     asked = _ask(hosts, newcomer)
     with pytest.raises(RequestError, match="not the code"):
-        newcomer.call(methods.CONFIRM_ASK, admission.ConfirmAsk("000 000"))
+        newcomer.call(admission.CONFIRM_ASK, admission.ConfirmAsk("000 000"))
     keeper = _called(hosts, asked.keeper)
-    keeper.call(methods.ADMIT, admission.Admit(asked.code))
+    keeper.call(admission.ADMIT, admission.Admit(asked.code))
     _wait_state(newcomer, "admitted")
     assert newcomer.name not in _members(keeper)
-    newcomer.call(methods.CONFIRM_ASK, admission.ConfirmAsk(asked.code))
+    newcomer.call(admission.CONFIRM_ASK, admission.ConfirmAsk(asked.code))
     _wait_state(newcomer, "joined")
     _wait_belongs(hosts, newcomer)
 
 
 def test_whose_port_is_taken_is_told_before_anybody_counts_it(hosts: Hosts) -> None:
-    invitation = hosts[0].call(methods.INVITE, flock.Invite())
+    invitation = hosts[0].call(flock.INVITE, flock.Invite())
     before = _members(hosts[0])
     outside = hosts[OUTSIDE]
     with _port_taken(outside):
         for ask in (
-            lambda: outside.call(methods.JOIN, flock.Join(invitation.text)),
-            lambda: outside.call(methods.ASK, admission.Ask(_reference(hosts))),
-            lambda: outside.call(methods.FLOCK_CREATE, flock.FlockCreate("own")),
+            lambda: outside.call(flock.JOIN, flock.Join(invitation.text)),
+            lambda: outside.call(admission.ASK, admission.Ask(_reference(hosts))),
+            lambda: outside.call(flock.FLOCK_CREATE, flock.FlockCreate("own")),
         ):
             with pytest.raises(RequestError, match="choose another port"):
                 ask()
     assert _members(hosts[0]) == before
     assert _codes(hosts[0]) == []
-    assert outside.call(methods.STATUS, work.Status()).node.flock == ""
+    assert outside.call(work.STATUS, work.Status()).node.flock == ""
 
 
 def test_people_type_it(hosts: Hosts) -> None:
@@ -127,7 +128,7 @@ def test_people_type_it(hosts: Hosts) -> None:
         (code,) = _codes(hosts[0])
         assert "000" in hosts[0].refused("flock", "admit", "000-000")
         assert code in hosts[0].said("flock", "requests")
-        waiting = hosts[0].call(methods.DOCTOR, flock.Doctor()).waiting
+        waiting = hosts[0].call(flock.DOCTOR, flock.Doctor()).waiting
         assert f"{newcomer.name} (user " in "\n".join(waiting)
         keeper = next(host for host in hosts if _keeps(host))
         for command in ("admit", "refuse"):
@@ -145,7 +146,7 @@ def test_people_type_it(hosts: Hosts) -> None:
 def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
     """What watches on it, and what watches it, ends or says so."""
     gone, keeper = hosts[SENT_AWAY], hosts[0]
-    gone.call(methods.JOIN, flock.Join(keeper.call(methods.INVITE, flock.Invite()).text))
+    gone.call(flock.JOIN, flock.Join(keeper.call(flock.INVITE, flock.Invite()).text))
     _wait_belongs(hosts, gone)
     with (
         gone.following("watch") as own,
@@ -170,7 +171,7 @@ def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
 def _wait_seen_whole(hosts: Hosts) -> admission.NearbyFlock:
     """Who asks is told what was heard so far, and machines may be slow to answer; those that were
     sent away are none of the flock."""
-    own = hosts[0].call(methods.NEARBY, admission.Nearby()).flocks
+    own = hosts[0].call(admission.NEARBY, admission.Nearby()).flocks
 
     def seen() -> list[admission.NearbyFlock]:
         flocks = [each.flock for each in own if each.own]
@@ -186,7 +187,7 @@ def _wait_seen_whole(hosts: Hosts) -> admission.NearbyFlock:
 
 
 def _nearby(host: Host) -> tuple[admission.NearbyFlock, ...]:
-    return host.call(methods.NEARBY, admission.Nearby()).flocks
+    return host.call(admission.NEARBY, admission.Nearby()).flocks
 
 
 def _reference(hosts: Hosts) -> str:
@@ -196,24 +197,24 @@ def _reference(hosts: Hosts) -> str:
 
 
 def _ask(hosts: Hosts, host: Host) -> admission.AskView:
-    asked = host.call(methods.ASK, admission.Ask(_reference(hosts)))
+    asked = host.call(admission.ASK, admission.Ask(_reference(hosts)))
     assert (asked.state, asked.flock) == ("waiting", "live")
     return asked
 
 
 def _wait_state(host: Host, state: str) -> None:
     def state_now() -> str:
-        return host.call(methods.ASKED, admission.Asked()).state
+        return host.call(admission.ASKED, admission.Asked()).state
 
     wait_for(lambda: state_now() == state, LIMIT_S, f"it is {state}", state_now)
 
 
 def _codes(host: Host) -> list[str]:
-    return [each.code for each in host.call(methods.REQUESTS, admission.Requests()).requests]
+    return [each.code for each in host.call(admission.REQUESTS, admission.Requests()).requests]
 
 
 def _members(host: Host) -> list[str]:
-    return sorted(each.name for each in host.call(methods.MEMBERS, flock.Members()).members)
+    return sorted(each.name for each in host.call(flock.MEMBERS, flock.Members()).members)
 
 
 def _first(hosts: Hosts) -> list[Host]:
@@ -232,7 +233,7 @@ def _called(hosts: Hosts, name: str) -> Host:
 
 
 def _keeps(host: Host) -> bool:
-    return host.call(methods.REQUESTS, admission.Requests()).may_admit
+    return host.call(admission.REQUESTS, admission.Requests()).may_admit
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.api import methods, work
+from agent.api import work
 from agent.api.values import Dataset
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.nodes import MEGABYTE, a_file, install_shout
@@ -76,7 +76,7 @@ def holding(host: Host, dataset: str) -> bool:
 
 def go_on(host: Host) -> None:
     wait_for(lambda: view(host, "person").state.value == "Waiting", LIMIT_S, "the gate waits")
-    host.call(methods.GATE, work.Gate("w/person"))
+    host.call(work.GATE, work.Gate("w/person"))
 
 
 def test_the_holder_of_an_output_is_killed_right_after_it_finished(hosts: Hosts) -> None:

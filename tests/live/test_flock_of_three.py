@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agent.api import flock, methods, session
+from agent.api import flock, session
 from agent.api.values import TaskState
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.lan import processes_in
@@ -101,7 +101,7 @@ def test_who_is_expelled_is_cut_off_and_stays_out() -> None:
     with Hosts(3) as hosts:
         hosts.make_flock()
         expelled, others = hosts[2], [hosts[0], hosts[1]]
-        hosts[0].call(methods.EXPEL, flock.Expel(expelled.name))
+        hosts[0].call(flock.EXPEL, flock.Expel(expelled.name))
         wait_for(lambda: not expelled.linked(), LIMIT_S, "it is cut off")
         hosts.wait_linked(others)
         expelled.stop()

@@ -14,7 +14,7 @@ from concurrent.futures import Future
 import msgspec
 import pytest
 
-from agent.api import flock, methods
+from agent.api import flock
 from agent.client.errors import RequestError
 from agent.net.addresses import Address
 from agent.net.invitation import parse_invitation
@@ -68,7 +68,7 @@ def test_an_invitation_ends_in_time_and_with_a_keeper_that_is_sent_away(hosts: H
     wait_for(lambda: time.time() > expires_s + 1, LIMIT_S, "it has expired")
     (why,) = _join(hosts, short, {hosts[4]: [2]}).values()
     assert "expired" in why
-    hosts[0].call(methods.EXPEL, flock.Expel(hosts[2].name))
+    hosts[0].call(flock.EXPEL, flock.Expel(hosts[2].name))
     wait_for(lambda: not hosts[2].linked(), LIMIT_S, "it is cut off")
     outcomes = _join(hosts, known, {hosts[5]: [0], hosts[6]: [1], hosts[7]: [2]})
     assert all(outcomes.values()), outcomes
@@ -99,7 +99,7 @@ def _keepers(hosts: Hosts) -> list[Host]:
 
 
 def _keeps(host: Host) -> bool:
-    members = host.call(methods.MEMBERS, flock.Members()).members
+    members = host.call(flock.MEMBERS, flock.Members()).members
     return (
         sum(each.keeper for each in members) == KEEPERS
         and (host.home.identity / "authority.key").exists()
@@ -107,7 +107,7 @@ def _keeps(host: Host) -> bool:
 
 
 def _invited(host: Host, uses: int = 1, hours: float = 1.0) -> str:
-    return host.call(methods.INVITE, flock.Invite(uses, hours)).text
+    return host.call(flock.INVITE, flock.Invite(uses, hours)).text
 
 
 def _join(hosts: Hosts, text: str, ways: dict[Host, Sequence[int]]) -> dict[Host, str]:
@@ -118,7 +118,7 @@ def _join(hosts: Hosts, text: str, ways: dict[Host, Sequence[int]]) -> dict[Host
     for host, keepers in ways.items():
         places = tuple(Address(hosts[each].spot.address, port) for each in keepers)
         led = msgspec.structs.replace(invitation, addresses=places)
-        asked[host] = host.client.ask(methods.JOIN, flock.Join(led.text))
+        asked[host] = host.client.ask(flock.JOIN, flock.Join(led.text))
     return {host: _why_not(future) for host, future in asked.items()}
 
 
@@ -134,9 +134,9 @@ def _wait_members(hosts: Hosts, count: int) -> None:
     """Until all that belong count the same."""
 
     def counted() -> list[int]:
-        reply = hosts[0].call(methods.MEMBERS, flock.Members())
+        reply = hosts[0].call(flock.MEMBERS, flock.Members())
         names = {each.name for each in reply.members}
         belonging = [each for each in hosts if each.name in names]
-        return [len(each.call(methods.MEMBERS, flock.Members()).members) for each in belonging]
+        return [len(each.call(flock.MEMBERS, flock.Members()).members) for each in belonging]
 
     wait_for(lambda: set(counted()) == {count}, LIMIT_S, f"{count} members", lambda: str(counted()))

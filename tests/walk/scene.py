@@ -13,10 +13,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.api.flock import FlockCreate, Invite, Join, Peers
-from agent.api.methods import FLOCK_CREATE, INVITE, JOIN, PEERS, SHOW
+from agent.api.flock import FLOCK_CREATE, INVITE, JOIN, PEERS, FlockCreate, Invite, Join, Peers
 from agent.api.values import TaskState
-from agent.api.work import Show
+from agent.api.work import SHOW, Show
 from agent.client import BlockingClient, Home
 from agent.node.hosting import InsideAgent
 from tests.hosts.waiting import wait_for

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.datasets import ReadDataset
-from agent.api.methods import READ_DATASET, SHOW, STATUS, SUBMIT
+from agent.api.datasets import READ_DATASET, ReadDataset
 from agent.api.session import WorkflowEnded
-from agent.api.work import Show, Status, TaskView
+from agent.api.work import SHOW, STATUS, SUBMIT, Show, Status, TaskView
 from agent.client import Client
 from agent.workflow.model import Workflow
 from agent.workflow.submission import Wanted, prepare

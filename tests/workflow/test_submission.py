@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from agent.api import methods
+from agent.api import datasets, programs, work
 from agent.api.datasets import (
     CHUNK_BYTES_MAX,
     AddDataset,
@@ -21,8 +21,8 @@ from agent.api.datasets import (
     UploadBegun,
     UploadChunk,
 )
-from agent.api.methods import Method
 from agent.api.programs import ProgramsReply, ProgramView, Publish, Published
+from agent.api.rpc import Method
 from agent.api.values import Dataset
 from agent.api.work import Submit, Submitted
 from agent.workflow.faults import FaultsError
@@ -49,15 +49,15 @@ class FakeClient:
         self.sent: dict[str, bytes] = {}
         self.published: list[str] = []
         self._answers: dict[str, Callable[[Any], Struct]] = {
-            methods.PROGRAMS.name: lambda _: ProgramsReply(
+            programs.PROGRAMS.name: lambda _: ProgramsReply(
                 (ProgramView("import", ("ant",), outputs=("points",), expected_s=30.0),)
             ),
-            methods.ADD_DATASET.name: self._add,
-            methods.PUBLISH.name: self._publish,
-            methods.SUBMIT.name: lambda submit: Submitted(submit.name, False, 2),
-            methods.BEGIN_UPLOAD.name: lambda _: UploadBegun("u1"),
-            methods.UPLOAD_CHUNK.name: self._chunk,
-            methods.END_UPLOAD.name: lambda _: DatasetAdded(Dataset("tree:" + "ab" * 32), "x"),
+            datasets.ADD_DATASET.name: self._add,
+            programs.PUBLISH.name: self._publish,
+            work.SUBMIT.name: lambda submit: Submitted(submit.name, False, 2),
+            datasets.BEGIN_UPLOAD.name: lambda _: UploadBegun("u1"),
+            datasets.UPLOAD_CHUNK.name: self._chunk,
+            datasets.END_UPLOAD.name: lambda _: DatasetAdded(Dataset("tree:" + "ab" * 32), "x"),
         }
 
     async def call(self, method: Method[P, R], params: P) -> R:

@@ -17,7 +17,7 @@ from agent.api.datasets import (
     UploadBegun,
     UploadChunk,
 )
-from agent.api.methods import Method
+from agent.api.rpc import Method
 from agent.api.values import Dataset
 from agent.workflow.faults import FaultsError
 from agent.workflow.reading import read_workflow

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.api.methods import PLAN
 from agent.api.values import TaskState
-from agent.api.work import Plan
+from agent.api.work import PLAN, Plan
 from agent.workflow.reading import Asked, read_workflow_file
 from agent.workflow.submission import Wanted, dry, read_for
 from tests.workflow.agents import agent_with_javascript, content, needs_node, run_to_the_end

@@ -18,9 +18,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from agent.api.flock import FlockCreate, Invite, Join, Peers
-from agent.api.methods import FLOCK_CREATE, INVITE, JOIN, PEERS, STOP
-from agent.api.session import Stop
+from agent.api.flock import FLOCK_CREATE, INVITE, JOIN, PEERS, FlockCreate, Invite, Join, Peers
+from agent.api.session import STOP, Stop
 from agent.client import (
     Client,
     ClientError,

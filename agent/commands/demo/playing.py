@@ -14,11 +14,10 @@ from collections import Counter
 from contextlib import aclosing
 from pathlib import Path
 
-from agent.api.datasets import ReadDataset
-from agent.api.methods import READ_DATASET, SHOW, STATUS
+from agent.api.datasets import READ_DATASET, ReadDataset
 from agent.api.session import Event, TaskMoved, TaskProgressed, WorkflowEnded
 from agent.api.values import Dataset, Position, TaskState
-from agent.api.work import Show, Status, TaskView
+from agent.api.work import SHOW, STATUS, Show, Status, TaskView
 from agent.commands.demo.happenings import (
     Checked,
     Ended,

@@ -5,6 +5,13 @@
 from __future__ import annotations
 
 from agent.api.admission import (
+    ADMIT,
+    ASK,
+    ASKED,
+    CONFIRM_ASK,
+    REFUSE,
+    REQUESTS,
+    WITHDRAW_ASK,
     Admit,
     Answered,
     Ask,
@@ -17,7 +24,6 @@ from agent.api.admission import (
     RequestsReply,
     WithdrawAsk,
 )
-from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, REFUSE, REQUESTS, WITHDRAW_ASK
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, fail, tell, with_client

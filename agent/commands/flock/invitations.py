@@ -7,8 +7,7 @@ import tempfile
 from errno import EEXIST
 from pathlib import Path
 
-from agent.api.flock import INVITATION_SUFFIX, Invitation, Invite, Join
-from agent.api.methods import INVITE, JOIN
+from agent.api.flock import INVITATION_SUFFIX, INVITE, JOIN, Invitation, Invite, Join
 from agent.client import BlockingClient
 from agent.commands import exits
 from agent.commands.asking import ask, fail, with_client

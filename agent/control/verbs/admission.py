@@ -1,6 +1,14 @@
 """Joining without an invitation, from both sides."""
 
 from agent.api.admission import (
+    ADMIT,
+    ASK,
+    ASKED,
+    CONFIRM_ASK,
+    NEARBY,
+    REFUSE,
+    REQUESTS,
+    WITHDRAW_ASK,
     Admit,
     Answered,
     Ask,
@@ -14,7 +22,6 @@ from agent.api.admission import (
     RequestsReply,
     WithdrawAsk,
 )
-from agent.api.methods import ADMIT, ASK, ASKED, CONFIRM_ASK, NEARBY, REFUSE, REQUESTS, WITHDRAW_ASK
 from agent.control.membership import decide_request, require_flock
 from agent.control.request_context import RequestContext, serves
 

@@ -7,6 +7,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from agent.api.datasets import (
+    ADD_DATASET,
+    BEGIN_UPLOAD,
+    DATASET_FILES,
+    DATASETS,
+    END_UPLOAD,
+    READ_DATASET,
+    UPLOAD_CHUNK,
     AddDataset,
     BeginUpload,
     ChunkTaken,
@@ -23,15 +30,6 @@ from agent.api.datasets import (
     UploadChunk,
 )
 from agent.api.errors import RefusedError
-from agent.api.methods import (
-    ADD_DATASET,
-    BEGIN_UPLOAD,
-    DATASET_FILES,
-    DATASETS,
-    END_UPLOAD,
-    READ_DATASET,
-    UPLOAD_CHUNK,
-)
 from agent.api.rpc import ErrorCode
 from agent.control.naming import bring_dataset, find_workflow
 from agent.control.port import Snapshot

@@ -1,6 +1,14 @@
 """The flock, its machines, and what is wrong with either."""
 
 from agent.api.flock import (
+    DOCTOR,
+    EXPEL,
+    FLOCK_CREATE,
+    INVITE,
+    JOIN,
+    LEAVE,
+    MEMBERS,
+    PEERS,
     Doctor,
     DoctorReply,
     Expel,
@@ -17,7 +25,6 @@ from agent.api.flock import (
     Peers,
     PeersReply,
 )
-from agent.api.methods import DOCTOR, EXPEL, FLOCK_CREATE, INVITE, JOIN, LEAVE, MEMBERS, PEERS
 from agent.control.membership import (
     asks_to_be_let_in,
     open_requests,

@@ -2,6 +2,9 @@
 
 from agent.api.errors import RefusedError
 from agent.api.history import (
+    HISTORY,
+    RUNS,
+    STATISTICS,
     History,
     HistoryReply,
     Runs,
@@ -9,7 +12,6 @@ from agent.api.history import (
     Statistics,
     StatisticsReply,
 )
-from agent.api.methods import HISTORY, RUNS, STATISTICS
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task, find_workflow
 from agent.control.request_context import RequestContext, serves

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from agent.api.errors import RefusedError
-from agent.api.logs import AgentLog, AgentLogReply, TaskLog, TaskLogPart
-from agent.api.methods import AGENT_LOG, TASK_LOG
+from agent.api.logs import AGENT_LOG, TASK_LOG, AgentLog, AgentLogReply, TaskLog, TaskLogPart
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task
 from agent.control.request_context import RequestContext, serves

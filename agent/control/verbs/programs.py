@@ -4,8 +4,11 @@ import asyncio
 from pathlib import Path
 
 from agent.api.errors import RefusedError
-from agent.api.methods import ACCEPT_PROGRAM, PROGRAMS, PUBLISH, REFUSE_PROGRAM
 from agent.api.programs import (
+    ACCEPT_PROGRAM,
+    PROGRAMS,
+    PUBLISH,
+    REFUSE_PROGRAM,
     AcceptProgram,
     BrokenProgram,
     Decided,

@@ -4,9 +4,18 @@ import secrets
 
 from agent import __version__
 from agent.api.errors import RefusedError
-from agent.api.methods import EVENTS, HELLO, STOP
 from agent.api.rpc import ErrorCode
-from agent.api.session import Events, Hello, Stop, Stopping, Subscribed, Welcome
+from agent.api.session import (
+    EVENTS,
+    HELLO,
+    STOP,
+    Events,
+    Hello,
+    Stop,
+    Stopping,
+    Subscribed,
+    Welcome,
+)
 from agent.api.values import CLIENT_PROTOCOL
 from agent.control.request_context import RequestContext, serves
 

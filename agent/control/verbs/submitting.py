@@ -8,13 +8,12 @@ from math import ceil
 from sys import intern
 
 from agent.api.errors import RefusedError
-from agent.api.methods import PLAN, SUBMIT
 from agent.api.phrases import as_raw, worded
 from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
 from agent.api.wording import near
-from agent.api.work import Plan, PlanReply, Submit, Submitted, Task
+from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submit, Submitted, Task
 from agent.control.dry_run import acceptances, machines_seen, plan_tasks
 from agent.control.gates import with_attached
 from agent.control.naming import task_id, with_names

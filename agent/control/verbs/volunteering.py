@@ -1,9 +1,22 @@
-"""When this machine helps."""
+"""When this machine helps, and what else its owner has set."""
+
+from msgspec import UNSET
+from msgspec.structs import asdict
 
 from agent.api.errors import RefusedError
-from agent.api.methods import PAUSE, RESUME, SET_VOLUNTEERING, VOLUNTEERING
 from agent.api.rpc import ErrorCode
-from agent.api.volunteering import Pause, Resume, SetVolunteering, Volunteering, VolunteeringView
+from agent.api.settings import CHANGE_SETTINGS, SETTINGS, ChangeSettings, Settings, SettingsView
+from agent.api.volunteering import (
+    PAUSE,
+    RESUME,
+    SET_VOLUNTEERING,
+    VOLUNTEERING,
+    Pause,
+    Resume,
+    SetVolunteering,
+    Volunteering,
+    VolunteeringView,
+)
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import volunteering_said
 
@@ -36,3 +49,24 @@ async def set_volunteering(call: RequestContext, params: SetVolunteering) -> Vol
     """Change when this machine helps, in the settings file too. Rules that leave no moment to help
     are refused."""
     return volunteering_said(await call.rooms.presence.set_rules(params.rules))
+
+
+@serves(SETTINGS)
+async def settings(call: RequestContext, params: Settings) -> SettingsView:
+    """Return what the settings file says, and what of it waits for a restart."""
+    return await call.rooms.settings.view()
+
+
+@serves(CHANGE_SETTINGS)
+async def change_settings(call: RequestContext, params: ChangeSettings) -> SettingsView:
+    """Write these settings into the file; return what it says then, and what of it waits for a
+    restart. Raises ``RefusedError`` where none is named."""
+    given = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(params).items()
+        if value is not UNSET
+    }
+    if not given:
+        sentence = "change_settings: name at least one setting to change"
+        raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
+    return await call.rooms.settings.change(given)

@@ -6,10 +6,9 @@ from typing import Any, assert_never
 import msgspec
 
 from agent.api import reasons
-from agent.api.methods import WHY
 from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
-from agent.api.work import Move, Story, TaskView, Why
+from agent.api.work import WHY, Move, Story, TaskView, Why
 from agent.control.dry_run import machines_seen, unaccepted
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot

@@ -1,9 +1,14 @@
 """What people want of workflows and tasks, and how these stand."""
 
 from agent.api.errors import RefusedError
-from agent.api.methods import CANCEL, GATE, PRIORITY, RETRY, SHOW, STATUS
 from agent.api.rpc import ErrorCode
 from agent.api.work import (
+    CANCEL,
+    GATE,
+    PRIORITY,
+    RETRY,
+    SHOW,
+    STATUS,
     Cancel,
     Gate,
     Retry,
