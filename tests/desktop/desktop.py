@@ -9,9 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
+T = TypeVar("T")
 LIMIT_S = COMMAND_S_MAX = END_S_MAX = EVENTUALLY_S_MAX
 FOREIGN = ("XDG_", "QT_", "DBUS_", "WAYLAND_", "WINGBEAT_", "DISPLAY", "SWAY", "LANG", "LC_")
 """Beginnings of what the desktop of whoever runs the tests tells its programs."""
@@ -78,6 +80,19 @@ class Desktop(ABC):
             return f"a picture is in {self.folder}{more}"
 
         return wait_for(what, LIMIT_S, told, explain, poll_s=0.05)
+
+    def finds(
+        self, find: Callable[[], T | None], told: str, seen: Callable[[], object] | None = None
+    ) -> T:
+        """Wait until there is something, and return it."""
+        found: list[T] = []
+
+        def there() -> bool:
+            found[:] = [each for each in (find(),) if each is not None]
+            return bool(found)
+
+        self.sees(there, told, seen)
+        return found[0]
 
     def picture(self, name: str) -> Path:
         """Of the whole screen, where a program for that is installed; for who looks into a failure."""

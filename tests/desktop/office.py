@@ -142,26 +142,17 @@ class ReadWindow:
 
     def part(self, name: str) -> Part:
         """Wait until something of this object name is seen."""
-        found: list[Part] = []
-
-        def seen() -> bool:
-            part = self.reader.found(name)
-            found[:] = [part] if part is not None else []
-            return bool(found)
-
-        self.desktop.sees(seen, f"{name} is seen", self.reader.told)
-        return found[0]
+        return self.desktop.finds(
+            lambda: self.reader.found(name), f"{name} is seen", self.reader.told
+        )
 
     def called(self, name: str, role: str = "") -> Part:
         """Wait until something that is read out like this is seen."""
-        found: list[Part] = []
-
-        def seen() -> bool:
-            found[:] = self.reader.named(name, role)
-            return bool(found)
-
-        self.desktop.sees(seen, f"{name!r} is seen", self.reader.told)
-        return found[0]
+        return self.desktop.finds(
+            lambda: next(iter(self.reader.named(name, role)), None),
+            f"{name!r} is seen",
+            self.reader.told,
+        )
 
     def tells(self, text: str) -> bool:
         """Whether it stands somewhere in what is seen."""
@@ -200,15 +191,19 @@ class Window(ReadWindow):
 
         A screen reader may be told of it before; the icon in the tray has the same name.
         """
-        found: list[str] = []
 
-        def seen() -> bool:
-            named = self.desktop.windows("--name", "^Wingbeat$")
-            found[:] = [each for each in named if self.desktop.extents(each)[2] > ICON_MAX]
-            return bool(found)
+        def widest() -> str | None:
+            width = {
+                each: self.desktop.extents(each)[2]
+                for each in self.desktop.windows("--name", "^Wingbeat$")
+            }
+            return max(
+                (each for each in width if width[each] > ICON_MAX),
+                key=lambda each: width[each],
+                default=None,
+            )
 
-        self.desktop.sees(seen, "the window is on the screen")
-        return max(found, key=lambda each: self.desktop.extents(each)[2])
+        return self.desktop.finds(widest, "the window is on the screen")
 
     def drop(
         self, start: tuple[int, int], held: Callable[[], object], dragged: Callable[[], bool]
@@ -229,10 +224,7 @@ class Window(ReadWindow):
 
     def click_tray(self, button: int) -> None:
         """Once the icon is in the panel."""
-        self.desktop.sees(lambda: self.icon() is not None, "the icon is in the tray")
-        icon = self.icon()
-        assert icon is not None
-        self.desktop.click(icon, button)
+        self.desktop.click(self.desktop.finds(self.icon, "the icon is in the tray"), button)
 
     def open_tray_menu(self) -> None:
         """By a right click; it has the keyboard then."""

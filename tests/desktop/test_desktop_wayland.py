@@ -142,10 +142,8 @@ def test_a_bar_with_a_tray_has_the_icon_and_opens_the_window(tmp_path: Path) -> 
         ),
         item_of_panel(desktop.bus_address) as item,
     ):
-        desktop.sees(lambda: item() is not None, "the bar has the icon")
+        found = desktop.finds(item, "the bar has the icon")
         assert "Wingbeat" not in desktop.windows()
-        found = item()
-        assert found is not None
         assert "Wingbeat" in found.sentence()
         found.activate()
         desktop.sees(lambda: "Wingbeat" in desktop.windows(), "a click opens the window")

@@ -107,7 +107,6 @@ async def test_nothing_for_an_old_link_goes_to_a_new_one() -> None:
 
 async def test_the_timer_is_handed_in_when_it_is_due_and_not_before() -> None:
     node = Script()
-    node.react = lambda event: _forget_deadline(node, event)
     world = World(node)
     node.deadline_s = elapsed_s() + 0.02
     world.driver.hand(Started())
@@ -121,7 +120,6 @@ async def test_an_earlier_deadline_moves_the_timer() -> None:
     world = World(node)
     node.deadline_s = elapsed_s() + 1000
     world.driver.hand(Started())
-    node.react = lambda event: _forget_deadline(node, event)
     node.deadline_s = elapsed_s() + 0.01
     world.driver.hand(FROM_BEE)
     await eventually(lambda: Due() in node.told)
@@ -131,7 +129,6 @@ async def test_after_a_stall_waiting_messages_come_before_the_late_timer() -> No
     """A socket holds more than one turn of the loop reads; the timer is late, not skipped."""
 
     node = Script()
-    node.react = lambda event: _forget_deadline(node, event)
     world = World(node)
     here, there = socket.socketpair()
     here.setblocking(False)
@@ -156,7 +153,6 @@ async def test_after_a_stall_waiting_messages_come_before_the_late_timer() -> No
 
 async def test_a_peer_that_never_pauses_does_not_hold_the_timer_back() -> None:
     node = Script()
-    node.react = lambda event: _forget_deadline(node, event)
     world = World(node)
     loop = asyncio.get_running_loop()
     flooding = True
@@ -250,12 +246,6 @@ async def test_a_closed_driver_does_nothing_more() -> None:
 
 def _break(*_: object) -> None:
     raise OSError("the port is broken")
-
-
-def _forget_deadline(node: Script, event: Event) -> list[Effect]:
-    if isinstance(event, Due):
-        node.deadline_s = None
-    return []
 
 
 def _stall_until(moment_s: float) -> None:

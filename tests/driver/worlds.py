@@ -21,7 +21,7 @@ from agent.protocol.effects import (
     StartChild,
     Verdict,
 )
-from agent.protocol.events import Event
+from agent.protocol.events import Due, Event
 from agent.protocol.messages import Goodbye, Message
 from agent.protocol.reasons import Opaque, StoryEntry
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
@@ -78,6 +78,8 @@ class Script:
         del cause, more
         self.told.append(event)
         self.times.append(now)
+        if event == Due():
+            self.deadline_s = None
         return self.react(event)
 
     def next_deadline(self) -> float | None:
