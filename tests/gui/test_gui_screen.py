@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any
 
 import pytest
 
 from agent.api import session
 from agent.api.values import Position, TaskState
 from agent.api.volunteering import SourceStanding
-from agent.api.work import StatusReply
+from agent.api.work import StatusReply, WorkflowView
 from gui.model.flock import (
     load_text,
     machines,
@@ -19,7 +22,7 @@ from gui.model.marks import Mark
 from gui.model.news import NewsKind
 from gui.model.notices import StatusPage
 from gui.model.queue import Queue
-from gui.model.screen import Screen
+from gui.model.screen import Changes, Screen
 from gui.model.sources import source_mark, source_tip
 from gui.model.tray import tray_of
 from gui.model.workflows import Totals, retry_from
@@ -40,74 +43,111 @@ from tests.gui.values import (
     workflow,
 )
 
-
-def test_an_event_moves_counts_state_and_task() -> None:
-    view = workflow()
-    screen = connected(status(view), shown(view, *chain()))
-    changes = screen.fold(
-        [happened(1, moved("import", TaskState.READY, TaskState.RUNNING, "garajau"))]
-    )
-    after = screen.workflows["line-42"]
-    assert after.state == "running"
-    assert after.counts == {TaskState.RUNNING: 1, TaskState.SUBMITTED: 2}
-    assert (screen.tasks["line-42"]["import"].host, changes.workflows) == ("garajau", {"line-42"})
-    assert changes.tasks == {"line-42"}
-    assert changes.flock
+VIEW = workflow()
+NOW_MS = int(NOW_S * 1000)
+S = TaskState
+OLD = workflow(counts={S.ABORTED: 1}, state="failed", ended_ms=5)
+FELL = task("a", S.ABORTED, host="acor", permille=300, ended_ms=5, reason="it fell")
+ALL_BUT_ONE = workflow(counts={S.TERMINATED: 2, S.RUNNING: 1}, state="running")
+RUNS, LOW = workflow(counts={S.RUNNING: 1}), workflow("low", counts={S.READY: 1, S.WAITING: 1})
+HALF = [status(LOW), shown(LOW, task("a", S.READY))]
+HALF_RUNS = happened(1, moved("a", S.READY, S.RUNNING, where="low"))
+NEW = shown(workflow("new", counts={S.WAITING: 2}))
+NEWER = happened(1, moved("a", None, S.READY, where="line-17"))
 
 
-def test_an_event_that_a_page_already_has_changes_nothing() -> None:
-    view = workflow()
-    screen = connected(status(view, sequence=5))
-    screen.fold([happened(5, moved("import", TaskState.READY, TaskState.RUNNING))])
-    assert screen.workflows["line-42"] == view
+def of(screen: Screen, name: str = "line-42") -> WorkflowView:
+    return screen.workflows[name]
 
 
-def test_an_unknown_workflow_is_wanted_once_known_it_is_first() -> None:
-    screen = connected(status(workflow()))
-    changes = screen.fold([happened(1, moved("a", None, TaskState.READY, where="line-17"))])
-    assert changes.wanted == {"line-17"}
-    screen.fold([shown(workflow("line-17"), task("a", TaskState.READY))])
-    assert list(screen.workflows) == ["line-17", "line-42"]
+FOLDS: dict[str, tuple[Sequence[Any], Sequence[Any], Callable[[Screen, Changes], object], object]]
+FOLDS = {
+    "an event moves counts, state and task": (
+        [status(VIEW), shown(VIEW, *chain())],
+        [happened(1, moved("import", S.READY, S.RUNNING, "garajau"))],
+        lambda screen, changes: (
+            *(of(screen).state, of(screen).counts, screen.tasks["line-42"]["import"].host),
+            *(changes.workflows, changes.tasks, changes.flock),
+        ),
+        ("running", {S.RUNNING: 1, S.SUBMITTED: 2}, "garajau", {"line-42"}, {"line-42"}, True),
+    ),
+    "an event that a page already has changes nothing": (
+        [status(VIEW, sequence=5)],
+        [happened(5, moved("import", S.READY, S.RUNNING))],
+        lambda screen, _: of(screen),
+        VIEW,
+    ),
+    "an unknown workflow is wanted": (
+        [status(VIEW)],
+        [NEWER],
+        lambda _, changes: changes.wanted,
+        {"line-17"},
+    ),
+    "once it is known it is first": (
+        [status(VIEW)],
+        [NEWER, shown(workflow("line-17"), task("a", S.READY))],
+        lambda screen, _: list(screen.workflows),
+        ["line-17", "line-42"],
+    ),
+    "the first event of all counts for a workflow that was read alone": (
+        [status(), shown(VIEW, *chain())],
+        [happened(1, moved("import", S.READY, S.RUNNING))],
+        lambda screen, _: of(screen).counts,
+        {S.RUNNING: 1, S.SUBMITTED: 2},
+    ),
+    "the last task ends its workflow and progress is full": (
+        [status(ALL_BUT_ONE)],
+        [happened(1, moved("c", S.RUNNING, S.TERMINATED))],
+        lambda screen, _: (of(screen).state, of(screen).permille, of(screen).ended_ms),
+        ("finished", 1000, NOW_MS),
+    ),
+    "a retry takes back what had ended": (
+        [status(OLD), shown(OLD, FELL)],
+        [happened(1, moved("a", S.ABORTED, S.READY))],
+        lambda screen, _: (
+            of(screen).ended_ms,
+            *attrgetter("host", "permille", "ended_ms", "reason")(screen.tasks["line-42"]["a"]),
+        ),
+        (0, "", 0, 0, ""),
+    ),
+    "progress is of the task and tells its end": (
+        [status(RUNS), shown(RUNS, task("a", S.RUNNING))],
+        [happened(1, session.TaskProgressed("a", "a", "line-42", "acor", 250, 30_000))],
+        lambda screen, _: attrgetter("permille", "expected_end_ms")(screen.tasks["line-42"]["a"]),
+        (250, NOW_MS + 30_000),
+    ),
+    "a new status forgets what is no more": (
+        [status(VIEW), shown(VIEW, *chain())],
+        [status(workflow("line-17"))],
+        lambda screen, _: (list(screen.workflows), screen.tasks),
+        (["line-17"], {}),
+    ),
+    **{
+        f"totals follow every change of a workflow: {totals}": (
+            HALF,
+            then,
+            lambda screen, _: screen.totals,
+            totals,
+        )
+        for then, totals in (
+            ([], Totals(0, 1, 0)),
+            ([HALF_RUNS], Totals(1, 1, 1)),
+            ([HALF_RUNS, NEW], Totals(1, 3, 1)),
+            ([HALF_RUNS, NEW, status(LOW)], Totals(0, 1, 0)),
+        )
+    },
+}
 
 
-def test_the_first_event_of_all_counts_for_a_workflow_that_was_read_alone() -> None:
-    screen = connected(status(), shown(workflow(), *chain()))
-    screen.fold([happened(1, moved("import", TaskState.READY, TaskState.RUNNING))])
-    assert screen.workflows["line-42"].counts == {TaskState.RUNNING: 1, TaskState.SUBMITTED: 2}
-
-
-def test_the_last_task_ends_its_workflow_and_progress_is_full() -> None:
-    view = workflow(counts={TaskState.TERMINATED: 2, TaskState.RUNNING: 1}, state="running")
-    screen = connected(status(view))
-    screen.fold([happened(1, moved("c", TaskState.RUNNING, TaskState.TERMINATED))])
-    after = screen.workflows["line-42"]
-    assert (after.state, after.permille, after.ended_ms) == ("finished", 1000, int(NOW_S * 1000))
-
-
-def test_a_retry_takes_back_what_had_ended() -> None:
-    view = workflow(counts={TaskState.ABORTED: 1}, state="failed", ended_ms=5)
-    failed = task("a", TaskState.ABORTED, host="acor", permille=300, ended_ms=5, reason="it fell")
-    screen = connected(status(view), shown(view, failed))
-    screen.fold([happened(1, moved("a", TaskState.ABORTED, TaskState.READY))])
-    again = screen.tasks["line-42"]["a"]
-    assert (again.host, again.permille, again.ended_ms, again.reason) == ("", 0, 0, "")
-    assert screen.workflows["line-42"].ended_ms == 0
-
-
-def test_progress_is_of_the_task_and_tells_its_end() -> None:
-    view = workflow(counts={TaskState.RUNNING: 1})
-    screen = connected(status(view), shown(view, task("a", TaskState.RUNNING)))
-    told = session.TaskProgressed("a", "a", "line-42", "acor", 250, 30_000)
-    screen.fold([happened(1, told)])
-    seen = screen.tasks["line-42"]["a"]
-    assert (seen.permille, seen.expected_end_ms) == (250, int(NOW_S * 1000) + 30_000)
-
-
-def test_a_new_status_forgets_what_is_no_more() -> None:
-    view = workflow()
-    screen = connected(status(view), shown(view, *chain()))
-    screen.fold([status(workflow("line-17"))])
-    assert (list(screen.workflows), screen.tasks) == (["line-17"], {})
+@pytest.mark.parametrize(("before", "then", "seen", "value"), FOLDS.values(), ids=FOLDS)
+def test_what_is_heard_changes_what_is_shown(
+    before: Sequence[Any],
+    then: Sequence[Any],
+    seen: Callable[[Screen, Changes], object],
+    value: object,
+) -> None:
+    screen = connected(*before)
+    assert seen(screen, screen.fold(list(then))) == value
 
 
 def test_retry_from_a_task_takes_what_hangs_on_it() -> None:
@@ -151,18 +191,6 @@ def test_a_list_that_is_read_again_page_by_page_never_shrinks_meanwhile() -> Non
     assert (screen.total, Screen().total) == (2, 0)
     assert changes.everything
     assert screen.totals.gates == 1
-
-
-def test_totals_follow_every_change_of_a_workflow() -> None:
-    view = workflow("low", counts={TaskState.READY: 1, TaskState.WAITING: 1})
-    screen = connected(status(view), shown(view, task("a", TaskState.READY)))
-    assert screen.totals == Totals(0, 1, 0)
-    screen.fold([happened(1, moved("a", TaskState.READY, TaskState.RUNNING, where="low"))])
-    assert screen.totals == Totals(1, 1, 1)
-    screen.fold([shown(workflow("new", counts={TaskState.WAITING: 2}))])
-    assert screen.totals == Totals(1, 3, 1)
-    screen.fold([status(view)])
-    assert screen.totals == Totals(0, 1, 0)
 
 
 def test_the_queue_follows_what_changed_as_if_it_looked_at_everything() -> None:
