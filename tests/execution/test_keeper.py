@@ -22,6 +22,8 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("keepers are for Linux", allow_module_level=True)
 
+from unittest.mock import Mock
+
 from agent.execution import keeper as under_test
 from agent.execution.keeper import HEADER, Bounds, Keeper, memory_bytes, start
 from agent.execution.process_tree import _children_by_parent, children_of, descendants, end_tree
@@ -31,6 +33,7 @@ from tests.hosts.waiting import wait_for
 
 NOBODY = 2**22 + 1
 """No process has a number as high as that."""
+Ends = tuple[socket.socket, Keeper, int]
 
 
 # -- what is too much ----------------------------------------------------------------------------
@@ -111,15 +114,17 @@ def test_the_memory_of_processes_is_their_sum_and_the_exact_one_only_above_the_l
 
 
 @pytest.fixture
-def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[socket.socket, Keeper]]:
-    """The agent's end, and a keeper at the other."""
-    monkeypatch.setattr(signal, "set_wakeup_fd", lambda *_, **__: -1)
+def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[socket.socket, Keeper, int]]:
+    """The agent's end, a keeper at the other, and what wakes that."""
+    wakes: list[int] = []
+    monkeypatch.setattr(signal, "set_wakeup_fd", lambda file, **_: wakes.append(file))
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     near, far = socket.socketpair()
     with near, far:
         keeper = Keeper(far, "")
-        yield near, keeper
-        os.close(keeper._woken)
+        yield near, keeper, wakes[0]
+        for file in (keeper._woken, wakes[0]):
+            os.close(file)
 
 
 def request(**more: object) -> bytes:
@@ -130,76 +135,63 @@ def request(**more: object) -> bytes:
 @pytest.mark.parametrize("letters", [b"", b"S", b"KCSK"])
 @pytest.mark.parametrize("size", [1, 200_000])
 def test_letters_before_a_request_were_for_the_program_before(
-    ends: tuple[socket.socket, Keeper], letters: bytes, size: int
+    ends: Ends, letters: bytes, size: int
 ) -> None:
-    agent, keeper = ends
+    agent, keeper, _ = ends
     read, write = os.pipe()
     told = request(command=["x" * size])
     agent.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2**20)
-    if letters:
-        agent.sendall(letters)
+    agent.sendall(letters)
     assert socket.send_fds(agent, [told], [read, write, read]) == len(told)
     found = keeper._wait_for_request()
     assert found is not None
-    assert found[0] == {"command": ["x" * size]}
-    assert len(found[1]) == 3
-    assert os.write(found[1][1], b"x") == 1
+    wanted, files = found
+    assert wanted == {"command": ["x" * size]}
+    assert len(files) == 3
+    assert os.write(files[1], b"x") == 1
     assert os.read(read, 10) == b"x"
-    assert not any(map(os.get_inheritable, found[1]))
-    for file in (read, write, *found[1]):
+    assert not any(map(os.get_inheritable, files))
+    for file in (read, write, *files):
         os.close(file)
 
 
-def test_no_request_comes_from_an_agent_that_has_gone(ends: tuple[socket.socket, Keeper]) -> None:
-    agent, keeper = ends
+def test_no_request_comes_from_an_agent_that_has_gone(ends: Ends) -> None:
+    agent, keeper, _ = ends
     agent.close()
     assert keeper._wait_for_request() is None
     with pytest.raises(ConnectionResetError):
         keeper._obey(b"")
 
 
-def test_a_request_that_is_cut_off_is_none(ends: tuple[socket.socket, Keeper]) -> None:
-    agent, keeper = ends
+def test_a_request_that_is_cut_off_is_none(ends: Ends) -> None:
+    agent, keeper, _ = ends
     agent.sendall(request(command=["x" * 100])[:50])
     agent.close()
     with pytest.raises(ConnectionResetError):
         keeper._wait_for_request()
 
 
-def test_each_letter_is_done_in_its_order(
-    ends: tuple[socket.socket, Keeper], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_letter_is_done_in_its_order(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[tuple[object, ...]] = []
-    monkeypatch.setattr(under_test, "signal_tree", lambda *told: done.append(told))
-    monkeypatch.setattr(under_test, "end_tree", lambda *told: done.append(told))
-    _, keeper = ends
+    for name in ("signal_tree", "end_tree"):
+        monkeypatch.setattr(under_test, name, lambda *told: done.append(told))
+    _, keeper, _ = ends
     keeper._obey(b"SxCK")
     me = os.getpid()
     assert done == [(me, signal.SIGSTOP), (me, signal.SIGCONT), (me, keeper._reaped)]
 
 
-def test_an_ended_process_wakes_the_keeper_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    wakes: list[int] = []
-    monkeypatch.setattr(signal, "set_wakeup_fd", lambda file, **_: wakes.append(file))
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    near, far = socket.socketpair()
-    with near, far:
-        keeper = Keeper(far, "")
-        assert os.write(wakes[0], b"xx") == 2
-        keeper._wait(LIMIT_S)
-        assert select.select([keeper._woken], [], [], 0)[0] == [], "it would never rest again"
-        for file in (keeper._woken, wakes[0]):
-            os.close(file)
+def test_an_ended_process_wakes_the_keeper_once(ends: Ends) -> None:
+    _, keeper, wake = ends
+    assert os.write(wake, b"xx") == 2
+    keeper._wait(LIMIT_S)
+    assert select.select([keeper._woken], [], [], 0)[0] == [], "it would never rest again"
 
 
 def test_what_all_processes_have_used_is_added_up_and_the_first_ones_code_counts(
-    ends: tuple[socket.socket, Keeper],
+    ends: Ends,
 ) -> None:
-    _, keeper = ends
-
-    def used(user_s: float, system_s: float, memory_kb: int) -> resource.struct_rusage:
-        return resource.struct_rusage((user_s, system_s, memory_kb, *([0] * 13)))
-
+    _, keeper, _ = ends
     keeper._program = 7
     keeper._reaped(8, 0, used(1.0, 0.5, 300))
     assert keeper._program == 7
@@ -209,31 +201,26 @@ def test_what_all_processes_have_used_is_added_up_and_the_first_ones_code_counts
     assert (keeper._code, keeper._cpu_s, keeper._memory_kb) == (3, 3.0, 300)
 
 
-def test_each_program_is_counted_anew(
-    ends: tuple[socket.socket, Keeper], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent, keeper = ends
-    uses = iter([(0.25, 0.25, 200), None])
+def test_each_program_is_counted_anew(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, keeper, _ = ends
+    uses = iter([[used(0.25, 0.25, 200)], []])
 
     def watch(_: Bounds, __: object) -> None:
-        found = next(uses)
-        if found is not None:
-            keeper._reaped(7, 3 << 8, resource.struct_rusage((*found, *([0] * 13))))
+        for each in next(uses):
+            keeper._reaped(7, 3 << 8, each)
 
-    monkeypatch.setattr(under_test, "start", lambda *_: 7)
     monkeypatch.setattr(keeper, "_watch", watch)
-    for said in (b"started\nended 3 500 200\n", b"started\nended 0 0 0\n"):
+    gone = FileNotFoundError(errno.ENOENT, "it is not there")
+    monkeypatch.setattr(under_test, "start", Mock(side_effect=[7, 7, gone]))
+    said = [b"started\nended 3 500 200\n", b"started\nended 0 0 0\n", b"failed 2\n"]
+    for each in said:
         agent.sendall(request(memory=0, disk=0, free=0, folder="/"))
-        assert keeper.serve()
-        assert agent.recv(100) == said
-    monkeypatch.setattr(under_test, "start", refused)
-    agent.sendall(request(memory=0, disk=0, free=0, folder="/"))
-    assert keeper.serve(), "there may be others that can be started"
-    assert agent.recv(100) == b"failed 2\n"
+        assert keeper.serve(), "there may be others that can be started"
+        assert agent.recv(100) == each
 
 
-def refused(*_: object) -> int:
-    raise FileNotFoundError(errno.ENOENT, "it is not there")
+def used(user_s: float, system_s: float, memory_kb: int) -> resource.struct_rusage:
+    return resource.struct_rusage((user_s, system_s, memory_kb, *([0] * 13)))
 
 
 # -- how it starts a program ---------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a run is started with and what becomes of it, with groups that only note it down."""
+"""What is prepared, what a run is started with and what becomes of it, with groups that only note it down."""
 
 from __future__ import annotations
 
@@ -378,3 +378,31 @@ async def test_nothing_is_prepared_at_once_and_not_at_all_by_one_that_closes(
     assert [each.args[0] for each in later.call_args_list] == [under_test.PREPARE_AFTER_S]
     prepared.assert_not_called()
     assert under_test.PREPARE_AFTER_S == 1.0
+
+
+@pytest.mark.parametrize(
+    ("why_not", "error", "times"),
+    [
+        ("", None, 1),
+        ("Programs cannot be run here.", None, 0),
+        ("", OSError("no more processes"), 1),
+    ],
+    ids=["once", "not where programs cannot be run", "not again when it failed"],
+)
+async def test_it_is_done_once_however_often_the_machine_begins_to_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why_not: str, error: OSError | None, times: int
+) -> None:
+    """What cannot be prepared is tried again by the first program."""
+    monkeypatch.setattr(under_test, "PREPARE_AFTER_S", 0.0)
+    groups, prepared = NoGroups(), Mock(side_effect=error)
+    monkeypatch.setattr(groups, "available", lambda: why_not)
+    monkeypatch.setattr(groups, "prepare", prepared)
+    programs = Programs(tmp_path, reader())
+    children = Children(programs, tmp_path, tmp_path, lambda _: None, groups)
+    for _ in range(2):
+        children.prepare()
+    later = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_later(0.0, later.set_result, None)
+    await eventually(later.done)
+    await children.close()
+    assert prepared.call_count == times

@@ -1,4 +1,4 @@
-"""What one run may take, what this machine has, and what a folder takes of its disk."""
+"""What one run may take and finds of its agent's surroundings, what this machine and a disk have."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from agent.execution import machine
 from agent.execution.folder_size import folder_bytes
+from agent.execution.inherited import inherited
 from agent.execution.limits import NODE_LIMITS, Limits, limits_of, megabytes, node_limits
 from agent.protocol import records
 from agent.protocol.records import Requirements, TaskSpec
@@ -20,6 +21,19 @@ from agent.protocol.records import Requirements, TaskSpec
 OF_NODE = Limits(memory_mb=1_000, disk_mb=2_000, wall_s=3_000, silent_s=4_000, log_mb=5)
 OF_PROGRAM = Limits(memory_mb=100, disk_mb=200, wall_s=300, silent_s=400, log_mb=50)
 OF_TASK = records.Limits(memory_mb=10, disk_mb=20, wall_s=30, silent_s=40)
+SECRETS = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "WINGBEAT_HOME")
+
+
+def test_what_systems_need_and_administrators_set_goes_on_and_secrets_stay() -> None:
+    told = {
+        "PATH": "/bin",
+        "Path": "C:\\",
+        "LC_ALL": "C",
+        "ProgramFiles(x86)": "C:\\P",
+        "TZ": "UTC",
+        "WINGBEAT_PROGRAM_LICENCES": "27000@maps",
+    }
+    assert inherited({**told, **dict.fromkeys(SECRETS, "secret")}) == told
 
 
 def spec(limits: records.Limits = records.Limits(), memory_mb: int = 0) -> TaskSpec:  # noqa: B008

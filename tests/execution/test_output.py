@@ -1,4 +1,4 @@
-"""Pieces of output taken apart: words told, the rest in a log that has an end."""
+"""The lines between node and program: words told, the rest in a log that has an end."""
 
 from __future__ import annotations
 
@@ -8,15 +8,113 @@ import pytest
 
 from agent.execution.output import FLOOD_BYTES, Output, OutputLog
 from agent.execution.words import (
+    CancelledWord,
     CheckpointWord,
     ErrorWord,
     ProgressWord,
     TerminatedWord,
     Word,
+    arguments,
+    read_word,
 )
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        (b"PROGRESS 50\n", ProgressWord(500)),
+        (b"PROGRESS 12.5%\r\n", ProgressWord(125)),
+        (b"PROGRESS 120\n", ProgressWord(1000)),
+        (b"PROGRESS -3\n", ProgressWord(0)),
+        (b"PROGRESS nan\n", None),
+        (b"PROGRESS soon\n", None),
+        (b"TERMINATED 17 18\n", TerminatedWord(("17", "18"))),
+        (b'TERMINATED "tower 7.las" 17\n', TerminatedWord(("tower 7.las", "17"))),
+        (
+            b'TERMINATED 5" {"id":"a b"} "open a\n',
+            TerminatedWord(('5"', '{"id":"a', 'b"}', '"open', "a")),
+        ),
+        (b'TERMINATED "" "a"b\n', TerminatedWord(('""', '"a"b'))),
+        (b"TERMINATED\n", TerminatedWord(())),
+        (b"CANCELLED\n", CancelledWord()),
+        (b"CANCELLED flights\n", None),
+        (b"CHECKPOINT state.bin\n", CheckpointWord("state.bin")),
+        (b"CHECKPOINT\n", None),
+        (b"ERROR no such file: x\n", ErrorWord("no such file: x")),
+        (b"hello\n", None),
+        (b"\xff\xfe\n", None),
+        (b"", None),
+    ],
+)
+def test_what_a_line_says(line: bytes, word: Word | None) -> None:
+    assert read_word(line) == word
+
+
+def test_raw_data_inputs_and_parameters_become_arguments() -> None:
+    told = ["-p", "/data/raw", "-i", "17", "-x", "fast and good"]
+    assert arguments(["/data/raw"], ["17"], "fast and good") == told
+    assert arguments([], [], "") == []
+
+
+def test_of_very_many_outputs_the_first_ten_thousand_count() -> None:
+    word = read_word(b"TERMINATED" + b" x" * 10_001)
+    assert word == TerminatedWord(("x",) * 10_000)
+
 
 FULL = b"12345678\n[wingbeat] the log is full at 0 kB; only the end follows\n"
 FILLING = b"nothing\n" * FLOOD_BYTES
+LONGEST = b"PROGRESS 5" + b" " * 65_526
+
+
+@pytest.mark.parametrize(
+    ("pieces", "words", "logged"),
+    [
+        (
+            [b"block 7\nERROR no such file: x\nbye\n"],
+            [ErrorWord("no such file: x")],
+            b"block 7\nERROR no such file: x\nbye\n",
+        ),
+        (
+            [b"PROG", b"RESS 5\nhel", b"lo\nTERMINATED 1", b"7"],
+            [ProgressWord(50), TerminatedWord(("17",))],
+            b"hello\n",
+        ),
+        ([b"PROGRESS 5\n"], [ProgressWord(50)], b""),
+        ([FILLING + b"TERMINATED\n" + FILLING], [TerminatedWord(())], FILLING * 2),
+        ([FILLING + b"TERMINATED\r\n" + FILLING], [TerminatedWord(())], FILLING * 2),
+        ([FILLING + b"ERROR\n"], [ErrorWord("")], FILLING + b"ERROR\n"),
+        ([FILLING + b"ERROR\r\n"], [ErrorWord("")], FILLING + b"ERROR\r\n"),
+        ([*[bytes(50_000)] * 10, b"\nTERMINATED\n"], [TerminatedWord(())], bytes(500_000) + b"\n"),
+        (
+            [b"".join(b"PROGRESS %d\nsaid\n" % (each % 100) for each in range(5_000))],
+            [ProgressWord(990)],
+            b"said\n" * 5_000,
+        ),
+        (
+            [b"TERMINATED\n", b"PROGRESS 5\nTERM", b"INATED 2\n"],
+            [TerminatedWord(())],
+            b"PROGRESS 5\nTERMINATED 2\n",
+        ),
+        (
+            [b"ERROR x\n", b"PROGRESS 5\nTERM", b"INATED 2\n"],
+            [ErrorWord("x")],
+            b"ERROR x\nPROGRESS 5\nTERMINATED 2\n",
+        ),
+        ([LONGEST, b"and more\n"], [], LONGEST + b"and more\n"),
+        ([LONGEST + b" ", b"and more\n"], [ProgressWord(50)], b"and more\n"),
+    ],
+    ids=[
+        *("what it says of its failure is in its log", "a word in pieces and without an end"),
+        *("nothing printed", "alone in a flood", "alone in a flood of Windows", "a failure in one"),
+        *("one of Windows", "no end of a line", "a flood of progress", "nothing behind the last"),
+        *("nothing behind a failure", "as long as a word may be", "longer"),
+    ],
+)
+def test_words_are_told_and_the_rest_is_in_the_log(
+    tmp_path: Path, pieces: list[bytes], words: list[Word], logged: bytes
+) -> None:
+    assert heard(tmp_path, *pieces) == (words, logged)
+    assert bool(logged) == any(tmp_path.iterdir()), "who prints nothing has no log"
 
 
 def heard(folder: Path, *pieces: bytes, bytes_max: int = 10**9) -> tuple[list[Word], bytes]:
@@ -30,23 +128,6 @@ def heard(folder: Path, *pieces: bytes, bytes_max: int = 10**9) -> tuple[list[Wo
     return told, path.read_bytes() if path.exists() else b""
 
 
-def test_what_a_program_says_of_its_failure_is_in_its_log(tmp_path: Path) -> None:
-    told, log = heard(tmp_path, b"block 7\nERROR no such file: x\nbye\n")
-    assert told == [ErrorWord("no such file: x")]
-    assert log == b"block 7\nERROR no such file: x\nbye\n"
-
-
-def test_a_word_may_come_in_pieces_and_without_an_end(tmp_path: Path) -> None:
-    told, log = heard(tmp_path, b"PROG", b"RESS 5\nhel", b"lo\nTERMINATED 1", b"7")
-    assert told == [ProgressWord(50), TerminatedWord(("17",))]
-    assert log == b"hello\n"
-
-
-def test_a_program_that_prints_nothing_has_no_log(tmp_path: Path) -> None:
-    assert heard(tmp_path, b"PROGRESS 5\n") == ([ProgressWord(50)], b"")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("before", [b"", FILLING])
 @pytest.mark.parametrize("behind", [b"", FILLING])
 def test_words_in_a_flood_are_heard(tmp_path: Path, before: bytes, behind: bytes) -> None:
@@ -55,20 +136,6 @@ def test_words_in_a_flood_are_heard(tmp_path: Path, before: bytes, behind: bytes
     assert told[-1] == TerminatedWord(("17",))
     assert set(told[:-1]) == {ProgressWord(60), CheckpointWord("a")}
     assert log == before + b"TERMINATED 18\n" + behind
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_a_last_word_alone_in_a_flood_is_heard(tmp_path: Path, end: bytes) -> None:
-    told, _ = heard(tmp_path, FILLING + b"TERMINATED" + end + FILLING)
-    assert told == [TerminatedWord(())]
-    told, _ = heard(tmp_path, FILLING + b"ERROR" + end)
-    assert told == [ErrorWord("")]
-
-
-def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
-    told, log = heard(tmp_path, *[bytes(50_000)] * 10, b"\nTERMINATED\n")
-    assert told == [TerminatedWord(())]
-    assert len(log) == 500_001
 
 
 def test_a_full_log_says_so_and_has_the_end(tmp_path: Path) -> None:
@@ -84,28 +151,6 @@ def test_a_log_that_is_nearly_full_loses_nothing(tmp_path: Path) -> None:
         b"firstse[wingbeat] the log is full at 0 kB; only the end follows"
         b"[wingbeat] 0 kB were left out herecond"
     )
-
-
-# -- at the boundaries ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("length", "whole"), [(65_536, True), (65_537, False)])
-def test_a_line_is_waited_for_as_long_as_it_may_be_a_word(
-    tmp_path: Path, length: int, whole: bool
-) -> None:
-    """What is longer is given to the log at once, in pieces."""
-    line = b"PROGRESS 5" + b" " * (length - 10)
-    _, log = heard(tmp_path, line, b"and more\n")
-    assert log == (line + b"and more\n" if whole else b"and more\n")
-
-
-def test_after_the_last_word_nothing_is_a_word(tmp_path: Path) -> None:
-    for word in (TerminatedWord(()), ErrorWord("x")):
-        said = b"TERMINATED\n" if isinstance(word, TerminatedWord) else b"ERROR x\n"
-        folder = tmp_path / type(word).__name__
-        told, log = heard(folder, said, b"PROGRESS 5\nTERM", b"INATED 2\n")
-        assert told == [word]
-        assert log.endswith(b"PROGRESS 5\nTERMINATED 2\n")
 
 
 def test_what_is_said_on_the_other_file_is_no_word(tmp_path: Path) -> None:
@@ -196,10 +241,3 @@ def test_a_disk_that_takes_nothing_is_no_reason_to_end_a_program(tmp_path: Path)
     log.write(b"one\n")
     assert log.last_line() == "one"
     log.close()
-
-
-def test_a_flood_of_progress_tells_the_last(tmp_path: Path) -> None:
-    flood = b"".join(b"PROGRESS %d\nsaid\n" % (each % 100) for each in range(5_000))
-    told, log = heard(tmp_path, flood)
-    assert told == [ProgressWord(990)]
-    assert log == b"said\n" * 5_000

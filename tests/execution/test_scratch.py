@@ -18,22 +18,8 @@ from tests.driver.worlds import RUN
 
 async def test_what_python_prints_is_utf_8_on_every_system(tmp_path: Path) -> None:
     scratch = Scratch(tmp_path, None)
-    effect = StartChild("t", RUN, TaskSpec("t", "t", "tell"), ())
-    told = await scratch.environment(effect, {})
-    assert told["PYTHONUTF8"] == "1"
-    told = await scratch.environment(effect, {"PYTHONUTF8": "0"})
-    assert told["PYTHONUTF8"] == "0", "who decides otherwise is heard"
-
-
-async def test_a_folder_that_was_left_alone_serves_the_next_run(tmp_path: Path) -> None:
-    folders = ScratchFolders(tmp_path, None)
-    first = folders.take()
-    assert folders.take().folder != first.folder, "each has its own at a time"
-    await folders.give_back(first)
-    assert folders.take().folder == first.folder
-    await folders.give_back(first)
-    folders.close()
-    assert not first.folder.exists()
+    for own, told in (({}, "1"), ({"PYTHONUTF8": "0"}, "0")):  # who decides otherwise is heard
+        assert (await scratch.environment(of_task(), own))["PYTHONUTF8"] == told
 
 
 @pytest.mark.parametrize(
@@ -72,7 +58,6 @@ class Laid:
     def __init__(self, refuses: bool = False) -> None:
         self.refuses = refuses
         self.kept: list[str] = []
-        self.moved: list[Path] = []
 
     async def lay(self, dataset: str, into: Path) -> Path:
         if self.refuses:
@@ -81,7 +66,7 @@ class Laid:
         return into / "a.txt"
 
     async def keep(self, path: Path, name: str) -> Dataset:
-        self.moved.append(path)
+        assert path.exists()
         self.kept.append(name)
         return Dataset(f"sha256:{name}", 1)
 
@@ -175,25 +160,42 @@ async def test_only_files_and_folders_of_its_own_are_kept(
     assert await Scratch(folder, None).outputs((name,), (), "t") == (Dataset(name, external=True),)
 
 
-def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared(tmp_path: Path) -> None:
+async def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared(
+    tmp_path: Path,
+) -> None:
     for name in "ab":
         (tmp_path / name).touch()
     store = Laid()
     scratch = Scratch(tmp_path, store)
 
-    def outputs(named: tuple[str, ...] | None, declared: tuple[str, ...]) -> list[str]:
-        return [each.dataset for each in asyncio.run(scratch.outputs(named, declared, "t"))]
+    async def outputs(named: tuple[str, ...] | None, declared: tuple[str, ...]) -> list[str]:
+        return [each.dataset for each in await scratch.outputs(named, declared, "t")]
 
-    assert outputs(("b", "x", "b"), ("one", "two", "three")) == ["sha256:b", "x", "sha256:b"]
+    assert await outputs(("b", "x", "b"), ("one", "two", "three")) == ["sha256:b", "x", "sha256:b"]
     assert store.kept == ["b"]
-    assert outputs((), ()) == []
-    assert outputs(None, ("b", "a")) == ["sha256:b", "sha256:a"]
+    assert await outputs((), ()) == []
+    assert await outputs(None, ("b", "a")) == ["sha256:b", "sha256:a"]
     with pytest.raises(OutputError, match="names 1 outputs, it has 2"):
-        outputs(("a",), ("a", "b"))
+        await outputs(("a",), ("a", "b"))
     with pytest.raises(OutputError, match="left no c, d, which its description declares"):
-        outputs(None, ("a", "c", "d"))
-    elsewhere = asyncio.run(Scratch(tmp_path, None).outputs(None, ("a", "c"), "t"))
+        await outputs(None, ("a", "c", "d"))
+    elsewhere = await Scratch(tmp_path, None).outputs(None, ("a", "c"), "t")
     assert elsewhere == (Dataset("t:0", external=True), Dataset("t:1", external=True))
+
+
+async def test_a_few_folders_that_were_left_alone_serve_the_next_runs(tmp_path: Path) -> None:
+    folders = ScratchFolders(tmp_path, None)
+    taken = [folders.take() for _ in range(18)]
+    assert len({each.folder for each in taken}) == 18, "each has its own at a time"
+    for each in taken:
+        await folders.give_back(each)
+    assert len(list(tmp_path.iterdir())) == 16
+    again = folders.take().folder
+    assert again in [each.folder for each in taken]
+    assert again.stat().st_mode & 0o777 == 0o700
+    again.rmdir()
+    folders.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_saved_states_are_taken_out_of_its_hands_one_after_the_other(tmp_path: Path) -> None:
@@ -212,17 +214,6 @@ def test_saved_states_are_taken_out_of_its_hands_one_after_the_other(tmp_path: P
     assert (tmp_path / "state").exists()
 
 
-async def test_a_few_folders_are_kept_for_the_next_runs(tmp_path: Path) -> None:
-    folders = ScratchFolders(tmp_path, None)
-    taken = [folders.take() for _ in range(18)]
-    for each in taken:
-        await folders.give_back(each)
-    assert len(list(tmp_path.iterdir())) == 16
-    assert taken[0].folder.stat().st_mode & 0o777 == 0o700
-    folders.close()
-    assert list(tmp_path.iterdir()) == []
-
-
 async def test_a_saved_state_is_kept_one_at_a_time_and_of_those_that_wait_the_newest(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -236,19 +227,18 @@ async def test_a_saved_state_is_kept_one_at_a_time_and_of_those_that_wait_the_ne
                 raise OSError("the disk is full")
             return await super().keep(path, name)
 
+    for name in "abcd":
+        (tmp_path / name).touch()
     store = Slow()
     saving = Saving(Scratch(tmp_path, store), told.append)
     await saving.finish()
     for name in ("a", "b", "c", "gone"):
-        if name != "gone":
-            (tmp_path / name).touch()
         saving.take(name)
         await asyncio.sleep(0)
     go.set()
     await saving.finish()
     assert store.kept == ["a", "c"]
-    assert [each.dataset for each in told] == ["sha256:c"]
-    (tmp_path / "d").touch()
+    assert told == [Dataset("sha256:c", 1)]
     saving.take("d")
     await saving.finish()
     assert store.kept == ["a", "c", "d"], "it goes on after that"
@@ -260,15 +250,10 @@ async def test_a_state_that_the_store_does_not_take_in_time_is_done_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.execution.checkpoint_saving.FINISH_S", 0.0)
-
-    class Never(Laid):
-        async def keep(self, path: Path, name: str) -> Dataset:
-            await asyncio.Event().wait()
-            return await super().keep(path, name)
-
+    store, told = Laid(), list[Dataset]()
+    monkeypatch.setattr(store, "keep", lambda *_: asyncio.Event().wait())
     (tmp_path / "a").touch()
-    told = list[Dataset]()
-    saving = Saving(Scratch(tmp_path, Never()), told.append)
+    saving = Saving(Scratch(tmp_path, store), told.append)
     saving.take("a")
     await saving.finish()
     assert told == []
