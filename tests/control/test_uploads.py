@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import shutil
 import stat
-from collections import namedtuple
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,11 +16,17 @@ from agent.api.rpc import ErrorCode
 from agent.control.uploads import EXECUTABLE, FREE_BYTES_MIN, OPEN_MAX, Uploads
 from tests.control.serving import LineClient, Serving, greeted
 
-Usage = namedtuple("Usage", "total used free")
 
-
-def refused(found: pytest.ExceptionInfo[RefusedError]) -> tuple[ErrorCode, str]:
+def refusal(ask: Callable[[], object]) -> tuple[ErrorCode, str]:
+    """Why this is refused."""
+    with pytest.raises(RefusedError) as found:
+        ask()
     return ErrorCode(found.value.problem.code), found.value.problem.message
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Uploads:
+    return Uploads(tmp_path / "uploads")
 
 
 def inside(folder: Path) -> list[str]:
@@ -30,36 +37,31 @@ def take(kept: Uploads, number: str, path: str, data: bytes, offset: int = 0) ->
     return kept.take(number, path, offset, data, executable=False)
 
 
-def test_a_file_comes_in_pieces(tmp_path: Path) -> None:
-    kept = Uploads(tmp_path)
+def test_a_file_comes_in_pieces(kept: Uploads) -> None:
     number = kept.begin("notes.txt", folder=False)
-    assert take(kept, number, "", b"hel") == 3
-    assert take(kept, number, "", b"lo", 3) == 5
+    assert [take(kept, number, "", b"hel"), take(kept, number, "", b"lo", 3)] == [3, 5]
     path, name = kept.content(number)
     assert (path.read_bytes(), path.name, name) == (b"hello", "notes.txt", "notes.txt")
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize(("offset", "held"), [(2, 3), (4, 3), (0, 3)])
-def test_a_piece_out_of_its_place_is_refused(tmp_path: Path, offset: int, held: int) -> None:
-    kept = Uploads(tmp_path)
+@pytest.mark.parametrize("offset", [2, 4, 0])
+def test_a_piece_out_of_its_place_is_refused(kept: Uploads, offset: int) -> None:
     number = kept.begin("notes.txt", folder=False)
     take(kept, number, "", b"hel")
-    with pytest.raises(RefusedError) as found:
-        take(kept, number, "", b"lo", offset)
-    sentence = f"upload_chunk: notes.txt has {held} bytes so far, not {offset}"
-    assert refused(found) == (ErrorCode.REFUSED, sentence)
+    sentence = f"upload_chunk: notes.txt has 3 bytes so far, not {offset}"
+    found = refusal(lambda: take(kept, number, "", b"lo", offset))
+    assert found == (ErrorCode.REFUSED, sentence)
 
 
-def test_a_folder_has_its_files_where_they_were(tmp_path: Path) -> None:
-    kept = Uploads(tmp_path)
+def test_a_folder_has_its_files_where_they_were(kept: Uploads) -> None:
     number = kept.begin("C:\\data\\raw", folder=True)
     assert kept.content(number)[0].is_dir()
     assert take(kept, number, "a/b.txt", b"one") == 3
     assert kept.take(number, "run.sh", 0, b"two!", executable=True) == 4
     assert take(kept, number, "a/b.txt", b"!", 3) == 4
-    kept.make_folder(number, "x/y")
-    kept.make_folder(number, "x/y")
+    for _ in range(2):
+        kept.make_folder(number, "x/y")
     path, name = kept.content(number)
     found = {each.relative_to(path).as_posix(): each for each in path.rglob("*")}
     assert sorted(found) == ["a", "a/b.txt", "run.sh", "x", "x/y"]
@@ -71,55 +73,41 @@ def test_a_folder_has_its_files_where_they_were(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["", "/etc/passwd", "../x", "a/../../x", "a\\b", "c:x", "a\nb", "."]
 )
-def test_nothing_lands_outside_the_folder(tmp_path: Path, path: str) -> None:
-    kept = Uploads(tmp_path)
+def test_nothing_lands_outside_the_folder(kept: Uploads, path: str) -> None:
     number = kept.begin("raw", folder=True)
-    with pytest.raises(RefusedError) as found:
-        take(kept, number, path, b"one")
     sentence = f'upload_chunk: "{path}" is no path within the folder'
-    assert refused(found) == (ErrorCode.REFUSED, sentence)
+    assert refusal(lambda: take(kept, number, path, b"one")) == (ErrorCode.REFUSED, sentence)
 
 
-def test_a_file_has_no_paths_and_an_unknown_upload_nothing(tmp_path: Path) -> None:
-    kept = Uploads(tmp_path)
+def test_a_file_has_no_paths_and_an_unknown_upload_nothing(kept: Uploads) -> None:
     number = kept.begin("notes.txt", folder=False)
-    with pytest.raises(RefusedError) as found:
-        take(kept, number, "a", b"one")
-    assert refused(found) == (ErrorCode.REFUSED, "upload_chunk: a single file has no path")
-    with pytest.raises(RefusedError) as found:
-        kept.content(number)
-    assert refused(found) == (ErrorCode.REFUSED, "end_upload: nothing of notes.txt was sent")
-    with pytest.raises(RefusedError) as found:
-        Uploads(tmp_path).content(number)
+    sentence = "upload_chunk: a single file has no path"
+    assert refusal(lambda: take(kept, number, "a", b"one")) == (ErrorCode.REFUSED, sentence)
+    sentence = "end_upload: nothing of notes.txt was sent"
+    assert refusal(lambda: kept.content(number)) == (ErrorCode.REFUSED, sentence)
+    kept.forget(number)
     unknown = f'no upload of this connection is called "{number}"'
-    assert refused(found) == (ErrorCode.UNKNOWN, unknown)
+    assert refusal(lambda: kept.content(number)) == (ErrorCode.UNKNOWN, unknown)
 
 
 @pytest.mark.parametrize(("free", "taken"), [(0, True), (-1, False)])
 def test_the_disk_is_not_filled(
-    tmp_path: Path, free: int, taken: bool, monkeypatch: pytest.MonkeyPatch
+    kept: Uploads, free: int, taken: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = Uploads(tmp_path)
     number = kept.begin("notes.txt", folder=False)
-    usage = Usage(0, 0, FREE_BYTES_MIN + 5 + free)
+    usage = SimpleNamespace(free=FREE_BYTES_MIN + 5 + free)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     if taken:
         assert take(kept, number, "", b"hello") == 5
         return
-    with pytest.raises(RefusedError) as found:
-        take(kept, number, "", b"hello")
-    assert refused(found) == (ErrorCode.REFUSED, "the disk of this machine is almost full")
+    found = refusal(lambda: take(kept, number, "", b"hello"))
+    assert found == (ErrorCode.REFUSED, "the disk of this machine is almost full")
 
 
-def test_a_few_are_open_at_once_and_leave_nothing(tmp_path: Path) -> None:
-    kept = Uploads(tmp_path / "uploads")
+def test_a_few_are_open_at_once_and_leave_nothing(kept: Uploads) -> None:
     numbers = [kept.begin("notes.txt", folder=False) for _ in range(OPEN_MAX)]
-    with pytest.raises(RefusedError) as found:
-        kept.begin("more.txt", folder=False)
-    assert refused(found) == (
-        ErrorCode.TOO_MANY,
-        f"{OPEN_MAX} uploads are open: end one of them",
-    )
+    found = refusal(lambda: kept.begin("more.txt", folder=False))
+    assert found == (ErrorCode.TOO_MANY, f"{OPEN_MAX} uploads are open: end one of them")
     assert len(inside(kept.folder)) == OPEN_MAX
     kept.forget(numbers[0])
     kept.begin("more.txt", folder=False)

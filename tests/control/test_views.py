@@ -11,37 +11,39 @@ import pytest
 from msgspec import structs
 
 from agent.api.values import WorkflowState, workflow_state
+from agent.api.work import TaskView
 from agent.control.naming import task_id
 from agent.control.progress import TaskProgress
 from agent.control.views import Views
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
-from agent.protocol.records import Run, TaskSpec, TaskState
-from tests.control.surface import NODE, FakeNode
+from agent.protocol.records import Run, TaskState
+from tests.control.surface import ALDER, NODE, FakeNode
 
 LONG, GATE, LAST, SPARE = (task_id("survey", name) for name in ("long", "look", "last", "spare"))
-WORKFLOW: dict[str, Any] = {
-    "name": "survey",
-    "tasks": [
-        {"id": "long", "program": "copy", "expected_s": 2},
-        {"id": "look", "gate": True, "after": ["long"]},
-        {"id": "last", "program": "copy", "after": ["look", "long"], "expected_s": 3},
-        {"id": "spare", "program": "copy", "expected_s": 5},
-    ],
-}
+TASKS: tuple[dict[str, Any], ...] = (
+    {"id": "long", "program": "copy", "expected_s": 2},
+    {"id": "look", "gate": True, "after": ["long"]},
+    {"id": "last", "program": "copy", "after": ["look", "long"], "expected_s": 3},
+    {"id": "spare", "program": "copy", "expected_s": 5},
+)
+CHAIN = (TASKS[0], {**TASKS[2], "after": ["long"]}, {**TASKS[3], "expected_s": 3})
+EIGHT = tuple({"id": str(number), "program": "copy", "expected_s": 1} for number in range(8))
 
 
 class Scene:
     """The real table of one node, told at a time that the test sets."""
 
-    def __init__(self, folder: Path, told: dict[str, Any] = WORKFLOW) -> None:
+    def __init__(self, folder: Path) -> None:
         self.node, self.at_ms = FakeNode(folder), 0
         self.reported = TaskProgress(lambda: self.at_ms / 1000)
-        self.node.handle_submission(told)
 
     @property
     def views(self) -> Views:
         return Views(self.node.now(), self.reported)
+
+    def submit(self, *tasks: dict[str, Any]) -> None:
+        self.node.handle_submission({"name": "survey", "tasks": tasks})
 
     @property
     def far(self) -> tuple[str, int, int, int, int]:
@@ -60,6 +62,17 @@ class Scene:
     def progress(self, state: TaskState, run: Run | None) -> tuple[int, int]:
         spec = self.node.table.specs[LONG]
         return self.views.progress(spec, DerivedState(state, owner=run))
+
+    def task(self) -> TaskView:
+        return self.views.task(self.node.table.specs[LONG])
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    """With the workflow, in which nothing runs yet."""
+    scene = Scene(tmp_path)
+    scene.submit(*TASKS)
+    return scene
 
 
 @pytest.mark.parametrize(
@@ -82,49 +95,48 @@ def test_the_word_for_a_workflow(states: str, word: WorkflowState) -> None:
 
 
 @pytest.mark.parametrize(
-    ("passed_ms", "permille", "left_ms"),
-    [(-100, 0, 2_000), (0, 0, 2_000), (500, 250, 1_500), (1_979, 989, 21), (2_000, 990, 0)],
-)
-def test_what_says_nothing_is_reckoned_and_never_done(
-    tmp_path: Path, passed_ms: int, permille: int, left_ms: int
-) -> None:
-    scene = Scene(tmp_path)
-    run = scene.running()
-    scene.at_ms += passed_ms
-    assert scene.progress(TaskState.RUNNING, run) == (permille, left_ms)
-
-
-def test_what_fetches_its_inputs_has_not_begun(tmp_path: Path) -> None:
-    scene = Scene(tmp_path)
-    run = scene.running()
-    scene.at_ms += 1_000
-    assert scene.progress(TaskState.SCHEDULED, run) == (0, 2_000)
-
-
-@pytest.mark.parametrize(
-    ("state", "expected"),
+    ("state", "passed_ms", "permille", "left_ms"),
     [
-        (TaskState.TERMINATED, (1_000, 0)),
-        (TaskState.READY, (0, 2_000)),
-        (TaskState.CANCELLED, (0, 0)),
-        (TaskState.ABORTED, (0, 0)),
+        (TaskState.RUNNING, -100, 0, 2_000),
+        (TaskState.RUNNING, 0, 0, 2_000),
+        (TaskState.RUNNING, 500, 250, 1_500),
+        (TaskState.RUNNING, 1_979, 989, 21),
+        (TaskState.RUNNING, 2_000, 990, 0),
+        (TaskState.SCHEDULED, 1_000, 0, 2_000),
+        (TaskState.TERMINATED, None, 1_000, 0),
+        (TaskState.READY, None, 0, 2_000),
+        (TaskState.CANCELLED, None, 0, 0),
+        (TaskState.ABORTED, None, 0, 0),
     ],
 )
-def test_what_nobody_runs(tmp_path: Path, state: TaskState, expected: tuple[int, int]) -> None:
-    assert Scene(tmp_path).progress(state, None) == expected
+def test_what_says_nothing_is_reckoned_and_never_done(
+    scene: Scene, state: TaskState, passed_ms: int | None, permille: int, left_ms: int
+) -> None:
+    """What fetches its inputs has not begun; None stands for what nobody runs."""
+    run = None if passed_ms is None else scene.running()
+    scene.at_ms += passed_ms or 0
+    assert scene.progress(state, run) == (permille, left_ms)
 
 
 @pytest.mark.parametrize(
-    ("passed_ms", "left_ms"), [(-50, 800), (0, 800), (300, 500), (800, 0), (2_000, 0)]
+    ("host", "passed_ms", "progress"),
+    [
+        (NODE, -50, (640, 800)),
+        (NODE, 0, (640, 800)),
+        (NODE, 300, (640, 500)),
+        (NODE, 800, (640, 0)),
+        (NODE, 2_000, (640, 0)),
+        ("aldernode", 0, (0, 2_000)),
+    ],
 )
 def test_what_a_program_says_counts_down_from_then(
-    tmp_path: Path, passed_ms: int, left_ms: int
+    scene: Scene, host: str, passed_ms: int, progress: tuple[int, int]
 ) -> None:
-    scene = Scene(tmp_path)
+    """But not what another machine says of a run of its own."""
     run = scene.running()
-    scene.reported.note(TaskProgressed(LONG, NODE, 640, 800))
+    scene.reported.note(TaskProgressed(LONG, host, 640, 800))
     scene.at_ms += passed_ms
-    assert scene.progress(TaskState.RUNNING, run) == (640, left_ms)
+    assert scene.progress(TaskState.RUNNING, run) == progress
 
 
 @pytest.mark.parametrize(
@@ -137,9 +149,8 @@ def test_what_a_program_says_counts_down_from_then(
     ],
 )
 def test_a_programs_word_is_forgotten_when_it_runs_no_more(
-    tmp_path: Path, after: TaskState, kept: bool
+    scene: Scene, after: TaskState, kept: bool
 ) -> None:
-    scene = Scene(tmp_path)
     run = scene.running()
     scene.reported.note(TaskProgressed(LONG, NODE, 1_700, 800))
     scene.reported.note(TaskMoved(LONG, TaskState.RUNNING, after, ""))
@@ -147,22 +158,13 @@ def test_a_programs_word_is_forgotten_when_it_runs_no_more(
     assert scene.progress(TaskState.RUNNING, run)[0] == (1_000 if kept else 0)
 
 
-def test_the_word_of_another_machine_is_not_of_this_run(tmp_path: Path) -> None:
-    scene = Scene(tmp_path)
-    run = scene.running()
-    scene.reported.note(TaskProgressed(LONG, "aldernode", 640, 800))
-    assert scene.progress(TaskState.RUNNING, run) == (0, 2_000)
-
-
-def test_how_far_a_workflow_is(tmp_path: Path) -> None:
+def test_how_far_a_workflow_is(scene: Scene) -> None:
     """Of 10 s that are expected, of which the longest path is 5."""
-    scene = Scene(tmp_path)
     assert scene.far == ("waiting", 0, 0, 0, 0)
     scene.running()
-    scene.at_ms += 1_000
-    assert scene.far == ("running", 100, 5_000, scene.at_ms + 5_000, 0)
-    scene.at_ms += 500
-    assert scene.far == ("running", 150, 5_000, scene.at_ms + 5_000, 0)
+    for passed_ms, permille in ((1_000, 100), (500, 150)):
+        scene.at_ms += passed_ms
+        assert scene.far == ("running", permille, 5_000, scene.at_ms + 5_000, 0)
     scene.node.succeed(LONG)
     scene.running(SPARE)
     scene.at_ms += 2_500
@@ -172,8 +174,8 @@ def test_how_far_a_workflow_is(tmp_path: Path) -> None:
 
 
 def test_the_end_of_a_workflow_is_that_of_its_last_run(tmp_path: Path) -> None:
-    told = {**WORKFLOW, "tasks": [WORKFLOW["tasks"][0], WORKFLOW["tasks"][3]]}
-    scene = Scene(tmp_path, told)
+    scene = Scene(tmp_path)
+    scene.submit(TASKS[0], TASKS[3])
     scene.node.volunteer()
     scene.node.succeed(next(iter(scene.node.runs)))
     assert scene.far[4] == 0
@@ -183,40 +185,23 @@ def test_the_end_of_a_workflow_is_that_of_its_last_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("helpers", "left_ms"),
+    ("tasks", "helpers", "left_ms"),
     [
-        ({"peers": (), "volunteering": True, "slots": 1}, 8_000),
-        ({"peers": (), "volunteering": True, "slots": 2}, 5_000),
-        ({"peers": (), "volunteering": False, "slots": 8}, 8_000),
+        (CHAIN, {"peers": (), "volunteering": True, "slots": 1}, 8_000),
+        (CHAIN, {"peers": (), "volunteering": True, "slots": 2}, 5_000),
+        (CHAIN, {"peers": (), "volunteering": False, "slots": 8}, 8_000),
+        (EIGHT, {"peers": (structs.replace(ALDER, slots=0),)}, 4_000),
+        (EIGHT, {"peers": (structs.replace(ALDER, slots=1),)}, 4_000),
+        (EIGHT, {"peers": (structs.replace(ALDER, slots=1, volunteering=False),)}, 8_000),
     ],
 )
 def test_what_is_left_is_shared_among_those_who_help(
-    tmp_path: Path, helpers: dict[str, Any], left_ms: int
+    tmp_path: Path, tasks: list[dict[str, Any]], helpers: dict[str, Any], left_ms: int
 ) -> None:
-    tasks = [
-        {"id": "long", "program": "copy", "expected_s": 2},
-        {"id": "last", "program": "copy", "after": ["long"], "expected_s": 3},
-        {"id": "spare", "program": "copy", "expected_s": 3},
-    ]
-    scene = Scene(tmp_path, {"name": "survey", "tasks": tasks})
+    """A chain of 5 s with 3 s beside it, and eight tasks of a second each."""
+    scene = Scene(tmp_path)
+    scene.submit(*tasks)
     scene.node.known = replace(scene.node.known, **helpers)
-    scene.running()
-    assert scene.far[2] == left_ms
-
-
-@pytest.mark.parametrize(
-    ("slots", "willing", "left_ms"), [(0, True, 4_000), (1, True, 4_000), (1, False, 8_000)]
-)
-def test_peers_that_help_share_the_rest(
-    tmp_path: Path, slots: int, willing: bool, left_ms: int
-) -> None:
-    """Eight tasks of a second each; this machine helps with one slot."""
-    tasks = [{"id": str(n), "program": "copy", "expected_s": 1} for n in range(7)]
-    tasks.append({"id": "long", "program": "copy", "expected_s": 1})
-    scene = Scene(tmp_path, {"name": "survey", "tasks": tasks})
-    (alder,) = scene.node.known.peers
-    peers = (structs.replace(alder, slots=slots, volunteering=willing),)
-    scene.node.known = replace(scene.node.known, peers=peers, slots=1, volunteering=True)
     scene.node.volunteer()
     (run,) = scene.node.table.owned.values()
     scene.at_ms = run.stamp[0]
@@ -224,37 +209,31 @@ def test_peers_that_help_share_the_rest(
 
 
 def test_of_a_task_that_was_given_up_the_last_run_is_shown(tmp_path: Path) -> None:
-    scene = Scene(tmp_path, {**WORKFLOW, "tasks": WORKFLOW["tasks"][:1]})
+    scene = Scene(tmp_path)
+    scene.submit(TASKS[0])
     scene.node.volunteer()
     for _ in range(3):
         scene.node.fail(LONG)
-    view = scene.views.task(_spec(scene, LONG))
+    view = scene.task()
     last = max(scene.node.table.life(LONG).runs, key=lambda run: run.attempt)
     assert (view.state, view.host, view.attempt) == (TaskState.ABORTED, "birch", 3)
     assert (view.begun_ms, view.ended_ms) == (last.claim.stamp[0], last.stamp[0])
     assert (view.expected_end_ms, view.generation) == (0, 1)
 
 
-def test_the_times_of_a_task(tmp_path: Path) -> None:
-    scene = Scene(tmp_path)
-    ready = scene.views.task(_spec(scene, LONG))
+def test_the_times_of_a_task(scene: Scene) -> None:
+    ready = scene.task()
     assert (ready.host, ready.attempt, ready.begun_ms, ready.ended_ms) == ("", 0, 0, 0)
     assert (ready.expected_s, ready.expected_end_ms) == (2.0, 0)
     run = scene.running()
     scene.at_ms += 700
-    view = scene.views.task(_spec(scene, LONG))
-    assert (view.begun_ms, view.ended_ms) == (run.claim.stamp[0], 0)
+    view, begun_ms = scene.task(), run.claim.stamp[0]
+    assert (view.begun_ms, view.ended_ms) == (begun_ms, 0)
     assert (view.changed_ms, view.attach) == (run.stamp[0], ())
     begun = scene.views.current(LONG, run)
-    assert (begun.permille, begun.left_ms, begun.begun_ms) == (350, 1_300, run.claim.stamp[0])
+    assert (begun.permille, begun.left_ms, begun.begun_ms) == (350, 1_300, begun_ms)
     assert view.expected_end_ms == scene.at_ms + 1_300
     scene.node.succeed(LONG)
-    ended = scene.views.task(_spec(scene, LONG))
-    outcome = scene.node.table.reading(LONG)
-    assert outcome is not None
-    assert outcome.outcome is not None
-    assert (ended.ended_ms, ended.expected_end_ms) == (outcome.outcome.stamp[0], 0)
-
-
-def _spec(scene: Scene, task: str) -> TaskSpec:
-    return scene.node.table.specs[task]
+    (last,) = scene.node.table.life(LONG).runs
+    ended = scene.task()
+    assert (ended.ended_ms, ended.expected_end_ms) == (last.stamp[0], 0)
