@@ -34,7 +34,7 @@ from agent.control.limits import Limits
 from agent.control.members import Relay, hello_for
 from agent.control.membership import other_member
 from agent.control.request_context import RequestContext
-from agent.control.text_session import TextError, TextSession, Token, read_line
+from agent.control.text_session import TextError, TextSession, read_line
 from agent.control.uploads import Uploads
 from agent.control.verbs import VERBS
 
@@ -169,10 +169,10 @@ class Connection:
 
     def _opens(self, line: bytes) -> bool:
         try:
-            said = read_line(line)
+            verb, told = read_line(line)
         except TextError:
             return False
-        token = said.token if isinstance(said, Token) else ""
+        token = told[0] if verb == "TOKEN" else ""
         return secrets.compare_digest(token.encode(), self._call.token.encode())
 
     def _greet(self) -> None:

@@ -30,9 +30,10 @@ from __future__ import annotations
 import asyncio
 import shlex
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from agent import __version__
 from agent.api.errors import RefusedError, ServiceError
@@ -52,15 +53,6 @@ from agent.protocol.records import ENDED, TaskId, TaskState
 LINE_WORDS_MAX = 4_096
 OUTPUT_NUMBER_MAX = 10_000
 PRIORITIES = ("low", "interactive")
-VERBS = ("TOKEN", "SCHEDULE", "SUBSCRIBE", "CANCEL", "HELP", "QUIT")
-USAGE = {
-    "TOKEN": "TOKEN token",
-    "SCHEDULE": "SCHEDULE program low|interactive [-p path] [-a task output]... [-x file]",
-    "SUBSCRIBE": "SUBSCRIBE task...",
-    "CANCEL": "CANCEL task",
-    "HELP": "HELP",
-    "QUIT": "QUIT",
-}
 PROGRESS_EVERY_S = 5.0
 SUBSCRIBED_MAX = 100_000
 PARAMETERS_BYTES_MAX = 65_536
@@ -72,73 +64,42 @@ class TextError(ServiceError):
     """One sentence: what is wrong with the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """The first line: who does not know the token is sent away."""
+class Rule(NamedTuple):
+    """How many words stand behind the first one, and what is said where it is another number."""
 
-    token: str
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """Run a program. ``inputs``: task and number of its output, from 1."""
-
-    program: str
-    priority: str
-    raw: str = ""
-    inputs: tuple[tuple[str, int], ...] = ()
-    parameters_file: str = ""
+    usage: str
+    least: int
+    most: int
+    wrong: str
 
 
-@dataclass(frozen=True, slots=True)
-class Subscribe:
-    """Tell how far these tasks are, from now on."""
-
-    tasks: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Cancel:
-    """Cancel this task."""
-
-    task: str
-
-
-@dataclass(frozen=True, slots=True)
-class Help:
-    """What is there to be said?"""
+RULES = {
+    "TOKEN": Rule("TOKEN token", 1, 1, "takes one word behind it"),
+    "SCHEDULE": Rule(
+        "SCHEDULE program low|interactive [-p path] [-a task output]... [-x file]",
+        2,
+        LINE_WORDS_MAX,
+        "needs a program and a priority",
+    ),
+    "SUBSCRIBE": Rule("SUBSCRIBE task...", 1, LINE_WORDS_MAX, "names no task"),
+    "CANCEL": Rule("CANCEL task", 1, 1, "takes one word behind it"),
+    "HELP": Rule("HELP", 0, 0, "takes nothing behind it"),
+    "QUIT": Rule("QUIT", 0, 0, "takes nothing behind it"),
+}
+ONE_OF = f"say one of {', '.join(RULES)}"
+SCHEDULE = RULES["SCHEDULE"].usage
 
 
-@dataclass(frozen=True, slots=True)
-class Quit:
-    """End the conversation."""
-
-
-Wish = Token | Schedule | Subscribe | Cancel | Help | Quit
-
-
-def read_line(line: bytes) -> Wish:
-    """Return the wish in a line. Raises ``TextError`` with what to say instead."""
-    words = _words(line)
-    verb, told = words[0].upper(), words[1:]
-    match verb:
-        case "TOKEN":
-            return Token(_only(verb, told))
-        case "SCHEDULE":
-            return _schedule(told)
-        case "SUBSCRIBE":
-            if not told:
-                raise TextError(f"SUBSCRIBE names no task: {USAGE[verb]}")
-            return Subscribe(tuple(dict.fromkeys(told)))
-        case "CANCEL":
-            return Cancel(_only(verb, told))
-        case "HELP" | "QUIT":
-            if told:
-                raise TextError(f"{verb} takes nothing behind it: {USAGE[verb]}")
-            return Help() if verb == "HELP" else Quit()
-        case _:
-            known = ", ".join(VERBS)
-            raise TextError(f"there is no {words[0][:40]}: say one of {known}")
+def read_line(line: bytes) -> tuple[str, list[str]]:
+    """Return the first word of a line, in large letters, and those behind it. Raises ``TextError``
+    with what to say instead."""
+    first, *told = _words(line)
+    rule = RULES.get(first.upper())
+    if rule is None:
+        raise TextError(f"there is no {first[:40]}: {ONE_OF}")
+    if not rule.least <= len(told) <= rule.most or told[:1] == [""]:
+        raise TextError(f"{first.upper()} {rule.wrong}: {rule.usage}")
+    return first.upper(), told
 
 
 def _words(line: bytes) -> list[str]:
@@ -156,25 +117,30 @@ def _words(line: bytes) -> list[str]:
     except ValueError as error:
         raise TextError("a quotation mark is not closed") from error
     if not words or not words[0]:
-        raise TextError(f"the line says nothing: say one of {', '.join(VERBS)}")
+        raise TextError(f"the line says nothing: {ONE_OF}")
     if len(words) > LINE_WORDS_MAX:
         raise TextError(f"the line has more than {LINE_WORDS_MAX} words")
     return words
 
 
-def _only(verb: str, told: list[str]) -> str:
-    if len(told) != 1 or not told[0]:
-        raise TextError(f"{verb} takes one word behind it: {USAGE[verb]}")
-    return told[0]
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Run a program. ``inputs``: task and number of its output, from 1."""
+
+    program: str
+    priority: str
+    raw: str
+    inputs: tuple[tuple[str, int], ...]
+    parameters_file: str
 
 
-def _schedule(told: list[str]) -> Schedule:
-    usage = USAGE["SCHEDULE"]
-    if len(told) < 2 or told[0].startswith("-") or not told[0]:
-        raise TextError(f"SCHEDULE needs a program and a priority: {usage}")
+def read_schedule(told: list[str]) -> Schedule:
+    """Return what the words behind ``SCHEDULE`` want. Raises ``TextError``."""
     program, priority, *options = told
+    if program.startswith("-"):
+        raise TextError(f"SCHEDULE {RULES['SCHEDULE'].wrong}: {SCHEDULE}")
     if priority not in PRIORITIES:
-        raise TextError(f'the priority is low or interactive, not "{priority[:40]}": {usage}')
+        raise TextError(f'the priority is low or interactive, not "{priority[:40]}": {SCHEDULE}')
     raw = parameters_file = ""
     inputs: list[tuple[str, int]] = []
     while options:
@@ -187,21 +153,21 @@ def _schedule(told: list[str]) -> Schedule:
             case "-a":
                 inputs.append(_input(options))
             case _:
-                raise TextError(f'SCHEDULE knows no "{option[:40]}": {usage}')
+                raise TextError(f'SCHEDULE knows no "{option[:40]}": {SCHEDULE}')
     return Schedule(program, priority, raw, tuple(inputs), parameters_file)
 
 
 def _value(option: str, before: str, options: list[str]) -> str:
     if before:
-        raise TextError(f"{option} stands twice: {USAGE['SCHEDULE']}")
+        raise TextError(f"{option} stands twice: {SCHEDULE}")
     if not options or not options[0]:
-        raise TextError(f"{option} needs a word behind it: {USAGE['SCHEDULE']}")
+        raise TextError(f"{option} needs a word behind it: {SCHEDULE}")
     return options.pop(0)
 
 
 def _input(options: list[str]) -> tuple[str, int]:
     if len(options) < 2 or not options[0]:
-        raise TextError(f"-a needs a task and the number of its output: {USAGE['SCHEDULE']}")
+        raise TextError(f"-a needs a task and the number of its output: {SCHEDULE}")
     task, number = options.pop(0), options.pop(0)
     if not (number.isascii() and number.isdecimal() and len(number) <= len(str(OUTPUT_NUMBER_MAX))):
         raise TextError(f'the output of -a is a number from 1, not "{number[:40]}"')
@@ -255,19 +221,20 @@ class TextSession:
     # -- what is said ----------------------------------------------------------------------
 
     async def _answer(self, line: bytes) -> bool:
-        match read_line(line):
-            case Token():
+        verb, told = read_line(line)
+        match verb:
+            case "TOKEN":
                 await self._say("WELCOME", self._call.now.name, __version__)
-            case Schedule() as told:
-                await self._say("SCHEDULED", await self._schedule(told))
-            case Subscribe(named):
-                await self._subscribe(named)
-            case Cancel(named):
-                await self._cancel(named)
-            case Help():
-                for usage in USAGE.values():
-                    await self._say("HELP", usage)
-            case Quit():
+            case "SCHEDULE":
+                await self._say("SCHEDULED", await self._schedule(read_schedule(told)))
+            case "SUBSCRIBE":
+                await self._subscribe(dict.fromkeys(told))
+            case "CANCEL":
+                await self._cancel(*told)
+            case "HELP":
+                for rule in RULES.values():
+                    await self._say("HELP", rule.usage)
+            case _:
                 return False
         return True
 
@@ -318,7 +285,7 @@ class TextSession:
                 return name
         raise RefusedError(ErrorCode.AGENT_FAILED, "no free name was found: try again")
 
-    async def _subscribe(self, named: tuple[str, ...]) -> None:
+    async def _subscribe(self, named: Iterable[str]) -> None:
         table = self._call.now.table
         tasks = [find_task(table, each).task for each in named]
         if len(self._subscribed) + len(tasks) > SUBSCRIBED_MAX:
@@ -382,8 +349,9 @@ class TextSession:
         return max(0, until_ms - view.begun_ms) // 1000
 
     async def _say(self, *words: str) -> None:
-        text = readable(" ".join(words), self._call.now.table) if words[0] == "ERROR" else ""
-        line = text or " ".join(words)
+        line = " ".join(words)
+        if words[0] == "ERROR":
+            line = readable(line, self._call.now.table)
         await self._tell(" ".join(line.split()).encode() + b"\n")
 
 

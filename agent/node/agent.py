@@ -26,8 +26,6 @@ from agent.api.reasons import Reason, as_why, text_of
 from agent.api.session import PeerChanged, VolunteeringChanged
 from agent.control.port import Notice
 from agent.control.rooms import Rooms
-from agent.data.node_datasets import NodeDatasets
-from agent.data.publishing import PublishedPrograms
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
 from agent.flock.operations import FlockOperations
@@ -68,9 +66,12 @@ class Agent:
     """One live node, from ``start`` to ``stop``."""
 
     def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
-        self._home, self._options, self.settings = home, options, settings
+        self.home, self._options, self.settings = home, options, settings
+        self.name, self.discovers = settings.name, options.discovery
+        self.live: RunningNode
+        """The node that runs now; another one after this one has left a flock."""
         self._watchers: list[Callable[[Notice], None]] = []
-        self._requests = PendingRequests(settings.name, lambda: self._live.hand)
+        self._requests = PendingRequests(settings.name, lambda: self.live.hand)
         self.ask, self.answered = self._requests.ask, self._requests.answered
         self._ends = WorkflowEnds()
         self._handed_back = asyncio.Event()
@@ -162,33 +163,18 @@ class Agent:
 
         It is ahead of the notices: a change is told when it is on disk.
         """
-        return self._live.node.table
+        return self.live.node.table
 
     def story(self, task: TaskId) -> list[StoryEntry]:
         """Return why the task moved, as far as this node saw it."""
-        return self._live.node.story(task)
+        return self.live.node.story(task)
 
     # -- this node and its peers -----------------------------------------------------------
 
     @property
-    def home(self) -> Home:
-        """Where this node keeps its files."""
-        return self._home
-
-    @property
-    def live(self) -> RunningNode:
-        """The node that runs now, for the parts of the composition root."""
-        return self._live
-
-    @property
     def node_id(self) -> NodeId:
         """This node; a new one after it has left a flock."""
-        return self._live.node_id
-
-    @property
-    def name(self) -> str:
-        """What people call this node."""
-        return self.settings.name
+        return self.live.node_id
 
     @property
     def port(self) -> int:
@@ -204,7 +190,7 @@ class Agent:
     @property
     def rooms(self) -> Rooms:
         """The rooms that do what people ask for; others after this node has begun anew."""
-        live = self._live
+        live = self.live
         return Rooms(
             self.flock,
             self._volunteering,
@@ -216,7 +202,7 @@ class Agent:
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
-        return Snapshot(self, self.flock, self._live, self.presence)
+        return Snapshot(self, self.flock, self.live, self.presence)
 
     async def reach(self, member: NodeId) -> Streams:
         """Open a connection to the client protocol of a member. Raises ``ServiceError``."""
@@ -256,45 +242,30 @@ class Agent:
     # -- for the parts of the composition root ---------------------------------------------
 
     @property
-    def datasets(self) -> NodeDatasets:
-        """What this node keeps, and the way in and out."""
-        return self._live.datasets
-
-    @property
-    def published(self) -> PublishedPrograms:
-        """Programs that were published, and what is decided about them here."""
-        return self._live.published
-
-    @property
-    def discovers(self) -> bool:
-        """Whether peers are looked for by multicast."""
-        return self._options.discovery
-
-    @property
     def told_presence(self) -> PresenceChanged:
         """What the node was told last of whether this machine helps."""
-        return self._live.presence
+        return self.live.presence
 
     @property
     def hand(self) -> Callable[[Event], None]:
         """What hands an event to the protocol's node, as long as that lives."""
-        return self._live.hand
+        return self.live.hand
 
     def serve_bulk(self, peer: NodeId, pipe: Pipe) -> None:
         """Serve a transfer of data that a peer has begun, in a thread, until it ends."""
-        self._live.datasets.transfers.serve(peer, pipe)
+        self.live.datasets.transfers.serve(peer, pipe)
 
     async def begin_again(self, between: Callable[[], Awaitable[None]]) -> None:
         """Close the protocol's node, wait for ``between``, and begin with what the home holds then.
         Raises what ``begin_node`` raises."""
-        await self._live.close()
+        await self.live.close()
         await between()
         await self.begin_node()
 
     def notify(self, notice: Notice) -> None:
         """Tell a notice to everybody who subscribed, and that a workflow has ended where it has;
         one who raises is logged, and the others hear it."""
-        live = self._live
+        live = self.live
         if isinstance(notice, TaskMoved):
             live.datasets.moved(notice)
             live.published.moved(notice)
@@ -316,24 +287,22 @@ class Agent:
         """Start the node that this home holds now, and its network if it belongs to a flock. Raises
         ``ServiceError`` or ``MembershipError``; what was opened is closed again then."""
         async with AsyncExitStack() as undone:
-            journal = await open_journal(self._home)
+            journal = await open_journal(self.home)
             self._begin_logs()
             undone.push_async_callback(asyncio.to_thread, journal.close)
-            membership = await asyncio.to_thread(Membership.open, self._home.identity)
-            me = await asyncio.to_thread(_node_id, self._home, membership)
-            datasets = await open_datasets(me, self._home, self.settings, self.open_bulk)
+            membership = await asyncio.to_thread(Membership.open, self.home.identity)
+            me = await asyncio.to_thread(_node_id, self.home, membership)
+            datasets = await open_datasets(me, self.home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)
-            self._live = RunningNode(
-                me, self._home, self.settings, self._options, journal, datasets
-            )
-            self._live.work_began = self.presence.work_began
-            self._live.row_changed = partial(self.notify, PeerChanged(me))
-            self._live.published.offered = self.notify
+            self.live = RunningNode(me, self.home, self.settings, self._options, journal, datasets)
+            self.live.work_began = self.presence.work_began
+            self.live.row_changed = partial(self.notify, PeerChanged(me))
+            self.live.published.offered = self.notify
             network = None if membership is None else self.flock.network_of(membership)
             members = () if network is None else network.member_ids
-            await self._live.start(members, self, self, self.presence.current())
+            await self.live.start(members, self, self, self.presence.current())
             undone.pop_all()
-            undone.push_async_callback(self._live.close)
+            undone.push_async_callback(self.live.close)
             if network is not None:
                 await self.flock.connect(network)
             undone.pop_all()
@@ -342,13 +311,13 @@ class Agent:
         """Hand back, say goodbye, and close what ``begin_node`` has opened."""
         await self.hand_back(reason)
         await self.end_network()
-        await self._live.close()
+        await self.live.close()
 
     async def hand_back(self, reason: str) -> None:
         """Have the node hand everything back, and wait for it; after the time for that, log so and
         return."""
         self._handed_back.clear()
-        self._live.shut_down(reason)
+        self.live.shut_down(reason)
         try:
             async with asyncio.timeout(self._options.stop_within_s):
                 await self._handed_back.wait()
@@ -363,10 +332,10 @@ class Agent:
 
     def set_presence(self, presence: PresenceChanged) -> None:
         """Tell the node whether this machine works for others now."""
-        self._live.set_presence(presence)
+        self.live.set_presence(presence)
 
     def _running(self) -> int:
-        return self._live.children.running()
+        return self.live.children.running()
 
     def _presence_changed(
         self, presence: PresenceChanged | None, reason: Reason, paused: bool
@@ -375,7 +344,7 @@ class Agent:
         if presence is not None:
             log.info("%s", english(reason))
             if self.network is None or not self.network.expelled:
-                self._live.set_presence(presence)
+                self.live.set_presence(presence)
         helps = now.volunteering, now.owner_present
         self.notify(VolunteeringChanged(*helps, text_of(reason), paused, why=as_why(reason)))
 
@@ -400,10 +369,10 @@ class Agent:
         self._in_background(watch_load(self._load_told, self._tell_load, self._stopped))
 
     def _load_told(self) -> int | None:
-        return None if self._reason or self.flock.busy else self._live.presence.load_percent
+        return None if self._reason or self.flock.busy else self.live.presence.load_percent
 
     def _tell_load(self, percent: int) -> None:
-        self._live.set_load(percent)
+        self.live.set_load(percent)
 
     def _begin_logs(self) -> None:
         """Not before this home is ours: the log is part of it."""
@@ -411,10 +380,10 @@ class Agent:
         self._end_logs()
         try:
             terminal = sys.stderr if options.log_to_terminal else None
-            self._end_logs = logs.begin(self._home.log if options.log_to_files else None, terminal)
+            self._end_logs = logs.begin(self.home.log if options.log_to_files else None, terminal)
         except OSError as error:
             self._end_logs = logs.begin(None, sys.stderr)
-            log.warning("the log in %s cannot be written: %s", self._home.log, error.strerror)
+            log.warning("the log in %s cannot be written: %s", self.home.log, error.strerror)
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
@@ -425,7 +394,7 @@ class Agent:
                     await self._stopped.wait()
             except TimeoutError:
                 if not (self._reason or self.flock.busy):
-                    self._live.look_for_programs()
+                    self.live.look_for_programs()
                 trimmer.give_back()
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:

@@ -17,8 +17,6 @@ from agent.flock.own_node import OwnNode
 from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
-from agent.protocol.records import NodeId
-from agent.protocol.table import Table
 
 
 class Snapshot:
@@ -28,33 +26,14 @@ class Snapshot:
         self, own: OwnNode, flock: FlockOperations, live: RunningNode, presence: PresenceWatcher
     ) -> None:
         self._own, self._flock, self._live, self._presence = own, flock, live, presence
-
-    @property
-    def node(self) -> NodeId:
-        """Return the id of this node."""
-        return self._live.node_id
-
-    @property
-    def name(self) -> str:
-        """Return what people call this node."""
-        return self._own.name
-
-    @property
-    def table(self) -> Table:
-        """The table, to be read only, and only in the loop.
-
-        It is ahead of the notices: a change is told when it is on disk.
-        """
-        return self._live.node.table
+        self.node, self.name, self.name_of = live.node_id, own.name, own.name_of
+        self.table = live.node.table
+        """To be read only, and only in the loop; ahead of the notices, which tell what is on disk."""
 
     @property
     def flock(self) -> FlockFacts | None:
         """Return the flock that it belongs to; None when it runs alone."""
         return self._flock.flock()
-
-    def name_of(self, node: NodeId) -> str:
-        """Return what people call a node."""
-        return self._own.name_of(node)
 
     @cached_property
     def status(self) -> NodeView:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from agent.api.rpc import ErrorCode
-from agent.control.text_session import TextError, read_line
+from agent.control.text_session import TextError, read_line, read_schedule
 from tests.control.serving import LineClient, Serving, greeted, stranger
 
 
@@ -110,7 +110,9 @@ def test_what_a_line_may_say(line: str, fault: str) -> None:
 
 def said(line: str) -> str:
     try:
-        read_line(line.encode())
+        verb, told = read_line(line.encode())
+        if verb == "SCHEDULE":
+            read_schedule(told)
     except TextError as error:
         return str(error)
     return ""

@@ -85,13 +85,13 @@ async def services_of_homes(folder: Path, *names: str) -> AsyncIterator[list[Age
 
 def here(service: Agent, dataset: str) -> bool:
     """Whether a node has a dataset."""
-    return service.datasets.store.has(dataset)
+    return service.live.datasets.store.has(dataset)
 
 
 async def brought(service: Agent, dataset: str) -> None:
     """Wait until others know who has it, and have it brought."""
-    await eventually(lambda: bool(service.datasets.holders(dataset)))
-    await service.datasets.bring(dataset)
+    await eventually(lambda: bool(service.live.datasets.holders(dataset)))
+    await service.live.datasets.bring(dataset)
 
 
 async def submit(service: Agent, workflow: str, *tasks: TaskSpec) -> Answer:
@@ -114,5 +114,5 @@ def raw(dataset: Dataset) -> tuple[Dataset, ...]:
 async def laid(service: Agent, dataset: str, folder: Path) -> Path:
     """A dataset as a program gets it, brought here first."""
     await asyncio.to_thread(folder.mkdir)
-    await service.datasets.bring(dataset)
-    return await service.datasets.lay(dataset, folder)
+    await service.live.datasets.bring(dataset)
+    return await service.live.datasets.lay(dataset, folder)

@@ -283,7 +283,7 @@ async def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(
         await flock_of(ant, bee)
         path = tmp_path / "quiet.txt"
         path.write_text(f"word {mark}")
-        given = await ant.datasets.add(path)
+        given = await ant.live.datasets.add(path)
         await submit(
             ant,
             f"w{mark}",
@@ -302,7 +302,7 @@ async def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(
         await bee.ask(MarkGate("", gate))
         await until(lambda: in_state([bee], last, TaskState.TERMINATED))
         assert notes.read_text().split() == [first, last]
-        made = await asyncio.to_thread(bee.datasets.shared.backend.made, output.dataset)  # type: ignore[union-attr]
+        made = await asyncio.to_thread(bee.live.datasets.shared.backend.made, output.dataset)  # type: ignore[union-attr]
         assert [each.task for each in made] == [first]
     finally:
         await ant.stop("the test is over")
@@ -319,13 +319,13 @@ async def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path:
     try:
         await flock_of(ant, bee, cat)
         path, dataset = a_file(tmp_path / "raw", 2 * MEGABYTE)
-        given = await ant.datasets.add(path)
+        given = await ant.live.datasets.add(path)
         await submit(ant, "w", TaskSpec("a", "a", "nothing here", raw=(given,)))
-        await until(lambda: bee.node_id in cat.datasets.holders(dataset))
+        await until(lambda: bee.node_id in cat.live.datasets.holders(dataset))
         await ant.stop("switched off")
         assert not here(bee, dataset)
-        await cat.datasets.bring(dataset)
-        assert await cat.datasets.read(dataset, "", 0, 3 * MEGABYTE) == path.read_bytes()
+        await cat.live.datasets.bring(dataset)
+        assert await cat.live.datasets.read(dataset, "", 0, 3 * MEGABYTE) == path.read_bytes()
     finally:
         for service in (ant, bee, cat):
             await service.stop("the test is over")

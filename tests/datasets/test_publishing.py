@@ -35,7 +35,7 @@ async def test_a_published_program_runs_where_it_was_published_and_where_all_are
         services(tmp_path, "bee", published_programs="always") as (bee,),
     ):
         await flock_of(ant, bee)
-        name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        name, dataset = await ant.live.published.publish(a_program(tmp_path / "mine"))
         assert name == f"shout@{dataset.dataset.removeprefix('tree:')[:12]}"
         assert name in ant.live.look_for_programs()
         await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
@@ -55,27 +55,27 @@ async def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: 
             lambda n: offered.append(n.program) if isinstance(n, ProgramWaiting) else None
         )
         await flock_of(ant, bee)
-        name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        name, dataset = await ant.live.published.publish(a_program(tmp_path / "mine"))
         await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
         await until(lambda: offered == [name])
-        assert [each.program for each in bee.published.waiting()] == [name]
+        assert [each.program for each in bee.live.published.waiting()] == [name]
         assert reading(bee, "a").state is TaskState.READY
-        await bee.published.accept(name)
-        assert bee.published.waiting() == []
+        await bee.live.published.accept(name)
+        assert bee.live.published.waiting() == []
         await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
         await bee.stop("restarted")
         again = await Agent.start(Home.at(tmp_path / "bee"), QUIET)
         assert name in again.live.look_for_programs()
-        await again.published.refuse(name)
+        await again.live.published.refuse(name)
         assert name not in again.live.look_for_programs()
         with pytest.raises(ServiceError, match="No published program"):
-            await again.published.accept("other@000000000000")
+            await again.live.published.accept("other@000000000000")
         await again.stop("the test is over")
 
 
 async def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> None:
     async with services(tmp_path, "ant", published_programs="always") as (ant,):
-        _, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        _, dataset = await ant.live.published.publish(a_program(tmp_path / "mine"))
         other = task("shout@000000000000", dataset, tmp_path / "notes")
         await submit(ant, "w", other)
         await until(lambda: in_state([ant], "a", TaskState.ABORTED))
@@ -93,7 +93,7 @@ async def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(
     (folder / "program.yaml").write_text("name: broken\ncommand: 7\ncolour: red\n")
 
     async with services(tmp_path, "ant", published_programs="always") as (ant,):
-        dataset = await ant.datasets.add(folder)
+        dataset = await ant.live.datasets.add(folder)
         name = f"broken@{dataset.dataset.removeprefix('tree:')[:12]}"
         await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
         await until(lambda: in_state([ant], "a", TaskState.ABORTED))
@@ -109,8 +109,8 @@ async def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(
 
 async def test_what_an_owner_does_not_accept_is_no_failure_of_the_work(tmp_path: Path) -> None:
     async with services(tmp_path, "ant") as (ant,):
-        name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
-        await ant.published.refuse(name)
+        name, dataset = await ant.live.published.publish(a_program(tmp_path / "mine"))
+        await ant.live.published.refuse(name)
         with pytest.raises(NotAcceptedError, match="has not accepted it"):
             await ant.live.published.ready(task(name, dataset, tmp_path / "notes"))
 
@@ -119,7 +119,7 @@ async def test_two_programs_whose_names_begin_alike_are_not_taken_for_each_other
     tmp_path: Path,
 ) -> None:
     async with services(tmp_path, "ant") as (ant,):
-        name, dataset = await ant.published.publish(a_program(tmp_path / "mine"))
+        name, dataset = await ant.live.published.publish(a_program(tmp_path / "mine"))
         alike = Dataset(dataset.dataset[:-1] + ("0" if dataset.dataset[-1] != "0" else "1"))
         published = ant.live.published
         await published.ready(task(name, dataset, tmp_path / "notes"))
@@ -130,4 +130,4 @@ async def test_two_programs_whose_names_begin_alike_are_not_taken_for_each_other
 async def test_what_is_no_program_is_not_published(tmp_path: Path) -> None:
     async with services(tmp_path, "ant") as (ant,):
         with pytest.raises(ServiceError, match="cannot be published"):
-            await ant.published.publish(tmp_path)
+            await ant.live.published.publish(tmp_path)

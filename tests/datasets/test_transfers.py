@@ -24,11 +24,11 @@ async def test_a_large_file_comes_from_several_holders(
 
     async with members(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
         path, dataset = a_file(tmp_path / "raw", 30 * MEGABYTE + 17)
-        await ant.datasets.add(path)
+        await ant.live.datasets.add(path)
         await until(lambda: here(bee, dataset) or here(cat, dataset))
         lacking = cat if here(bee, dataset) else bee
-        await until(lambda: len(lacking.datasets.holders(dataset)) == 2)
-        await lacking.datasets.bring(dataset)
+        await until(lambda: len(lacking.live.datasets.holders(dataset)) == 2)
+        await lacking.live.datasets.bring(dataset)
         assert here(lacking, dataset)
         copy = await laid(lacking, dataset, tmp_path / "laid")
         assert copy.read_bytes() == path.read_bytes()
@@ -38,10 +38,10 @@ async def test_a_folder_of_many_files_comes_with_its_names(tmp_path: Path) -> No
     async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
         sizes = [0, 1, 5 * MEGABYTE, *range(2_000, 2_150)]
         folder = a_folder(tmp_path / "raw", sizes)
-        dataset = (await ant.datasets.add(folder)).dataset
+        dataset = (await ant.live.datasets.add(folder)).dataset
         await flock_of(ant, bee)
         await until(lambda: here(bee, dataset))
-        (view,) = (await bee.datasets.listing()).datasets
+        (view,) = (await bee.live.datasets.listing()).datasets
         assert view.name == "raw"
         assert view.size_bytes == sum(sizes)
         copy = await laid(bee, dataset, tmp_path / "laid")
@@ -54,11 +54,11 @@ async def test_a_damaged_copy_is_dropped_and_the_good_one_taken(tmp_path: Path) 
     async with services(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
         path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
         for node in (ant, bee):
-            node.datasets.store.keep(path)
-        _rot(bee.datasets.store, dataset)
+            node.live.datasets.store.keep(path)
+        _rot(bee.live.datasets.store, dataset)
         await flock_of(ant, bee, cat)
-        await until(lambda: len(cat.datasets.holders(dataset)) == 2)
-        await cat.datasets.bring(dataset)
+        await until(lambda: len(cat.live.datasets.holders(dataset)) == 2)
+        await cat.live.datasets.bring(dataset)
         copy = await laid(cat, dataset, tmp_path / "laid")
         assert copy.read_bytes() == path.read_bytes()
 
@@ -67,14 +67,14 @@ async def test_a_damaged_only_copy_is_dropped_and_said(tmp_path: Path) -> None:
     async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
         for size in (9 * MEGABYTE, 1_000):
             path, dataset = a_file(tmp_path / "raw", size)
-            ant.datasets.store.keep(path)
-            _rot(ant.datasets.store, dataset)
+            ant.live.datasets.store.keep(path)
+            _rot(ant.live.datasets.store, dataset)
             if bee.flock.flock() is None:
                 await flock_of(ant, bee)
             with pytest.raises(OSError, match="could not be fetched"):
                 await brought(bee, dataset)
             await until(lambda dataset=dataset: not here(ant, dataset))  # type: ignore[misc]
-            await until(lambda dataset=dataset: not bee.datasets.holders(dataset))  # type: ignore[misc]
+            await until(lambda dataset=dataset: not bee.live.datasets.holders(dataset))  # type: ignore[misc]
 
 
 async def test_a_transfer_that_breaks_goes_on_where_it_was(
@@ -86,7 +86,7 @@ async def test_a_transfer_that_breaks_goes_on_where_it_was(
 
     async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
         path, dataset = a_file(tmp_path / "raw", size)
-        ant.datasets.store.keep(path)
+        ant.live.datasets.store.keep(path)
         await flock_of(ant, bee)
         await brought(bee, dataset)
         copy = await laid(bee, dataset, tmp_path / "laid")
@@ -100,12 +100,12 @@ async def test_what_has_no_room_is_refused_in_words(tmp_path: Path) -> None:
     ):
         await flock_of(ant, bee)
         path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
-        await ant.datasets.add(path)
+        await ant.live.datasets.add(path)
         with pytest.raises(OSError, match="no room for"):
             await brought(bee, dataset)
-        assert (await bee.datasets.listing()).used_bytes == 0
+        assert (await bee.live.datasets.listing()).used_bytes == 0
         small_path, other = a_file(tmp_path / "raw", 1_000, "small")
-        await ant.datasets.add(small_path)
+        await ant.live.datasets.add(small_path)
         await until(lambda: here(bee, other))
 
 
@@ -117,9 +117,9 @@ async def test_who_takes_a_copy_counts_at_once_and_who_refuses_one_does_not(tmp_
         services(tmp_path, "cat", volunteer="paused", datasets_gb=0.002) as (cat,),
     ):
         path, dataset = a_file(tmp_path / "raw", 9 * MEGABYTE)
-        ant.datasets.store.keep(path)
+        ant.live.datasets.store.keep(path)
         await flock_of(ant, bee, cat)
-        transfers, peers = ant.datasets.transfers, (cat.node_id, bee.node_id)
+        transfers, peers = ant.live.datasets.transfers, (cat.node_id, bee.node_id)
         assert await transfers.spread([dataset], peers, 1) == [bee.node_id]
         assert transfers.takers(dataset) == {bee.node_id}
         assert transfers.takers(f"sha256:{64 * '0'}") == set()
@@ -128,7 +128,7 @@ async def test_who_takes_a_copy_counts_at_once_and_who_refuses_one_does_not(tmp_
 async def test_what_nobody_has_is_said(tmp_path: Path) -> None:
     async with services(tmp_path, "ant", volunteer="paused") as (ant,):
         with pytest.raises(OSError, match="nobody has it"):
-            await ant.datasets.bring("sha256:" + "0" * 64)
+            await ant.live.datasets.bring("sha256:" + "0" * 64)
 
 
 def _rot(store: DatasetStore, dataset: str) -> None:

@@ -56,7 +56,7 @@ async def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_d
         await flock_of(ant, bee)
         path = tmp_path / "quiet.txt"
         path.write_text("a quiet word")
-        given = await ant.datasets.add(path)
+        given = await ant.live.datasets.add(path)
         second = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
         await submit(ant, "w", shout("a", notes, raw=raw(given)), second)
         await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
@@ -68,8 +68,8 @@ async def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_d
             outcome = reading(ant, task).outcome
             assert outcome is not None
             assert set(outcome.phase.holders) == {ant.node_id, bee.node_id}  # type: ignore[union-attr]
-            assert await ant.datasets.read(output.dataset, "", 0, 99) == said
-        store = bee.datasets.store
+            assert await ant.live.datasets.read(output.dataset, "", 0, 99) == said
+        store = bee.live.datasets.store
         made = {
             each.task: kept.name
             for kept in store.listing()
@@ -85,7 +85,7 @@ async def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path) -
     async with services_of_homes(tmp_path, "bee", "cat") as (bee, cat):
         ant = await Agent.start(home, QUIET)
         await flock_of(ant, bee, cat)
-        given = await ant.datasets.add(a_folder(tmp_path / "raw", [10, 20, 5 * MEGABYTE]))
+        given = await ant.live.datasets.add(a_folder(tmp_path / "raw", [10, 20, 5 * MEGABYTE]))
         await submit(
             ant,
             "w",
@@ -115,7 +115,7 @@ async def test_when_all_copies_are_lost_the_task_runs_again_and_says_why(
         await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
         (output,) = reading(ant, "a").outputs
         for service in (ant, bee):
-            service.datasets.store.remove([output.dataset])
+            service.live.datasets.store.remove([output.dataset])
         await open_gate(bee, "g")
         await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
         assert runs(notes) == ["a", "a", "b"]
@@ -133,7 +133,7 @@ async def test_a_node_without_room_gives_the_task_back_in_words(tmp_path: Path) 
     ):
         await flock_of(ant, bee)
         path, dataset = a_file(tmp_path / "raw", 5 * MEGABYTE)
-        given = await ant.datasets.add(path)
+        given = await ant.live.datasets.add(path)
         await submit(ant, "w", shout("a", notes, raw=raw(given)))
 
         def given_back() -> list[str]:
@@ -159,9 +159,9 @@ async def test_an_input_that_was_damaged_here_is_fetched_again_and_nothing_faile
         await flock_of(ant, bee)
         path = tmp_path / "quiet.txt"
         path.write_text("a quiet word")
-        given = await ant.datasets.add(path)
+        given = await ant.live.datasets.add(path)
         await until(lambda: here(bee, given.dataset))
-        place = bee.datasets.store.sound(given.dataset.partition(":")[2])
+        place = bee.live.datasets.store.sound(given.dataset.partition(":")[2])
         place.chmod(0o600)
         place.write_text("A LOUDER ONE")
         await submit(ant, "w", shout("a", notes, raw=raw(given)))
@@ -169,7 +169,7 @@ async def test_an_input_that_was_damaged_here_is_fetched_again_and_nothing_faile
         ends = [type(run.phase) for run in ant.table.life("a").runs]
         assert ends == [Evicted, Terminated]
         (output,) = reading(ant, "a").outputs
-        assert await bee.datasets.read(output.dataset, "", 0, 99) == b"A QUIET WORD!"
+        assert await bee.live.datasets.read(output.dataset, "", 0, 99) == b"A QUIET WORD!"
 
 
 async def test_what_work_needs_stays_and_so_do_results_until_their_workflow_leaves(
@@ -180,7 +180,7 @@ async def test_what_work_needs_stays_and_so_do_results_until_their_workflow_leav
     async with services_of_homes(tmp_path, "ant") as (ant,):
         path = tmp_path / "quiet.txt"
         path.write_text("a quiet word")
-        given = await ant.datasets.add(path)
+        given = await ant.live.datasets.add(path)
         last = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
         await submit(ant, "w", shout("a", notes, raw=raw(given)), gate("g", "b"), last)
         await until(lambda: in_state([ant], "b", TaskState.TERMINATED))
