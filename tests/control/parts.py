@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import structs
@@ -12,22 +12,13 @@ from msgspec import structs
 from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyReply
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import MembershipError, ServiceError
-from agent.api.presence_reasons import SystemSays
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
-from agent.presence.judgement import Cause
-from agent.presence.readings import Kind
-from agent.presence.rules import Rules, faults
-from agent.presence.watching import PresenceState, SourceState
+from agent.presence.rules import Rules
+from agent.presence.sources.source import Sources
+from agent.presence.watching import PresenceWatcher
 from agent.protocol.records import Dataset, DatasetId, NodeId
 from agent.storage.datasets.errors import DatasetMissing
-
-TOMORROW_S = 2_000_000_000.0
-SOURCES = tuple(
-    SourceState(kind, True, False, "free", SystemSays(f"{kind.value} is fine"), 1e9)
-    for kind in Kind
-)
-
 
 WAITING = JoinRequestView(
     "0123456789abcdef",
@@ -116,49 +107,17 @@ class FakePublished:
         await self.accept(name, "refused")
 
 
-class FakePresence:
-    """Watches nothing; what ``Volunteering`` asks of a watcher."""
-
-    def __init__(self) -> None:
-        self.now = PresenceState(
-            volunteering=True,
-            owner_present=False,
-            cause=next(iter(Cause)),
-            reason=SystemSays("idle"),
-            rules=Rules(),
-            paused=False,
-            paused_until_s=None,
-            finishing=False,
-            sources=(),
-        )
-
-    def state(self) -> PresenceState:
-        return self.now
-
-    async def look(self) -> PresenceState:
-        self.now = replace(self.now, sources=SOURCES)
-        return self.now
-
-    def pause(self, until_s: float | None = None) -> None:
-        self.now = replace(self.now, paused=True, paused_until_s=until_s, volunteering=False)
-
-    def finish_then_pause(self, until_s: float | None = None) -> None:
-        self.now = replace(self.now, finishing=True, paused_until_s=until_s)
-
-    async def kept(self) -> None:
-        """Nothing is on a disk here."""
-
-    def resume(self) -> None:
-        self.now = replace(self.now, paused=False, finishing=False, volunteering=True)
-
-    def tomorrow_s(self) -> float:
-        return TOMORROW_S
-
-    async def set_rules(self, rules: Rules) -> None:
-        wrong = faults(rules)
-        if wrong:
-            raise ServiceError(f"These rules cannot be kept: {wrong[0]}")
-        self.now = replace(self.now, rules=rules)
+def presence_of(folder: Path) -> PresenceWatcher:
+    """The real one, which was not started: it watches nothing."""
+    return PresenceWatcher(
+        folder,
+        Rules(),
+        lambda _: None,
+        starts_paused=False,
+        running=lambda: 0,
+        hand=lambda *_: None,
+        make_sources=lambda: Sources({}, lambda _: None),
+    )
 
 
 @dataclass

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -30,7 +30,6 @@ from agent.node.report import away_of
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.presence.volunteering import Volunteering
-from agent.presence.watching import PresenceWatcher
 from agent.protocol import events, messages
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
@@ -66,8 +65,8 @@ from agent.settings.node_settings import NodeSettings
 from tests.control.parts import (
     FakeAdmission,
     FakeDatasets,
-    FakePresence,
     FakePublished,
+    presence_of,
 )
 
 NODE = "birchnode"
@@ -192,7 +191,7 @@ class FakeNode:
         self.runs: dict[TaskId, RunName] = {}
         known = KNOWN if flock else replace(KNOWN, flock=None, members=(), peers=(), port=0)
         self.known = replace(known, log_folder=str(folder), data_folder=str(folder))
-        self.presence, self.datasets = FakePresence(), FakeDatasets(NODE)
+        self.presence, self.datasets = presence_of(folder), FakeDatasets(NODE)
         self.history = TaskHistory(
             folder, folder, lambda: self.node.table, lambda: NODE, KNOWN.name_of
         )
@@ -286,7 +285,7 @@ class FakeNode:
         """Fakes, but for those that need neither network nor store."""
         return Rooms(
             self.flock,
-            Volunteering(cast("PresenceWatcher", self.presence)),
+            Volunteering(self.presence),
             self.datasets,
             self.published,
             self.history,
