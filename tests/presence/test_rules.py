@@ -1,20 +1,23 @@
-"""Rules in the settings file, both ways, and those that cancel each other."""
+"""Rules in the settings file, both ways, and those that cancel each other; hours of the week."""
 
 from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.presence.hours import WEEK, Hours
+from agent.presence.hours import WEEK, Hours, inside, next_change_s, tomorrow_s
 from agent.presence.rules import Mode, Rules, faults
-from agent.presence.rules_file import read_rules, written_rules
+from agent.presence.rules_file import read_hours, read_rules, written_rules
 from agent.settings.editing import keep_rules, with_values
 from agent.settings.node_settings import SettingsError, read_settings
+from tests.presence.scenes import ZURICH, at
 
 OTHERS = """\
 # of the workshop
@@ -145,3 +148,134 @@ def test_paused_in_the_file_leaves_rules_for_whoever_resumes(tmp_path: Path) -> 
     settings = read_settings(path)
     assert settings.volunteer == "paused"
     assert settings.rules == Rules(Mode.ALWAYS, own_only=True)
+
+
+# -- hours of the week: overnight, several a day, summer time, another zone; and as text -----
+
+
+NIGHTS = read_hours("mon-fri 18:00-07:00")
+LUNCH = read_hours("mon-fri 12:00-13:00")
+
+
+@pytest.mark.parametrize(
+    ("hours", "local", "expected"),
+    [
+        (NIGHTS, "2026-03-10 18:00", True),  # a Tuesday
+        (NIGHTS, "2026-03-10 17:59", False),
+        (NIGHTS, "2026-03-11 06:59", True),
+        (NIGHTS, "2026-03-11 07:00", False),
+        (NIGHTS, "2026-03-14 06:59", True),  # Saturday morning still is Friday's night
+        (NIGHTS, "2026-03-14 18:00", False),
+        (NIGHTS, "2026-03-16 03:00", False),  # Monday morning is Sunday's night
+        (NIGHTS + LUNCH, "2026-03-10 12:30", True),
+        (NIGHTS + LUNCH, "2026-03-10 13:00", False),
+        (read_hours("sa 00:00-24:00"), "2026-03-14 23:59", True),
+        (read_hours("sa 00:00-24:00"), "2026-03-15 00:00", False),
+        (read_hours("su 22:00-22:00"), "2026-03-16 21:59", True),  # from Sunday round the clock
+        (read_hours("su 22:00-22:00"), "2026-03-16 22:00", False),
+        (read_hours("fri-mon 01:00-02:00"), "2026-03-15 01:30", True),
+        (read_hours("fri-mon 01:00-02:00"), "2026-03-18 01:30", False),
+        # The night in which 02:00 to 03:00 does not come, and the one in which it comes twice.
+        (read_hours("su 02:00-03:00"), "2026-03-29 01:59", False),
+        (read_hours("su 02:00-03:00"), "2026-03-29 03:00", False),
+        (read_hours("su 02:00-03:00"), "2026-10-25 02:30", True),
+    ],
+)
+def test_what_is_inside(hours: tuple[Hours, ...], local: str, expected: bool) -> None:
+    assert inside(hours, datetime.fromtimestamp(at(local), ZURICH)) is expected
+
+
+def test_the_hour_that_comes_twice_is_inside_twice() -> None:
+    hours = read_hours("su 02:00-03:00")
+    first_s = at("2026-10-25 02:30")
+    assert inside(hours, datetime.fromtimestamp(first_s, ZURICH))
+    assert inside(hours, datetime.fromtimestamp(first_s + 3600, ZURICH))
+    assert not inside(hours, datetime.fromtimestamp(first_s + 5400, ZURICH))
+
+
+@pytest.mark.parametrize(
+    ("local", "hours_later"),
+    [
+        ("2026-03-10 12:00", 6.0),
+        ("2026-03-10 18:00", 13.0),
+        ("2026-03-13 18:00", 13.0),
+        ("2026-03-14 08:00", 58.0),  # from Saturday to Monday evening
+    ],
+)
+def test_when_it_changes_next(local: str, hours_later: float) -> None:
+    change_s = next_change_s(NIGHTS, at(local), ZURICH)
+    assert change_s == at(local) + hours_later * 3600
+
+
+def test_a_night_with_a_jump_of_the_clock_is_an_hour_shorter_or_longer() -> None:
+    nights = read_hours("mon-sun 22:00-06:00")
+    spring_s = at("2026-03-28 22:00")
+    assert next_change_s(nights, spring_s, ZURICH) == spring_s + 7 * 3600
+    autumn_s = at("2026-10-24 22:00")
+    assert next_change_s(nights, autumn_s, ZURICH) == autumn_s + 9 * 3600
+
+
+def test_hours_that_never_change_have_no_next_change() -> None:
+    assert next_change_s((), at("2026-03-10 12:00"), ZURICH) is None
+    assert next_change_s(read_hours("mon-sun 00:00-24:00"), at("2026-03-10 12:00"), ZURICH) is None
+
+
+def test_a_machine_that_travels_keeps_to_the_clock_on_its_wall() -> None:
+    moment = datetime.fromtimestamp(at("2026-03-10 12:00"), ZURICH)
+    assert not inside(NIGHTS, moment)
+    assert inside(NIGHTS, moment.astimezone(ZoneInfo("Asia/Tokyo")))
+
+
+hours_of_a_week = st.lists(
+    st.builds(Hours, st.sampled_from(WEEK), st.integers(0, 1439), st.integers(0, 1440)), max_size=5
+).map(tuple)
+
+
+@given(
+    hours_of_a_week,
+    st.datetimes(datetime(2026, 1, 1), datetime(2027, 1, 1)),  # noqa: DTZ001 - wall clocks
+    st.sampled_from(["Europe/Zurich", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"]),
+)
+def test_nothing_changes_before_the_next_change(
+    hours: tuple[Hours, ...], moment: datetime, name: str
+) -> None:
+    zone = ZoneInfo(name)
+    wall_s = moment.replace(tzinfo=UTC).timestamp() // 60 * 60
+    now = inside(hours, datetime.fromtimestamp(wall_s, zone))
+    change_s = next_change_s(hours, wall_s, zone)
+    end_s = wall_s + 7 * 86_400 if change_s is None else change_s
+    step_s = max(60.0, (end_s - wall_s) // 60 // 50 * 60)
+    while wall_s < end_s:
+        local = datetime.fromtimestamp(wall_s, zone)
+        jumped = local.utcoffset() != (local - timedelta(hours=30)).utcoffset()
+        assert inside(hours, local) is now or jumped
+        wall_s += step_s
+
+
+def test_until_tomorrow_is_the_next_morning_whatever_the_clock_does_in_between() -> None:
+    assert tomorrow_s(at("2026-03-28 20:00"), ZURICH, 8) == at("2026-03-29 08:00")
+    assert tomorrow_s(at("2026-03-10 00:30"), ZURICH, 8) == at("2026-03-11 08:00")
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("mon-fri", "write it like"),
+        ("18:00-07:00", "write it like"),
+        ("mon 1800-0700", "which is no time"),
+        ("mon 25:00-26:00", "no clock shows"),
+        ("mon 18:60-19:00", "no clock shows"),
+        ("mon 24:00-02:00", "the day after"),
+        ("t 18:00-19:00", "no day"),
+        ("noday 18:00-19:00", "no day"),
+        ("mon,, 18:00-19:00", "no day"),
+    ],
+)
+def test_what_is_no_hours_is_said(text: str, wrong: str) -> None:
+    with pytest.raises(ValueError, match=wrong):
+        read_hours(text)
+
+
+@given(st.builds(Hours, st.sampled_from(WEEK), st.integers(0, 1439), st.integers(0, 1440)))
+def test_hours_are_written_as_they_are_read(hours: Hours) -> None:
+    assert read_hours(str(hours)) == (hours,)
