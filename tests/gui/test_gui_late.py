@@ -111,20 +111,26 @@ def under_way(stage: Stage, case: Case) -> QWidget:
 
 
 def test_every_view_that_asks_stands_in_the_table() -> None:
-    scanned = {site for path in view_files() for site in asking_sites(path)}
+    scanned = {site for view in VIEWS for site in asking_sites(view)}
     assert scanned == {each.site for each in CASES}
     asking = {each.site.partition(".")[0] for each in CASES}
     assert classes_with_a_context() == asking | SILENT
 
 
-def view_files() -> list[Path]:
+def views_read() -> Iterator[ast.Module]:
     folder = Path(next(iter(gui.views.__path__)))
-    return [path for path in sorted(folder.glob("*.py")) if path.name != "view_context.py"]
+    for path in sorted(folder.glob("*.py")):
+        if path.name != "view_context.py":
+            yield ast.parse(path.read_text("utf-8"))
 
 
-def asking_sites(path: Path) -> Iterator[str]:
+VIEWS = list(views_read())
+"""Read while there is one thread: before Python 3.12, two at a time disturb each other's parsing."""
+
+
+def asking_sites(view: ast.Module) -> Iterator[str]:
     """``View.method`` for each question that a file asks."""
-    for kind in ast.parse(path.read_text("utf-8")).body:
+    for kind in view.body:
         for method in getattr(kind, "body", ()):
             if isinstance(kind, ast.ClassDef) and isinstance(method, ast.FunctionDef):
                 yield from (f"{kind.name}.{method.name}" for n in ast.walk(method) if _asks(n))
@@ -303,8 +309,8 @@ def test_a_file_chosen_for_a_view_that_was_closed_meanwhile_is_let_be(
 
 def test_every_chooser_of_files_stands_in_the_table() -> None:
     found = set()
-    for path in view_files():
-        for top in ast.parse(path.read_text("utf-8")).body:
+    for view in VIEWS:
+        for top in view.body:
             inner = top.body if isinstance(top, ast.ClassDef) else [top]
             for each in inner:
                 if "QFileDialog.get" in ast.unparse(each) and isinstance(each, ast.FunctionDef):
