@@ -107,6 +107,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        if " at 0x" in item.name:  # the workers must agree on names; this is another in each
+            raise pytest.UsageError(f"{item.nodeid}: give this case an id")
         text = _text(item.path)
         for name, (_, imported) in MARKS.items():
             if any(each in text for each in imported):

@@ -424,15 +424,15 @@ class Watched:
         *(
             pytest.param(
                 Watched(2.0, {"volunteering": times}, attention, view=view),
-                id=f"presence is read on while it changes with time: {attention}, {view}",
+                id=f"presence is read on while it changes with time: {case}",
             )
-            for attention, view, times in (
-                (SEEN, {}, [0.0]),
-                ({**SEEN, "sources": True}, {}, [0.0, 0.7, 1.4]),
-                (SEEN, PRESENT, [0.0, 0.7, 1.4]),
-                (SEEN, {**PRESENT, "paused": True}, [0.0]),
-                (SEEN, {**PRESENT, "why": as_why(HeldByInput(5))}, [0.0]),
-                ({"sources": True}, PRESENT, [0.0]),
+            for case, attention, view, times in (
+                ("nobody is there", SEEN, {}, [0.0]),
+                ("its sources are looked at", {**SEEN, "sources": True}, {}, [0.0, 0.7, 1.4]),
+                ("its owner is there", SEEN, PRESENT, [0.0, 0.7, 1.4]),
+                ("it pauses", SEEN, {**PRESENT, "paused": True}, [0.0]),
+                ("a moment is told", SEEN, {**PRESENT, "why": as_why(HeldByInput(5))}, [0.0]),
+                ("nobody looks", {"sources": True}, PRESENT, [0.0]),
             )
         ),
     ],
