@@ -21,7 +21,7 @@ from agent.protocol.node import Node
 from agent.protocol.records import Dataset, DatasetId, NodeId, TaskState
 from agent.storage.datasets.backend import Sharing
 from agent.storage.datasets.backends import open_backend
-from agent.storage.datasets.lineage import Lineage
+from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 

@@ -1,13 +1,13 @@
 """What of the datasets must stay, what has too few copies, and what made them.
 
-Which datasets work needs is read off the table, here and nowhere else: everything that an unfinished
-workflow was given or has made stays, and so does what a finished one leaves at its end, until the
-workflow leaves the table. The rest may go, at once when room is wanted, else some days after its last
-use.
+Which datasets work needs is read off the table, here and nowhere else: everything that an
+unfinished workflow was given or has made stays, and so does what a finished one leaves at its end,
+until the workflow leaves the table. The rest may go, at once when room is wanted, else some days
+after its last use.
 
 The protocol sees to the copies of outputs when they are made. What a client brought, what lost a
-copy since because a machine went away, and results that were made while a machine was alone are seen
-to here: of those that hold a dataset with too few copies, one gives it to another node.
+copy since because a machine went away, and results that were made while a machine was alone are
+seen to here: of those that hold a dataset with too few copies, one gives it to another node.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from agent.protocol.records import (
     Workflow,
 )
 from agent.protocol.table import Table
-from agent.storage.datasets.lineage import Lineage
+from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 

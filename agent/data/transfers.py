@@ -1,4 +1,5 @@
-"""Datasets between this node and its peers: brought when a task needs them, given when it made them.
+"""Datasets between this node and its peers: brought when a task needs them, given when it made
+them.
 
 The driver's port for data: what the protocol wants fetched and copied, and honest words about what
 became of it. Whoever should keep something is offered it and fetches it itself, over the connection
@@ -14,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from agent.net import transfer_serve
+from agent.net import transfer_words
 from agent.net.transfer_download import HOLDERS_AT_ONCE_MAX, Download
 from agent.net.transfer_pipe import Pipe
 from agent.net.transfer_words import OFFERED_MAX, Taken
@@ -243,7 +244,7 @@ class DatasetTransfers:
 
         def offer() -> Taken:
             try:
-                return transfer_serve.offer(pipe, self._store, datasets)
+                return transfer_words.offer(pipe, self._store, datasets)
             finally:
                 pipe.close()
 
@@ -270,7 +271,7 @@ class DatasetTransfers:
                 raise ConnectionAbortedError("the agent is stopping") from error
             return taking.result(TAKING_S_MAX)
 
-        transfer_serve.serve(pipe, _Source(self._store, self._bring_to_give), take)
+        transfer_words.serve(pipe, _Source(self._store, self._bring_to_give), take)
 
     def _bring_to_give(self, dataset: DatasetId) -> None:
         """What only the back end has is given to those that do not use it, in their thread."""

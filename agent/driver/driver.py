@@ -14,6 +14,11 @@ is told the time at which it is really handed in.
 and what is known of the tasks in it. If a peer's message led to it, that peer's link is closed, so
 that whatever it sent costs it the link and not this node; after anything else the node is stopped
 in an orderly way. An exception from a port has no such way out: some effect was not done.
+
+**What is known of the tasks in an event, for the log, when the node failed at it.**
+
+A fault is found by why the tasks were where they were, and afterwards nobody can ask. An event
+may name thousands of tasks; the first few tell enough.
 """
 
 from __future__ import annotations
@@ -21,14 +26,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from itertools import islice
 from typing import Protocol
 
 from agent.driver.clock import LiveClock
 from agent.driver.outbox import Outbox
 from agent.driver.ports import Audience, Disk, Network, Programs, WithProgram
 from agent.driver.resting import REST_S, RestingLoop
-from agent.driver.stories import stories_of
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
@@ -50,8 +56,16 @@ from agent.protocol.effects import (
     Unlink,
     WorkflowSafe,
 )
-from agent.protocol.events import DiskUsable, Due, Event, PeerLinked, PersistFailed, Received
-from agent.protocol.messages import Heartbeat
+from agent.protocol.events import (
+    DiskUsable,
+    Due,
+    Event,
+    PeerLinked,
+    PersistFailed,
+    Received,
+    Submit,
+)
+from agent.protocol.messages import Heartbeat, Message
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskId
 
@@ -68,6 +82,7 @@ BEATS_COME_WITHIN_S = 0.1
 its own beat an idle node rests again after each of its peers'."""
 
 log = logging.getLogger(__name__)
+TASKS_MAX = 3
 
 
 class Hosted(Protocol):
@@ -337,3 +352,34 @@ class Driver:
         if links_made == self._links_made:
             return peers
         return tuple(peer for peer in peers if self._linked_as.get(peer, 0) <= links_made)
+
+
+def stories_of(event: Event, story: Callable[[TaskId], list[StoryEntry]]) -> Iterator[str]:
+    """Yield, for the log, lines of what is known of the tasks in an event."""
+    for task in islice(dict.fromkeys(_tasks_in(event)), TASKS_MAX):
+        yield f"{task}:"
+        try:
+            yield from (f"    {at_ms} [{cause}] {what}" for at_ms, cause, what in story(task))
+        except Exception as error:  # noqa: BLE001 - the node is broken already
+            yield f"    its story cannot be told: {error!r}"
+
+
+def _tasks_in(event: Event) -> Iterator[TaskId]:
+    match event:
+        case Received():
+            yield from _tasks_of(event.message)
+        case Submit():
+            yield from (spec.task for spec in event.tasks)
+        case _:
+            named = getattr(event, "task", None)
+            if isinstance(named, str):
+                yield named
+
+
+def _tasks_of(message: Message) -> Iterator[TaskId]:
+    for name in ("lives", "claims", "consents", "busy", "better", "known", "items"):
+        for part in getattr(message, name, ()):
+            yield part.task
+    named = getattr(message, "task", None)
+    if isinstance(named, str):
+        yield named

@@ -6,8 +6,8 @@
 ``child``           one program of one run, from its start to the end of its last process
 ``words``           the lines between node and program (the source's table 3.4)
 ``output``          what programs print: words are heard, the rest goes to a log that has an end
-``scratch``         the working folder of a run: inputs, outputs; ``checkpoint_saving`` what attempts hand on
-``store``           what is needed of the place where datasets are kept
+``scratch``         the working folder of a run: inputs, outputs, what attempts hand on,
+                    and what is needed of the place where datasets are kept
 ``limits``          what a run may take of the machine
 ``groups``          a program and all that it starts, behind one interface; ``groups_linux``,
                     ``groups_windows`` with its calls in ``groups_windows_api``

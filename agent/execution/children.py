@@ -15,16 +15,15 @@ import errno
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
 from agent.execution.allowed_commands import ConfinementError, refuse_steering
-from agent.execution.checkpoint_saving import Saving
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
-from agent.execution.groups import Exit, Groups, Launch
-from agent.execution.groups_native import native_groups
+from agent.execution.groups import Exit, Groups, Hear, Launch, Process
 from agent.execution.inherited import inherited
 from agent.execution.limits import (
     FREE_BYTES_MIN,
@@ -36,8 +35,7 @@ from agent.execution.limits import (
 )
 from agent.execution.output import OutputLog
 from agent.execution.programs import Program, ProgramError, Programs
-from agent.execution.scratch import OutputError, Scratch, ScratchFolders
-from agent.execution.store import Store
+from agent.execution.scratch import OutputError, Saving, Scratch, ScratchFolders, Store
 from agent.paths import task_log
 from agent.protocol.effects import StartChild
 from agent.protocol.events import (
@@ -353,3 +351,39 @@ def _in_words(event: Event) -> str:
             return event.reason
         case _:
             return "stopped"
+
+
+class NoGroups:
+    """Refuses to start programs, on systems where they cannot be run."""
+
+    def available(self) -> str:
+        """Return a sentence that says why no program can be run on this system."""
+        return (
+            "Programs cannot be run on this system, because nothing here could suspend and end "
+            "them with all that they start; run them on Linux and Windows machines of the flock."
+        )
+
+    def prepare(self) -> None:
+        """Do nothing, as nothing can be started."""
+
+    async def start(self, launch: Launch, hear: Hear) -> Process:
+        del launch, hear
+        raise ProgramError(self.available())
+
+    async def close(self) -> None:
+        """Do nothing, as nothing was started."""
+
+
+def native_groups() -> Groups:
+    """Return what starts groups of processes on the system that this runs on."""
+    if sys.platform == "win32":
+        from agent.execution.groups_windows import WindowsGroups
+        from agent.execution.groups_windows_api import CtypesApi
+
+        return WindowsGroups(CtypesApi())
+    elif sys.platform == "linux":  # noqa: RET505 - so that the type checker sees one of them
+        from agent.execution.groups_linux import LinuxGroups
+
+        return LinuxGroups()
+    else:
+        return NoGroups()

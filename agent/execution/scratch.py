@@ -6,19 +6,33 @@ folder is an identifier like any other, whatever lies there.
 
 A folder that a program left as it was made is handed to the next one: making and removing it waits
 for the disk, on which the agent's loop must not wait hundreds of times a second.
+
+**States that a program saves on its way, so that its next attempt need not begin at the
+beginning.**
+
+What the program names is taken out of its hands at once, by renaming, so that it can write the next
+one under the same name while the store still reads this one. The store works on one at a time; of
+those that come meanwhile only the newest is of use.
+
+**What running programs needs of the place where the flock's datasets are kept.**
+
+A dataset of the flock's own is named by what is in it. Every other identifier belongs to somebody's
+database or file server: it is passed on to programs as it is, and nothing is ever asked of a store.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import os
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
-from agent.execution.store import Store, in_store
 from agent.execution.words import arguments
 from agent.protocol.effects import StartChild
 from agent.protocol.records import Dataset, DatasetId
@@ -31,6 +45,11 @@ NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 UTF8 = {"PYTHONUTF8": "1"}
 """What it prints is read as UTF-8; on Windows, Python would print in the machine's code page, and
 fail with a letter that is not in it."""
+FINISH_S = 5.0
+"""A state that is still on its way to the store when the program ends is given this long."""
+
+log = logging.getLogger(__name__)
+_OWN = re.compile("(sha256|tree):[0-9a-f]{64}")
 
 
 class OutputError(Exception):
@@ -237,3 +256,58 @@ def _remove_tree(folder: Path) -> None:
                 Path(path).unlink()
 
     shutil.rmtree(folder, onerror=again)
+
+
+class Saving:
+    """Keeps the states that one run saves, the latest first."""
+
+    def __init__(self, scratch: Scratch, saved: Callable[[Dataset], None]) -> None:
+        self._scratch, self._saved = scratch, saved
+        self._next: Path | None = None
+        self._work: asyncio.Task[None] | None = None
+
+    def take(self, name: str) -> None:
+        """Take the state that the program says it saved out of its hands, to be kept in the
+        background; a name that cannot be kept is only logged."""
+        path = self._scratch.save(name)
+        if path is None:
+            log.warning("a program names %r as its saved state, which cannot be kept", name)
+            return
+        self._next = path
+        if self._work is None:
+            self._work = asyncio.create_task(self._keep())
+
+    async def finish(self) -> None:
+        """Wait, within a limit, until the state that is being kept is kept; nothing more comes."""
+        if self._work is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._work, FINISH_S)
+
+    async def _keep(self) -> None:
+        while self._next is not None:
+            path, self._next = self._next, None
+            try:
+                self._saved(await self._scratch.keep(path))
+            except OSError as error:
+                log.warning("a saved state could not be kept: %s", error)
+        self._work = None
+
+
+class Store(Protocol):
+    """Where the datasets on this disk are kept, as running programs needs it."""
+
+    async def lay(self, dataset: DatasetId, into: Path) -> Path:
+        """Place a dataset in this folder, readable for a program, under its own file name where it
+        has one, and return the path; raise ``OSError`` when that fails."""
+
+    async def keep(self, path: Path, name: str) -> Dataset:
+        """Move a file or folder into the store for good and return its dataset; raise ``OSError``
+        when that fails."""
+
+    def free_bytes(self) -> int:
+        """Return how many bytes can still be taken in."""
+
+
+def in_store(dataset: DatasetId) -> bool:
+    """Tell whether a store has datasets of this kind, rather than somebody's database."""
+    return _OWN.fullmatch(dataset) is not None

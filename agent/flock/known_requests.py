@@ -12,8 +12,8 @@ from agent.api.admission import JoinRequested, JoinRequestEnded, JoinRequestView
 from agent.api.errors import MembershipError
 from agent.flock.gossip import RequestWord
 from agent.net.addresses import Address
+from agent.net.enrolment import requests_of
 from agent.net.enrolment_messages import DecideRequest, Refused
-from agent.net.enrolment_requests import requests_of
 from agent.net.join_requests import OPEN, JoinRequest
 from agent.net.joining import AddressesOf, ask_keeper
 from agent.net.membership import Membership

@@ -32,12 +32,10 @@ from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
 from agent.flock.known_requests import Admissions
 from agent.flock.peer_status import PeerNotices, PeerStatuses
 from agent.net.addresses import Address
-from agent.net.book_sharing import share_book
-from agent.net.dial_connect import ANY_HOST
+from agent.net.dialling import ANY_HOST
 from agent.net.enrolment import EnrolmentServer
-from agent.net.joining import keep_up
-from agent.net.link_bulk import BulkAcceptor, StreamAcceptor
-from agent.net.link_reception import Contexts
+from agent.net.joining import keep_up, share_book
+from agent.net.link_reception import BulkAcceptor, Contexts, StreamAcceptor
 from agent.net.links import LinkCallbacks, Links
 from agent.net.membership import Membership
 from agent.net.tls import BULK, CLIENT, JOIN, LINK, TlsObject
@@ -54,8 +52,7 @@ from agent.protocol.records import NodeId
 from agent.settings.node_settings import NodeSettings
 
 if TYPE_CHECKING:
-    from agent.net.discovery import Discovery
-    from agent.net.discovery_record import Sighting
+    from agent.net.discovery import Discovery, Sighting
 
 FlockNotice = PeerChanged | FlockChanged | JoinRequested | JoinRequestEnded
 KEEP_UP_EVERY_S = 3_600.0

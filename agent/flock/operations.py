@@ -30,11 +30,11 @@ from agent.flock.own_node import OwnNode
 from agent.net import joining
 from agent.net.addresses import Address
 from agent.net.asking import Request
-from agent.net.dial_connect import ANY_HOST, listening_sockets
+from agent.net.certificates import voucher_of
+from agent.net.dialling import ANY_HOST, listening_sockets
 from agent.net.invitation import parse_invitation
-from agent.net.link_bulk import StreamAcceptor
+from agent.net.link_reception import StreamAcceptor
 from agent.net.membership import Membership, create_flock
-from agent.net.vouching import voucher_of
 from agent.protocol.events import MembersChanged, PresenceChanged
 from agent.protocol.reasons import NotOfFlock
 

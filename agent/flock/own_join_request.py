@@ -23,7 +23,7 @@ from agent.flock.nearby import NearbyFlocks
 from agent.flock.own_node import OwnNode
 from agent.net.addresses import AddressError, parse_address
 from agent.net.asking import Door, Request, begin_request
-from agent.net.exchange import NotThereError
+from agent.net.joining import NotThereError
 
 FOLLOW_EVERY_S = 1.0
 USER_LENGTH_MAX = 64

@@ -8,7 +8,7 @@ peer is who it says, that nobody else listens, that it can be found.
 ``identity``          its key and certificate; ``authority`` what makes them a flock's
 ``invitation``        the short text that lets a machine in; ``invitation_book`` what is left of it
 ``enrolment``         the keeper's answers; ``joining`` the questions of newcomers and members
-``join_requests``     who asks without an invitation; ``asking`` does, ``comparison`` is the code
+``join_requests``     who asks without an invitation; ``asking`` does
 ``roster``            who belongs and who does not any more, as a join
 ``tls``               the contexts of every connection, and who is at its other end
 ====================  ======================================================================

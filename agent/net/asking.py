@@ -2,7 +2,7 @@
 
 What multicast tells of a flock nobody has vouched for, and nothing here trusts it: whoever answers
 may be anybody with a name that looks right. What makes it the right flock is the comparison code
-(``comparison``), which a person sees here and at the keeper. The keeper is known by its certificate
+(``join_requests``), which a person sees here and at the keeper. The keeper is known by its certificate
 from the first word to the last, and what it issues counts only once a person has said here that the
 codes are the same; the caller sees to that.
 """
@@ -23,7 +23,7 @@ from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
 from agent.net.certificates import PrivateKey, clean_name
-from agent.net.comparison import NONCE_BYTES, code_of, commitment_of
+from agent.net.enrolment import clock_fault
 from agent.net.enrolment_messages import (
     Answer,
     AskAuthority,
@@ -40,10 +40,15 @@ from agent.net.enrolment_messages import (
     Welcome,
     WithdrawRequest,
 )
-from agent.net.enrolment_requests import clock_fault
-from agent.net.exchange import NotThereError, certificate_of, exchange, same_as
-from agent.net.join_requests import keeper_key_of
-from agent.net.joining import fetch_authority, settle
+from agent.net.join_requests import NONCE_BYTES, code_of, commitment_of, keeper_key_of
+from agent.net.joining import (
+    NotThereError,
+    certificate_of,
+    exchange,
+    fetch_authority,
+    same_as,
+    settle,
+)
 from agent.net.membership import Membership, refuse_second_flock
 from agent.net.roster import Clock
 from agent.net.tls import JOIN, TlsObject, client_context, unverified_context

@@ -7,8 +7,8 @@ name can check the certificate and needs to trust nobody for it.
 
 Several members, the **keepers**, hold the key: each can let machines in, renew and expel, so that
 losing the first machine loses nothing. A key that was seen cannot be taken back, so nothing counts
-by it alone: what a keeper issues or states it also signs with its own key (``vouching``), and what
-an expelled keeper signs is worth nothing (``standing``).
+by it alone: what a keeper issues or states it also signs with its own key (``certificates``), and what
+an expelled keeper signs is worth nothing (``roster``).
 
 What an authority says about members besides certificates are **statements**: short, signed, never
 taken back. They are signed under texts of their own, so that none can pass as a certificate.
@@ -28,8 +28,16 @@ from msgspec import Meta, Struct
 
 from agent.api.errors import MembershipError
 from agent.net import certificates
-from agent.net.certificates import Applicant, Member, PrivateKey, PublicKey
-from agent.net.vouching import SIGNATURE, Signer, has_signed, vouch
+from agent.net.certificates import (
+    SIGNATURE,
+    Applicant,
+    Member,
+    PrivateKey,
+    PublicKey,
+    Signer,
+    has_signed,
+    vouch,
+)
 
 NODE_LIFE_S = 365 * 86_400
 KEEPERS_WANTED = 3

@@ -5,6 +5,11 @@ condition: when it cannot be used, ``trouble`` says why in a sentence, typed add
 all the same, and it is tried again when the network changes or some time has passed.
 
 What is found is told on, not judged: other flocks apart from one's own, both with addresses.
+
+**What a node tells the network of itself: flock, node, port, protocol version; nothing else.**
+
+Everybody on the network can read it and anybody can write one, so it is a hint of whom to dial
+and where. Who answers there is decided by TLS. What is read is bounded and checked field by field.
 """
 
 from __future__ import annotations
@@ -13,7 +18,8 @@ import asyncio
 import contextlib
 import errno
 import logging
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from zeroconf import Error as ZeroconfError
@@ -21,9 +27,7 @@ from zeroconf import InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from agent.net.addresses import Address
-from agent.net.discovery_network import POLL_S, Change, NetworkWatch, has_way
-from agent.net.discovery_news import native_news
-from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
+from agent.net.discovery_network import POLL_S, Change, NetworkWatch, has_way, native_news
 from agent.protocol.messages import PROTOCOL_VERSION
 from agent.protocol.records import NodeId
 
@@ -34,6 +38,12 @@ TRY_AGAIN_S = 60.0
 STOPPING_S = 2.0
 
 log = logging.getLogger(__name__)
+SERVICE = "_wingbeat._tcp.local."
+ADDRESSES_MAX = 16
+NAME_LENGTH_MAX = 63
+
+_ID = re.compile(r"[!-~]{1,64}")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,3 +274,55 @@ def explained_trouble(error: Exception) -> str:
         case _:
             why = str(error) or type(error).__name__
     return f"Nodes cannot be found by multicast: {why}; give addresses by hand."
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A node that tells of itself on this network."""
+
+    node: NodeId
+    flock: str
+    protocol_version: int
+    addresses: tuple[Address, ...]
+
+
+def own_record(
+    node: NodeId, flock: str, version: int, port: int, hosts: Sequence[str]
+) -> AsyncServiceInfo:
+    """Return the multicast record that announces this node at these hosts."""
+    name = _NOT_IN_NAMES.sub("-", node)[:NAME_LENGTH_MAX]
+    told: dict[str | bytes, str | bytes | None] = {
+        "flock": flock,
+        "node": node,
+        "port": str(port),
+        "version": str(version),
+    }
+    return AsyncServiceInfo(
+        SERVICE,
+        f"{name}.{SERVICE}",
+        port=port,
+        properties=told,
+        server=f"{name}.local.",
+        parsed_addresses=list(hosts),
+    )
+
+
+def read_record(record: AsyncServiceInfo) -> Sighting | None:
+    """Return the node, flock, version and addresses that another node's record announces; None when
+    they make no sense."""
+    told = record.properties
+    node, flock = _text(told, b"node"), _text(told, b"flock")
+    port, version = _number(told, b"port"), _number(told, b"version")
+    if not (_ID.fullmatch(node) and _ID.fullmatch(flock)) or not 1 <= port <= 65535:
+        return None
+    hosts = record.parsed_scoped_addresses(IPVersion.All)[:ADDRESSES_MAX]
+    return Sighting(node, flock, version, tuple(Address(host, port) for host in hosts))
+
+
+def _text(told: Mapping[bytes, bytes | None], key: bytes) -> str:
+    return (told.get(key) or b"").decode("ascii", "replace")
+
+
+def _number(told: Mapping[bytes, bytes | None], key: bytes) -> int:
+    text = _text(told, key)
+    return int(text) if text.isdigit() and text.isascii() and len(text) < 10 else 0

@@ -16,7 +16,6 @@ from msgspec import Meta, Struct
 
 from agent.api.errors import MembershipError
 from agent.net.certificates import CERTIFICATE_BYTES_MAX
-from agent.net.comparison import COMMITMENT_BYTES, NONCE_BYTES
 from agent.net.invitation import SECRET_BYTES
 from agent.net.invitation_book import (
     CHALLENGE_BYTES,
@@ -25,12 +24,12 @@ from agent.net.invitation_book import (
     TAG_BYTES,
     Entry,
 )
-from agent.net.join_requests import NUMBER_BYTES
+from agent.net.join_requests import COMMITMENT_BYTES, NONCE_BYTES, NUMBER_BYTES
 from agent.net.roster import ROSTER_BYTES_MAX
 from agent.protocol.phrases import UNREADABLE
 
 EXCHANGE_S_MAX = 15.0
-"""On both sides; a keeper may wait for others meanwhile (``book_sharing``) before it answers."""
+"""On both sides; a keeper may wait for others meanwhile (``joining``) before it answers."""
 CLOSE_S_MAX = 1.0
 QUESTION_BYTES_MAX = 16 * 1024
 KEEPERS_QUESTION_BYTES_MAX = 4 * 1024 * 1024
@@ -97,7 +96,7 @@ class AskToJoin(Struct, frozen=True, tag="ask-to-join"):
 
 
 class ShowNonce(Struct, frozen=True, tag="show-nonce"):
-    """Its part of the code (``comparison``), for which it gets the keeper's."""
+    """Its part of the code (``join_requests``), for which it gets the keeper's."""
 
     number: Number
     nonce: Nonce

@@ -6,7 +6,7 @@ same machine may ask again, because the book knows which key each use was burnt 
 compared in constant time and without stopping at the first that fits; guesses are counted per
 address (per /64 of IPv6, of which one machine has as many addresses as it likes).
 
-Keepers share the book (``book_sharing``), so that any of them can let in whom another has invited.
+Keepers share the book (``joining``), so that any of them can let in whom another has invited.
 Books are joined: who was let in by an invitation is the union, and what one has withdrawn is
 withdrawn. A keeper asks the others before it burns a use, so that what they let in counts, and again
 before it issues: long enough after the burning that whoever had asked it just before has burnt its

@@ -8,6 +8,18 @@ when none works, the sentence tells of each what happened there.
 
 Members keep up (``keep_up``): they have their certificate renewed after two thirds of its life,
 and fetch the authority's key when they were appointed. Any keeper that can be reached will do.
+
+**One question to whoever answers at an address, and its answer: how all joining is spoken.**
+
+A connection is for one question, because then each side has one state to be in. Who is at the other
+end is checked on the open connection, before anything is said on it, by whoever asks.
+
+**Keepers tell each other their invitations, so that any of them can let in whom one invited.**
+
+The hashes of secrets go to keepers only: who knows one can pass for a keeper towards a newcomer.
+It is a question of a keeper to a keeper under ``wingbeat-join/1``, answered with the other's book,
+and done with all at once and for a short time only, because nobody may wait for a keeper that is
+switched off.
 """
 
 from __future__ import annotations
@@ -15,8 +27,10 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +41,10 @@ from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
 from agent.net.certificates import PrivateKey
+from agent.net.enrolment import clock_fault
 from agent.net.enrolment_messages import (
+    ANSWER_BYTES_MAX,
+    EXCHANGE_S_MAX,
     Answer,
     AskAuthority,
     AuthorityIs,
@@ -43,11 +60,15 @@ from agent.net.enrolment_messages import (
     RequestBegun,
     RequestIs,
     RequestShown,
+    ShareBook,
     TakeAuthority,
     Welcome,
+    close,
+    decode_answer,
+    encode,
+    receive,
+    send,
 )
-from agent.net.enrolment_requests import clock_fault
-from agent.net.exchange import NotThereError, certificate_of, exchange, same_as
 from agent.net.identity import AUTHORITY_KEY_FILE, Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation
 from agent.net.invitation_book import (
@@ -62,13 +83,20 @@ from agent.net.refusals import Refusal
 from agent.net.roster import Clock, Roster
 from agent.net.tls import (
     JOIN,
+    NO_SERVER_NAME,
     TlsObject,
     client_context,
+    explain,
     peer_of,
     unverified_context,
 )
 
 AddressesOf = Callable[[str], Sequence[Address]]
+CONNECT_S_MAX = 5.0
+
+Check = Callable[[TlsObject | None], None]
+SHARING_S_MAX = 4.0
+"""For a keeper at work on a busy machine; a newcomer waits this long twice (``EXCHANGE_S_MAX``)."""
 
 
 async def join_flock(
@@ -333,3 +361,93 @@ async def _take_in(membership: Membership, answer: Answer) -> None:
 
 def _is_keeper(certificate: bytes, keeper: bytes) -> bool:
     return certificates.key_hash_of(certificate)[:KEEPER_BYTES] == keeper
+
+
+class NotThereError(MembershipError):
+    """An address that did not work; another one may."""
+
+
+async def exchange(
+    address: Address, context: ssl.SSLContext, question: Question, check: Check
+) -> Answer:
+    """Ask one question at an address and return the answer; ``check`` judges the other end first.
+    Raise ``NotThereError`` for whatever goes wrong on the way."""
+    try:
+        async with (
+            asyncio.timeout(EXCHANGE_S_MAX),
+            _connected(address, context) as (reader, writer),
+        ):
+            check(writer.get_extra_info("ssl_object"))
+            await send(writer, encode(question))
+            return decode_answer(await receive(reader, ANSWER_BYTES_MAX))
+    except (OSError, EOFError) as error:
+        raise NotThereError(explain(error)) from error
+
+
+def certificate_of(tls: TlsObject | None) -> bytes:
+    """Return the certificate that the other end shows, as DER; raise ``NotThereError`` when it
+    shows none."""
+    shown = tls.getpeercert(binary_form=True) if tls else None
+    if shown is None:
+        raise NotThereError("it shows no certificate")
+    return shown
+
+
+def same_as(certificate: bytes) -> Check:
+    """Return a check that lets only a connection to the owner of this certificate pass; it raises
+    ``NotThereError`` for any other."""
+
+    def check(tls: TlsObject | None) -> None:
+        if certificate_of(tls) != certificate:
+            raise NotThereError("another machine has this address than a moment ago")
+
+    return check
+
+
+@asynccontextmanager
+async def _connected(
+    address: Address, context: ssl.SSLContext
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    async with asyncio.timeout(CONNECT_S_MAX):
+        reader, writer = await asyncio.open_connection(
+            address.host, address.port, ssl=context, server_hostname=NO_SERVER_NAME
+        )
+    try:
+        yield reader, writer
+    finally:
+        await close(writer)
+
+
+async def share_book(
+    membership: Membership, addresses_of: AddressesOf, among: Collection[str] | None = None
+) -> list[str]:
+    """Exchange invitations with all other keepers, or with ``among`` only; return the ids of those
+    that answered in time. Do nothing on a node that is no keeper."""
+    if not membership.keeper:
+        return []
+    keepers = [
+        each
+        for each in membership.roster.keepers()
+        if each != membership.node_id and (among is None or each in among)
+    ]
+    asking = [asyncio.create_task(_share(membership, each, addresses_of)) for each in keepers]
+    if not asking:
+        return []
+    _, late = await asyncio.wait(asking, timeout=SHARING_S_MAX)
+    for task in late:
+        task.cancel()
+    answers = await asyncio.gather(*asking, return_exceptions=True)
+    return [keeper for keeper, answer in zip(keepers, answers, strict=True) if answer is True]
+
+
+async def _share(membership: Membership, keeper: str, addresses_of: AddressesOf) -> bool:
+    for address in addresses_of(keeper):
+        question = ShareBook(membership.book().entries)
+        try:
+            answer = await ask_keeper(membership, address, question)
+            if isinstance(answer, BookIs):
+                await membership.join_book(answer.entries)
+                return True
+        except MembershipError:
+            continue
+    return False

@@ -24,12 +24,10 @@ from random import Random
 
 from agent.net.addresses import DEFAULT_PORT, Address
 from agent.net.copies import Copied, Copies
-from agent.net.dial_connect import ANY_HOST
-from agent.net.dialling import Dialler
+from agent.net.dialling import ANY_HOST, Dialler
 from agent.net.link import Link, Traffic, fits, message_frame
-from agent.net.link_bulk import BulkAcceptor, StreamAcceptor, Transfers
 from agent.net.link_greeting import Greeting, Verify
-from agent.net.link_reception import Contexts, Reception
+from agent.net.link_reception import BulkAcceptor, Contexts, Reception, StreamAcceptor, Transfers
 from agent.net.link_refusals import UNREMARKABLE, Cause, LinkRefusal, Refusals, explained
 from agent.net.transfer_pipe import Pipe
 from agent.net.wire import GOSSIP_BYTES_MAX, Kind, frame

@@ -34,7 +34,7 @@ from agent.host import logs
 from agent.host.memory import MemoryTrimmer, collect_garbage_rarely
 from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity
-from agent.net.link_streams import Streams
+from agent.net.link_tls import Streams
 from agent.net.membership import Membership
 from agent.net.transfer_pipe import Pipe
 from agent.node.options import Options

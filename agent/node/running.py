@@ -41,12 +41,12 @@ from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import DatasetId, NodeId
 from agent.settings.node_settings import SPARE, NodeSettings
+from agent.storage.database import Remembered
 from agent.storage.datasets.room import GIGABYTE
 from agent.storage.errors import JournalInUse
 from agent.storage.journal import Journal
 from agent.storage.lock import FolderLock
 from agent.storage.places import Places
-from agent.storage.reading import Remembered
 from agent.wording.speech import english
 
 log = logging.getLogger(__name__)

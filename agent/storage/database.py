@@ -4,16 +4,33 @@ A write-ahead log with a flush at every commit: one flush makes any number of re
 a loss of power takes nothing that was acknowledged. The log goes into the database when the
 journal finds time for it (``fold_log``), not inside a commit that somebody waits for. What is
 deleted is overwritten, so that salvage, which reads bare pages, finds living rows only.
+
+**A row: kind, id, checksum, content. What the records of the protocol look like on disk.**
+
+SQLite finds damage in its own structure and none in what it stores, so every row carries a
+checksum over everything in it. Content is the record in msgpack, replaced whole: whoever reads a
+row needs no other. The names of the kinds are on disk: they may be added to, never changed.
+
+**What a start reads back, row by row, so that no more than one row is held twice.**
+
+A row whose checksum holds and that still is no record comes from another version of the program:
+it stays on disk, untouched, and is told about.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
+import msgspec
+
+from agent.protocol.effects import Identity, Persist
+from agent.protocol.records import Pruning, TaskLife, Workflow
 from agent.storage.places import make_private_file
-from agent.storage.rows import Key, Row
 
 PAGE_BYTES = 4096
 LOCKED_WAIT_S = 2.0
@@ -36,6 +53,16 @@ PUT = (
     " DO UPDATE SET checksum = excluded.checksum, content = excluded.content"
 )
 FORGET = "DELETE FROM record WHERE kind = ? AND id = ?"
+IDENTITY: Final = "identity"
+WORKFLOW: Final = "workflow"
+LIFE: Final = "life"
+PRUNING: Final = "pruning"
+
+Key = tuple[str, str]
+Record = Workflow | TaskLife | Pruning | Identity
+Row = tuple[str, str, int, bytes]
+
+_encoder = msgspec.msgpack.Encoder()
 
 
 def open_to_write(database: Path) -> sqlite3.Connection:
@@ -104,3 +131,72 @@ def fold_log(connection: sqlite3.Connection, *, wholly: bool = False) -> None:
     """Bring the log into the database; ``wholly`` leaves no log behind. Raise ``sqlite3.Error``
     when that fails."""
     connection.execute(f"PRAGMA wal_checkpoint({'TRUNCATE' if wholly else 'PASSIVE'})").fetchall()
+
+
+def checksum(kind: bytes, name: bytes, content: bytes) -> int:
+    """Return the checksum over all that a row says, so that a record cannot turn up under another's
+    id."""
+    return zlib.crc32(content, zlib.crc32(b"%b\0%b\0" % (kind, name)))
+
+
+def last_words(persists: Iterable[Persist]) -> dict[Key, Record | None]:
+    """Return what is to be on disk after all of these, each key once; None for what is
+    forgotten."""
+    words: dict[Key, Record | None] = {}
+    for persist in persists:
+        words[IDENTITY, ""] = persist.identity
+        for workflow in persist.workflows:
+            words[WORKFLOW, workflow.spec.workflow] = workflow
+        for life in persist.lives:
+            words[LIFE, life.task] = life
+        for pruning in persist.prunings:
+            words[PRUNING, pruning.workflow] = pruning
+        words.update(dict.fromkeys((WORKFLOW, name) for name in persist.forgotten_workflows))
+        words.update(dict.fromkeys((LIFE, task) for task in persist.forgotten_tasks))
+        words.update(dict.fromkeys((PRUNING, name) for name in persist.forgotten_prunings))
+    return words
+
+
+def row(key: Key, record: Record) -> Row:
+    """Return a record as the row that is stored."""
+    kind, name = key
+    content = _encoder.encode(record)
+    return kind, name, checksum(kind.encode(), name.encode(), content), content
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """All that the journal holds, and what a person should know about it, in sentences."""
+
+    identity: Identity | None = None
+    workflows: tuple[Workflow, ...] = ()
+    lives: tuple[TaskLife, ...] = ()
+    prunings: tuple[Pruning, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+class Stored:
+    """The records as they are read: by kind, and how many were not understood."""
+
+    def __init__(self) -> None:
+        self.identities: list[Identity] = []
+        self.workflows: list[Workflow] = []
+        self.lives: list[TaskLife] = []
+        self.prunings: list[Pruning] = []
+        self.strange = 0
+
+    def read(self, connection: sqlite3.Connection) -> None:
+        """Read all rows of the database into this object; rows that are no known record are only
+        counted."""
+        take: dict[bytes, tuple[msgspec.msgpack.Decoder[Any], list[Any]]] = {
+            IDENTITY.encode(): (msgspec.msgpack.Decoder(Identity), self.identities),
+            WORKFLOW.encode(): (msgspec.msgpack.Decoder(Workflow), self.workflows),
+            LIFE.encode(): (msgspec.msgpack.Decoder(TaskLife), self.lives),
+            PRUNING.encode(): (msgspec.msgpack.Decoder(Pruning), self.prunings),
+        }
+        for kind, _, _, content in stored_rows(connection):
+            try:
+                decoder, records = take[kind]
+                records.append(decoder.decode(content))
+            except (KeyError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                self.strange += 1

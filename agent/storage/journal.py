@@ -22,18 +22,14 @@ from types import TracebackType
 from typing import Self
 
 from agent.protocol.effects import Persist
-from agent.storage.database import fold_log, open_to_read, open_to_write
+from agent.storage.database import Remembered, Stored, fold_log, open_to_read, open_to_write
 from agent.storage.errors import JournalFull, in_words
 from agent.storage.formats import bring_up_to_date
 from agent.storage.identity_copy import read_copy, remembered
-from agent.storage.inspection import find_damage
+from agent.storage.inspection import find_damage, finish, mend
 from agent.storage.lock import FolderLock
-from agent.storage.mending import finish, mend
 from agent.storage.places import Places, keep_names, make_private_folder
-from agent.storage.reading import Remembered, Stored
-from agent.storage.reserve import Reserve
-from agent.storage.store import Store
-from agent.storage.writer import Writer
+from agent.storage.writer import Reserve, Store, Writer
 
 
 class Journal:

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.storage.database import PAGE_BYTES
+from agent.storage.database import PAGE_BYTES, Row, checksum
 from agent.storage.log_frames import latest_pages
 from agent.storage.places import write_ahead_log
-from agent.storage.rows import Row, checksum
 
 FILE_HEADER_BYTES = 100
 LEAF_HEADER_BYTES = 8

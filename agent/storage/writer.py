@@ -4,23 +4,58 @@ What is submitted while a commit runs is committed together next: the slower the
 flush carries, and the order stays. A submission is done when it is on disk; futures are completed
 in the order of submission, before the thread turns to tidying. If a transaction is refused, all
 submissions in it are, and those behind it are tried: records are whole, so none needs another.
+
+**The journal's files as the writing thread holds them. Only that thread calls in here.**
+
+After a failure the connection is given up and a new one is opened when it is needed next: that way
+no state of a failed transaction can leak into a later one.
+
+**A few megabytes kept free for the worst day: when the disk is full, they are given up.**
+
+They are not for more records: what the disk refused stays refused, and the node is told so. They
+are for what must go on all the same. A log that was filled to the last byte has to go into the
+database, and the agent has to be able to start and say what is wrong; SQLite needs room for both.
+What was already queued when the disk filled up, such as the end of a run, may find room in them,
+too. They are taken back when there is room for all of it, which is also when the disk counts as
+usable again: one that has room for one more record would be full again at the next.
+
+The content is random, because file systems that compress would keep nothing free for zeros.
 """
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.protocol.effects import Persist
-from agent.storage.errors import JournalBusy, JournalClosed, JournalRefused
-from agent.storage.store import Store
+from agent.storage.database import (
+    PAGE_BYTES,
+    commit,
+    fold_log,
+    last_words,
+    open_to_write,
+    row,
+    try_to_write,
+)
+from agent.storage.errors import JournalBusy, JournalClosed, JournalFull, JournalRefused, in_words
+from agent.storage.identity_copy import IdentityCopy
+from agent.storage.places import Places, make_private_file, write_ahead_log
 
 PENDING_PERSISTS_MAX = 10_000
 TRANSACTION_PERSISTS_MAX = 1_000
+LOG_PAGES_MAX = 1000
+# A row touches its leaf and, when it is new, the leaf of its index.
+PAGES_PER_ROW = 2
+RESERVE_BYTES = 4 * 1024 * 1024
+MARGIN_BYTES = 128 * 1024
+"""What has to be free besides: giving up the reserve makes room for the reserve, and no more."""
 
 
 @dataclass(slots=True)
@@ -139,3 +174,122 @@ class Writer:
         else:
             for each in group:
                 each.done.set_result(None)
+
+
+class Store:
+    """Commits, keeps the log short, and tells whether the disk takes records again."""
+
+    def __init__(self, places: Places, connection: sqlite3.Connection) -> None:
+        self._folder = places.folder
+        self._database = places.database
+        self._identity_copy = IdentityCopy(places.identity)
+        self._reserve = Reserve(places.reserve)
+        self._connection: sqlite3.Connection | None = connection
+        self._log_pages = 0
+        self._log_bytes = 0
+
+    def commit(self, persists: Sequence[Persist]) -> None:
+        """Write these records to disk in one transaction; raise ``JournalRefused`` and change
+        nothing when the disk refuses. On a full disk the reserve is given up."""
+        if not persists:
+            return
+        words = last_words(persists)
+        put = [row(key, record) for key, record in words.items() if record is not None]
+        forget = [key for key, record in words.items() if record is None]
+        try:
+            with in_words(self._folder):
+                self._identity_copy.cover(persists[-1].identity)
+                commit(self._connected(), put, forget)
+        except JournalFull:
+            self._disconnect()
+            self._reserve.release()
+            raise
+        except JournalRefused:
+            self._disconnect()
+            raise
+        pages = sum(PAGES_PER_ROW + len(content) // PAGE_BYTES for _, _, _, content in put)
+        self._log_pages += pages + PAGES_PER_ROW * len(forget) + 1
+
+    def tidy(self) -> None:
+        """Fold the log into the database when it is long; when that fails, the next call tries
+        again once it has grown."""
+        if self._connection is None or not self._log_is_long():
+            return
+        self._log_pages = 0
+        with suppress(sqlite3.Error):
+            fold_log(self._connection)
+
+    def _log_is_long(self) -> bool:
+        """The file shows it only when it grows: it is not cut when it is folded, but reused."""
+        try:
+            size = write_ahead_log(self._database).stat().st_size
+        except OSError:
+            return False
+        grown = size - self._log_bytes >= LOG_PAGES_MAX * PAGE_BYTES
+        if grown:
+            self._log_bytes = size
+        return grown or self._log_pages >= LOG_PAGES_MAX
+
+    def is_usable(self) -> bool:
+        """Tell whether the disk takes records, by taking the room for the reserve and trying a
+        write."""
+        try:
+            with in_words(self._folder):
+                self._reserve.take(MARGIN_BYTES)
+                try_to_write(self._connected())
+        except JournalRefused:
+            self._disconnect()
+            return False
+        return True
+
+    def close(self) -> None:
+        """Fold the log into the database and close all files; a log that cannot be folded stays."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                fold_log(self._connection, wholly=True)
+        self._disconnect()
+
+    def _connected(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = open_to_write(self._database)
+        return self._connection
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+
+class Reserve:
+    """A file that takes up room until the disk is full."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def take(self, margin_bytes: int = 0) -> None:
+        """Have the reserve on disk, whole, and check for ``margin_bytes`` of room besides; raise
+        ``OSError``, and keep nothing, when there is too little."""
+        try:
+            make_private_file(self._path)
+            if margin_bytes or self._path.stat().st_size != RESERVE_BYTES:
+                self._write(RESERVE_BYTES + margin_bytes)
+            os.truncate(self._path, RESERVE_BYTES)
+        except OSError:
+            self.release()
+            raise
+
+    def _write(self, size_bytes: int) -> None:
+        with self._path.open("wb") as file:
+            file.write(os.urandom(size_bytes))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def release(self) -> bool:
+        """Delete the reserve to free its room; return False when there was none or it cannot be
+        deleted."""
+        try:
+            self._path.unlink()
+        except OSError:
+            return False
+        return True

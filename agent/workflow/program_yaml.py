@@ -1,4 +1,5 @@
-"""``program.yaml``: its fields as a table, by which it is read, and which the schema tells editors."""
+"""``program.yaml``: its fields as a table, by which it is read, and which the schema tells
+editors."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from agent.api import flock
 from agent.net import identity
+from agent.net.certificates import Signer
 from agent.net.membership import Membership
-from agent.net.vouching import Signer
 from agent.net.wire import Kind, frame, opening_frame
 from agent.net.wire import Opening as OpeningWord
 from agent.protocol import messages

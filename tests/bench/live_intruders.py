@@ -21,6 +21,7 @@ from agent.api.errors import MembershipError
 from agent.flock.gossip import RequestWord, gossip_of
 from agent.net import certificates
 from agent.net.authority import EXPELLED, KEEPER
+from agent.net.certificates import Signer
 from agent.net.enrolment_messages import (
     Answer,
     AskAuthority,
@@ -49,7 +50,6 @@ from agent.net.invitation_book import Entry
 from agent.net.join_requests import REQUESTS_PER_ORIGIN_MAX
 from agent.net.roster import Roster
 from agent.net.tls import JOIN
-from agent.net.vouching import Signer
 from agent.net.wire import Kind, frame
 from tests.bench.live_attacks import (
     CLOSED_S_MAX,

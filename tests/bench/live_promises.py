@@ -19,8 +19,8 @@ from agent.api import session
 from agent.api.values import TaskState
 from agent.control.naming import task_id
 from agent.protocol.records import Evicted, Failed, Life, Suspended, Terminated
+from agent.storage.database import Remembered
 from agent.storage.journal import Journal
-from agent.storage.reading import Remembered
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import Trace, content

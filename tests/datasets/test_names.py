@@ -8,12 +8,14 @@ import msgspec
 import pytest
 
 from agent.storage.datasets.errors import NotKeepable
-from agent.storage.datasets.identifiers import Kind, ours, parsed
 from agent.storage.datasets.manifest import Entry, Manifest, decoded, encoded, tree_of
 from agent.storage.datasets.names import (
+    Kind,
     fault_of_name,
     fault_of_path,
     fault_of_paths,
+    ours,
+    parsed,
     plain_name,
 )
 

@@ -6,18 +6,15 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from agent.protocol.records import DatasetId
-from agent.storage.datasets import gathering, lineage, partial
+from agent.storage.datasets import gathering, objects
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable, StoreFull
-from agent.storage.datasets.index import Index
-from agent.storage.datasets.lineage import Lineage
-from agent.storage.datasets.objects import Incoming, copy_into, digests
-from agent.storage.datasets.partial import Partial
+from agent.storage.datasets.index import Lineage
+from agent.storage.datasets.objects import Incoming, Partial, copy_into, digests
 from agent.storage.datasets.room import Quota
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.nodes import points
@@ -269,9 +266,6 @@ def test_the_last_task_that_made_a_dataset_is_told_first(opened: Opened, tmp_pat
     other = Lineage("a", 1, "sha256:other", "2.1 by bee", "merge", "tree:2", ("x",), 12.0)
     store.note_lineage([other, again])
     assert store.lineage_of(NOBODY) == [again, late]
-    with closing(Index(tmp_path / "store" / "index.db")) as index:
-        assert lineage.of_task(index, "a") == [again, other]
-        assert lineage.of_task(index, "nobody") == []
 
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
@@ -299,7 +293,7 @@ def test_the_pieces_of_a_file_are_those_that_its_holder_tells(tmp_path: Path, be
 def test_a_file_of_another_size_is_begun_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes_anywhere: bool
 ) -> None:
-    monkeypatch.setattr(partial, "_WRITES_ANYWHERE", writes_anywhere)
+    monkeypatch.setattr(objects, "_WRITES_ANYWHERE", writes_anywhere)
     path = points(tmp_path, "large", b"0123456789")
     there = Partial(path, 12)
     assert not there.found

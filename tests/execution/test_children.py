@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.children import Children
-from agent.execution.groups_native import NoGroups
+from agent.execution.children import Children, NoGroups
 from agent.execution.programs import Programs
 from agent.protocol.effects import StartChild
 from agent.protocol.events import (

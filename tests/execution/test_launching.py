@@ -16,9 +16,8 @@ from unittest.mock import Mock
 import pytest
 
 from agent.execution import children as under_test
-from agent.execution.children import Children
+from agent.execution.children import Children, NoGroups
 from agent.execution.groups import Exit, Hear, Launch
-from agent.execution.groups_native import NoGroups
 from agent.execution.limits import Limits
 from agent.execution.programs import ProgramError, Programs
 from agent.protocol.effects import StartChild

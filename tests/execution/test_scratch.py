@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.checkpoint_saving import Saving
-from agent.execution.scratch import OutputError, Scratch, ScratchFolders
+from agent.execution.scratch import OutputError, Saving, Scratch, ScratchFolders
 from agent.protocol.effects import StartChild
 from agent.protocol.records import Dataset, TaskSpec
 from tests.driver.worlds import RUN
@@ -249,7 +248,7 @@ async def test_a_saved_state_is_kept_one_at_a_time_and_of_those_that_wait_the_ne
 async def test_a_state_that_the_store_does_not_take_in_time_is_done_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.execution.checkpoint_saving.FINISH_S", 0.0)
+    monkeypatch.setattr("agent.execution.scratch.FINISH_S", 0.0)
     store, told = Laid(), list[Dataset]()
     monkeypatch.setattr(store, "keep", lambda *_: asyncio.Event().wait())
     (tmp_path / "a").touch()

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from agent.net.addresses import DEFAULT_PORT
-from agent.net.dial_connect import listening_sockets
+from agent.net.dialling import listening_sockets
 from tests.hosts.hosts import Hosts, hold_loopback
 
 pytestmark = [

@@ -19,7 +19,7 @@ from agent.protocol.records import (
     Workflow,
     WorkflowSpec,
 )
-from agent.storage.reading import Remembered
+from agent.storage.database import Remembered
 from tests.bench import live, live_throughput
 from tests.bench import live_promises as promises
 from tests.bench.live_promises import Books, Fault

@@ -21,7 +21,7 @@ from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import NODE_LIFE_S, Authority
-from agent.net.certificates import Applicant, Member, PrivateKey
+from agent.net.certificates import Applicant, Member, PrivateKey, Signer
 from agent.net.enrolment import EnrolmentServer
 from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
@@ -30,7 +30,6 @@ from agent.net.joining import AddressesOf, join_flock
 from agent.net.membership import Membership, create_flock
 from agent.net.refusals import Refusal
 from agent.net.tls import Arrival, arrival_of
-from agent.net.vouching import Signer
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 LOOPBACK = "127.0.0.1"

@@ -8,9 +8,9 @@ import socket
 
 import pytest
 
-from agent.net import dial_connect
+from agent.net import dialling
 from agent.net.addresses import Address, AddressError, is_numeric, parse_address
-from agent.net.dial_connect import connect, listening_sockets
+from agent.net.dialling import connect, listening_sockets
 
 LOOPBACK = "127.0.0.1"
 
@@ -133,8 +133,8 @@ def test_of_several_that_fail_who_refuses_is_told() -> None:
 
 def test_who_keeps_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two that do not answer, silence is told; the other is not dialled for longer than that."""
-    monkeypatch.setattr(dial_connect, "CONNECT_S", 2.0)  # in which both begin, however busy it is
-    monkeypatch.setattr(dial_connect, "LEAD_S", 0.0)
+    monkeypatch.setattr(dialling, "CONNECT_S", 2.0)  # in which both begin, however busy it is
+    monkeypatch.setattr(dialling, "LEAD_S", 0.0)
     hung_up: list[bool] = []
 
     async def silent(_: object) -> tuple[socket.socket, Address]:
@@ -144,7 +144,7 @@ def test_who_keeps_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
             hung_up.append(True)
         raise AssertionError
 
-    monkeypatch.setattr(dial_connect, "_call", silent)
+    monkeypatch.setattr(dialling, "_call", silent)
     with pytest.raises(TimeoutError):
         called(Address(LOOPBACK, 1), Address(LOOPBACK, 2))
     assert hung_up == [True, True]

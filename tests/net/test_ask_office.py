@@ -16,7 +16,7 @@ from agent.api.errors import ServiceError
 from agent.flock import own_join_request
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.net.asking import Request
-from agent.net.exchange import NotThereError
+from agent.net.joining import NotThereError
 from agent.settings.node_settings import NodeSettings
 from tests.hosts.waiting import eventually
 from tests.net.flocks import first

@@ -16,14 +16,13 @@ from agent.host.private_files import PrivateFolder
 from agent.net import certificates, join_requests
 from agent.net.addresses import Address
 from agent.net.asking import Door, Request, begin_request, find_door
-from agent.net.enrolment import EnrolmentServer
+from agent.net.enrolment import EnrolmentServer, requests_of
 from agent.net.enrolment_messages import (
     Collect,
     DecideRequest,
     RequestIs,
     Welcome,
 )
-from agent.net.enrolment_requests import requests_of
 from agent.net.join_requests import (
     ATTEMPTS_PER_ORIGIN_MAX,
     REQUESTS_MAX,

@@ -14,7 +14,6 @@ from agent.api.errors import MembershipError
 from agent.net import certificates
 from agent.net.addresses import Address
 from agent.net.asking import begin_request, find_door
-from agent.net.comparison import code_of, commitment_of
 from agent.net.enrolment_messages import (
     QUESTION_BYTES_MAX,
     Answer,
@@ -31,8 +30,8 @@ from agent.net.enrolment_messages import (
     receive,
     send,
 )
-from agent.net.exchange import exchange
-from agent.net.joining import join_flock
+from agent.net.join_requests import code_of, commitment_of
+from agent.net.joining import exchange, join_flock
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, client_context
 from tests.net.flocks import LOOPBACK, Hands, first, invited, open_door, serving

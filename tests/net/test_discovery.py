@@ -19,7 +19,15 @@ from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from agent.net import discovery, discovery_network
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
-from agent.net.discovery import Discovery, DiscoveryCallbacks, explained_trouble
+from agent.net.discovery import (
+    SERVICE,
+    Discovery,
+    DiscoveryCallbacks,
+    Sighting,
+    explained_trouble,
+    own_record,
+    read_record,
+)
 from agent.net.discovery_network import (
     JUMP_S,
     POLL_S,
@@ -28,7 +36,6 @@ from agent.net.discovery_network import (
     has_way,
     own_addresses,
 )
-from agent.net.discovery_record import SERVICE, Sighting, own_record, read_record
 from agent.protocol.records import NodeId
 from tests.hosts.waiting import eventually
 

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.net.discovery_network import POLL_S, Change, NetworkWatch
-from agent.net.discovery_news import NoNews, native_news
+from agent.net.discovery_network import POLL_S, AddressNews, Change, NetworkWatch, native_news
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 REPOSITORY = Path(__file__).parents[2]
 IN_A_NAMESPACE = ["unshare", "--user", "--map-root-user", "--net"]
 SCENE = """
 import subprocess
-from agent.net.discovery_news import native_news
+from agent.net.discovery_network import native_news
 
 news = native_news()
 assert news.due(), "at first there may be anything"
@@ -34,7 +33,7 @@ print("done")
 """
 
 
-class Told:
+class Told(AddressNews):
     """News by the test's word."""
 
     def __init__(self) -> None:
@@ -96,7 +95,7 @@ def test_a_look_that_failed_is_made_up_for() -> None:
 
 
 def test_of_a_system_that_tells_nothing_there_may_always_be_news() -> None:
-    news = NoNews()
+    news = AddressNews()
     assert news.due()
     assert news.due()
     news.close()
@@ -125,7 +124,7 @@ def test_where_the_kernel_may_not_be_asked_there_may_always_be_news(
     def refused(*_: object) -> None:
         raise PermissionError("not allowed")
 
-    monkeypatch.setattr("agent.net.discovery_news_linux.socket.socket", refused)
+    monkeypatch.setattr("agent.net.discovery_network.socket.socket", refused)
     news = native_news()
     assert news.due()
     assert news.due()
@@ -135,7 +134,7 @@ def test_where_the_kernel_may_not_be_asked_there_may_always_be_news(
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems tell in other ways")
 def test_links_and_addresses_of_both_families_are_followed() -> None:
     """As the system says itself of the socket: the groups of messages that it gets."""
-    from agent.net.discovery_news_linux import NetlinkNews
+    from agent.net.discovery_network import NetlinkNews
 
     news = NetlinkNews()
     try:

@@ -12,12 +12,11 @@ import pytest
 from agent.api.errors import MembershipError
 from agent.host.private_files import PrivateFolder
 from agent.net import enrolment, identity, joining
-from agent.net import exchange as exchanging
+from agent.net import joining as exchanging
 from agent.net.addresses import Address
 from agent.net.enrolment_messages import QUESTION_BYTES_MAX, Expel, Renew, TakeAuthority, close
-from agent.net.exchange import exchange
 from agent.net.invitation_book import GUESSES_MAX
-from agent.net.joining import join_flock
+from agent.net.joining import exchange, join_flock
 from agent.net.membership import Membership
 from agent.net.tls import NO_SERVER_NAME, TlsObject, unverified_context
 from tests.hosts.waiting import EVENTUALLY_S_MAX

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from agent.host.private_files import PrivateFolder
 from agent.net import certificates, enrolment, identity
 from agent.net.addresses import Address
-from agent.net.book_sharing import share_book
 from agent.net.enrolment import EnrolmentServer, Share
 from agent.net.invitation import Invitation
 from agent.net.invitation_book import Entry, InvitationBook, _joined, proof_of, tag_of
-from agent.net.joining import AddressesOf, join_flock, keep_up
+from agent.net.joining import AddressesOf, join_flock, keep_up, share_book
 from agent.net.membership import Membership
 from tests.hosts.waiting import eventually
 from tests.net.flocks import (

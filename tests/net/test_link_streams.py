@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from agent.net import link_bulk
+from agent.net import link_reception
 from agent.net.link_greeting import keep_alive
-from agent.net.link_streams import streams
+from agent.net.link_tls import streams
 
 LIMIT = 256 * 1024
 
@@ -160,7 +160,7 @@ async def test_a_socket_leaves_the_loop_when_all_is_sent(
     connection.raw = SimpleNamespace(get_write_buffer_size=lambda: sizes.pop(0))
     with monkeypatch.context() as patched:
         patched.setattr(asyncio, "sleep", noted)
-        await link_bulk._all_sent(cast("Any", connection))
+        await link_reception._all_sent(cast("Any", connection))
     assert sum(waited) == pytest.approx(looks * 0.01)
 
 

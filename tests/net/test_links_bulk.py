@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from agent.net import link_bulk, transfer_pipe
+from agent.net import link_reception, transfer_pipe
 from agent.net.transfer_pipe import Pipe, receive_exactly
 from agent.protocol.messages import AskStatus
 from tests.hosts.waiting import eventually
@@ -146,7 +146,7 @@ async def test_bulk_with_who_is_not_there_or_not_wanted_is_an_error() -> None:
 
 
 async def test_transfers_with_one_peer_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link_bulk, "BULK_PER_PEER_MAX", 2)
+    monkeypatch.setattr(link_reception, "BULK_PER_PEER_MAX", 2)
 
     async with nodes("ant", "bee") as (ant, bee):
         bee.on_bulk = waits
@@ -184,7 +184,7 @@ async def test_other_protocols_get_the_connection_as_it_comes() -> None:
 async def test_one_machine_that_keeps_its_connections_open_keeps_nobody_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(link_bulk, "OTHERS_PER_HOST_MAX", 2)
+    monkeypatch.setattr(link_reception, "OTHERS_PER_HOST_MAX", 2)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readline())

@@ -12,10 +12,9 @@ from random import Random
 
 import pytest
 
-from agent.net import dial_connect, dialling
+from agent.net import dialling
 from agent.net.addresses import Address
-from agent.net.dial_connect import connect, listening_sockets
-from agent.net.dialling import BACK_OFF_MAX_S, Dialler
+from agent.net.dialling import BACK_OFF_MAX_S, Dialler, connect, listening_sockets
 from agent.net.link_refusals import Cause, LinkRefusal
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import LOOPBACK
@@ -199,14 +198,14 @@ def test_both_families_listen_on_one_port() -> None:
 def test_any_port_is_one_that_is_free_on_all_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the system gives for the first may be taken on the second."""
     taken: list[socket.socket] = []
-    listen = dial_connect._listening
+    listen = dialling._listening
 
     def beside_another_program(host: str, port: int) -> socket.socket | None:
         if port and not taken:
             taken.append(socket.create_server((host, port)))
         return listen(host, port)
 
-    monkeypatch.setattr(dial_connect, "_listening", beside_another_program)
+    monkeypatch.setattr(dialling, "_listening", beside_another_program)
     opened = listening_sockets(("127.0.0.1", "127.0.0.2"), 0)
     (port,) = {one.getsockname()[1] for one in opened}
     assert [one.getsockname()[1] != port for one in taken] == [True]
@@ -216,7 +215,7 @@ def test_any_port_is_one_that_is_free_on_all_hosts(monkeypatch: pytest.MonkeyPat
 
 def test_that_no_port_is_free_everywhere_names_no_port(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[socket.socket] = []
-    listen = dial_connect._listening
+    listen = dialling._listening
 
     def taken_on_the_second(host: str, port: int) -> socket.socket | None:
         if port:
@@ -226,10 +225,10 @@ def test_that_no_port_is_free_everywhere_names_no_port(monkeypatch: pytest.Monke
         opened.append(listening)
         return listening
 
-    monkeypatch.setattr(dial_connect, "_listening", taken_on_the_second)
+    monkeypatch.setattr(dialling, "_listening", taken_on_the_second)
     with pytest.raises(OSError, match="No port is free on all addresses"):
         listening_sockets(("127.0.0.1", "127.0.0.2"), 0)
-    assert [each.fileno() for each in opened] == [-1] * dial_connect.ANY_PORT_TRIES
+    assert [each.fileno() for each in opened] == [-1] * dialling.ANY_PORT_TRIES
 
 
 def test_a_taken_port_is_said_in_a_sentence() -> None:

@@ -24,8 +24,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from agent.net.addresses import Address
-from agent.net.link_bulk import StreamAcceptor
-from agent.net.link_reception import Contexts
+from agent.net.link_reception import Contexts, StreamAcceptor
 from agent.net.links import LinkCallbacks, Links
 from agent.net.transfer_pipe import Pipe
 from agent.net.wire import ALPN_BULK, ALPN_LINK

@@ -12,7 +12,7 @@ from agent.flock.nearby import NearbyFlocks
 from agent.net import asking
 from agent.net.addresses import Address
 from agent.net.asking import find_door
-from agent.net.discovery_record import Sighting
+from agent.net.discovery import Sighting
 from agent.net.enrolment import EnrolmentServer
 from agent.net.membership import Membership
 from agent.settings.node_settings import NodeSettings

@@ -11,9 +11,8 @@ import pytest
 from agent.api.wording import moment
 from agent.net import link_refusals
 from agent.net.copies import INSTANCES_MAX, Copies
-from agent.net.discovery import explained_trouble
-from agent.net.discovery_network import JUMP_S, POLL_S, Change, NetworkWatch, has_way
-from agent.net.discovery_record import own_record, read_record
+from agent.net.discovery import explained_trouble, own_record, read_record
+from agent.net.discovery_network import JUMP_S, POLL_S, AddressNews, Change, NetworkWatch, has_way
 from agent.net.link_refusals import REFUSALS_MAX, Cause, LinkRefusal, Refusals, explained
 from agent.net.refusals import Refusal, duration
 from agent.net.tls import explain, peer_of
@@ -218,7 +217,7 @@ def test_a_local_address_without_its_interface_leads_nowhere(host: str, way: boo
     assert has_way(host) is way
 
 
-class News:
+class News(AddressNews):
     def __init__(self) -> None:
         self.due_now, self.closed = False, False
 

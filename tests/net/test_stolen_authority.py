@@ -14,14 +14,12 @@ import pytest
 from agent.api.errors import MembershipError
 from agent.net import certificates
 from agent.net.authority import EXPELLED, KEEPER, Statement
-from agent.net.certificates import Applicant, Member
+from agent.net.certificates import Applicant, Member, Signer, voucher_of
 from agent.net.enrolment_messages import AskAuthority
-from agent.net.exchange import exchange
-from agent.net.joining import join_flock, keep_up
+from agent.net.joining import exchange, join_flock, keep_up
 from agent.net.membership import Membership
 from agent.net.refusals import Refusal
 from agent.net.tls import JOIN, client_context
-from agent.net.vouching import Signer, voucher_of
 from tests.net.flocks import DAY_S, Node, at, first, invited, new_node, open_door, reopened
 
 

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import pytest
 
-from agent.net import transfer_download, transfer_serve
+from agent.net import transfer_download, transfer_words
 from agent.net.transfer_download import Download
 from agent.net.transfer_pipe import Pipe, receive_exactly
 from agent.net.transfer_words import (
@@ -59,7 +59,7 @@ def nothing_taken(pipe: Pipe, datasets: tuple[str, ...]) -> Taken:
 
 def giving(source: MemorySource) -> Serve:
     """A holder as agents are."""
-    return lambda pipe: transfer_serve.serve(pipe, source, nothing_taken)
+    return lambda pipe: transfer_words.serve(pipe, source, nothing_taken)
 
 
 def received(pipe: SocketEnd, size: int) -> bytes:
@@ -147,7 +147,7 @@ def test_what_is_offered_is_asked_for_until_it_is_taken() -> None:
         say(pipe, Taken(("tree:1",)))
 
     pipe, thread = served(keeper)
-    assert transfer_serve.offer(pipe, source, ("tree:1",)) == Taken(("tree:1",))
+    assert transfer_words.offer(pipe, source, ("tree:1",)) == Taken(("tree:1",))
     assert source.asked == ["open"]
     pipe.close()
     thread.join(LIMIT_S)
@@ -156,7 +156,7 @@ def test_what_is_offered_is_asked_for_until_it_is_taken() -> None:
 def test_who_ends_before_it_took_an_offer_has_not_taken_it() -> None:
     pipe, thread = served(hear)
     with pytest.raises(ConnectionResetError, match="before it had everything"):
-        transfer_serve.offer(pipe, MemorySource(CONTENTS), ("tree:1",))
+        transfer_words.offer(pipe, MemorySource(CONTENTS), ("tree:1",))
     thread.join(LIMIT_S)
     pipe.close()
 
@@ -246,7 +246,7 @@ def breaking(source: MemorySource, after: int) -> Serve:
             word = hear(pipe)
             if word is None:
                 return
-            transfer_serve._answer(pipe, source, word, memoryview(bytearray(PIECE_BYTES)))
+            transfer_words._answer(pipe, source, word, memoryview(bytearray(PIECE_BYTES)))
         pipe.end()
 
     return serve

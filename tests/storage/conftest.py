@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from agent.storage import database, reserve
+from agent.storage import database, writer
 
 
 @pytest.fixture(autouse=True)
 def small_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reserve, "RESERVE_BYTES", 64 * 1024)
+    monkeypatch.setattr(writer, "RESERVE_BYTES", 64 * 1024)
 
 
 @pytest.fixture

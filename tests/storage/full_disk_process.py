@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 from agent.protocol.effects import Persist
+from agent.storage.database import Key, Record
 from agent.storage.errors import JournalFull
 from agent.storage.journal import Journal
-from agent.storage.rows import Key, Record
 from tests.storage.samples import held, identity, life, persist, replayed, workflow
 
 DISK_BYTES = 12 * 1024 * 1024

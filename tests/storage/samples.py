@@ -18,9 +18,8 @@ from agent.protocol.records import (
     Workflow,
     WorkflowSpec,
 )
+from agent.storage.database import Key, Record, Remembered, last_words
 from agent.storage.journal import Journal
-from agent.storage.reading import Remembered
-from agent.storage.rows import Key, Record, last_words
 
 
 def identity(number: int) -> Identity:

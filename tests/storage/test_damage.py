@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.storage.database import Key, Record, Remembered
 from agent.storage.errors import JournalDamaged
 from agent.storage.identity_copy import AHEAD_MS, read_copy
 from agent.storage.journal import Journal
-from agent.storage.reading import Remembered
-from agent.storage.rows import Key, Record
 from tests.storage.samples import flipped, held, identity, persist, replayed, written
 
 pytestmark = pytest.mark.usefixtures("unflushed")

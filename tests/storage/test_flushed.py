@@ -17,7 +17,7 @@ import pytest
 from agent.storage.datasets.store import DatasetStore
 from agent.storage.identity_copy import IdentityCopy
 from agent.storage.journal import Journal
-from agent.storage.reserve import Reserve
+from agent.storage.writer import Reserve
 from tests.storage.samples import flipped, identity, persist, written
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows flushes names by itself")

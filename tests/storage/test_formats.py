@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.storage import formats
+from agent.storage.database import IDENTITY, checksum, row
 from agent.storage.errors import JournalTooNew
 from agent.storage.journal import Journal
-from agent.storage.rows import IDENTITY, checksum, row
 from tests.storage.journals import version1
 from tests.storage.samples import flipped, held, persist, replayed, written
 

@@ -18,7 +18,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from agent.storage import database, reserve
+from agent.storage import database, writer
 from agent.storage.errors import (
     JournalDamaged,
     JournalFull,
@@ -28,7 +28,7 @@ from agent.storage.errors import (
     refusal,
 )
 from agent.storage.journal import Journal
-from agent.storage.reserve import MARGIN_BYTES
+from agent.storage.writer import MARGIN_BYTES
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.storage.samples import held, persist, replayed, written
 from tests.style.source import REPOSITORY
@@ -129,14 +129,14 @@ def test_a_disk_with_room_for_the_reserve_and_little_more_is_not_usable(
     resource = pytest.importorskip("resource", reason="Windows has no limit of a file's size")
     with Journal.open(tmp_path) as journal:
         was = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (reserve.RESERVE_BYTES + spare_bytes, was[1]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (writer.RESERVE_BYTES + spare_bytes, was[1]))
         try:
             assert journal.usable() is is_usable
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, was)
         assert (tmp_path / "reserve").exists() is is_usable
         assert journal.usable()
-        assert (tmp_path / "reserve").stat().st_size == reserve.RESERVE_BYTES
+        assert (tmp_path / "reserve").stat().st_size == writer.RESERVE_BYTES
 
 
 PLENTY = 10**9

@@ -21,12 +21,10 @@ from hypothesis import strategies as st
 
 from agent.protocol.effects import Identity, Persist
 from agent.protocol.records import Pruning, TaskLife, Workflow
-from agent.storage.database import open_to_write
+from agent.storage.database import Remembered, open_to_write
 from agent.storage.errors import JournalBusy, JournalClosed, JournalRefused
 from agent.storage.journal import Journal
-from agent.storage.reading import Remembered
-from agent.storage.store import Store
-from agent.storage.writer import Writer
+from agent.storage.writer import Store, Writer
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.protocol.generation import fewer_examples, records
 from tests.storage.samples import held, identity, life, persist, replayed, workflow, written
@@ -145,7 +143,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
 def test_the_log_is_folded_while_work_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent.storage.store.LOG_PAGES_MAX", 20)
+    monkeypatch.setattr("agent.storage.writer.LOG_PAGES_MAX", 20)
     with Journal.open(tmp_path) as journal:
         for number in range(1, 100):
             journal.write([persist(number)])

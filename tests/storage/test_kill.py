@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.storage.database import Key, Record
 from agent.storage.errors import JournalInUse
 from agent.storage.journal import Journal
-from agent.storage.rows import Key, Record
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.storage.samples import held, identity, persist, replayed, written
 from tests.style.source import REPOSITORY

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.storage import log_frames
-from agent.storage.database import PAGE_BYTES, open_to_read, stored_rows
+from agent.storage.database import PAGE_BYTES, Row, checksum, open_to_read, stored_rows
 from agent.storage.journal import Journal
 from agent.storage.places import shared_index, write_ahead_log
-from agent.storage.rows import Row, checksum
 from agent.storage.salvage import salvage
 
 WHOLE_IN_A_LEAF = PAGE_BYTES - 35

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 
-from agent.storage import reserve, store
+from agent.storage import writer
 from agent.storage.journal import Journal
 from tests.storage.samples import persist
 
@@ -28,8 +28,8 @@ def acknowledge(number: int, _: Future[None]) -> None:
 
 
 def main(folder: str, first: str, log_pages: str) -> None:
-    store.LOG_PAGES_MAX = int(log_pages)
-    reserve.RESERVE_BYTES = 64 * 1024
+    writer.LOG_PAGES_MAX = int(log_pages)
+    writer.RESERVE_BYTES = 64 * 1024
     journal = Journal.open(Path(folder))
     say("open")
     flying: deque[Future[None]] = deque()

@@ -53,7 +53,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
         "table.Table.join",
         "outbox.Outbox.put",
         "writer.Writer.submit",
-        "store.Store.commit",
+        "writer.Store.commit",
         "driver.Driver._committed",
         "outbox.Outbox.advance",
         "links.Links.send",

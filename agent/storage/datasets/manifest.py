@@ -16,8 +16,7 @@ from msgspec import Meta, Struct
 
 from agent.protocol.records import Dataset
 from agent.storage.datasets.errors import NotKeepable
-from agent.storage.datasets.identifiers import Kind, dataset_id
-from agent.storage.datasets.names import fault_of_paths
+from agent.storage.datasets.names import Kind, dataset_id, fault_of_paths
 
 MANIFEST_BYTES_MAX = 32 * 1024 * 1024
 FILES_MAX = 200_000

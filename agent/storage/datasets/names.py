@@ -4,12 +4,22 @@ A folder made on Linux may hold two names that Windows takes for one, or a name 
 there, and a manifest from elsewhere may hold a path that leads out of its folder. All of that is
 refused where the folder becomes a dataset, by a sentence that names the file, and again where a
 manifest arrives.
+
+**What a dataset is called: by what is in it, so that nobody can be given something else.**
+
+``sha256:`` and 64 hexadecimal digits is a file, named by the hash of its content; ``tree:`` and 64
+is a folder, named by the hash of its manifest. Everything else is an identifier in somebody's
+database, which is passed on untouched and never kept here.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
+from enum import Enum
+
+from agent.protocol.records import DatasetId
 
 NAME_BYTES_MAX = 255
 PATH_LENGTH_MAX = 1_024
@@ -18,6 +28,7 @@ _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"}
     | {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
 )
+_ID = re.compile(r"(sha256|tree):([0-9a-f]{64})")
 
 
 def fault_of_name(name: str) -> str:
@@ -74,3 +85,26 @@ def _parents(path: str) -> list[str]:
 
 def _folded(path: str) -> str:
     return unicodedata.normalize("NFC", path).casefold()
+
+
+class Kind(Enum):
+    """Whether a dataset is a file or a folder."""
+
+    FILE = "sha256"
+    TREE = "tree"
+
+
+def dataset_id(kind: Kind, digest: str) -> DatasetId:
+    """Return the identifier of this content."""
+    return f"{kind.value}:{digest}"
+
+
+def parsed(dataset: DatasetId) -> tuple[Kind, str] | None:
+    """Return kind and digest of a dataset; None for an identifier of somebody's database."""
+    found = _ID.fullmatch(dataset)
+    return None if found is None else (Kind(found[1]), found[2])
+
+
+def ours(dataset: DatasetId) -> bool:
+    """Tell whether it names a content that nodes can keep."""
+    return _ID.fullmatch(dataset) is not None

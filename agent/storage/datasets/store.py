@@ -16,16 +16,12 @@ from pathlib import Path
 from typing import IO
 
 from agent.protocol.records import Dataset, DatasetId
-from agent.storage.datasets import gathering, lineage, room
+from agent.storage.datasets import gathering, index, room
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable
-from agent.storage.datasets.identifiers import Kind, dataset_id, parsed
-from agent.storage.datasets.index import Index, Row
-from agent.storage.datasets.laying import LINKS, lay_file
-from agent.storage.datasets.lineage import Lineage
+from agent.storage.datasets.index import Index, Lineage, Row
 from agent.storage.datasets.manifest import Entry, Manifest, decoded, tree_of
-from agent.storage.datasets.names import plain_name
-from agent.storage.datasets.objects import Objects, remove_file
-from agent.storage.datasets.partial import Partial
+from agent.storage.datasets.names import Kind, dataset_id, parsed, plain_name
+from agent.storage.datasets.objects import LINKS, Objects, Partial, lay_file, remove_file
 from agent.storage.datasets.room import NOTHING_WANTED, Quota, Room, Wanted
 from agent.storage.places import keep_names, make_private_folder
 
@@ -357,11 +353,11 @@ class DatasetStore:
 
     def note_lineage(self, outputs: list[Lineage]) -> None:
         """Record which run made these outputs of tasks, in place of what counted before."""
-        lineage.note(self._index, outputs)
+        index.note(self._index, outputs)
 
     def lineage_of(self, dataset: DatasetId) -> list[Lineage]:
         """Return all tasks whose output the dataset is, the last one first."""
-        return lineage.of_dataset(self._index, dataset)
+        return index.of_dataset(self._index, dataset)
 
     # -- inside ----------------------------------------------------------------------------
 
