@@ -378,9 +378,9 @@ def native_groups() -> Groups:
     """Return what starts groups of processes on the system that this runs on."""
     if sys.platform == "win32":
         from agent.execution.groups_windows import WindowsGroups
-        from agent.execution.groups_windows_api import CtypesApi
+        from agent.execution.groups_windows_api import JobApi
 
-        return WindowsGroups(CtypesApi())
+        return WindowsGroups(JobApi())
     elif sys.platform == "linux":  # noqa: RET505 - so that the type checker sees one of them
         from agent.execution.groups_linux import LinuxGroups
 

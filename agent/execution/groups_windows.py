@@ -11,7 +11,7 @@ until a look finds no new one.
 A job does not end a program that wants more memory than it may have: the program is refused it, as
 on a machine that has no more. That it was refused is read off the job when the program failed.
 
-What is decided is here and runs anywhere; ``JobApi`` is the few calls of the system, by ctypes.
+What is decided is here and runs anywhere, over the few calls of the system or others (``JobApi``).
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ import shutil
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Protocol
 
 from agent.execution.folder_size import folder_bytes
 from agent.execution.groups import Exit, Hear, Launch
+from agent.execution.groups_windows_api import JobApi, JobUse
 
 CREATE_SUSPENDED = 0x00000004
 CREATE_NEW_PROCESS_GROUP = 0x00000200
@@ -38,44 +37,6 @@ WALK_SHARE = 20
 """How many times longer than a walk through the working folder the pause after it is."""
 NEARLY = 0.95
 """Of its memory, as much is taken by a program that was refused more."""
-
-
-@dataclass(frozen=True, slots=True)
-class JobUse:
-    """What all processes of a job have used."""
-
-    cpu_ms: int
-    memory_bytes: int
-    """The most that they had at a time."""
-
-
-class JobApi(Protocol):
-    """What is needed of Windows. All may raise ``OSError``."""
-
-    def new_job(self, memory_bytes: int, *, spare: bool) -> int:
-        """Make a job whose processes end with its handle, at the priority that they are to have,
-        and return the handle; raise ``OSError`` when that fails."""
-
-    def adopt(self, job: int, process: int, *, spare: bool) -> None:
-        """Put a process into a job."""
-
-    def processes(self, job: int) -> list[int]:
-        """Return the ids of the processes that are in the job now."""
-
-    def suspend(self, process: int) -> None:
-        """Suspend all threads of a process; raise ``OSError`` when it is gone."""
-
-    def resume(self, process: int) -> None:
-        """Let the threads of a process go on; raise ``OSError`` when it is gone."""
-
-    def terminate(self, job: int, code: int) -> None:
-        """End all that is in it."""
-
-    def used(self, job: int) -> JobUse:
-        """Return the processor time and peak memory that the job has used so far."""
-
-    def close(self, job: int) -> None:
-        """Close the handle of a job, which ends its processes."""
 
 
 Factory = Callable[[], asyncio.SubprocessProtocol]

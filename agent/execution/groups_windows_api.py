@@ -1,4 +1,4 @@
-"""Job objects by ctypes: calls only, nothing is decided here.
+"""Job objects by ctypes: calls only, nothing is decided here. The libraries are loaded when it is made.
 
 Suspending a process as a whole and its priority for disks are calls of ``ntdll`` that every task
 manager uses and that no header of the system describes.
@@ -7,15 +7,12 @@ manager uses and that no header of the system describes.
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from ctypes import wintypes
+from dataclasses import dataclass
 
-from agent.execution.groups_windows import JobUse
 from agent.host.libraries import check, library
-
-assert sys.platform == "win32"
 
 ACCOUNTING, PROCESS_IDS, EXTENDED_LIMITS = 1, 3, 9
 LIMIT_PRIORITY_CLASS = 0x00000020
@@ -76,9 +73,17 @@ class _ProcessIds(ctypes.Structure):
     ]
 
 
-_kernel32 = library(
-    "kernel32",
-    {
+@dataclass(frozen=True, slots=True)
+class JobUse:
+    """What all processes of a job have used."""
+
+    cpu_ms: int
+    memory_bytes: int
+    """The most that they had at a time."""
+
+
+CALLS: dict[str, dict[str, tuple[type | None, ...]]] = {
+    "kernel32": {
         "CreateJobObjectW": (wintypes.HANDLE, wintypes.LPVOID, wintypes.LPCWSTR),
         "SetInformationJobObject": (
             *(wintypes.BOOL, wintypes.HANDLE),
@@ -93,10 +98,7 @@ _kernel32 = library(
         "OpenProcess": (wintypes.HANDLE, wintypes.DWORD, wintypes.BOOL, wintypes.DWORD),
         "CloseHandle": (wintypes.BOOL, wintypes.HANDLE),
     },
-)
-_ntdll = library(
-    "ntdll",
-    {
+    "ntdll": {
         "NtSuspendProcess": (wintypes.LONG, wintypes.HANDLE),
         "NtResumeProcess": (wintypes.LONG, wintypes.HANDLE),
         "NtSetInformationProcess": (
@@ -104,16 +106,20 @@ _ntdll = library(
             *(ctypes.c_int, wintypes.LPVOID, wintypes.ULONG),
         ),
     },
-)
+}
+"""What each call returns and takes."""
 
 
-class CtypesApi:
-    """See ``groups_windows.JobApi``."""
+class JobApi:
+    """What is needed of Windows. All may raise ``OSError``."""
+
+    def __init__(self) -> None:
+        self._kernel32, self._ntdll = (library(name, calls) for name, calls in CALLS.items())
 
     def new_job(self, memory_bytes: int, *, spare: bool) -> int:
         """Make a job object with these limits and return its handle; its processes end when that is
         closed. Raise ``OSError`` when that fails."""
-        job = _kernel32.CreateJobObjectW(None, None)
+        job = self._kernel32.CreateJobObjectW(None, None)
         check(job)
         limits = _ExtendedLimits(job_memory=memory_bytes)
         limits.basic.flags = LIMIT_KILL_ON_JOB_CLOSE | LIMIT_DIE_ON_UNHANDLED_EXCEPTION
@@ -121,12 +127,12 @@ class CtypesApi:
         limits.basic.priority_class = IDLE_PRIORITY_CLASS if spare else BELOW_NORMAL_PRIORITY_CLASS
         try:
             check(
-                _kernel32.SetInformationJobObject(
+                self._kernel32.SetInformationJobObject(
                     job, EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)
                 )
             )
         except OSError:
-            _kernel32.CloseHandle(job)
+            self._kernel32.CloseHandle(job)
             raise
         return int(job)
 
@@ -134,28 +140,32 @@ class CtypesApi:
         """Put a process into a job and lower its disk priority; raise ``OSError`` when it cannot
         join."""
         access = PROCESS_SET_QUOTA | PROCESS_TERMINATE | PROCESS_SET_INFORMATION
-        with _opened(process, access) as handle:
-            check(_kernel32.AssignProcessToJobObject(job, handle))
+        with self._opened(process, access) as handle:
+            check(self._kernel32.AssignProcessToJobObject(job, handle))
             level = wintypes.ULONG(IO_VERY_LOW if spare else IO_LOW)
-            _ntdll.NtSetInformationProcess(
+            self._ntdll.NtSetInformationProcess(
                 handle, IO_PRIORITY, ctypes.byref(level), ctypes.sizeof(level)
             )
 
     def processes(self, job: int) -> list[int]:
+        """Return the ids of the processes that are in the job now."""
         found = _ProcessIds()
         self._query(job, PROCESS_IDS, found)
         return [int(each) for each in found.ids[: found.listed]]
 
     def suspend(self, process: int) -> None:
-        with _opened(process, PROCESS_SUSPEND_RESUME) as handle:
-            check(_ntdll.NtSuspendProcess(handle) >= 0)
+        """Suspend all threads of a process; raise ``OSError`` when it is gone."""
+        with self._opened(process, PROCESS_SUSPEND_RESUME) as handle:
+            check(self._ntdll.NtSuspendProcess(handle) >= 0)
 
     def resume(self, process: int) -> None:
-        with _opened(process, PROCESS_SUSPEND_RESUME) as handle:
-            check(_ntdll.NtResumeProcess(handle) >= 0)
+        """Let the threads of a process go on; raise ``OSError`` when it is gone."""
+        with self._opened(process, PROCESS_SUSPEND_RESUME) as handle:
+            check(self._ntdll.NtResumeProcess(handle) >= 0)
 
     def terminate(self, job: int, code: int) -> None:
-        check(_kernel32.TerminateJobObject(job, code))
+        """End all that is in it."""
+        check(self._kernel32.TerminateJobObject(job, code))
 
     def used(self, job: int) -> JobUse:
         """Return the processor time and peak memory that a job has used; raise ``OSError`` when
@@ -167,18 +177,18 @@ class CtypesApi:
         return JobUse(int(cpu_ms), int(limits.job_memory_peak))
 
     def close(self, job: int) -> None:
-        check(_kernel32.CloseHandle(job))
+        """Close the handle of a job, which ends its processes."""
+        check(self._kernel32.CloseHandle(job))
 
     def _query(self, job: int, kind: int, into: ctypes.Structure) -> None:
         size = ctypes.sizeof(into)
-        check(_kernel32.QueryInformationJobObject(job, kind, ctypes.byref(into), size, None))
+        check(self._kernel32.QueryInformationJobObject(job, kind, ctypes.byref(into), size, None))
 
-
-@contextmanager
-def _opened(process: int, access: int) -> Iterator[int]:
-    handle = _kernel32.OpenProcess(access, False, process)
-    check(handle)
-    try:
-        yield int(handle)
-    finally:
-        _kernel32.CloseHandle(handle)
+    @contextmanager
+    def _opened(self, process: int, access: int) -> Iterator[int]:
+        handle = self._kernel32.OpenProcess(access, False, process)
+        check(handle)
+        try:
+            yield int(handle)
+        finally:
+            self._kernel32.CloseHandle(handle)

@@ -253,28 +253,22 @@ class Claims(Part):
     # -- who has to consent --------------------------------------------------------------
 
     def on_greeted(self, peer: Peer) -> None:
-        self._ask_too(peer)
-
-    def on_trusted(self, peer: Peer) -> None:
-        self._ask_too(peer)
-
-    def _ask_too(self, peer: Peer) -> None:
+        """Ask a peer that counts from now on for its consent too."""
         for claim in self.open.values():
             claim.asked[peer.node] = None
             claim.waiting[peer.node] = None
         self._ask([peer.node], list(self.open))
 
+    on_trusted = on_greeted
+
     def on_gone(self, peer: Peer) -> None:
         """Ask no consent of a peer that has gone, and stop leaving tasks to it."""
-        self._do_without(peer)
+        self.on_suspected(peer)
         for task in [task for task, (host, _) in self.contested.items() if host == peer.node]:
             del self.contested[task]
             self.core.wake = True
 
     def on_suspected(self, peer: Peer) -> None:
-        self._do_without(peer)
-
-    def _do_without(self, peer: Peer) -> None:
         for claim in self.open.values():
             claim.waiting.pop(peer.node, None)
         self._win_granted()

@@ -97,23 +97,27 @@ class Unlink:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
-    """Bring these inputs here, each from any of its holders: InputsFetched or FetchFailed."""
+class OfRun:
+    """About one run of this node."""
 
     task: TaskId
     run: RunName
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch(OfRun):
+    """Bring these inputs here, each from any of its holders: InputsFetched or FetchFailed."""
+
     inputs: tuple[tuple[DatasetId, tuple[NodeId, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class StartChild:
+class StartChild(OfRun):
     """Start the program: ChildStarted, then one of ChildSucceeded, ChildFailed.
 
     ``checkpoint`` is what an earlier attempt has saved and is on this disk; empty: there is none.
     """
 
-    task: TaskId
-    run: RunName
     spec: TaskSpec
     inputs: tuple[DatasetId, ...]
     checkpoint: DatasetId = ""
@@ -122,47 +126,35 @@ class StartChild:
 
 
 @dataclass(frozen=True, slots=True)
-class SuspendChild:
+class SuspendChild(OfRun):
     """Stop the program's processes where they are, at once."""
 
-    task: TaskId
-    run: RunName
-
 
 @dataclass(frozen=True, slots=True)
-class ResumeChild:
+class ResumeChild(OfRun):
     """Let the suspended processes of the program go on."""
 
-    task: TaskId
-    run: RunName
-
 
 @dataclass(frozen=True, slots=True)
-class StopChild:
+class StopChild(OfRun):
     """End fetching, program and processes of a run: ChildStopped when nothing is left."""
 
-    task: TaskId
-    run: RunName
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class CopyOutputs:
+class CopyOutputs(OfRun):
     """Put outputs on the disks of peers until ``copies`` hold them: OutputsCopied."""
 
-    task: TaskId
-    run: RunName
     outputs: tuple[Dataset, ...]
     peers: tuple[NodeId, ...]
     copies: int
 
 
 @dataclass(frozen=True, slots=True)
-class CopyCheckpoint:
+class CopyCheckpoint(OfRun):
     """Put a checkpoint on the disk of one of these peers, the first that can. Nobody waits."""
 
-    task: TaskId
-    run: RunName
     checkpoint: Dataset
     peers: tuple[NodeId, ...]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from agent.protocol.effects import Effect, Persist
+from agent.protocol.effects import Effect, OfRun, Persist
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (
@@ -15,7 +15,6 @@ from agent.protocol.records import (
     NodeId,
     Priority,
     RequestId,
-    RunName,
     ShortText,
     TaskId,
     TaskSpec,
@@ -106,92 +105,69 @@ class MembersChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class InputsFetched:
+class InputsFetched(OfRun):
     """All inputs of the run are on this disk."""
-
-    task: TaskId
-    run: RunName
 
 
 @dataclass(frozen=True, slots=True)
-class FetchFailed:
+class FetchFailed(OfRun):
     """An input could not be had from any of its holders, or there is no room for it here."""
 
-    task: TaskId
-    run: RunName
     dataset: DatasetId
     reason: ShortText = ""
 
 
 @dataclass(frozen=True, slots=True)
-class ChildStarted:
+class ChildStarted(OfRun):
     """The program of the run is running."""
-
-    task: TaskId
-    run: RunName
 
 
 @dataclass(frozen=True, slots=True)
-class ChildNotStarted:
+class ChildNotStarted(OfRun):
     """This machine lacks what it takes to start the program, or to keep it running (disk, memory,
     handles), just now."""
 
-    task: TaskId
-    run: RunName
     reason: ShortText
 
 
 @dataclass(frozen=True, slots=True)
-class ChildProgressed:
+class ChildProgressed(OfRun):
     """The program told how far it is."""
 
-    task: TaskId
-    run: RunName
     permille: int
     left_ms: int
 
 
 @dataclass(frozen=True, slots=True)
-class ChildCheckpointed:
+class ChildCheckpointed(OfRun):
     """The program saved its state, which is on this disk; a later attempt may begin with it."""
 
-    task: TaskId
-    run: RunName
     checkpoint: Dataset
 
 
 @dataclass(frozen=True, slots=True)
-class ChildSucceeded:
+class ChildSucceeded(OfRun):
     """The program ended well; its outputs are on this disk."""
 
-    task: TaskId
-    run: RunName
     outputs: tuple[Dataset, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ChildFailed:
+class ChildFailed(OfRun):
     """The program failed, in one sentence."""
 
-    task: TaskId
-    run: RunName
     error: ShortText
 
 
 @dataclass(frozen=True, slots=True)
-class ChildStopped:
+class ChildStopped(OfRun):
     """The program was ended on request; nothing of it runs any more."""
-
-    task: TaskId
-    run: RunName
 
 
 @dataclass(frozen=True, slots=True)
-class OutputsCopied:
+class OutputsCopied(OfRun):
     """The outputs of the run are on the disks of ``holders`` (this one among them)."""
 
-    task: TaskId
-    run: RunName
     holders: tuple[NodeId, ...]
 
 
@@ -204,11 +180,17 @@ class DatasetsChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Submit:
-    """A client submits a workflow under a name of its own choice."""
+class AboutWorkflow:
+    """What a client asks of a workflow."""
 
     request: RequestId
     workflow: WorkflowId
+
+
+@dataclass(frozen=True, slots=True)
+class Submit(AboutWorkflow):
+    """A client submits a workflow under a name of its own choice."""
+
     name: ShortText
     submitter: ShortText
     priority: Priority
@@ -216,29 +198,23 @@ class Submit:
 
 
 @dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(AboutWorkflow):
     """A client cancels tasks with all that depends on them; none named means all."""
 
-    request: RequestId
-    workflow: WorkflowId
     tasks: tuple[TaskId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(AboutWorkflow):
     """A client retries failed or cancelled tasks; none named means all of them."""
 
-    request: RequestId
-    workflow: WorkflowId
     tasks: tuple[TaskId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Prioritise:
+class Prioritise(AboutWorkflow):
     """A client changes the priority of a workflow."""
 
-    request: RequestId
-    workflow: WorkflowId
     priority: Priority
 
 

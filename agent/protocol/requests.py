@@ -166,15 +166,12 @@ class Requests(Part):
             self.core.send(peer, Enqueue((table.workflows[workflow],), lives, receipt=True))
 
     def on_gone(self, peer: Peer) -> None:
-        self._do_without(peer)
-
-    def on_suspected(self, peer: Peer) -> None:
-        self._do_without(peer)
-
-    def _do_without(self, peer: Peer) -> None:
+        """Wait for no receipt of a peer that has gone or is silent."""
         for workflow, receipt in self._receipts.items():
             receipt.peers.pop(peer.node, None)
             self._answer_submission(workflow)
+
+    on_suspected = on_gone
 
     def refuse_unsaved(self, dropped: Iterable[object]) -> list[WorkflowId]:
         """Undo submissions that the disk refused before anybody was told of them, and answer their

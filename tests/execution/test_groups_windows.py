@@ -18,10 +18,10 @@ from agent.execution import groups_windows as under_test
 from agent.execution.groups import Exit, Launch
 from agent.execution.groups_windows import (
     Factory,
-    JobUse,
     WindowsGroup,
     WindowsGroups,
 )
+from agent.execution.groups_windows_api import JobApi, JobUse
 from tests.hosts.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the calls are fakes here")
@@ -31,7 +31,7 @@ NOTHING = Launch((), Path(), {})
 
 
 @dataclass
-class FakeJobs:
+class FakeJobs(JobApi):
     """One job. The process that a test starts is in it, and others that the test puts there."""
 
     folder: Path

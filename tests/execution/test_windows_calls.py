@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from agent.execution.groups_windows import JobApi, JobUse
+from agent.execution.groups_windows_api import JobApi
 from tests.hosts.windows import Library, loaded_as_on_windows
 
 JOB, HANDLE = 0x7_0000_0010, 0x7_0000_0020
@@ -88,7 +88,7 @@ def windows() -> Windows:
 def api(windows: Windows, monkeypatch: pytest.MonkeyPatch) -> JobApi:
     libraries = {"kernel32": windows.kernel(), "ntdll": windows.ntdll()}
     name = "agent.execution.groups_windows_api"
-    return cast("JobApi", loaded_as_on_windows(name, libraries, monkeypatch).CtypesApi())
+    return cast("JobApi", loaded_as_on_windows(name, libraries, monkeypatch).JobApi())
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,8 @@ def test_what_windows_refuses_is_an_error_and_leaves_no_handle_open(
 
 def test_a_job_tells_its_processes_and_what_it_has_used(windows: Windows, api: JobApi) -> None:
     assert api.processes(JOB) == [11, 12]
-    assert api.used(JOB) == JobUse(4, 5_000_000_000)
+    used = api.used(JOB)
+    assert (used.cpu_ms, used.memory_bytes) == (4, 5_000_000_000)
     api.terminate(JOB, 1)
     api.close(JOB)
     assert windows.calls == [("terminate", JOB, 1), ("close", JOB)]

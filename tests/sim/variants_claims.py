@@ -176,7 +176,7 @@ CONSENT = (
         "who links up is not asked",
         "peers that link up during a claim are asked too",
         "3.2.4",
-        (Rewrite(Claims._ask_too, nothing),),
+        (Rewrite(Claims.on_greeted, nothing),),
         ("strangers-meet",),
         TWICE,
         5,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.storage.datasets.errors import NotKeepable
-from agent.storage.datasets.manifest import Entry, Manifest, encoded
+from agent.storage.datasets.manifest import Entry
 from agent.storage.datasets.names import fault_of_paths
 from agent.storage.datasets.objects import Objects, copy_into, digests
 
@@ -64,12 +64,6 @@ def gather(objects: Objects, found: Found, *, move: bool) -> Gathered:
         gathered.objects.append((digest, size, mtime_ns))
         gathered.entries.append(Entry(name, size, digest, _executable(known)))
     return gathered
-
-
-def manifest_of(found: Found, gathered: Gathered) -> tuple[Manifest, bytes]:
-    """Return the manifest of the folder that was found and kept, and its bytes; raise
-    ``NotKeepable`` when it can be none."""
-    return encoded(gathered.entries, found.empty)
 
 
 def _look_into(folder: Path) -> Found:

@@ -21,10 +21,12 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 from agent.protocol.records import DatasetId, TaskId
+from agent.storage.datasets.names import Kind
 from agent.storage.errors import UNREADABLE
 from agent.storage.places import make_private_file, write_ahead_log
 
@@ -62,6 +64,11 @@ class Row:
     added_s: float
     used_s: float
 
+    @property
+    def folder(self) -> bool:
+        """Whether it is a folder, rather than a file."""
+        return self.dataset.startswith(Kind.TREE.value)
+
 
 class Index:
     """One file of SQLite. Used by many threads, one after the other."""
@@ -98,7 +105,7 @@ class Index:
                 raise
             self._connection.execute("COMMIT")
 
-    def rows(self, statement: str, *values: object) -> list[tuple[object, ...]]:
+    def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Return all rows that a statement finds."""
         with self._turn:
             return self._connection.execute(statement, values).fetchall()
@@ -154,7 +161,7 @@ class Index:
     def used_bytes(self) -> int:
         """Return the size of all objects together."""
         ((size,),) = self.rows("SELECT COALESCE(SUM(size_bytes), 0) FROM object")
-        return int(str(size))
+        return int(size)
 
     def unused_objects(self) -> list[str]:
         """Return the digests of objects of no dataset: parts of a folder that never became whole
@@ -186,11 +193,11 @@ class Index:
     def get(self, dataset: DatasetId) -> Row | None:
         """Return what is known of one dataset; None when it is not here."""
         found = self.rows("SELECT * FROM dataset WHERE dataset = ?", dataset)
-        return _row(found[0]) if found else None
+        return Row(*found[0]) if found else None
 
     def all(self) -> list[Row]:
         """Return what is known of all datasets, the newest first."""
-        return [_row(each) for each in self.rows("SELECT * FROM dataset ORDER BY added_s DESC")]
+        return [Row(*each) for each in self.rows("SELECT * FROM dataset ORDER BY added_s DESC")]
 
     def use(self, dataset: DatasetId) -> None:
         """Note that the dataset is used now, which keeps it longer."""
@@ -247,13 +254,6 @@ def _forget(change: sqlite3.Connection, datasets: list[DatasetId]) -> None:
     change.executemany("DELETE FROM part WHERE dataset = ?", named)
 
 
-def _row(found: tuple[object, ...]) -> Row:
-    dataset, size_bytes, name, added_s, used_s = found
-    return Row(
-        str(dataset), int(str(size_bytes)), str(name), float(str(added_s)), float(str(used_s))
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Lineage:
     """One output of one task. ``version`` is the published program's dataset, where it is one."""
@@ -280,37 +280,11 @@ def note(index: Index, outputs: list[Lineage]) -> None:
     with index.change() as change:
         change.executemany(
             _PUT,
-            [
-                (
-                    each.task,
-                    each.output,
-                    each.dataset,
-                    each.run,
-                    each.program,
-                    each.version,
-                    json.dumps(each.inputs),
-                    each.finished_s,
-                )
-                for each in outputs
-            ],
+            [(*astuple(each)[:6], json.dumps(each.inputs), each.finished_s) for each in outputs],
         )
 
 
 def of_dataset(index: Index, dataset: DatasetId) -> list[Lineage]:
     """Return all tasks whose output the dataset is, the last one first."""
     found = index.rows("SELECT * FROM lineage WHERE dataset = ? ORDER BY finished_s DESC", dataset)
-    return [_lineage(each) for each in found]
-
-
-def _lineage(row: tuple[object, ...]) -> Lineage:
-    task, output, dataset, run, program, version, inputs, finished_s = row
-    return Lineage(
-        str(task),
-        int(str(output)),
-        str(dataset),
-        str(run),
-        str(program),
-        str(version),
-        tuple(json.loads(str(inputs))),
-        float(str(finished_s)),
-    )
+    return [Lineage(*[*row[:6], tuple(json.loads(row[6])), row[7]]) for row in found]

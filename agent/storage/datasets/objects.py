@@ -237,18 +237,14 @@ class Partial:
 
     def __init__(self, path: Path, size_bytes: int) -> None:
         self.path, self.size_bytes = path, size_bytes
-        self._found = path.exists() and path.stat().st_size == size_bytes
+        self.found = path.exists() and path.stat().st_size == size_bytes
+        """Whether an earlier attempt has left something."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._file: IO[bytes] = os.fdopen(os.open(path, flags, WRITABLE_MODE), "r+b", buffering=0)
-        if not self._found:
+        if not self.found:
             self._file.truncate(0)
             self._file.truncate(size_bytes)
         self._turn = threading.Lock()
-
-    @property
-    def found(self) -> bool:
-        """Whether an earlier attempt has left something."""
-        return self._found
 
     @property
     def pieces(self) -> int:

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +18,7 @@ from agent.protocol.records import Dataset, DatasetId
 from agent.storage.datasets import gathering, index, room
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable
 from agent.storage.datasets.index import Index, Lineage, Row
-from agent.storage.datasets.manifest import Entry, Manifest, decoded, tree_of
+from agent.storage.datasets.manifest import Entry, Manifest, decoded, encoded, tree_of
 from agent.storage.datasets.names import Kind, dataset_id, parsed, plain_name
 from agent.storage.datasets.objects import LINKS, Objects, Partial, lay_file, remove_file
 from agent.storage.datasets.room import NOTHING_WANTED, Quota, Room, Wanted
@@ -29,22 +28,6 @@ Changed = Callable[[tuple[DatasetId, ...], tuple[DatasetId, ...]], None]
 SHORT_NAME_LENGTH = 12
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A dataset that is here, for people."""
-
-    dataset: DatasetId
-    size_bytes: int
-    name: str
-    folder: bool
-    added_s: float
-    used_s: float
-
-
-def _tell_nobody(added: tuple[DatasetId, ...], removed: tuple[DatasetId, ...]) -> None:
-    del added, removed
 
 
 class DatasetStore:
@@ -68,7 +51,7 @@ class DatasetStore:
         self._room = Room(folder, quota_bytes, self._evict, just_used_s)
         self.wanted = wanted
         """What must stay; asked from a thread."""
-        self.changed: Changed = _tell_nobody
+        self.changed: Changed = lambda _added, _removed: None
         self._look_around()
 
     def close(self) -> None:
@@ -85,14 +68,13 @@ class DatasetStore:
         """Tell whether the dataset is whole here."""
         return self._index.get(dataset) is not None
 
-    def get(self, dataset: DatasetId) -> Kept | None:
+    def get(self, dataset: DatasetId) -> Row | None:
         """Return what is known of one dataset; None when it is not here."""
-        row = self._index.get(dataset)
-        return None if row is None else _kept(row)
+        return self._index.get(dataset)
 
-    def listing(self) -> list[Kept]:
+    def listing(self) -> list[Row]:
         """Return all datasets that are here, the newest first."""
-        return [_kept(row) for row in self._index.all()]
+        return self._index.all()
 
     def quota(self) -> Quota:
         """Return how much the store holds, may hold, and may still take in."""
@@ -119,7 +101,7 @@ class DatasetStore:
             gathered = gathering.gather(self._objects, found, move=move)
             self._note_objects(gathered.objects)
         if path.is_dir():
-            manifest, content = gathering.manifest_of(found, gathered)
+            manifest, content = encoded(gathered.entries, found.empty)
             return self.put_tree(manifest, content, name)
         return self.put_file(gathered.entries[0].digest, name)
 
@@ -444,8 +426,3 @@ def _free_name(folder: Path, name: str) -> Path:
         stem, dot, suffix = name.rpartition(".")
         target = folder / (f"{stem}-{number}.{suffix}" if dot and stem else f"{name}-{number}")
     return target
-
-
-def _kept(row: Row) -> Kept:
-    folder = row.dataset.startswith(Kind.TREE.value)
-    return Kept(row.dataset, row.size_bytes, row.name, folder, row.added_s, row.used_s)
