@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.api import presence_reasons as why
+from agent.api.volunteering import VolunteerRules
 from agent.presence import latches, touch
 from agent.presence.judgement import Cause, Hold, Memory, Now
 from agent.presence.latches import Settling
 from agent.presence.readings import Kind, Readings, Seen, Sessions, Unseen
-from agent.presence.rules import NO_MATTER_PERCENT, Rules
+from agent.presence.rules import NO_MATTER_PERCENT
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 
@@ -32,8 +33,8 @@ class Condition:
 
     cause: Cause
     kind: Kind
-    wanted: Callable[[Rules], bool]
-    holds: Callable[[Rules, Any, bool], Reason | None]
+    wanted: Callable[[VolunteerRules], bool]
+    holds: Callable[[VolunteerRules, Any, bool], Reason | None]
     """What holds the machine back now, if anything does; the flag: it did so until lately."""
     held: Callable[[int], Reason]
     """What does so a while longer, since that moment."""
@@ -94,7 +95,7 @@ def away(readings: Readings) -> bool:
     return sessions.locked or sessions.nobody
 
 
-def wanted(rules: Rules) -> frozenset[Kind]:
+def wanted(rules: VolunteerRules) -> frozenset[Kind]:
     """Return the kinds of things that these rules ask for, in a mode that looks at all."""
     asked = {
         Kind.INPUT: rules.idle_s > 0,
@@ -104,14 +105,14 @@ def wanted(rules: Rules) -> frozenset[Kind]:
     return frozenset(kind for kind, is_wanted in asked.items() if is_wanted)
 
 
-def required(rules: Rules, readings: Readings) -> frozenset[Kind]:
+def required(rules: VolunteerRules, readings: Readings) -> frozenset[Kind]:
     """Return the kinds of things that have to be seen for a decision, in a mode that looks at
     all."""
     kinds = wanted(rules) - {Kind.SESSION}
     return kinds - NOT_WHILE_AWAY if away(readings) else kinds
 
 
-def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Memory:
+def remembered(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Memory:
     """Return the memory after another look at the sources, whatever is decided from it."""
     touched = touch.with_lock(memory.touch, sessions_of(readings).locked, now.steady_s)
     if isinstance(readings.input, Seen):
@@ -126,7 +127,7 @@ def remembered(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Me
     return Memory(touched, busy, settling)
 
 
-def presence(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
+def presence(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
     """Yield everything that holds the machine back where somebody may be there, the plainest
     first."""
     if rules.idle_s > 0:
@@ -149,7 +150,7 @@ def _others(readings: Readings) -> Iterator[Hold]:
         )
 
 
-def _input(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
+def _input(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
     if isinstance(readings.input, Unseen) and not away(readings):
         yield _unseen(Kind.INPUT, readings.input)
         return
@@ -168,7 +169,7 @@ def _touched(memory: Memory, at_ms: int) -> Reason:
     return why.HeldByMouse(at_ms) if memory.touch.by_mouse else why.HeldByInput(at_ms)
 
 
-def _processor(rules: Rules, readings: Readings, memory: Memory) -> Iterator[Hold]:
+def _processor(rules: VolunteerRules, readings: Readings, memory: Memory) -> Iterator[Hold]:
     limit, share = rules.others_cpu_percent, readings.others_cpu_percent
     if limit >= NO_MATTER_PERCENT:
         return
@@ -181,7 +182,7 @@ def _processor(rules: Rules, readings: Readings, memory: Memory) -> Iterator[Hol
 
 
 def settling(
-    condition: Condition, rules: Rules, readings: Readings, memory: Memory, now: Now
+    condition: Condition, rules: VolunteerRules, readings: Readings, memory: Memory, now: Now
 ) -> Iterator[Hold]:
     """Yield whether this condition holds the machine back, or did so until lately."""
     reading = readings.of(condition.kind)
@@ -202,7 +203,7 @@ def settling(
 
 
 def _holding(
-    condition: Condition, rules: Rules, readings: Readings, settling: Settling, now: Now
+    condition: Condition, rules: VolunteerRules, readings: Readings, settling: Settling, now: Now
 ) -> Reason | None:
     reading = readings.of(condition.kind)
     if isinstance(reading, Unseen) or condition.kind not in required(rules, readings):
@@ -212,7 +213,7 @@ def _holding(
     return condition.holds(rules, reading.value, lately)
 
 
-def _short_of_memory(rules: Rules, free_mb: float, *, lately: bool) -> Reason | None:
+def _short_of_memory(rules: VolunteerRules, free_mb: float, *, lately: bool) -> Reason | None:
     floor_mb = rules.free_memory_mb * (ROOMIER if lately else 1.0)
     if free_mb >= floor_mb:
         return None

@@ -9,58 +9,32 @@ leaves out never comes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from enum import StrEnum
+from typing import get_args
+
+from agent.api.volunteering import Hours, Weekday
 
 DAY_MINUTES = 24 * 60
 LOOK_AHEAD_DAYS = 8
 
 
-class Weekday(StrEnum):
-    """The days of the week, in the order of ``datetime.weekday``."""
-
-    MONDAY = "monday"
-    TUESDAY = "tuesday"
-    WEDNESDAY = "wednesday"
-    THURSDAY = "thursday"
-    FRIDAY = "friday"
-    SATURDAY = "saturday"
-    SUNDAY = "sunday"
+WEEK: tuple[Weekday, ...] = get_args(Weekday)
+"""In the order of ``datetime.weekday``."""
 
 
-WEEK = tuple(Weekday)
-
-
-@dataclass(frozen=True, slots=True)
-class Hours:
-    """One range; both ends in minutes since midnight, the second up to 24 h."""
-
-    day: Weekday
-    begins: int
-    ends: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.begins < DAY_MINUTES or not 0 <= self.ends <= DAY_MINUTES:
-            raise ValueError("is no time of a day: write from 00:00 to 24:00.")
-
-    @property
-    def overnight(self) -> bool:
-        """Whether the range ends on the next day."""
-        return self.ends <= self.begins
-
-    def __str__(self) -> str:
-        return f"{self.day} {clock(self.begins)}-{clock(self.ends)}"
+def overnight(hours: Hours) -> bool:
+    """Tell whether the range ends on the next day."""
+    return hours.ends <= hours.begins
 
 
 def inside(hours: Iterable[Hours], local: datetime) -> bool:
     """Tell whether a moment of the local clock is in one of the ranges."""
-    minute = local.hour * 60 + local.minute
+    time = f"{local:%H:%M}"
     today, yesterday = WEEK[local.weekday()], WEEK[local.weekday() - 1]
     for each in hours:
-        if each.day is today and each.begins <= minute and (each.overnight or minute < each.ends):
+        if each.day == today and each.begins <= time and (overnight(each) or time < each.ends):
             return True
-        if each.day is yesterday and each.overnight and minute < each.ends:
+        if each.day == yesterday and overnight(each) and time < each.ends:
             return True
     return False
 
@@ -76,8 +50,8 @@ def next_change_s(hours: tuple[Hours, ...], wall_s: float, zone: tzinfo | None) 
         (day + timedelta(minutes=minute)).timestamp()
         for day in days
         for each in hours
-        if each.day is WEEK[day.weekday()]
-        for minute in (each.begins, each.ends + DAY_MINUTES * each.overnight)
+        if each.day == WEEK[day.weekday()]
+        for minute in (minutes(each.begins), minutes(each.ends) + DAY_MINUTES * overnight(each))
     }
     for border_s in sorted(borders):
         if border_s > wall_s and inside(hours, datetime.fromtimestamp(border_s, zone)) != now:

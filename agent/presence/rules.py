@@ -1,4 +1,4 @@
-"""By which rules a machine works for others: what its owner decides, as frozen data.
+"""By which rules a machine works for others: what its owner decides (``VolunteerRules``).
 
 ==========================  ==========================================================  =======
 rule                        meaning                                                     default
@@ -23,46 +23,17 @@ say why, is worse than an error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-
-from agent.presence.hours import Hours
+from agent.api.volunteering import HOURS_MAX, PROGRAMS_MAX, VolunteerRules
 
 IDLE_S_MAX = 86_400.0
 LETS_END_S_MAX = 86_400.0
 FREE_MEMORY_MB_MAX = 16 * 1024 * 1024
-HOURS_MAX = 64
-PROGRAMS_MAX = 64
 PROGRAM_LENGTH_MAX = 200
 NO_MATTER_PERCENT = 100
 OWN_NAMES = frozenset({"wingbeat", "wingbeat.exe"})
 
 
-class Mode(StrEnum):
-    """When to help at all."""
-
-    ALWAYS = "always"
-    WHEN_IDLE = "when idle"
-    BY_SCHEDULE = "by schedule"
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The rules of one machine."""
-
-    mode: Mode = Mode.ALWAYS
-    hours: tuple[Hours, ...] = ()
-    idle_s: float = 300.0
-    others_cpu_percent: int = 10
-    on_mains_only: bool = True
-    free_memory_mb: int = 512
-    full_screen_counts: bool = True
-    exclusive_programs: tuple[str, ...] = ()
-    own_only: bool = False
-    lets_end_s: float = 0.0
-
-
-def faults(rules: Rules, memory_mb: float | None = None) -> list[str]:
+def faults(rules: VolunteerRules, memory_mb: float | None = None) -> list[str]:
     """Return what is wrong with rules, a sentence each; ``memory_mb`` is what the machine has."""
     found = [*_out_of_range(rules), *_cancelling(rules)]
     if memory_mb is not None and rules.free_memory_mb >= memory_mb:
@@ -73,7 +44,7 @@ def faults(rules: Rules, memory_mb: float | None = None) -> list[str]:
     return found
 
 
-def _out_of_range(rules: Rules) -> list[str]:
+def _out_of_range(rules: VolunteerRules) -> list[str]:
     limits: list[tuple[str, float, float, float]] = [
         ("idle_s", rules.idle_s, 0, IDLE_S_MAX),
         ("others_cpu_percent", rules.others_cpu_percent, 0, NO_MATTER_PERCENT),
@@ -89,10 +60,10 @@ def _out_of_range(rules: Rules) -> list[str]:
     ]
 
 
-def _cancelling(rules: Rules) -> list[str]:
+def _cancelling(rules: VolunteerRules) -> list[str]:
     """Rules that together leave no moment."""
     found = []
-    if rules.mode is Mode.BY_SCHEDULE and not rules.hours:
+    if rules.mode == "by schedule" and not rules.hours:
         found.append(
             "by schedule without hours never helps: add hours like 'mon-fri 18:00-07:00', or "
             "choose when idle."

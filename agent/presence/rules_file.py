@@ -8,21 +8,21 @@ day. What is wrong is said with the end of a sentence whose beginning, the key, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 
+from agent.api.volunteering import HOURS_MAX, PROGRAMS_MAX, Hours, VolunteerRules, Weekday
 from agent.api.wording import read_as
-from agent.presence.hours import WEEK, Hours, Weekday, minutes
-from agent.presence.rules import HOURS_MAX, PROGRAMS_MAX, Rules, faults
+from agent.presence.hours import WEEK, clock, minutes
+from agent.presence.rules import faults
 
 TABLE = "presence"
 HOURS_EXAMPLE = "write it like 'mon-fri 18:00-07:00' or 'sat, sun 00:00-24:00'."
 
 
-def read_rules(value: object) -> Rules:
+def read_rules(value: object) -> VolunteerRules:
     """Return the rules of a table, without the mode; raise ``ValueError`` with the end of a
     sentence for one that is wrong."""
     if not isinstance(value, dict):
@@ -36,22 +36,25 @@ def read_rules(value: object) -> Rules:
             read[key] = reader(given)
         except ValueError as error:
             raise ValueError(f"{key} {error}") from error
-    rules = replace(Rules(), **read)  # type: ignore[arg-type]
+    rules = structs.replace(VolunteerRules(), **read)
     wrong = faults(rules)
     if wrong:
         raise ValueError(f"cannot be kept: {wrong[0]}")
     return rules
 
 
-def written_rules(rules: Rules) -> dict[str, str | int | float | bool | list[str]]:
+def written_rules(rules: VolunteerRules) -> dict[str, str | int | float | bool | list[str]]:
     """Return the table that these rules are written as; what is as by default is left out."""
-    plain = Rules()
-    told = {name: getattr(rules, name) for name in READERS}
-    return {
-        name: [str(each) for each in value] if isinstance(value, tuple) else value
+    plain = VolunteerRules()
+    told = {name: getattr(rules, name) for name in READERS if name != "hours"}
+    written = {
+        name: list(value) if isinstance(value, tuple) else value
         for name, value in told.items()
         if value != getattr(plain, name)
     }
+    return (
+        {"hours": [hours_text(each) for each in rules.hours], **written} if rules.hours else written
+    )
 
 
 def read_hours(text: str) -> tuple[Hours, ...]:
@@ -64,7 +67,14 @@ def read_hours(text: str) -> tuple[Hours, ...]:
     begin, end = minutes(begins), minutes(ends)
     if begin == 24 * 60:
         raise ValueError(f"has {text!r}, which begins with the day after: write 00:00 there.")
-    return tuple(Hours(day, begin, end) for part in days.split(",") for day in _days(part))
+    return tuple(
+        Hours(day, clock(begin), clock(end)) for part in days.split(",") for day in _days(part)
+    )
+
+
+def hours_text(hours: Hours) -> str:
+    """Return the range as it is written, and read by ``read_hours``."""
+    return f"{hours.day} {hours.begins}-{hours.ends}"
 
 
 def _days(text: str) -> tuple[Weekday, ...]:

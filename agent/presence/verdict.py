@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from agent.api import presence_reasons as why
+from agent.api.volunteering import VolunteerRules
 from agent.presence import conditions, touch
 from agent.presence.hours import inside, next_change_s
 from agent.presence.judgement import (
@@ -35,7 +36,6 @@ from agent.presence.judgement import (
     Wish,
 )
 from agent.presence.readings import Kind, Readings, Seen
-from agent.presence.rules import Mode, Rules
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 
@@ -47,7 +47,9 @@ LOOK_ALWAYS_S = 60.0
 LOOK_S_MIN = 0.05
 
 
-def verdict(rules: Rules, wish: Wish, readings: Readings, memory: Memory, now: Now) -> Verdict:
+def verdict(
+    rules: VolunteerRules, wish: Wish, readings: Readings, memory: Memory, now: Now
+) -> Verdict:
     """Decide whether to help now, and why; the verdict carries the memory for the next one."""
     memory = conditions.remembered(rules, readings, memory, now)
     match effective(wish, now.wall_s):
@@ -73,39 +75,41 @@ def effective(wish: Wish, wall_s: float) -> Wish:
     return wish
 
 
-def needed(rules: Rules, wish: Wish, now: Now) -> frozenset[Kind]:
+def needed(rules: VolunteerRules, wish: Wish, now: Now) -> frozenset[Kind]:
     """Return the kinds of things that have to be looked at for a verdict now; empty when rules and
     wish alone decide."""
     if not isinstance(effective(wish, now.wall_s), Unpaused):
         return frozenset()
     kinds = conditions.wanted(rules)
-    if rules.mode is Mode.ALWAYS or _outside(rules, now):
+    if rules.mode == "always" or _outside(rules, now):
         return kinds & {Kind.PROGRAMS}
     return kinds
 
 
-def held_back_by(rules: Rules, readings: Readings, memory: Memory, now: Now) -> frozenset[Kind]:
+def held_back_by(
+    rules: VolunteerRules, readings: Readings, memory: Memory, now: Now
+) -> frozenset[Kind]:
     """Return what would keep this machine from helping if nobody had paused it."""
     holds = _holds(rules, readings, memory, now)
     return frozenset(hold.kind for hold in holds if hold.kind is not None)
 
 
-def _holds(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
+def _holds(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
     yield from conditions.settling(conditions.EXCLUSIVE, rules, readings, memory, now)
-    if rules.mode is Mode.ALWAYS:
+    if rules.mode == "always":
         return
     if _outside(rules, now):
         yield _outside_hours(rules, now)
     yield from conditions.presence(rules, readings, memory, now)
 
 
-def _outside(rules: Rules, now: Now) -> bool:
-    return rules.mode is Mode.BY_SCHEDULE and not inside(
+def _outside(rules: VolunteerRules, now: Now) -> bool:
+    return rules.mode == "by schedule" and not inside(
         rules.hours, datetime.fromtimestamp(now.wall_s, now.zone)
     )
 
 
-def _outside_hours(rules: Rules, now: Now) -> Hold:
+def _outside_hours(rules: VolunteerRules, now: Now) -> Hold:
     begins_s = next_change_s(rules.hours, now.wall_s, now.zone)
     if begins_s is None:
         return Hold(Cause.HOURS, None, why.HeldOutsideHours(), told.OutsideHours())
@@ -117,7 +121,7 @@ def _outside_hours(rules: Rules, now: Now) -> Hold:
 
 
 def _paused(
-    rules: Rules, paused: Paused, memory: Memory, now: Now, *, begins: bool = False
+    rules: VolunteerRules, paused: Paused, memory: Memory, now: Now, *, begins: bool = False
 ) -> Verdict:
     left_s = LOOK_ALWAYS_S
     reason = paused.why or why.PausedUntilResumed()
@@ -138,7 +142,9 @@ def _paused(
     )
 
 
-def _finishing(rules: Rules, finishing: Finishing, running: int, memory: Memory) -> Verdict:
+def _finishing(
+    rules: VolunteerRules, finishing: Finishing, running: int, memory: Memory
+) -> Verdict:
     open_ended = finishing.then.until_s is None
     return Verdict(
         volunteering=False,
@@ -156,7 +162,7 @@ def _finishing(rules: Rules, finishing: Finishing, running: int, memory: Memory)
     )
 
 
-def _held(rules: Rules, hold: Hold, memory: Memory) -> Verdict:
+def _held(rules: VolunteerRules, hold: Hold, memory: Memory) -> Verdict:
     longest_s = LOOK_ALWAYS_S if hold.cause is Cause.HOURS else LOOK_WHILE_HELD_S
     return Verdict(
         volunteering=False,
@@ -172,8 +178,8 @@ def _held(rules: Rules, hold: Hold, memory: Memory) -> Verdict:
     )
 
 
-def _helping(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Verdict:
-    always = rules.mode is Mode.ALWAYS
+def _helping(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Verdict:
+    always = rules.mode == "always"
     return Verdict(
         volunteering=True,
         owner_present=False,
@@ -188,10 +194,10 @@ def _helping(rules: Rules, readings: Readings, memory: Memory, now: Now) -> Verd
     )
 
 
-def _pace_s(rules: Rules, readings: Readings, memory: Memory) -> float:
-    if rules.mode is Mode.ALWAYS and not rules.exclusive_programs:
+def _pace_s(rules: VolunteerRules, readings: Readings, memory: Memory) -> float:
+    if rules.mode == "always" and not rules.exclusive_programs:
         return LOOK_ALWAYS_S
-    watched = rules.mode is not Mode.ALWAYS and rules.idle_s > 0
+    watched = rules.mode != "always" and rules.idle_s > 0
     if watched and (readings.running or memory.touch.bump_s is not None):
         return LOOK_WHILE_RUNNING_S
     if not watched:
@@ -200,8 +206,8 @@ def _pace_s(rules: Rules, readings: Readings, memory: Memory) -> float:
     return min(LOOK_WHILE_HELPING_S, max(LOOK_WHILE_RUNNING_S, rules.idle_s / 2))
 
 
-def _hours_left_s(rules: Rules, now: Now) -> float | None:
-    if rules.mode is not Mode.BY_SCHEDULE:
+def _hours_left_s(rules: VolunteerRules, now: Now) -> float | None:
+    if rules.mode != "by schedule":
         return None
     ends_s = next_change_s(rules.hours, now.wall_s, now.zone)
     return None if ends_s is None else ends_s - now.wall_s

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import fields
 
 from agent.api import volunteering as api
 from agent.api.errors import ServiceError
 from agent.api.reasons import as_why, text_of
-from agent.presence.hours import Hours, Weekday, clock, minutes
-from agent.presence.rules import Mode, Rules
 from agent.presence.watching import PresenceState, PresenceWatcher
-
-_SAME = tuple(each.name for each in fields(Rules) if each.name not in ("mode", "hours"))
 
 
 class Volunteering:
@@ -48,7 +43,9 @@ class Volunteering:
 
     async def set_rules(self, told: api.VolunteerRules) -> api.VolunteeringView:
         """Help by other rules. Raises ``ServiceError`` for such that cannot be kept."""
-        await self._watcher.set_rules(_rules_of(told))
+        if any(each.begins == "24:00" for each in told.hours):
+            raise ServiceError("one of the hours is no time of a day: write from 00:00 to 24:00.")
+        await self._watcher.set_rules(told)
         return self.view()
 
 
@@ -59,7 +56,7 @@ def _view(state: PresenceState) -> api.VolunteeringView:
         state.volunteering,
         state.owner_present,
         text_of(state.reason),
-        _rules_view(state.rules),
+        state.rules,
         state.paused,
         None if until_s is None else round(until_s * 1000),
         state.finishing,
@@ -77,23 +74,3 @@ def _view(state: PresenceState) -> api.VolunteeringView:
         ),
         as_why(state.reason),
     )
-
-
-def _rules_of(told: api.VolunteerRules) -> Rules:
-    """Return the rules as presence knows them. Raises ``ServiceError`` for hours that no clock
-    shows."""
-    try:
-        hours = tuple(
-            Hours(Weekday(each.day), minutes(each.begins), minutes(each.ends))
-            for each in told.hours
-        )
-    except ValueError as error:
-        raise ServiceError(f"one of the hours {error}") from error
-    same = {name: getattr(told, name) for name in _SAME}
-    return Rules(mode=Mode(told.mode), hours=hours, **same)
-
-
-def _rules_view(rules: Rules) -> api.VolunteerRules:
-    days = [api.Hours(each.day.value, clock(each.begins), clock(each.ends)) for each in rules.hours]
-    same = {name: getattr(rules, name) for name in _SAME}
-    return api.VolunteerRules(mode=rules.mode.value, hours=tuple(days), **same)

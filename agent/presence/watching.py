@@ -26,13 +26,14 @@ from msgspec import structs
 
 from agent.api.errors import ServiceError
 from agent.api.reasons import NO_REASON, Reason
+from agent.api.volunteering import VolunteerRules
 from agent.presence.conditions import description, required
 from agent.presence.hours import tomorrow_s
 from agent.presence.judgement import Cause, Finishing, Memory, Now, Paused, Unpaused, Verdict, Wish
 from agent.presence.looking import Looker
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Readings, Unseen
-from agent.presence.rules import Rules, faults
+from agent.presence.rules import faults
 from agent.presence.sources.source import Sources
 from agent.presence.verdict import (
     LOOK_WHILE_RUNNING_S,
@@ -92,7 +93,7 @@ class PresenceState:
     owner_present: bool
     cause: Cause
     reason: Reason
-    rules: Rules
+    rules: VolunteerRules
     paused: bool
     paused_until_s: float | None
     """Seconds since 1970; None where it is not paused, or until somebody resumes."""
@@ -106,8 +107,8 @@ class PresenceWatcher:
     def __init__(
         self,
         data: Path,
-        rules: Rules,
-        keep_rules: Callable[[Rules], object],
+        rules: VolunteerRules,
+        keep_rules: Callable[[VolunteerRules], object],
         *,
         starts_paused: bool,
         running: Callable[[], int],
@@ -129,7 +130,7 @@ class PresenceWatcher:
         now = _now()
         self._verdict = verdict(rules, self._wish, self._readings, self._memory, now)
         self._memory = self._verdict.memory
-        self._told: tuple[PresenceChanged, Wish, Rules] | None = None
+        self._told: tuple[PresenceChanged, Wish, VolunteerRules] | None = None
         self._told_reason: Reason = NO_REASON
         self._test_until_s = self._tested_s = float("-inf")
         self._woken = self._stopping = self._all_now = False
@@ -178,7 +179,7 @@ class PresenceWatcher:
         now = _now()
         return tomorrow_s(now.wall_s, now.zone, TOMORROW_HOUR)
 
-    async def set_rules(self, rules: Rules) -> None:
+    async def set_rules(self, rules: VolunteerRules) -> None:
         """Help by other rules from now on, also after a restart; raise ``ServiceError`` and change
         nothing when they are wrong or cannot be saved."""
         wrong = faults(rules, _memory_mb())
@@ -186,7 +187,7 @@ class PresenceWatcher:
             raise ServiceError(f"These rules cannot be kept: {wrong[0]}")
         await asyncio.shield(self._change_rules(rules))  # once on disk they hold, whoever waits
 
-    async def _change_rules(self, rules: Rules) -> None:
+    async def _change_rules(self, rules: VolunteerRules) -> None:
         async with self._changing_rules:
             await asyncio.to_thread(self._keep_rules, rules)
             with self._changed:
@@ -200,7 +201,7 @@ class PresenceWatcher:
     # -- what is known -----------------------------------------------------------------------------
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> VolunteerRules:
         """The rules by which this machine helps now."""
         return self._rules
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.api.errors import ServiceError
+from agent.api.volunteering import VolunteerRules
 from agent.host.private_files import write_whole
-from agent.presence.rules import Rules
 from agent.presence.rules_file import TABLE, written_rules
 from agent.settings.node_settings import NodeSettings, read_settings, settings_of
 
@@ -37,9 +37,9 @@ LIVE = ("volunteer", "presence")
 """Presence minds these itself."""
 
 
-def keep_rules(path: Path, rules: Rules) -> NodeSettings:
+def keep_rules(path: Path, rules: VolunteerRules) -> NodeSettings:
     """Keep the rules of presence; return what the file says then. Raises ``ServiceError``."""
-    return keep_changes(path, {"volunteer": rules.mode.value, TABLE: written_rules(rules)})
+    return keep_changes(path, {"volunteer": rules.mode, TABLE: written_rules(rules)})
 
 
 def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings:

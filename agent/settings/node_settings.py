@@ -36,16 +36,17 @@ import ipaddress
 import platform
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, get_args
 
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from agent.api.errors import ServiceError
+from agent.api.volunteering import VolunteerMode, VolunteerRules
 from agent.api.wording import read_as
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
-from agent.presence.rules import Mode, Rules, faults
+from agent.presence.rules import faults
 from agent.presence.rules_file import read_rules
 
 NAME_LENGTH_MAX = 60
@@ -54,7 +55,7 @@ URL_LENGTH_MAX = 2_000
 DISK_GB = 1_000_000.0
 ENTRIES_MAX = 64
 PAUSED = "paused"
-MODES = (*(each.value for each in Mode), PAUSED)
+MODES = (*get_args(VolunteerMode), PAUSED)
 FILE_BYTES_MAX = 256 * 1024
 
 ASK = "ask"
@@ -88,8 +89,8 @@ class NodeSettings:
     slots: int = 1
     processor: str = SPARE
     memory_gb: float = 0.0
-    volunteer: str = Mode.ALWAYS.value
-    presence: Rules = field(default_factory=Rules)
+    volunteer: str = "always"
+    presence: VolunteerRules = field(default_factory=VolunteerRules)
     datasets: str = ""
     datasets_gb: float = 0.0
     published_programs: str = ASK
@@ -97,10 +98,10 @@ class NodeSettings:
     join_requests: bool = True
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> VolunteerRules:
         """When to help; paused for now means always once somebody resumes."""
-        mode = Mode.ALWAYS if self.volunteer == PAUSED else Mode(self.volunteer)
-        return replace(self.presence, mode=mode)
+        mode = "always" if self.volunteer == PAUSED else self.volunteer
+        return structs.replace(self.presence, mode=mode)
 
 
 def read_settings(path: Path) -> NodeSettings:

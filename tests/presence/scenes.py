@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from agent.api.volunteering import VolunteerRules
 from agent.presence.judgement import Memory, Now, Unpaused, Verdict, Wish
 from agent.presence.readings import LastInput, Readings, Seen, Sessions
-from agent.presence.rules import Mode, Rules
 from agent.presence.verdict import needed, verdict
 from agent.wording.speech import Speech
 
@@ -40,8 +40,8 @@ NOON_S = at("2026-03-10 12:00")
 class Scene:
     """Nobody has been there for an hour, and nothing else is in the way."""
 
-    def __init__(self, rules: Rules | None = None, wall_s: float = NOON_S) -> None:
-        self.rules = rules or Rules(mode=Mode.WHEN_IDLE)
+    def __init__(self, rules: VolunteerRules | None = None, wall_s: float = NOON_S) -> None:
+        self.rules = rules or VolunteerRules(mode="when idle")
         self.wish: Wish = Unpaused()
         self.steady_s = 10_000.0
         self.wall_s = wall_s

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import nullcontext
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec import structs
 
 from agent.api.presence_reasons import SystemSays
-from agent.presence.hours import Hours, Weekday, minutes
+from agent.api.volunteering import Hours, VolunteerMode, VolunteerRules
+from agent.presence.hours import minutes
 from agent.presence.judgement import Cause, Finishing, Paused
 from agent.presence.latches import Busy, busy_after
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
-from agent.presence.rules import Mode, Rules, faults
+from agent.presence.rules import faults
 from agent.presence.rules_file import read_hours, read_rules, written_rules
 from agent.presence.touch import Touch, after
 from agent.settings.node_settings import SettingsError, read_settings
 from tests.presence.scenes import NOON_S, Look, Scene, at, look
 
-NINE = Hours(Weekday.MONDAY, 540, 600)
+NINE = Hours("monday", "09:00", "10:00")
 
 
 # -- rules ---------------------------------------------------------------------------------------
@@ -38,7 +41,7 @@ def test_numbers_are_accepted_from_the_least_to_the_most(
     name: str, least: float, most: float, step: float
 ) -> None:
     def wrong(value: float) -> list[str]:
-        return faults(Rules(**{name: value}))  # type: ignore[arg-type]
+        return faults(VolunteerRules(**{name: value}))  # type: ignore[arg-type]
 
     assert (wrong(least), wrong(most)) == ([], [])
     assert len(wrong(least - step)) == 1
@@ -46,32 +49,32 @@ def test_numbers_are_accepted_from_the_least_to_the_most(
 
 
 def test_lists_are_accepted_up_to_their_most() -> None:
-    assert faults(Rules(hours=(NINE,) * 64, exclusive_programs=("a" * 200,) * 64)) == []
-    [wrong] = faults(Rules(hours=(NINE,) * 65))
+    assert faults(VolunteerRules(hours=(NINE,) * 64, exclusive_programs=("a" * 200,) * 64)) == []
+    [wrong] = faults(VolunteerRules(hours=(NINE,) * 65))
     assert wrong == "the number of hours is 65: it has to be from 0 to 64."
-    [wrong] = faults(Rules(exclusive_programs=("a",) * 65))
+    [wrong] = faults(VolunteerRules(exclusive_programs=("a",) * 65))
     assert wrong == "the number of exclusive_programs is 65: it has to be from 0 to 64."
     for name in ("a" * 201, "", "  "):
-        [wrong] = faults(Rules(exclusive_programs=("b", name)))
+        [wrong] = faults(VolunteerRules(exclusive_programs=("b", name)))
         assert "empty or overlong name" in wrong
-    [wrong] = faults(Rules(exclusive_programs=("b", "Wingbeat.EXE")))
+    [wrong] = faults(VolunteerRules(exclusive_programs=("b", "Wingbeat.EXE")))
     assert wrong == "exclusive_programs has Wingbeat.EXE, which is this program: remove it."
     for name in ("wingbeat-tray", "wing"):
-        assert faults(Rules(exclusive_programs=(name,))) == []
+        assert faults(VolunteerRules(exclusive_programs=(name,))) == []
 
 
 def test_as_much_memory_as_the_machine_has_can_never_be_free() -> None:
-    assert faults(Rules(free_memory_mb=4_095), 4_096.0) == []
-    [wrong] = faults(Rules(free_memory_mb=4_096), 4_096.0)
+    assert faults(VolunteerRules(free_memory_mb=4_095), 4_096.0) == []
+    [wrong] = faults(VolunteerRules(free_memory_mb=4_096), 4_096.0)
     assert wrong.startswith("free_memory_mb is 4096, this machine has 4096 MB in all")
-    assert faults(Rules(free_memory_mb=4_096)) == [], "nobody knows how much it has"
+    assert faults(VolunteerRules(free_memory_mb=4_096)) == [], "nobody knows how much it has"
 
 
-@pytest.mark.parametrize("mode", [Mode.ALWAYS, Mode.WHEN_IDLE])
-def test_only_by_schedule_needs_hours(mode: Mode) -> None:
-    assert faults(Rules(mode)) == []
-    assert len(faults(Rules(Mode.BY_SCHEDULE))) == 1
-    assert faults(Rules(Mode.BY_SCHEDULE, (NINE,))) == []
+@pytest.mark.parametrize("mode", ["always", "when idle"])
+def test_only_by_schedule_needs_hours(mode: VolunteerMode) -> None:
+    assert faults(VolunteerRules(mode)) == []
+    assert len(faults(VolunteerRules("by schedule"))) == 1
+    assert faults(VolunteerRules("by schedule", (NINE,))) == []
 
 
 @pytest.mark.parametrize(("count", "accepted"), [(64, True), (65, False)])
@@ -102,10 +105,10 @@ def test_each_key_is_read_and_written() -> None:
         "own_only": True,
         "lets_end_s": 1.5,
     }
-    rules = Rules(Mode.ALWAYS, (NINE,), 60, 20, False, 0, False, ("zürich",), True, 1.5)
+    rules = VolunteerRules("always", (NINE,), 60, 20, False, 0, False, ("zürich",), True, 1.5)
     assert read_rules(table) == rules
     assert written_rules(rules) == {**table, "hours": ["monday 09:00-10:00"]}
-    assert written_rules(Rules()) == {}, "what is as by default is left out"
+    assert written_rules(VolunteerRules()) == {}, "what is as by default is left out"
 
 
 @pytest.mark.parametrize(
@@ -156,16 +159,15 @@ def test_what_no_clock_shows_is_no_time(text: str) -> None:
 @pytest.mark.parametrize(
     ("begins", "ends", "good"),
     [
-        *((0, 0, True), (1439, 1440, True)),
-        *((-1, 60, False), (1440, 60, False), (60, -1, False), (60, 1441, False)),
+        *(("00:00", "00:00", True), ("23:59", "24:00", True)),
+        *(("-1:00", "01:00", False), ("24:01", "01:00", False), ("01:00", "25:00", False)),
+        *(("01:00", "9:00", False), ("01:60", "09:00", False)),
     ],
 )
-def test_hours_lie_within_a_day(begins: int, ends: int, good: bool) -> None:
-    if good:
-        assert Hours(Weekday.MONDAY, begins, ends).begins == begins
-    else:
-        with pytest.raises(ValueError, match="from 00:00 to 24:00"):
-            Hours(Weekday.MONDAY, begins, ends)
+def test_hours_lie_within_a_day(begins: str, ends: str, good: bool) -> None:
+    told = {"day": "monday", "begins": begins, "ends": ends}
+    with nullcontext() if good else pytest.raises(msgspec.ValidationError):
+        assert msgspec.convert(told, Hours) == Hours("monday", begins, ends)
 
 
 @pytest.mark.parametrize(
@@ -299,8 +301,8 @@ def test_a_pause_between_two_bursts_begins_anew() -> None:
 
 # -- what is looked at, and when -----------------------------------------------------------------
 
-ALL_OFF = Rules(
-    Mode.WHEN_IDLE,
+ALL_OFF = VolunteerRules(
+    "when idle",
     idle_s=0,
     others_cpu_percent=100,
     on_mains_only=False,
@@ -338,7 +340,7 @@ STORIES: dict[str, Sequence[Look]] = {
     },
     **{
         f"a locked screen is free again sooner but no later: {idle_s}": [
-            look(rules=Rules(Mode.WHEN_IDLE, idle_s=idle_s), sees=LOCKED),
+            look(rules=VolunteerRules("when idle", idle_s=idle_s), sees=LOCKED),
             look(60),
             look(touch={}),
             look(needed_s - 0.5, **HELD),
@@ -349,7 +351,7 @@ STORIES: dict[str, Sequence[Look]] = {
     **{
         f"what {rule} is for is looked at and has to be seen, and nothing else": [
             look(
-                rules=replace(ALL_OFF, **rule),
+                rules=structs.replace(ALL_OFF, **rule),
                 sees=COVERED,
                 volunteering=not kinds,
                 needs=kinds,
@@ -373,17 +375,17 @@ STORIES: dict[str, Sequence[Look]] = {
                 sees={"running": running},
                 **HELPS,
                 look_again_s=again_s,
-                cause=Cause.ALWAYS if rules.mode is Mode.ALWAYS else Cause.IDLE,
+                cause=Cause.ALWAYS if rules.mode == "always" else Cause.IDLE,
             )
         ]
         for rules, running, again_s in (
-            (Rules(Mode.ALWAYS), 0, 60.0),
-            (Rules(Mode.ALWAYS, exclusive_programs=("a",)), 1, 2.0),
-            (Rules(Mode.WHEN_IDLE), 0, 2.0),
-            (Rules(Mode.WHEN_IDLE), 1, 0.25),
-            (Rules(Mode.WHEN_IDLE, idle_s=1), 0, 0.5),
-            (Rules(Mode.WHEN_IDLE, idle_s=0.25), 0, 0.25),
-            (Rules(Mode.WHEN_IDLE, idle_s=0), 1, 2.0),
+            (VolunteerRules("always"), 0, 60.0),
+            (VolunteerRules("always", exclusive_programs=("a",)), 1, 2.0),
+            (VolunteerRules("when idle"), 0, 2.0),
+            (VolunteerRules("when idle"), 1, 0.25),
+            (VolunteerRules("when idle", idle_s=1), 0, 0.5),
+            (VolunteerRules("when idle", idle_s=0.25), 0, 0.25),
+            (VolunteerRules("when idle", idle_s=0), 1, 2.0),
         )
     },
     **{
@@ -397,7 +399,7 @@ STORIES: dict[str, Sequence[Look]] = {
     **{
         f"it looks again in {again_s} s outside its hours": [
             look(
-                rules=Rules(Mode.BY_SCHEDULE, read_hours("mon-fri 18:00-07:00")),
+                rules=VolunteerRules("by schedule", read_hours("mon-fri 18:00-07:00")),
                 wall_s=at(local),
                 cause=Cause.HOURS,
                 look_again_s=again_s,
@@ -420,7 +422,7 @@ STORIES: dict[str, Sequence[Look]] = {
         for left_s, again_s in ((900.0, 60.0), (20.0, 20.0))
     },
     "enough memory is what the rules say, and a quarter more after it was short": [
-        look(rules=Rules(Mode.WHEN_IDLE, free_memory_mb=1_000), sees=free(1_000.0), **HELPS),
+        look(rules=VolunteerRules("when idle", free_memory_mb=1_000), sees=free(1_000.0), **HELPS),
         look(sees=free(999.0), **HELD),
         look(29, sees=free(1_249.0), **HELD),
         look(29, **HELD),
@@ -436,9 +438,9 @@ STORIES: dict[str, Sequence[Look]] = {
         for kind in ("input", "full_screen")
     },
     "others do not matter where nobody does": [
-        look(rules=Rules(Mode.WHEN_IDLE, idle_s=0), sees=OTHERS, **HELPS),
+        look(rules=VolunteerRules("when idle", idle_s=0), sees=OTHERS, **HELPS),
         look(
-            rules=Rules(Mode.WHEN_IDLE),
+            rules=VolunteerRules("when idle"),
             cause=Cause.OTHERS,
             said="Paused: anna and ben uses this machine",
         ),

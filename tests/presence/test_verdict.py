@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.api.presence_reasons import NamedFills, SystemSays
+from agent.api.volunteering import VolunteerRules
 from agent.presence.conditions import required
 from agent.presence.judgement import Cause, Finishing, Paused, Unpaused
 from agent.presence.readings import Kind, LastInput, Readings, Seen, Sessions, Unseen
-from agent.presence.rules import Mode, Rules
 from agent.presence.rules_file import read_hours
 from agent.presence.verdict import held_back_by, needed
 from agent.protocol.reasons import OwnerUsesIt, SomebodyElseUsesIt
@@ -37,9 +37,9 @@ LOCKED, OPEN = {"sessions": Seen(Sessions(locked=True))}, {"sessions": Seen(Sess
 NOBODY = {"sessions": Seen(Sessions(nobody=True))}
 MOUSE: dict[str, object] = {}
 KEY = {"pointer": (100, 100)}
-ALWAYS = Rules(mode=Mode.ALWAYS)
-NIGHTS = Rules(Mode.BY_SCHEDULE, read_hours("mon-fri 18:00-07:00"))
-PICKY = Rules(mode=Mode.WHEN_IDLE, exclusive_programs=("zoom", "obs"))
+ALWAYS = VolunteerRules(mode="always")
+NIGHTS = VolunteerRules("by schedule", read_hours("mon-fri 18:00-07:00"))
+PICKY = VolunteerRules(mode="when idle", exclusive_programs=("zoom", "obs"))
 
 
 def typed_in(terminal: str) -> dict[str, object]:
@@ -218,8 +218,8 @@ UNSEEN: Stories = {
             said="Paused: cannot see *, because a test has covered it",
         ),
         look(
-            rules=Rules(
-                mode=Mode.WHEN_IDLE,
+            rules=VolunteerRules(
+                mode="when idle",
                 idle_s=0,
                 on_mains_only=False,
                 full_screen_counts=False,
@@ -267,7 +267,7 @@ WISHES: Stories = {
     ],
     "the hours do not end a pause": [
         look(
-            rules=Rules(Mode.BY_SCHEDULE, read_hours("mon-sun 13:00-14:00")),
+            rules=VolunteerRules("by schedule", read_hours("mon-sun 13:00-14:00")),
             wish=Paused(),
             said="Paused until you resume",
         ),
@@ -289,7 +289,7 @@ WISHES: Stories = {
     ],
     "an exclusive program stops even always": [
         look(
-            rules=Rules(mode=Mode.ALWAYS, exclusive_programs=("zoom",)),
+            rules=VolunteerRules(mode="always", exclusive_programs=("zoom",)),
             sees={"exclusive": Seen(("zoom",))},
             needs={Kind.PROGRAMS},
             said="Paused: zoom runs",
@@ -297,7 +297,7 @@ WISHES: Stories = {
     ],
     "always looks at nothing and helps whoever is there": [
         look(
-            rules=Rules(mode=Mode.ALWAYS, own_only=True, lets_end_s=90),
+            rules=VolunteerRules(mode="always", own_only=True, lets_end_s=90),
             readings=Readings(),
             **HELPS,
             said="Helping: set to always",
@@ -308,7 +308,7 @@ WISHES: Stories = {
     ],
     "own only and how long it lets end come from the rules": [
         look(
-            rules=Rules(Mode.WHEN_IDLE, own_only=True, lets_end_s=1.5),
+            rules=VolunteerRules("when idle", own_only=True, lets_end_s=1.5),
             own_only=True,
             lets_end_ms=1_500,
         )
@@ -340,8 +340,8 @@ def test_the_verdict(story: Sequence[Look]) -> None:
 # -- whatever happens ----------------------------------------------------------------------------
 
 rules = st.builds(
-    Rules,
-    mode=st.just(Mode.WHEN_IDLE),
+    VolunteerRules,
+    mode=st.just("when idle"),
     idle_s=st.sampled_from([0.0, 300.0]),
     others_cpu_percent=st.sampled_from([10, 100]),
     on_mains_only=st.booleans(),
@@ -358,7 +358,7 @@ rules = st.builds(
     st.integers(0, 3),
 )
 def test_it_never_helps_while_something_required_is_unseen(
-    rules: Rules, covered: set[Kind], sessions: Sessions, running: int
+    rules: VolunteerRules, covered: set[Kind], sessions: Sessions, running: int
 ) -> None:
     scene = Scene(rules)
     scene.look()
