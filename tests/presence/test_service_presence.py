@@ -6,11 +6,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from msgspec import structs
 
 from agent.api.errors import ServiceError
 from agent.api.presence_reasons import (
@@ -24,12 +24,12 @@ from agent.api.presence_reasons import (
     SystemSays,
 )
 from agent.api.reasons import Reason
+from agent.api.volunteering import VolunteerRules
 from agent.presence import watching
 from agent.presence.judgement import Cause, Paused, Unpaused, Wish
 from agent.presence.looking import PACE_S, Looker
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Seen, Unseen
-from agent.presence.rules import Mode, Rules
 from agent.protocol.reasons import OwnerUsesIt
 from agent.settings.node_settings import read_settings
 from agent.wording.speech import english
@@ -91,7 +91,7 @@ async def test_a_later_moment_of_the_same_reason_is_told_and_not_to_the_node(
 
 
 async def test_a_pause_that_ends_otherwise_is_told_again(tmp_path: Path) -> None:
-    async with presence(tmp_path, Machine(), Rules()) as (found, machine):
+    async with presence(tmp_path, Machine(), VolunteerRules()) as (found, machine):
         found.pause(time.time() + 600)
         await eventually(lambda: bool(machine.why) and not machine.helps)
         told = len(machine.why)
@@ -100,7 +100,7 @@ async def test_a_pause_that_ends_otherwise_is_told_again(tmp_path: Path) -> None
 
 
 async def test_always_makes_no_sources_until_somebody_wants_to_test_them(tmp_path: Path) -> None:
-    async with presence(tmp_path, Machine(), Rules()) as (found, machine):
+    async with presence(tmp_path, Machine(), VolunteerRules()) as (found, machine):
         await eventually(lambda: machine.helps)
         assert machine.made == []
         assert not any(source.sees for source in found.state().sources)
@@ -125,7 +125,7 @@ async def test_who_asks_on_and_on_has_dear_sources_looked_at_only_when_they_are_
 ) -> None:
     monkeypatch.setattr(watching, "LOOK_ANEW_AFTER_S", 0.0)
 
-    async with presence(tmp_path, Machine(), Rules()) as (found, machine):
+    async with presence(tmp_path, Machine(), VolunteerRules()) as (found, machine):
         for _ in range(ASKED):
             await found.look()
         cheap = all_told(machine, Kind.INPUT)
@@ -140,7 +140,7 @@ async def test_what_was_seen_a_moment_ago_is_told_without_another_look(
     monkeypatch.setattr(watching, "LOOK_ANEW_AFTER_S", 600.0)
     monkeypatch.setattr(watching, "TEST_FOR_S", 600.0)
 
-    async with presence(tmp_path, Machine(), Rules()) as (found, machine):
+    async with presence(tmp_path, Machine(), VolunteerRules()) as (found, machine):
         for _ in range(ASKED):
             state = await found.look()
             assert all(source.sees for source in state.sources)
@@ -150,7 +150,7 @@ async def test_what_was_seen_a_moment_ago_is_told_without_another_look(
 async def test_many_who_ask_at_once_are_answered_and_nobody_waits_for_one_that_ends(
     tmp_path: Path,
 ) -> None:
-    async with presence(tmp_path, Machine(), Rules()) as (found, _):
+    async with presence(tmp_path, Machine(), VolunteerRules()) as (found, _):
         states = await asyncio.gather(*(found.look() for _ in range(50)))
         assert all(source.sees for state in states for source in state.sources)
         asking = [asyncio.create_task(found.look()) for _ in range(3)]
@@ -293,7 +293,10 @@ async def test_a_pause_that_cannot_be_kept_holds_all_the_same(
 
 
 async def test_paused_in_the_settings_is_a_pause_that_resuming_ends(tmp_path: Path) -> None:
-    async with presence(tmp_path, Machine(), Rules(), starts_paused=True) as (found, machine):
+    async with presence(tmp_path, Machine(), VolunteerRules(), starts_paused=True) as (
+        found,
+        machine,
+    ):
         assert found.state().reason == PausedUntilResumed()
         found.resume()
         assert machine.helps
@@ -306,13 +309,13 @@ async def test_until_tomorrow_is_some_hours_away(tmp_path: Path) -> None:
 
 async def test_what_was_seen_and_when_is_told_of_each_source(tmp_path: Path) -> None:
     began_s = time.time()
-    async with presence(tmp_path, Machine(), Rules()) as (found, _):
+    async with presence(tmp_path, Machine(), VolunteerRules()) as (found, _):
         assert {each.read_s for each in found.state().sources} == {0.0}
         told = {each.kind: each for each in (await found.look()).sources}
         assert all(began_s - 1 <= each.read_s <= time.time() + 1 for each in told.values())
         assert all(each.sees for each in told.values())
         assert not any(each.needed for each in told.values()), "nothing is looked at"
-        await found.set_rules(replace(WATCHFUL, on_mains_only=False))
+        await found.set_rules(structs.replace(WATCHFUL, on_mains_only=False))
         needed = {each.kind for each in found.state().sources if each.needed}
         assert needed == set(Kind) - {Kind.MAINS, Kind.PROGRAMS, Kind.SESSION}
 
@@ -349,28 +352,35 @@ async def test_sources_are_looked_at_more_often_while_tasks_run(
 
 
 async def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
-    async with presence(tmp_path, Machine(input_s=time.monotonic()), Rules()) as (found, machine):
+    async with presence(tmp_path, Machine(input_s=time.monotonic()), VolunteerRules()) as (
+        found,
+        machine,
+    ):
         await eventually(lambda: machine.helps)
-        rules = Rules(Mode.WHEN_IDLE, idle_s=600, exclusive_programs=("zoom",))
+        rules = VolunteerRules("when idle", idle_s=600, exclusive_programs=("zoom",))
         await found.set_rules(rules)
         assert not machine.helps
         await eventually(lambda: found.state().cause is Cause.INPUT)
         assert machine.watched == ("zoom",)
         assert read_settings(tmp_path / "settings.toml").rules == rules
-        await found.set_rules(replace(rules, own_only=True))
+        await found.set_rules(structs.replace(rules, own_only=True))
         assert machine.handed[-1].own_only
-        assert read_settings(tmp_path / "settings.toml").rules == replace(rules, own_only=True)
+        assert read_settings(tmp_path / "settings.toml").rules == structs.replace(
+            rules, own_only=True
+        )
 
 
 async def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_path: Path) -> None:
-    async with presence(tmp_path, Machine(), replace(WATCHFUL, exclusive_programs=("a",))) as (
+    async with presence(
+        tmp_path, Machine(), structs.replace(WATCHFUL, exclusive_programs=("a",))
+    ) as (
         it,
         machine,
     ):
         await eventually(lambda: bool(machine.made) and machine.helps)
         [programs] = all_told(machine, Kind.PROGRAMS)
         programs.value = lambda: Seen(("b",))
-        await it.set_rules(replace(WATCHFUL, exclusive_programs=("b",)))
+        await it.set_rules(structs.replace(WATCHFUL, exclusive_programs=("b",)))
         async with asyncio.timeout(PACE_S[Kind.PROGRAMS][1] / 2):
             await eventually(lambda: it.state().cause is Cause.PROGRAM)
 
@@ -378,12 +388,12 @@ async def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_pat
 async def test_rules_that_are_kept_hold_also_for_nobody_who_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules = replace(WATCHFUL, own_only=True)
+    rules = structs.replace(WATCHFUL, own_only=True)
 
     async with presence(tmp_path, Machine()) as (found, _):
         begun, may_end, keep = threading.Event(), threading.Event(), found._keep_rules
 
-        def slowly(kept: Rules) -> None:
+        def slowly(kept: VolunteerRules) -> None:
             begun.set()
             assert may_end.wait(EVENTUALLY_S_MAX)
             keep(kept)
@@ -401,13 +411,16 @@ async def test_rules_that_are_kept_hold_also_for_nobody_who_waits(
 
 async def test_rules_that_cannot_be_kept_change_nothing(tmp_path: Path) -> None:
     async with presence(tmp_path, Machine()) as (found, _):
-        for rules in (Rules(Mode.BY_SCHEDULE), Rules(free_memory_mb=16 * 1024 * 1024)):
+        for rules in (
+            VolunteerRules("by schedule"),
+            VolunteerRules(free_memory_mb=16 * 1024 * 1024),
+        ):
             with pytest.raises(ServiceError, match="These rules cannot be kept"):
                 await found.set_rules(rules)
         assert found.rules == WATCHFUL
         (tmp_path / "settings.toml.unfinished").mkdir()
         with pytest.raises(ServiceError, match="nothing changed"):
-            await found.set_rules(Rules())
+            await found.set_rules(VolunteerRules())
         assert found.rules == WATCHFUL
 
 
@@ -447,7 +460,7 @@ BLIND = Unseen(NoScreen())
 async def test_another_reason_of_the_same_verdict_is_told(
     tmp_path: Path, first: dict[str, Any], then: dict[str, Any], reasons: list[Reason]
 ) -> None:
-    rules = replace(WATCHFUL, exclusive_programs=("blender", "obs"))
+    rules = structs.replace(WATCHFUL, exclusive_programs=("blender", "obs"))
 
     async with presence(tmp_path, Machine(**first), rules) as (found, machine):
         await found.look()

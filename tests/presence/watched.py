@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent.api.reasons import Reason
+from agent.api.volunteering import VolunteerRules
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions
-from agent.presence.rules import Mode, Rules
 from agent.presence.sources.source import Source, Sources
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.events import PresenceChanged
@@ -21,7 +21,7 @@ from agent.wording.speech import english
 
 T = TypeVar("T")
 NO_PROGRAMS: Seen[tuple[str, ...]] = Seen(())
-WATCHFUL = Rules(Mode.WHEN_IDLE, idle_s=300)
+WATCHFUL = VolunteerRules("when idle", idle_s=300)
 
 
 class Told(Source[T]):
@@ -96,7 +96,7 @@ class Machine:
 
 @asynccontextmanager
 async def presence(
-    folder: Path, machine: Machine, rules: Rules = WATCHFUL, *, starts_paused: bool = False
+    folder: Path, machine: Machine, rules: VolunteerRules = WATCHFUL, *, starts_paused: bool = False
 ) -> AsyncIterator[tuple[PresenceWatcher, Machine]]:
     """A watcher and what it watches, until the end of the block."""
     found = PresenceWatcher(
