@@ -14,7 +14,7 @@ from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import MembershipError, ServiceError
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
-from agent.presence.rules import Rules
+from agent.api.volunteering import VolunteerRules
 from agent.presence.sources.source import Sources
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.records import Dataset, DatasetId, NodeId
@@ -111,7 +111,7 @@ def presence_of(folder: Path) -> PresenceWatcher:
     """The real one, which was not started: it watches nothing."""
     return PresenceWatcher(
         folder,
-        Rules(),
+        VolunteerRules(),
         lambda _: None,
         starts_paused=False,
         running=lambda: 0,

@@ -1,9 +1,8 @@
-"""Rules in the settings file, both ways, and those that cancel each other; hours of the week."""
+"""VolunteerRules in the settings file, both ways, and those that cancel each other; hours of the week."""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -11,9 +10,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
+from agent.api.volunteering import VolunteerRules
 from agent.presence.hours import WEEK, Hours, inside, next_change_s, tomorrow_s
-from agent.presence.rules import Mode, Rules, faults
+from agent.presence.rules import faults
 from agent.presence.rules_file import read_hours, read_rules, written_rules
 from agent.settings.editing import keep_rules, with_values
 from agent.settings.node_settings import SettingsError, read_settings
@@ -36,8 +37,8 @@ hours = [
 """
 
 some_rules = st.builds(
-    Rules,
-    mode=st.sampled_from([Mode.ALWAYS, Mode.WHEN_IDLE]),
+    VolunteerRules,
+    mode=st.sampled_from(["always", "when idle"]),
     hours=st.lists(
         st.builds(Hours, st.sampled_from(WEEK), st.integers(0, 1439), st.integers(0, 1440)),
         max_size=4,
@@ -59,12 +60,12 @@ some_rules = st.builds(
 
 
 @given(some_rules)
-def test_rules_are_read_as_they_were_written(rules: Rules) -> None:
-    assert read_rules(written_rules(rules)) == replace(rules, mode=Mode.ALWAYS)
+def test_rules_are_read_as_they_were_written(rules: VolunteerRules) -> None:
+    assert read_rules(written_rules(rules)) == structs.replace(rules, mode="always")
 
 
 @given(some_rules)
-def test_a_settings_file_keeps_everything_else(rules: Rules) -> None:
+def test_a_settings_file_keeps_everything_else(rules: VolunteerRules) -> None:
     given = {"volunteer": rules.mode.value, "presence": written_rules(rules)}
     text = with_values(OTHERS, given)
     read = tomllib.loads(text)
@@ -76,13 +77,13 @@ def test_a_settings_file_keeps_everything_else(rules: Rules) -> None:
         "# what follows stays",
     ]
     assert (list(read), read["volunteer"]) == (["name", "volunteer", "presence"], rules.mode)
-    assert read_rules(read["presence"]) == replace(rules, mode=Mode.ALWAYS)
+    assert read_rules(read["presence"]) == structs.replace(rules, mode="always")
     assert with_values(text, given) == text
 
 
 def test_a_file_without_anything_gets_what_it_needs(tmp_path: Path) -> None:
     path = tmp_path / "config" / "settings.toml"
-    rules = Rules(Mode.WHEN_IDLE, idle_s=120, exclusive_programs=("blender",))
+    rules = VolunteerRules("when idle", idle_s=120, exclusive_programs=("blender",))
     keep_rules(path, rules)
     assert read_settings(path).rules == rules
 
@@ -98,17 +99,17 @@ def test_a_file_without_anything_gets_what_it_needs(tmp_path: Path) -> None:
 def test_rules_are_changed_however_they_are_written(tmp_path: Path, text: str) -> None:
     path = tmp_path / "settings.toml"
     path.write_text(text)
-    kept = keep_rules(path, Rules(idle_s=30, own_only=True))
+    kept = keep_rules(path, VolunteerRules(idle_s=30, own_only=True))
     assert (kept.name, kept.presence.idle_s, kept.presence.own_only) == ("ant", 30, True)
-    kept = keep_rules(path, Rules())
-    assert (kept.name, kept.rules) == ("ant", Rules())
+    kept = keep_rules(path, VolunteerRules())
+    assert (kept.name, kept.rules) == ("ant", VolunteerRules())
     lines = path.read_text().splitlines()
     assert [line for line in text.splitlines() if "#" in line and "60" not in line] == [
         line for line in lines if "#" in line and "30" not in line
     ]
     if "# when to help" in lines:
         assert lines[lines.index("# when to help") + 1] == "[presence] # what counts"
-    assert keep_rules(path, Rules()).presence == Rules()
+    assert keep_rules(path, VolunteerRules()).presence == VolunteerRules()
 
 
 @pytest.mark.parametrize(
@@ -138,8 +139,8 @@ def test_what_is_wrong_in_the_file_is_said(tmp_path: Path, text: str, wrong: str
 
 
 def test_a_memory_floor_above_what_the_machine_has_is_refused() -> None:
-    assert faults(Rules(free_memory_mb=16_000), 8_000.0) != []
-    assert faults(Rules(free_memory_mb=4_000), 8_000.0) == []
+    assert faults(VolunteerRules(free_memory_mb=16_000), 8_000.0) != []
+    assert faults(VolunteerRules(free_memory_mb=4_000), 8_000.0) == []
 
 
 def test_paused_in_the_file_leaves_rules_for_whoever_resumes(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_paused_in_the_file_leaves_rules_for_whoever_resumes(tmp_path: Path) -> 
     path.write_text('volunteer = "paused"\n[presence]\nown_only = true\n')
     settings = read_settings(path)
     assert settings.volunteer == "paused"
-    assert settings.rules == Rules(Mode.ALWAYS, own_only=True)
+    assert settings.rules == VolunteerRules("always", own_only=True)
 
 
 # -- hours of the week: overnight, several a day, summer time, another zone; and as text -----
