@@ -1,4 +1,4 @@
-"""VolunteerRules in the settings file, both ways, and those that cancel each other; hours of the week."""
+"""Rules in the settings file, both ways, and those that cancel each other; hours of the week."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agent.api.volunteering import VolunteerRules
-from agent.presence.hours import WEEK, Hours, inside, next_change_s, tomorrow_s
+from agent.api.volunteering import Hours, VolunteerRules
+from agent.presence.hours import WEEK, clock, inside, next_change_s, tomorrow_s
 from agent.presence.rules import faults
-from agent.presence.rules_file import read_hours, read_rules, written_rules
+from agent.presence.rules_file import hours_text, read_hours, read_rules, written_rules
 from agent.settings.editing import keep_rules, with_values
 from agent.settings.node_settings import SettingsError, read_settings
 from tests.presence.scenes import ZURICH, at
@@ -36,11 +36,14 @@ hours = [
 # what follows stays
 """
 
+some_hours = st.builds(
+    Hours, st.sampled_from(WEEK), st.integers(0, 1439).map(clock), st.integers(0, 1440).map(clock)
+)
 some_rules = st.builds(
     VolunteerRules,
     mode=st.sampled_from(["always", "when idle"]),
     hours=st.lists(
-        st.builds(Hours, st.sampled_from(WEEK), st.integers(0, 1439), st.integers(0, 1440)),
+        some_hours,
         max_size=4,
     ).map(tuple),
     idle_s=st.floats(0, 86_400),
@@ -66,7 +69,7 @@ def test_rules_are_read_as_they_were_written(rules: VolunteerRules) -> None:
 
 @given(some_rules)
 def test_a_settings_file_keeps_everything_else(rules: VolunteerRules) -> None:
-    given = {"volunteer": rules.mode.value, "presence": written_rules(rules)}
+    given = {"volunteer": rules.mode, "presence": written_rules(rules)}
     text = with_values(OTHERS, given)
     read = tomllib.loads(text)
     assert read["name"] == "bench 3"
@@ -227,9 +230,7 @@ def test_a_machine_that_travels_keeps_to_the_clock_on_its_wall() -> None:
     assert inside(NIGHTS, moment.astimezone(ZoneInfo("Asia/Tokyo")))
 
 
-hours_of_a_week = st.lists(
-    st.builds(Hours, st.sampled_from(WEEK), st.integers(0, 1439), st.integers(0, 1440)), max_size=5
-).map(tuple)
+hours_of_a_week = st.lists(some_hours, max_size=5).map(tuple)
 
 
 @given(
@@ -277,6 +278,6 @@ def test_what_is_no_hours_is_said(text: str, wrong: str) -> None:
         read_hours(text)
 
 
-@given(st.builds(Hours, st.sampled_from(WEEK), st.integers(0, 1439), st.integers(0, 1440)))
+@given(some_hours)
 def test_hours_are_written_as_they_are_read(hours: Hours) -> None:
-    assert read_hours(str(hours)) == (hours,)
+    assert read_hours(hours_text(hours)) == (hours,)
