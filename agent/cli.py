@@ -58,7 +58,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("submit", "submit", "submit a workflow"),
     ("status", "status", "show this machine and its workflows, or the tasks of one"),
     ("watch", "watch", "show what goes on, as it happens"),
-    ("show", "show", "show one task and every attempt at it"),
+    ("show", "status", "show one task and every attempt at it"),
     ("why", "questions", "tell why a task waits or moved"),
     ("logs", "logs", "print what a task has printed, wherever it runs"),
     ("fetch", "fetch", "fetch results into a folder"),

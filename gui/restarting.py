@@ -12,8 +12,8 @@ import psutil
 
 from agent.api.session import CONTROL_FILE
 from agent.client import Home
-from agent.client.agent_here import read_control_file
 from agent.client.errors import ClientError
+from agent.client.link import read_control_file
 from gui.words import tr
 
 PATIENCE_S = 5.0

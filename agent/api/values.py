@@ -95,17 +95,8 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     disk_mb: Count = 0
 
 
-class Capabilities(Struct, frozen=True):
+class Capabilities(messages.Capabilities, frozen=True, array_like=False):
     """What a machine has. ``takes_published``: it runs programs that others publish."""
-
-    system: str = ""
-    architecture: str = ""
-    memory_mb: Count = 0
-    disk_mb: Count = 0
-    cores: Count = 0
-    programs: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    takes_published: bool = False
 
 
 def capabilities_of(has: messages.Capabilities) -> Capabilities:

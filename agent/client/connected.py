@@ -16,9 +16,8 @@ from msgspec import Struct
 from agent.api.rpc import ErrorCode, Method
 from agent.api.session import Event, Welcome
 from agent.api.values import Position
-from agent.client.agent_here import read_control_file
 from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
-from agent.client.link import Link
+from agent.client.link import Link, read_control_file
 from agent.paths import Home
 
 PATIENCE_S = 30.0

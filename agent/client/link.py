@@ -3,6 +3,8 @@
 It does not come back when it ends; ``Client`` makes another one. A connection either asks or
 follows events: who does not take its events leaves them at the agent, and answers behind them
 would wait as well.
+
+Where the agent of this home is, its control file tells.
 """
 
 from __future__ import annotations
@@ -18,23 +20,53 @@ import msgspec
 from msgspec import Raw, Struct
 
 from agent.api.rpc import Incoming, Method, Request
-from agent.api.session import EVENTS, HELLO, Closing, ControlFile, Event, Events, Hello, Welcome
+from agent.api.session import (
+    CONTROL_FILE,
+    EVENTS,
+    HELLO,
+    Closing,
+    ControlFile,
+    Event,
+    Events,
+    Hello,
+    Welcome,
+)
 from agent.api.values import Position
-from agent.client.agent_here import NO_AGENT
 from agent.client.errors import DisconnectedError, NoAgentError, NotUnderstoodError, error_of
+from agent.paths import Home
 
+NO_AGENT = "no agent runs here: start one with `wingbeat agent`"
 READ_BYTES = 256 * 1024
 LINE_BYTES_MAX = 256 * 1024 * 1024
 GREETING_S_MAX = 10.0
 EVENTS_UNREAD_MAX = 1_000
-
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
-
 _incoming = msgspec.json.Decoder(Incoming)
 _event = msgspec.json.Decoder(Event)
 _closing = msgspec.json.Decoder(Closing)
 _encode = msgspec.json.Encoder().encode
+
+
+def read_control_file(home: Home | None = None) -> ControlFile:
+    """Return where the agent of this home (default: this user's) listens, and its token, by the
+    file that it left; whether it still runs is not looked at. Raises ``NoAgentError`` where there is
+    no file or it cannot be read, ``NotUnderstoodError`` where another version wrote it."""
+    home = home or Home.of()
+    path = home.data / CONTROL_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ControlFile)
+    except FileNotFoundError:
+        raise NoAgentError(NO_AGENT) from None
+    except OSError as error:
+        reason = "the agent runs under another account"
+        if isinstance(error, NotADirectoryError):
+            reason = "WINGBEAT_HOME has to name a folder"
+        raise NoAgentError(f"{path} cannot be read ({error.strerror}): {reason}") from error
+    except msgspec.MsgspecError as error:
+        raise NotUnderstoodError(
+            f"{path} is not what an agent of this version writes: update Wingbeat on both sides"
+        ) from error
 
 
 class Link:

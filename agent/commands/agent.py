@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from agent.api.session import STOP, Stop
 from agent.client import BlockingClient, ClientError, NoAgentError
-from agent.client.agent_here import read_control_file
+from agent.client.link import read_control_file
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_client
 from agent.commands.parsing import Options, argument, command, number_of

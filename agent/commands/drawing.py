@@ -115,19 +115,17 @@ class _OfWork(ProgressColumn):
         return Text(str(task.fields.get("left", "")))
 
 
-def work_bar() -> Progress:
-    """Return a bar for the work of one workflow; it shows nothing where nobody watches, whatever
-    colours are wanted there."""
-    columns = ("{task.description}", "{task.percentage:>3.0f}%")
+def work_bar(*, shown: bool) -> Progress:
+    """Return a bar for the work of one workflow, or one that shows nothing."""
     return Progress(
         SpinnerColumn(),
-        TextColumn(columns[0], markup=False),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn(columns[1]),
+        TextColumn("{task.percentage:>3.0f}%"),
         _OfWork(),
         console=console(),
         transient=True,
-        disable=not on_terminal(),
+        disable=not shown,
     )
 
 

@@ -117,10 +117,7 @@ async def wait_for(client: Client, name: str, position: Position, *, as_json: bo
     """Wait until the workflow has ended and show how far it is meanwhile; return the exit code,
     which tells whether it finished."""
     followed = Followed(client, await _read(client, name))
-    if on_terminal() and not as_json:
-        await _with_bar(followed, position)
-    else:
-        await _with_lines(followed, position, quiet=as_json)
+    await _follow(followed, position, as_json=as_json, bar=on_terminal() and not as_json)
     show_json(followed.now) if as_json else show_lines([counts_told(followed.now)])
     return exit_code(followed.now.state)
 
@@ -157,33 +154,27 @@ class Followed:
             self._stale = True
 
 
-async def _with_bar(followed: Followed, position: Position) -> None:
-    workflow = followed.now
-    with work_bar() as progress:
-        line = progress.add_task(workflow.name, total=1_000)
+async def _follow(followed: Followed, position: Position, *, as_json: bool, bar: bool) -> None:
+    """Until it is over, with a bar, or a line for each step."""
+    name = followed.now.workflow
+    with work_bar(shown=bar) as progress:
+        line = progress.add_task(followed.now.name, total=1_000)
         async with aclosing(lasting_bundles(followed.client, position)) as coming:
             while not followed.over:
                 bundle = await anext(coming)
-                for told in filter(None, map(_worth_telling, _of(bundle, workflow.workflow))):
-                    progress.console.print(plain(told))
+                if bar:
+                    for told in filter(None, map(_worth_telling, _of(bundle, name))):
+                        progress.console.print(plain(told))
+                elif not as_json:
+                    show_lines(filter(None, map(_step, _of(bundle, name))))
                 await followed.look(bundle)
                 waits = " waits for a person" if followed.now.gates else ""
                 progress.update(
                     line,
                     completed=followed.now.permille,
-                    description=f"{workflow.name}{waits}",
+                    description=f"{followed.now.name}{waits}",
                     left=left(followed.now.left_ms),
                 )
-
-
-async def _with_lines(followed: Followed, position: Position, *, quiet: bool) -> None:
-    name = followed.now.workflow
-    async with aclosing(lasting_bundles(followed.client, position)) as coming:
-        while not followed.over:
-            bundle = await anext(coming)
-            if not quiet:
-                show_lines(filter(None, map(_step, _of(bundle, name))))
-            await followed.look(bundle)
 
 
 def _of(bundle: list[Event] | None, name: str) -> Iterator[Happening]:

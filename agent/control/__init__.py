@@ -6,6 +6,6 @@ So limits here guard against mistakes rather than malice, except before the toke
 anybody of the machine may be at the other end.
 
 Verbs lie under ``verbs/``, a file for each noun. The node is known only by ``port``, the one door:
-a verb takes a snapshot, wishes something, or asks one of the ``rooms``, none of which is imported:
+a verb takes a snapshot, wishes something, or asks one of the rooms, none of which is imported:
 only ``client`` (to ask other members), ``wording``, ``workflow`` and ``host``.
 """

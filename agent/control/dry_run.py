@@ -60,7 +60,7 @@ def machines_seen(now: Snapshot) -> list[Machine]:
         Machine(
             each.node,
             each.name,
-            Capabilities(*msgspec.structs.astuple(each.capabilities)),
+            each.capabilities,
             max(1, each.slots),
             each.volunteering,
         )

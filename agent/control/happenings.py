@@ -19,8 +19,7 @@ from agent.api import session, work
 from agent.api.reasons import NO_REASON, Reason, as_why, reason_of
 from agent.control.naming import cause_of
 from agent.control.port import NodePort, Notice, Snapshot
-from agent.control.progress import PERMILLE_MAX
-from agent.control.views import Views, node_view, peer_view, volunteering_said
+from agent.control.views import PERMILLE_MAX, Views, node_view, peer_view, volunteering_said
 from agent.protocol.effects import (
     CancelFinished,
     OutcomeChanged,

@@ -43,13 +43,13 @@ def task_id(workflow: WorkflowId, name: str) -> TaskId:
     return str(uuid.uuid5(TASK_NAMES, f"{workflow}/{name}"))
 
 
-def readable(text: str, table: Table, names: Mapping[TaskId, str] | None = None) -> str:
+def readable(text: str, table: Table) -> str:
     """Return the text with the names of tasks in the places of their ids; ids that nobody knows
     stay."""
 
     def name(found: re.Match[str]) -> str:
         spec = table.specs.get(found.group())
-        return spec.name if spec else (names or {}).get(found.group(), found.group())
+        return spec.name if spec else found.group()
 
     return _TASK_ID.sub(name, text)
 

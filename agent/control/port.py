@@ -1,19 +1,32 @@
 """The one door to a live node: what clients' server asks of it, and no more.
 
 A question takes one snapshot and looks at nothing else; a wish goes in and its answer comes back;
-changes are told to whoever subscribed. What a room of the agent does for people (``rooms``) is asked
-of that room. Written down as protocols, so that the server can be held against another node in
+changes are told to whoever subscribed. What a room of the agent does for people is asked of that
+room, as far as verbs ask for it: a protocol for each. Written down as protocols, so that the server can be held against another node in
 tests, with real sockets and neither network nor disk behind them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
-from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
-from agent.api.flock import Finding, PeerView
+from agent.api.admission import (
+    AskChanged,
+    AskView,
+    JoinRequested,
+    JoinRequestEnded,
+    JoinRequestView,
+    NearbyReply,
+)
+from agent.api.datasets import DatasetsReply, FileView
+from agent.api.flock import DepartureView, Finding, Invitation, Joined, MemberView, PeerView
+from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
+from agent.api.logs import AgentLog, AgentLogReply
+from agent.api.programs import Decision
 from agent.api.session import (
     FlockChanged,
     PeerChanged,
@@ -21,8 +34,9 @@ from agent.api.session import (
     VolunteeringChanged,
     WorkflowEnded,
 )
+from agent.api.settings import SettingsView
+from agent.api.volunteering import Pause, VolunteeringView, VolunteerRules
 from agent.api.work import NodeView
-from agent.control.rooms import Rooms
 from agent.protocol.effects import (
     Answer,
     CancelFinished,
@@ -33,7 +47,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import NodeId, TaskId
+from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId, TaskSpec
 from agent.protocol.table import Table
 
 Notice = (
@@ -54,6 +68,172 @@ Notice = (
 """What a node tells whoever has subscribed."""
 Wish = Submit | Cancel | Retry | Prioritise | MarkGate
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class PresenceRoom(Protocol):
+    """Whether this machine helps; ``agent.presence.volunteering.Volunteering``."""
+
+    def view(self) -> VolunteeringView:
+        """Return it as it was seen last."""
+
+    async def look(self) -> VolunteeringView:
+        """Return it after a look at every source."""
+
+    async def pause(self, wanted: Pause) -> VolunteeringView:
+        """Give the machine back now, or when what runs has ended."""
+
+    async def resume(self) -> VolunteeringView:
+        """Let the rules count again."""
+
+    async def set_rules(self, told: VolunteerRules) -> VolunteeringView:
+        """Help by other rules from now on. Raises ``ServiceError`` for rules that are wrong or
+        cannot be kept."""
+
+
+class DatasetRoom(Protocol):
+    """What is kept for tasks; ``agent.data.node_datasets.NodeDatasets``."""
+
+    async def add(self, path: Path, name: str = ..., *, move: bool = ...) -> Dataset:
+        """Keep a file or folder; raises ``OSError``."""
+
+    async def bring(self, dataset: DatasetId) -> None:
+        """Bring a dataset to this disk. Raises ``OSError``."""
+
+    async def named(self, dataset: DatasetId) -> str:
+        """Return the name under which it is kept here."""
+
+    async def files(self, dataset: DatasetId) -> tuple[FileView, ...]:
+        """Return the files of a dataset that is here."""
+
+    async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
+        """Return a piece of one of a dataset's files; empty behind its end."""
+
+    async def listing(self) -> DatasetsReply:
+        """Return all that are here, and how full the store is."""
+
+    def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
+        """Return the peers that have the dataset."""
+
+
+class ProgramRoom(Protocol):
+    """Programs, those that come with the work too; ``agent.data.publishing.PublishedPrograms``."""
+
+    @property
+    def folder(self) -> Path:
+        """Return where the installed ones are."""
+
+    async def publish(self, folder: Path) -> tuple[str, Dataset]:
+        """Publish a folder; return the program's name for tasks, and its dataset. Raises
+        ``ServiceError``."""
+
+    def waiting(self) -> list[ProgramWaiting]:
+        """Return the programs that nobody has decided about here."""
+
+    def decision(self, name: str) -> Decision:
+        """Return ``accepted``, ``refused`` or ``waiting``, whichever holds for a program here."""
+
+    async def accept(self, name: str) -> None:
+        """Fetch a program, and let it run here. Raises ``ServiceError`` where it is unknown or
+        cannot be had."""
+
+    async def refuse(self, name: str) -> None:
+        """Delete a program here, and never let it run. Raises ``ServiceError`` where it is
+        unknown."""
+
+
+class OwnRequest(Protocol):
+    """Joining without an invitation, from outside; ``agent.flock.own_join_request.OwnJoinRequest``."""
+
+    async def nearby(self) -> NearbyReply:
+        """Return the flocks on this network, and why none can be heard, if so."""
+
+    async def ask(self, reference: str) -> AskView:
+        """Ask one; raises ``ServiceError`` or ``MembershipError``."""
+
+    def asked(self) -> AskView:
+        """Return what has become of this machine's request."""
+
+    def confirm(self, code: str) -> AskView:
+        """Note that the keeper shows the same code. Raises ``ServiceError`` for another one."""
+
+    async def withdraw(self) -> AskView:
+        """Withdraw this machine's request."""
+
+
+class FlockRoom(Protocol):
+    """The flock and who belongs to it; ``agent.flock.operations.FlockOperations``."""
+
+    @property
+    def asking(self) -> OwnRequest:
+        """Return the way in without an invitation."""
+
+    def members(self) -> list[MemberView]:
+        """Return who belongs to the flock."""
+
+    def departures(self) -> list[DepartureView]:
+        """Return who belonged once."""
+
+    async def create(self, name: str) -> Joined:
+        """Found a flock with this machine as its first member."""
+
+    async def invite(self, uses: int, valid_for_s: float) -> Invitation:
+        """Return an invitation for so many machines, valid for so long."""
+
+    async def join(self, text: str) -> Joined:
+        """Join the flock that this invitation is from."""
+
+    async def expel(self, name_or_id: str) -> str:
+        """Send a member away; a warning or nothing."""
+
+    async def leave(self, *, even_as_last_keeper: bool) -> str:
+        """Leave the flock; a warning or nothing."""
+
+    def requests(self) -> list[JoinRequestView]:
+        """Return the machines that ask to be let in."""
+
+    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
+        """Let one in, or not; raises ``ServiceError``."""
+
+
+class HistoryRoom(Protocol):
+    """What was, as far as it is kept; ``agent.history.task_history.TaskHistory``."""
+
+    async def tasks(self, wanted: History) -> HistoryReply:
+        """Return a page of what became of tasks."""
+
+    async def statistics(self, weeks: int) -> StatisticsReply:
+        """Return what this machine gave in each week, and what the flock did."""
+
+    async def runs(self, tasks: Sequence[TaskSpec]) -> tuple[TaskRuns, ...]:
+        """Return the runs of these tasks, as far as they are still known."""
+
+    async def printed(self, task: TaskId, run: Run, offset: int, limit: int) -> tuple[bytes, int]:
+        """Return some of what a run has printed on this machine, and how much there is."""
+
+    async def log_lines(self, wanted: AgentLog) -> AgentLogReply:
+        """Return lines of the agent's own log, as far as there are any."""
+
+
+class SettingsRoom(Protocol):
+    """What the owner of this machine has set; ``agent.settings.editing.OwnerSettings``."""
+
+    async def view(self) -> SettingsView:
+        """Return what the file says, and what of it waits for a restart."""
+
+    async def change(self, given: Mapping[str, str | int | float | list[str]]) -> SettingsView:
+        """Keep these in the file, and return what it says then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """All rooms of a node, for the verbs."""
+
+    flock: FlockRoom
+    presence: PresenceRoom
+    datasets: DatasetRoom
+    programs: ProgramRoom
+    history: HistoryRoom
+    settings: SettingsRoom
 
 
 class Belonging(Protocol):

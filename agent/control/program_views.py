@@ -22,8 +22,7 @@ from agent.api.programs import PROGRAMS, Decision, Programs, ProgramView
 from agent.api.rpc import ErrorCode
 from agent.client.errors import ClientError
 from agent.control.members import Members
-from agent.control.port import NodePort, Snapshot
-from agent.control.rooms import ProgramRoom
+from agent.control.port import NodePort, ProgramRoom, Snapshot
 from agent.control.views import dataset_view, seen
 from agent.protocol.records import Dataset, NodeId
 from agent.protocol.table import Table

@@ -17,12 +17,10 @@ from agent.api.values import Position
 from agent.api.wording import choices_at, parameters_fault
 from agent.control.event_log import EventLog
 from agent.control.members import Members
-from agent.control.port import NodePort, Snapshot
+from agent.control.port import NodePort, Rooms, Snapshot
 from agent.control.program_views import FlockPrograms
-from agent.control.progress import TaskProgress
-from agent.control.rooms import Rooms
 from agent.control.uploads import Uploads
-from agent.control.views import Views
+from agent.control.views import TaskProgress, Views
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)

@@ -27,10 +27,9 @@ from agent.control.limits import Limits
 from agent.control.members import Members
 from agent.control.port import NodePort, Notice
 from agent.control.program_views import FlockPrograms
-from agent.control.progress import TaskProgress
 from agent.control.request_context import RequestContext
 from agent.control.uploads import Uploads
-from agent.control.views import Views
+from agent.control.views import TaskProgress, Views
 from agent.host.private_files import PrivateFolder
 
 TOKEN_BYTES = 32

@@ -24,8 +24,7 @@ from agent import __version__
 from agent.api.errors import ServiceError
 from agent.api.reasons import Reason, as_why, text_of
 from agent.api.session import PeerChanged, VolunteeringChanged
-from agent.control.port import Notice
-from agent.control.rooms import Rooms
+from agent.control.port import Notice, Rooms
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
 from agent.flock.operations import FlockOperations
@@ -37,10 +36,9 @@ from agent.net import certificates, identity
 from agent.net.link_tls import Streams
 from agent.net.membership import Membership
 from agent.net.transfer_pipe import Pipe
-from agent.node.options import Options
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
-from agent.node.running import RunningNode, open_datasets, open_journal
+from agent.node.running import Options, RunningNode, open_datasets, open_journal
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.presence.load import watch_load

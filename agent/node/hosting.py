@@ -23,8 +23,7 @@ from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
 from agent.host.stop_signals import Asked, Ending, InputEnding, native_ending
 from agent.node.agent import Agent
-from agent.node.options import Options
-from agent.node.running import refuse_second_start
+from agent.node.running import Options, refuse_second_start
 from agent.paths import Home
 from agent.settings.editing import keep_changes
 from agent.settings.node_settings import read_settings

@@ -2,15 +2,18 @@
 
 A node that leaves its flock becomes another one: its name is its key, and the table of the flock
 stays with the flock. So all of this is built and ended as one, while the process goes on.
+
+``Options`` are what whoever starts a node decides. What a person decides is in ``agent.settings``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
@@ -21,11 +24,11 @@ from agent.data.publishing import PublishedPrograms
 from agent.data.transfers import Reach
 from agent.driver.driver import Driver
 from agent.driver.ports import Audience, Network
+from agent.execution.child import GRACE_S
 from agent.execution.children import Children
 from agent.execution.limits import node_limits
 from agent.execution.machine import capabilities
 from agent.execution.programs import Programs
-from agent.node.options import Options
 from agent.node.programs import ProgramReader
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
@@ -40,6 +43,7 @@ from agent.protocol.events import (
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import DatasetId, NodeId
+from agent.protocol.settings import Settings
 from agent.settings.node_settings import SPARE, NodeSettings
 from agent.storage.database import Remembered
 from agent.storage.datasets.room import GIGABYTE
@@ -50,6 +54,31 @@ from agent.storage.places import Places
 from agent.wording.speech import english
 
 log = logging.getLogger(__name__)
+
+
+def program_grace_s() -> float:
+    """Return how long programs may take to end by themselves: less where the system does not wait."""
+    if sys.platform == "win32":
+        from agent.host.stop_signals_windows import PROGRAM_GRACE_S
+
+        return PROGRAM_GRACE_S
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        return GRACE_S
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a node is started: with defaults for an agent of this machine's owner."""
+
+    discovery: bool = True
+    """Look for peers by multicast."""
+    protocol: Settings = field(default_factory=Settings)
+    stop_within_s: float = 10.0
+    """How long handing back may take before the node ends all the same."""
+    grace_s: float = field(default_factory=program_grace_s)
+    """How long a program that is asked to stop may take."""
+    log_to_files: bool = True
+    log_to_terminal: bool = False
 
 
 def refuse_second_start(home: Home) -> None:

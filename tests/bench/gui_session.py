@@ -20,7 +20,7 @@ import psutil
 from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
 
 from agent.client import Home
-from agent.client.agent_here import read_control_file
+from agent.client.link import read_control_file
 from gui import settings
 from gui.app import make_application
 from gui.application import Application

@@ -17,7 +17,7 @@ from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QScrollBar, QTabWidget, QWidget
 
-from agent.client.agent_here import read_control_file
+from agent.client.link import read_control_file
 from gui.application import Application
 from gui.theme.look import look
 from gui.views.settings_dialog import SettingsDialog

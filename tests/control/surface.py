@@ -19,8 +19,7 @@ from agent.api.flock import DepartureView, Finding, Invitation, Joined, MemberVi
 from agent.api.reasons import Opaque, Reason, as_why
 from agent.api.values import Capabilities
 from agent.api.work import NodeView, Submit
-from agent.control.port import Notice, Streams, Wish
-from agent.control.rooms import Rooms
+from agent.control.port import Notice, Rooms, Streams, Wish
 from agent.control.verbs.submitting import specs_of
 from agent.flock.operations import FlockFacts
 from agent.history.task_history import TaskHistory

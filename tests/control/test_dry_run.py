@@ -13,9 +13,8 @@ from msgspec import structs
 from agent.api.values import Capabilities
 from agent.api.work import Submit
 from agent.control.dry_run import machines_seen, plan_tasks
-from agent.control.progress import TaskProgress
 from agent.control.verbs.submitting import specs_of
-from agent.control.views import Views
+from agent.control.views import TaskProgress, Views
 from tests.control.surface import ALDER, FakeNode
 
 

@@ -13,8 +13,7 @@ from msgspec import structs
 from agent.api.values import WorkflowState, workflow_state
 from agent.api.work import TaskView
 from agent.control.naming import task_id
-from agent.control.progress import TaskProgress
-from agent.control.views import Views
+from agent.control.views import TaskProgress, Views
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import Run, TaskState

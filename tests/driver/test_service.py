@@ -18,7 +18,7 @@ from agent.control.port import Notice
 from agent.driver import driver as driver_module
 from agent.net.invitation import parse_invitation
 from agent.node.agent import Agent
-from agent.node.options import Options
+from agent.node.running import Options
 from agent.protocol.effects import Persist, TaskMoved, Verdict
 from agent.protocol.events import Cancel, Submit
 from agent.protocol.reasons import NotOfFlock

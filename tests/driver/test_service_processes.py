@@ -16,7 +16,7 @@ from agent.api.flock import JOIN, PEERS, Join, Peers
 from agent.client import Client
 from agent.node.agent import Agent
 from agent.node.hosting import AskedFromOutside, live
-from agent.node.options import Options
+from agent.node.running import Options
 from agent.protocol.events import Event, InputsFetched, PeerUnlinked
 from agent.protocol.records import TaskState
 from tests.certain import certain

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from agent.node.agent import Agent
-from agent.node.options import Options
+from agent.node.running import Options
 from agent.paths import Home
 
 

@@ -25,7 +25,7 @@ from agent.api.reasons import Reason, reason_of
 from agent.api.session import VolunteeringChanged
 from agent.control.port import Notice
 from agent.node.agent import Agent
-from agent.node.options import Options
+from agent.node.running import Options
 from agent.paths import Home
 from agent.presence.readings import LastInput, Seen, Unseen
 from agent.presence.sources.linux import terminal_last_input

@@ -32,9 +32,8 @@ from agent.api.datasets import (
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.control.naming import bring_dataset, find_workflow
-from agent.control.port import Snapshot
+from agent.control.port import DatasetRoom, Snapshot
 from agent.control.request_context import RequestContext, serves
-from agent.control.rooms import DatasetRoom
 from agent.control.views import dataset_view
 from agent.protocol.records import Dataset
 from agent.protocol.table import Table

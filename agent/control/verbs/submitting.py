@@ -4,14 +4,17 @@ Tasks get ids here, and what only this form can be wrong in is told here, with t
 the node checks the rest, and keeps it.
 """
 
+from functools import cache
 from math import ceil
 from sys import intern
+
+from msgspec.structs import astuple
 
 from agent.api.errors import RefusedError
 from agent.api.phrases import as_raw, worded
 from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
-from agent.api.values import PRIORITY_NAMES, Limits, NamedPriority, Requirements
+from agent.api.values import PRIORITY_NAMES, Dataset, Limits, NamedPriority, Requirements
 from agent.api.wording import near
 from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submit, Submitted, Task
 from agent.control.dry_run import acceptances, machines_seen, plan_tasks
@@ -55,51 +58,50 @@ def priority_value(priority: NamedPriority) -> int:
 
 
 def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
-    """Return the tasks as the flock keeps them; what many have in common is there once."""
-    shared = _Shared(params.name)
-    return tuple(_spec(shared, task) for task in params.tasks)
+    """Return the tasks as the flock keeps them. What many have in common is there once: a large
+    workflow is half as large then."""
+
+    @cache
+    def id_of(name: str, workflow: str = "") -> str:
+        return task_id(workflow or params.name, name)
+
+    @cache
+    def needs(told: Requirements) -> records.Requirements:
+        return records.Requirements(*astuple(told))
+
+    @cache
+    def limits(told: Limits) -> records.Limits:
+        seconds = ceil(told.wall_s), ceil(told.silent_s)
+        return records.Limits(told.memory_mb, told.disk_mb, *seconds)
+
+    def spec(task: Task) -> records.TaskSpec:
+        return records.TaskSpec(
+            id_of(task.id),
+            task.id,
+            intern(task.program),
+            tuple(
+                records.InputRef(id_of(each.task, each.workflow), each.output)
+                for each in task.inputs
+            ),
+            tuple(map(dataset_of, task.raw)),
+            tuple(map(id_of, task.after)),
+            task.parameters,
+            needs(task.requirements),
+            round(task.expected_s * 1000),
+            task.failures_max,
+            task.gate,
+            task.asks,
+            with_attached(task.attach),
+            limits=limits(task.limits),
+            published=None if task.published is None else dataset_of(task.published),
+        )
+
+    return tuple(map(spec, params.tasks))
 
 
-class _Shared:
-    """Values that tasks of one submission share: kept once, a large workflow is half as large."""
-
-    def __init__(self, workflow: str) -> None:
-        self._workflow = workflow
-        self._ids: dict[tuple[str, str], str] = {}
-        self._needs: dict[Requirements, records.Requirements] = {}
-        self._limits: dict[Limits, records.Limits] = {}
-
-    def id(self, name: str, workflow: str = "") -> str:
-        """Return the id of a task, of this workflow if no other is named."""
-        key = (workflow or self._workflow, name)
-        found = self._ids.get(key)
-        if found is None:
-            found = self._ids[key] = task_id(*key)
-        return found
-
-    def needs(self, told: Requirements) -> records.Requirements:
-        """Return these requirements as records have them, the same object for the same ones."""
-        if told not in self._needs:
-            self._needs[told] = records.Requirements(
-                told.system,
-                told.architecture,
-                told.memory_mb,
-                told.disk_mb,
-                told.cores,
-                told.tags,
-            )
-        return self._needs[told]
-
-    def limits(self, told: Limits) -> records.Limits:
-        """Return these limits as records have them, the same object for the same ones."""
-        if told not in self._limits:
-            self._limits[told] = records.Limits(
-                memory_mb=told.memory_mb,
-                disk_mb=told.disk_mb,
-                wall_s=ceil(told.wall_s),
-                silent_s=ceil(told.silent_s),
-            )
-        return self._limits[told]
+def dataset_of(told: Dataset) -> records.Dataset:
+    """Return a dataset as records have it."""
+    return records.Dataset(*astuple(told))
 
 
 def misnamed(params: Submit) -> Phrase | None:
@@ -129,36 +131,6 @@ def names_in(params: Submit) -> dict[str, str]:
     return {
         task_id(each.workflow, each.task): f'"{each.task}" of "{each.workflow}"' for each in needed
     }
-
-
-def _spec(shared: _Shared, task: Task) -> records.TaskSpec:
-    return records.TaskSpec(
-        shared.id(task.id),
-        task.id,
-        intern(task.program),
-        tuple(
-            records.InputRef(shared.id(each.task, each.workflow), each.output)
-            for each in task.inputs
-        ),
-        tuple(records.Dataset(each.dataset, each.size_bytes, each.external) for each in task.raw),
-        tuple(shared.id(name) for name in task.after),
-        task.parameters,
-        shared.needs(task.requirements),
-        round(task.expected_s * 1000),
-        task.failures_max,
-        task.gate,
-        task.asks,
-        with_attached(task.attach),
-        limits=shared.limits(task.limits),
-        published=_published(task),
-    )
-
-
-def _published(task: Task) -> records.Dataset | None:
-    folder = task.published
-    if folder is None:
-        return None
-    return records.Dataset(folder.dataset, folder.size_bytes, folder.external)
 
 
 @serves(PLAN)

@@ -1,7 +1,7 @@
 """The story of a task, and what it waits for, in sentences."""
 
 from collections.abc import Iterator
-from typing import Any, assert_never
+from typing import Any
 
 import msgspec
 
@@ -21,6 +21,13 @@ from agent.wording.run_ends import named
 from agent.wording.speech import Speech
 
 WAITING = (TaskState.SUBMITTED, TaskState.READY)
+IN_HAND = {
+    TaskState.SCHEDULED: reasons.TaskFetches,
+    TaskState.RUNNING: reasons.TaskRuns,
+    TaskState.SUSPENDED: reasons.TaskSuspended,
+    TaskState.TERMINATED: reasons.TaskFinished,
+}
+"""What is said of a task by where it is on its machine."""
 
 
 @serves(WHY)
@@ -90,18 +97,10 @@ def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> Reason:
             return reasons.TaskReady(name, _helpers(spec, now))
         case TaskState.WAITING:
             return reasons.GateWaits(name, task.asks)
-        case TaskState.SCHEDULED:
-            return reasons.TaskFetches(name, host)
-        case TaskState.RUNNING:
-            return reasons.TaskRuns(name, host)
-        case TaskState.SUSPENDED:
-            return reasons.TaskSuspended(name, host)
-        case TaskState.TERMINATED:
-            return reasons.TaskFinished(name, host)
         case TaskState.CANCELLED | TaskState.ABORTED:
             return _given_up(name, _given(task) or Opaque(task.reason))
         case _:
-            assert_never(task.state)
+            return IN_HAND[task.state](name, host)
 
 
 def _given(task: TaskView) -> Any:

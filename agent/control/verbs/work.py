@@ -22,10 +22,10 @@ from agent.api.work import (
 from agent.control.gates import attachment_fault
 from agent.control.naming import find_task, find_workflow
 from agent.control.request_context import RequestContext, serves
-from agent.control.verbs.submitting import priority_value
+from agent.control.verbs.submitting import dataset_of, priority_value
 from agent.control.views import node_view
 from agent.control.wishes import TO_BE_NAMED, wish_of
-from agent.protocol import events, records
+from agent.protocol import events
 from agent.protocol.phrases import said
 from agent.protocol.records import TaskState
 
@@ -34,22 +34,24 @@ from agent.protocol.records import TaskState
 async def cancel(call: RequestContext, params: Cancel) -> Wished:
     """Cancel tasks with all that depends on them, or a whole workflow. Answered when the wish is
     kept; what runs is stopped after that. Raises ``RefusedError`` for what is unknown."""
-    table = call.now.table
-    workflow = find_workflow(table, params.workflow)
-    tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
-    name = workflow.spec.workflow
-    return await wish_of(call, name, events.Cancel(TO_BE_NAMED, name, tasks))
+    return await wish_of(call, *_meant(call, params, events.Cancel))
 
 
 @serves(RETRY)
 async def retry(call: RequestContext, params: Retry) -> Wished:
     """Try again what failed or was cancelled, with all that it needs; the answer says how many
     tasks. Raises ``RefusedError`` for what is unknown or cannot be tried again."""
+    return await wish_of(call, *_meant(call, params, events.Retry))
+
+
+def _meant(
+    call: RequestContext, params: Cancel | Retry, kind: type[events.Cancel | events.Retry]
+) -> tuple[str, events.Cancel | events.Retry]:
+    """The workflow, and what is wished of tasks of it, of all if none is named."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
-    name = workflow.spec.workflow
-    return await wish_of(call, name, events.Retry(TO_BE_NAMED, name, tasks))
+    return workflow.spec.workflow, kind(TO_BE_NAMED, workflow.spec.workflow, tasks)
 
 
 @serves(PRIORITY)
@@ -79,10 +81,7 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
     lacking = attachment_fault(spec, len(params.outputs), tasks) if waits else None
     if lacking is not None:
         raise RefusedError(ErrorCode.REFUSED, lacking)
-    outputs = tuple(
-        records.Dataset(each.dataset, each.size_bytes, each.external) for each in params.outputs
-    )
-    event = events.MarkGate(TO_BE_NAMED, task, outputs)
+    event = events.MarkGate(TO_BE_NAMED, task, tuple(map(dataset_of, params.outputs)))
     return await wish_of(call, workflow, event)
 
 
