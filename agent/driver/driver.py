@@ -29,7 +29,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 from agent.driver.clock import LiveClock
 from agent.driver.outbox import Outbox
@@ -83,6 +83,17 @@ its own beat an idle node rests again after each of its peers'."""
 
 log = logging.getLogger(__name__)
 TASKS_MAX = 3
+
+WITH_PROGRAMS: dict[type[WithProgram], Callable[[Programs, Any], None]] = {
+    Fetch: lambda programs, effect: programs.fetch(effect),
+    StartChild: lambda programs, effect: programs.start(effect),
+    SuspendChild: lambda programs, effect: programs.suspend(effect.task, effect.run),
+    ResumeChild: lambda programs, effect: programs.resume(effect.task, effect.run),
+    StopChild: lambda programs, effect: programs.stop(effect.task, effect.run, effect.reason),
+    CopyOutputs: lambda programs, effect: programs.copy(effect),
+    CopyCheckpoint: lambda programs, effect: programs.copy_checkpoint(effect),
+}
+"""Who does which of the effects on programs and their data."""
 
 
 class Hosted(Protocol):
@@ -326,25 +337,7 @@ class Driver:
             case Persist():
                 raise AssertionError("the outbox keeps this to itself")
             case _:
-                self._do_with_program(effect)
-
-    def _do_with_program(self, effect: WithProgram) -> None:
-        programs = self._programs
-        match effect:
-            case Fetch():
-                programs.fetch(effect)
-            case StartChild():
-                programs.start(effect)
-            case SuspendChild():
-                programs.suspend(effect.task, effect.run)
-            case ResumeChild():
-                programs.resume(effect.task, effect.run)
-            case StopChild():
-                programs.stop(effect.task, effect.run, effect.reason)
-            case CopyOutputs():
-                programs.copy(effect)
-            case CopyCheckpoint():
-                programs.copy_checkpoint(effect)
+                WITH_PROGRAMS[type(effect)](self._programs, effect)
 
     def _still_linked(self, peers: tuple[NodeId, ...], links_made: int) -> tuple[NodeId, ...]:
         """Without those that were linked anew while the effect waited: it was for the old link,

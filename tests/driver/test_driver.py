@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from typing import get_args
 
 import pytest
 
 from agent.driver import driver as driver_module
 from agent.driver.clock import LiveClock, elapsed_s
-from agent.driver.driver import DRAIN_S_MAX, TOGETHER_MAX
+from agent.driver.driver import DRAIN_S_MAX, TOGETHER_MAX, WITH_PROGRAMS
+from agent.driver.ports import WithProgram
 from agent.protocol.clock import Instant
 from agent.protocol.effects import Effect, Send, Stopped, Unlink
 from agent.protocol.events import (
@@ -242,6 +244,10 @@ async def test_a_closed_driver_does_nothing_more() -> None:
     await asyncio.sleep(0)
     assert world.node.told == [Started()]
     assert world.done == []
+
+
+def test_every_effect_on_programs_has_somebody_who_does_it() -> None:
+    assert set(WITH_PROGRAMS) == set(get_args(WithProgram))
 
 
 def _break(*_: object) -> None:
