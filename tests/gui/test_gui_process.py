@@ -137,36 +137,41 @@ def test_an_agent_that_starts_is_no_trouble_and_one_that_cannot_is(
 # -- the agent dies ----------------------------------------------------------------------------
 
 
-def test_the_button_starts_an_agent_that_has_died(
-    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
+@pytest.mark.parametrize(
+    ("number", "help_text"),
+    [
+        pytest.param(getattr(signal, "SIGKILL", signal.SIGTERM), "Start it", id="has died"),
+        pytest.param(
+            getattr(signal, "SIGSTOP", None),
+            "Start it anew",
+            id="hangs",
+            marks=pytest.mark.skipif(
+                sys.platform == "win32", reason="a process is stopped by a signal there only"
+            ),
+        ),
+    ],
+)
+def test_the_button_starts_another_agent_for_one_that(
+    qtbot: QtBot,
+    qapp: QApplication,
+    ended: list[bool],
+    machine: Machine,
+    number: signal.Signals,
+    help_text: str,
 ) -> None:
     with machine.agent("--port", "0") as process, program(qtbot, qapp, ended, machine) as whole:
         qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
         assert not whole.hosting.hosts
-        process.kill()
-        process.wait()
-        # On a busy machine it may have been silent before, and its end is told after that.
-        qtbot.waitUntil(lambda: whole.window.trouble.help.text() == "Start it", timeout=WITHIN_MS)
+        os.kill(process.pid, number)
+        # On a busy machine one that dies may have been silent before, and its end is told after that.
+        qtbot.waitUntil(lambda: whole.window.trouble.help.text() == help_text, timeout=WITHIN_MS)
         whole.window.trouble.help.click()
-        assert not whole.window.trouble.isVisible()
+        if help_text == "Start it":
+            assert not whole.window.trouble.isVisible()
+        qtbot.waitUntil(lambda: process.poll() is not None, timeout=WITHIN_MS)
         qtbot.waitUntil(lambda: whole.screen.absence is None, timeout=WITHIN_MS)
         # The agent answers a moment before the thread that starts it has it in hand.
         qtbot.waitUntil(lambda: whole.hosting.hosts, timeout=WITHIN_MS)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a process is stopped by a signal there only")
-def test_the_button_ends_an_agent_that_hangs_and_starts_another(
-    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
-) -> None:
-    with machine.agent("--port", "0") as process, program(qtbot, qapp, ended, machine) as whole:
-        qtbot.waitUntil(lambda: whole.screen.node is not None, timeout=WITHIN_MS)
-        os.kill(process.pid, signal.SIGSTOP)
-        qtbot.waitUntil(whole.window.trouble.isVisible, timeout=WITHIN_MS)
-        assert whole.window.trouble.help.text() == "Start it anew"
-        whole.window.trouble.help.click()
-        qtbot.waitUntil(lambda: process.poll() is not None, timeout=WITHIN_MS)
-        qtbot.waitUntil(lambda: whole.hosting.hosts, timeout=WITHIN_MS)
-        qtbot.waitUntil(lambda: whole.screen.absence is None, timeout=WITHIN_MS)
 
 
 # -- the end -----------------------------------------------------------------------------------
