@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
 from agent.api.work import Task
+from gui.model.tray import TrayState, state_of
 from gui.views.computer_page import ComputerPage
 from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
@@ -178,6 +179,7 @@ def test_a_button_that_goes_hands_the_keyboard_to_its_place(
     name = submit(qtbot, context, waiting())
     page = active.workflows
     page.choose(name, task_of(context, name, "look").task)
+    assert state_of(context.screen) is TrayState.NEEDS_YOU
     until(qtbot, page.details.done.isVisible)
     page.details.done.setFocus()
     QTest.keyClick(page.details.done, Qt.Key.Key_Space)

@@ -121,7 +121,11 @@ def test_a_done_task_has_a_log_a_why_and_a_result(
 ) -> None:
     name = chosen_task(qtbot, context, window, import_task("0.1 hello"), TaskState.TERMINATED)
     page = window.workflows
+    until(qtbot, lambda: view_of(context, name).state == "finished")
+    assert page.rows.place_of(name) >= 0
     until(qtbot, lambda: bool(task_of(context, name, "import").outputs))
+    until(qtbot, lambda: page.details.name.text() == "import")
+    until(qtbot, lambda: page.details.moves.text() != "")
     until(qtbot, lambda: task_of(context, name, "import").attempt == 1)
     assert able(page.task_menu_at(HERE)) == {"log", "why", "result", "copy"}
     choose(page.task_menu_at(HERE), "log")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from agent.api.values import TaskState
 from agent.api.work import Task
 from gui import settings
 from gui.model.news import NewsKind
-from gui.model.tray import Act, TrayState, pause_entries, state_of
+from gui.model.tray import Act, pause_entries
 from gui.views.computer_page import ComputerPage
 from gui.views.log_page import LogPage
 from gui.views.settings_dialog import SettingsDialog
@@ -39,27 +38,6 @@ from tests.gui.conftest import NoLogin
 from tests.gui.values import NOW_S
 
 # -- workflows -----------------------------------------------------------------------------
-
-
-def test_a_workflow_appears_runs_and_is_done(
-    qtbot: QtBot, context: ViewContext, window: Window
-) -> None:
-    name = submit(qtbot, context, Task("import", "import", parameters="0.2", expected_s=1))
-    until(qtbot, lambda: view_of(context, name).state == "finished")
-    assert window.workflows.rows.place_of(name) >= 0
-    window.workflows.choose(name, task_of(context, name, "import").task)
-    until(qtbot, lambda: task_of(context, name, "import").outputs != ())
-    until(qtbot, lambda: window.workflows.details.name.text() == "import")
-    until(qtbot, lambda: window.workflows.details.moves.text() != "")
-
-
-def test_a_gate_is_marked_done(qtbot: QtBot, context: ViewContext, window: Window) -> None:
-    name = submit(qtbot, context, waiting())
-    window.workflows.choose(name, task_of(context, name, "look").task)
-    assert state_of(context.screen) is TrayState.NEEDS_YOU
-    until(qtbot, window.workflows.details.done.isVisible)
-    press(window, "markDone")
-    until(qtbot, lambda: view_of(context, name).state == "finished")
 
 
 def test_what_has_ended_is_not_cancelled(
@@ -283,18 +261,6 @@ def test_the_log_is_read_filtered_and_copied(
 
 
 # -- keyboard, settings --------------------------------------------------------------------
-
-
-def test_places_by_keyboard(qtbot: QtBot, window: Window) -> None:
-    window.activateWindow()
-    keys = (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4, Qt.Key.Key_5)
-
-    def shown(place: Place) -> bool:
-        return window.stack.currentWidget() is window.places.get(place)
-
-    for key, place in zip(keys, Place, strict=True):
-        QTest.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
-        until(qtbot, partial(shown, place))
 
 
 def test_escape_puts_away_what_is_said(qtbot: QtBot, context: ViewContext, window: Window) -> None:
