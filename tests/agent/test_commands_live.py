@@ -67,7 +67,7 @@ def test_a_second_agent_finds_the_first(birch: Machine) -> None:
     assert ran.code == exits.FAILED
     assert ran.err.startswith("wingbeat: ")
     assert ran.err.count("\n") == 1
-    assert "as process" in ran.err
+    assert f"as process {birch.process_id}; use that one" in ran.err
 
 
 def test_two_machines_become_a_flock_and_part(birch: Machine, tmp_path: Path) -> None:

@@ -125,11 +125,6 @@ async def test_signals_end_it_cleanly(tmp_path: Path) -> None:
     assert "<error>" not in bee.log()
 
 
-def test_a_second_process_on_the_same_home_is_refused(tmp_path: Path) -> None:
-    with started(tmp_path, "ant") as ant:
-        assert f"as process {ant.process_id}; use that one" in ant.refused("agent")
-
-
 async def test_a_fault_of_its_own_stops_it_in_an_orderly_way(tmp_path: Path) -> None:
     home = home_of(tmp_path, "ant")
 
