@@ -62,9 +62,8 @@ def _parsed(bench: Benchmark, name: str, given: list[str]) -> dict[str, Any]:
     parser.add_argument("--quick", action="store_true", help="small, to see that it runs at all")
     parser.add_argument("--keep", action="store_true", help="keep the rows for BENCHMARKS.md")
     parser.add_argument("--profile", action="store_true", help="also where the time goes")
-    options = getattr(bench, "options", None)
-    if options is not None:
-        options(parser)
+    for option, told in getattr(bench, "OPTIONS", {}).items():
+        parser.add_argument(option, **told)
     return vars(parser.parse_args(given))
 
 

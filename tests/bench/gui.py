@@ -9,7 +9,6 @@ memory; with `QT_QPA_PLATFORM=xcb` it goes to the display.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -20,11 +19,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from tests.bench.report import Figures, Sheet, Verdict, judged
+from tests.bench.report import Limit
 from tests.style.source import REPOSITORY
 
 WHAT = "the window with 2,000 workflows, 20,000 tasks, 30 machines and 200 events a second"
-LIMITS: dict[str, tuple[float, str]] = {
+MOST: dict[str, tuple[float, str]] = {
     "open_s": (1.0, "s from the click until rows are painted, nothing known before"),
     "open_late_s": (1.0, "s from the click until rows are painted, all known already"),
     "open_remote_s": (1.0, "s until rows are painted, every answer 50 ms late"),
@@ -44,6 +43,8 @@ LIMITS: dict[str, tuple[float, str]] = {
     "idle_mb": (160.0, "MB at most, tray, window and agent in one process"),
     "killed_told_s": (2.0, "s until a killed agent is told"),
 }
+LIMITS = [Limit(f"{key}: {of}", key, most) for key, (most, of) in MOST.items()]
+OPTIONS = {"only": {"nargs": "?", "default": "", "help": "only this session"}}
 LOAD, LOAD_QUICK = "2000", "200"
 EVENTS, EVENTS_QUICK = "200", "50"
 REMOTE_MS = "50"
@@ -100,19 +101,3 @@ def _generated(home: Path, *load: str) -> Iterator[None]:
     finally:
         process.kill()
         process.communicate()
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("only", nargs="?", default="", help="only this session")
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """Each figure by its limit."""
-    return judged(figures, LIMITS)
-
-
-def sheets(figures: Figures) -> list[Sheet]:
-    """None but the limits."""
-    del figures
-    return []

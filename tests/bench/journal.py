@@ -11,7 +11,6 @@ Run it with ``python -m tests.bench journal [--folder PATH]``.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -39,10 +38,11 @@ from agent.protocol.records import (
     WorkflowSpec,
 )
 from agent.storage.journal import Journal
-from tests.bench.report import Cell, Figures, Sheet, Verdict
+from tests.bench.report import Cell, Figures, Sheet
 
 WHAT = "what flushes cost, and the time and memory of a start"
 
+OPTIONS = {"--folder": {"type": Path, "help": "measure on the disk of this folder"}}
 BATCHES = (1, 10, 100)
 ROUNDS = 300
 ROUNDS_QUICK = 30
@@ -51,21 +51,10 @@ TASKS_PER_WORKFLOW = 10
 HOSTS = ("3f0c1d6a52e94b7e", "a81be0c72d4f4c19")
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("--folder", type=Path, help="measure on the disk of this folder")
-
-
 def measure(*, quick: bool, folder: Path | None = None) -> Figures:
     """All of it, in a folder of its own."""
     with tempfile.TemporaryDirectory(dir=folder) as made:
         return measured(Path(made), quick=quick)
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """No limits: what a flush costs is the disk's."""
-    del figures
-    return []
 
 
 def sheets(figures: Figures) -> list[Sheet]:
@@ -150,6 +139,7 @@ def bare_flush_ms(path: Path, rounds: int) -> float:
             file.write(bytes(4096))
             os.fsync(file.fileno())
             latencies.append(time.perf_counter() - before)
+    path.unlink()
     return milliseconds(statistics.median(latencies))
 
 

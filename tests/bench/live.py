@@ -31,7 +31,7 @@ from typing import Any
 
 from agent.api import session, work
 from agent.api.values import TaskState
-from tests.bench import optimum
+from tests.bench import live_work, optimum
 from tests.bench.live_idle import cpu_s
 from tests.bench.report import Cell, Figures, Sheet, Verdict
 from tests.hosts.host import Host
@@ -50,6 +50,13 @@ TIMED = "timed"
 HOWS = ("kill", "freeze", "cut")
 LOSSES = tuple((how, LOST) for how in HOWS)
 SEED = 1
+OPTIONS = {
+    "--seconds": {"type": float, "default": SECONDS, "help": "length of each task"},
+    "--nodes": {"type": int, "nargs": "+", "help": f"only these of {NODES}"},
+    "--workflows": {"type": int, "nargs": "+", "help": f"only these of {WORKFLOWS}"},
+    **{f"--{how}": {"type": int, "metavar": "N", "help": f"{how} N of 9 nodes"} for how in HOWS},
+    "--times": {"type": int, "default": 1, "help": "run each cell so often"},
+}
 
 _SCRIPT = """#!/bin/sh
 for last; do :; done
@@ -175,35 +182,16 @@ def _chain(workflow: str, seconds: float) -> list[work.Task]:
 def _wait(running: Running, alive: Sequence[Host], best_s: float) -> None:
     """Until each workflow has ended as its client sees it."""
     limit_s = GIVE_UP_FACTOR * best_s + GIVE_UP_S
-    watches = {name: _Watch(_client(running, name, alive), name) for name in running.asked}
+    watches = {
+        name: live_work.Finished(_client(running, name, alive), name) for name in running.asked
+    }
     wait_for(
-        lambda: all(watch.ended() for watch in watches.values()),
+        lambda: all(watch.read() == CHAIN_TASKS for watch in watches.values()),
         limit_s,
         "all workflows have ended",
-        lambda: str({name: len(watch.finished) for name, watch in watches.items()}),
+        lambda: str({name: len(watch.names) for name, watch in watches.items()}),
         poll_s=0.1,
     )
-
-
-class _Watch:
-    """Reads each event of one client once."""
-
-    def __init__(self, host: Host, workflow: str) -> None:
-        self._host, self._workflow, self._at = host, workflow, 0
-        self.finished: dict[str, None] = {}
-
-    def ended(self) -> bool:
-        noticed = self._host.client.noticed
-        while self._at < len(noticed):
-            moved = noticed[self._at].event.happening
-            self._at += 1
-            if (
-                isinstance(moved, session.TaskMoved)
-                and moved.workflow == self._workflow
-                and moved.after is TaskState.TERMINATED
-            ):
-                self.finished[moved.name] = None
-        return len(self.finished) == CHAIN_TASKS
 
 
 def _client(running: Running, workflow: str, alive: Sequence[Host]) -> Host:
@@ -217,13 +205,14 @@ def _ends(running: Running, alive: Sequence[Host], best: optimum.Optimum) -> Fig
         _ended_s(_client(running, name, alive), name) - submitted_s
         for name, submitted_s in running.submitted_s.items()
     ]
+    ready, started = live_work.moments(alive, running.mark)
     used_s = sum(cpu_s(host.process_id) - running.cpu_s[host.number] for host in alive)
     return {
         "average_s": fmean(spans),
         "last_s": max(spans),
         "ratio": fmean(spans) / best.average_s,
         "last_ratio": max(spans) / best.last_s,
-        "waiting_s": _waiting_s(alive, running),
+        "waiting_s": fmean(at_s - ready[name] for name, at_s in started.items() if name in ready),
         "cpu_ms_a_task": 1000 * used_s / (CHAIN_TASKS * len(spans)),
         "cpu_percent_of_a_core": 100 * used_s / max(spans),
     }
@@ -235,21 +224,6 @@ def _ended_s(host: Host, workflow: str) -> float:
         for at_s, moved in host.happenings(session.TaskMoved)
         if moved.workflow == workflow and moved.after is TaskState.TERMINATED
     )
-
-
-def _waiting_s(alive: Sequence[Host], running: Running) -> float:
-    """On average over the tasks, until the last start of each on a node that is still there."""
-    ready: dict[str, float] = {}
-    started: dict[str, float] = {}
-    for host in alive:
-        for at_s, moved in host.happenings(session.TaskMoved):
-            if moved.workflow not in running.asked:
-                continue
-            if moved.after is TaskState.READY:
-                ready[moved.name] = min(at_s, ready.get(moved.name, at_s))
-            elif moved.after is TaskState.RUNNING and moved.host == host.name:
-                started[moved.name] = max(at_s, started.get(moved.name, at_s))
-    return fmean(at_s - ready[name] for name, at_s in started.items() if name in ready)
 
 
 def _twice(hosts: Hosts, running: Running) -> int:
@@ -382,16 +356,6 @@ def _row(each: Figures) -> list[Cell]:
         f"{each['cpu_ms_a_task']:.1f}",
         f"{each['cpu_percent_of_a_core']:.1f}",
     ]
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="length of each task")
-    parser.add_argument("--nodes", type=int, nargs="+", help=f"only these of {NODES}")
-    parser.add_argument("--workflows", type=int, nargs="+", help=f"only these of {WORKFLOWS}")
-    for how in HOWS:
-        parser.add_argument(f"--{how}", type=int, metavar="N", help=f"{how} N of 9 nodes")
-    parser.add_argument("--times", type=int, default=1, help="run each cell so often")
 
 
 def _choice(options: argparse.Namespace) -> Choice:

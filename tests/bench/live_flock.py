@@ -13,7 +13,6 @@ machines do.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -21,7 +20,7 @@ from collections.abc import Callable, Sequence
 
 from agent.api import session, work
 from tests.bench import live_work
-from tests.bench.report import Figures, Sheet, Verdict
+from tests.bench.report import Figures, Limit
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.waiting import wait_for
@@ -42,36 +41,10 @@ def measure(*, quick: bool, only: Sequence[str] = ()) -> Figures:
         for name, scenario in SCENARIOS.items():
             if not only or name in only:
                 sys.stderr.write(f"{name} …\n")
-                figures[name] = scenario(hosts, quick)
+                found = scenario(hosts, quick)
+                figures |= {f"{name}: {key}": value for key, value in found.items()}
     figures["load after"] = os.getloadavg()[0]
     return figures
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """The limits of the issue and of DESIGN 7."""
-    found: list[Verdict] = []
-    for name, key, limit, unit in LIMITS:
-        if name in figures:
-            found.append(Verdict(f"{name}: {key}", float(figures[name][key]), limit, unit))
-    return found
-
-
-def sheets(figures: Figures) -> list[Sheet]:
-    """Each figure with its limit and how much of it was used."""
-    limits = {(name, key): limit for name, key, limit, _ in LIMITS}
-    rows: list[list[str | int | float | None]] = []
-    for name in SCENARIOS:
-        for key, value in figures.get(name, {}).items():
-            limit = limits.get((name, key))
-            share = None if not limit else value / limit
-            rows.append([name, key, value, limit, share])
-    note = (
-        f"{figures['hosts']} hosts on {figures['cores']} cores; load of the machine "
-        f"{figures['load before']:.1f} before, {figures['load after']:.1f} after"
-    )
-    return [
-        Sheet(WHAT, ["scenario", "figure", "measured", "limit", "measured / limit"], rows, note)
-    ]
 
 
 # -- they find each other ------------------------------------------------------------------------
@@ -261,19 +234,18 @@ SCENARIOS: dict[str, Callable[[Hosts, bool], Figures]] = {
     "outage": live_work.outage,
     "dispatch": live_work.dispatch,
 }
-LIMITS: list[tuple[str, str, float, str]] = [
-    ("start cold", "s from the last agent's listening until all know all", KNOWN_S, "s"),
-    ("start warm", "s from the last agent's listening until all know all", KNOWN_S, "s"),
-    ("killed", "s until seen by all", KILLED_S, "s"),
-    ("killed", "s until its task runs elsewhere", KILLED_S, "s"),
-    ("cut", "s until seen by all", CUT_S, "s"),
-    ("cut", "s until its task runs elsewhere", CUT_S, "s"),
-    ("back", "s until all are linked again", BACK_S, "s"),
-    ("back", "s from then until the tables are equal", EQUAL_S, "s"),
-    *live_work.LIMITS,
+LIMITS = [
+    Limit(f"{name}: {key}", f"{name}: {key}", most, unit)
+    for name, key, most, unit in (
+        ("start cold", "s from the last agent's listening until all know all", KNOWN_S, "s"),
+        ("start warm", "s from the last agent's listening until all know all", KNOWN_S, "s"),
+        ("killed", "s until seen by all", KILLED_S, "s"),
+        ("killed", "s until its task runs elsewhere", KILLED_S, "s"),
+        ("cut", "s until seen by all", CUT_S, "s"),
+        ("cut", "s until its task runs elsewhere", CUT_S, "s"),
+        ("back", "s until all are linked again", BACK_S, "s"),
+        ("back", "s from then until the tables are equal", EQUAL_S, "s"),
+        *live_work.LIMITS,
+    )
 ]
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("only", nargs="*", choices=[[], *SCENARIOS], help="only these")
+OPTIONS = {"only": {"nargs": "*", "choices": [[], *SCENARIOS], "help": "only these"}}

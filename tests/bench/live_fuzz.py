@@ -9,7 +9,6 @@ an expelled keeper. Afterwards it still works.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from agent.api.admission import JoinRequested
 from agent.node.agent import PROGRAMS_EVERY_S
 from tests.bench import live_attacks, live_intruders
 from tests.bench.live_attacks import Target
-from tests.bench.report import Figures, Sheet, Verdict
+from tests.bench.report import Figures, Limit
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.stranger import run_in
@@ -32,9 +31,25 @@ from tests.hosts.waiting import let_pass
 WHAT = "one real agent against garbage, mutants, strangers and replays"
 ATTACKS = live_attacks.ATTACKS | live_intruders.ATTACKS
 FRAMES = 1_000_000
+OPTIONS = {
+    "--frames": {"type": int, "default": FRAMES},
+    "--seed": {"type": int, "default": SystemRandom().randrange(10**9)},
+    "--only": {"nargs": "+", "choices": ATTACKS, "default": tuple(ATTACKS)},
+}
 SLICES, WARM_UP_SLICES = 10, 5
 REST_S = PROGRAMS_EVERY_S + 5.0
 GROWTH_MB_MAX = 4.0
+NOTHING = (
+    *("crashes", "changes of the table", "faults in the log"),
+    *("malformed frames that cost no link", "strangers let in", "strangers given something"),
+    *("requests beyond the bound", "requests told that nobody made", "intruders that are members"),
+)
+GROWN, WORKED = "MB grown in the second half", "hosts that worked afterwards"
+LIMITS = (
+    *(Limit(each, each, 0) for each in NOTHING),
+    Limit("memory grown in the second half", GROWN, GROWTH_MB_MAX, "MB"),
+    Limit(WORKED, WORKED, 2, at_least=True),
+)
 FAULT_WORDS = ("the node failed at", "Traceback", "fault of", "could not be carried out")
 
 
@@ -70,7 +85,7 @@ class Attack:
                 rested_mb.append(round(self.agent.memory_mb(), 1))
         self.figures["MB after each tenth"] = memory_mb
         self.figures["MB after half and all, at rest"] = rested_mb
-        self.figures["MB grown in the second half"] = rested_mb[1] - rested_mb[0]
+        self.figures[GROWN] = rested_mb[1] - rested_mb[0]
         self.figures["crashes"] = int(not self.agent.alive)
         self.figures["changes of the table"] = int(self.agent.table() != table)
         self.figures["intruders that are members"] = self._intruders()
@@ -114,56 +129,16 @@ def measure(
         target = Target(agent, hosts.lan.address(0), Path(folder), Random(seed), peer=peer.node)
         run_in(hosts[2].spot.namespace, live_attacks.record(target, peer))
         hosts.wait_equal([agent, peer])
-        attack = Attack(hosts, target, {"seed": seed, "load": os.getloadavg()[0]}, only)
+        attack = Attack(
+            hosts,
+            target,
+            {"seed": seed, "load": os.getloadavg()[0]} | dict.fromkeys(NOTHING, 0),
+            only,
+        )
         attack.run(20_000 if quick else frames)
         peer.submit("after", [nap(f"after{n}", 0.5) for n in range(6)])
         hosts.wait_finished(agent, "after", 60.0)
-        attack.figures["hosts that worked afterwards"] = len(
+        attack.figures[WORKED] = len(
             {trace.host for trace in hosts.traces() if trace.name.startswith("after")}
         )
     return attack.figures
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """Nothing happens."""
-    found = [
-        Verdict(name, float(figures.get(name, 0)), 0)
-        for name in (
-            "crashes",
-            "changes of the table",
-            "faults in the log",
-            "malformed frames that cost no link",
-            "strangers let in",
-            "strangers given something",
-            "requests beyond the bound",
-            "requests told that nobody made",
-            "intruders that are members",
-        )
-    ]
-    found.append(
-        Verdict(
-            "memory grown in the second half",
-            float(figures["MB grown in the second half"]),
-            GROWTH_MB_MAX,
-            "MB",
-        )
-    )
-    worked = float(figures["hosts that worked afterwards"])
-    found.append(Verdict("hosts that worked afterwards", worked, 2, at_least=True))
-    return found
-
-
-def sheets(figures: Figures) -> list[Sheet]:
-    """What was sent and what came of it."""
-    rows: list[list[str | int | float | None]] = [
-        [key, value if isinstance(value, int | float) else str(value)]
-        for key, value in figures.items()
-    ]
-    return [Sheet(WHAT, ["figure", "measured"], rows)]
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("--frames", type=int, default=FRAMES)
-    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9))
-    parser.add_argument("--only", nargs="+", choices=ATTACKS, default=tuple(ATTACKS))

@@ -12,7 +12,6 @@ headers and multicast; messages are counted by the peers.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -24,7 +23,7 @@ from typing import Any
 
 from agent.api import flock
 from agent.execution.process_tree import descendants
-from tests.bench.report import Figures, Sheet, Verdict
+from tests.bench.report import Figures, Limit
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import let_pass, wait_for
@@ -34,6 +33,15 @@ WHAT = "an idle agent: processor, memory, network"
 HOSTS, PEERS, FIRST_PORT = 9, 29, 31_000
 SETTLE_S = 15.0
 CORE_PERCENT_MAX, MEMORY_MB_MAX = 0.2, 60.0
+LIMITS = [
+    Limit(f"flock of {count}: {what}", f"flock of {count}: {figure}", most, unit)
+    for count in (9, 30)
+    for what, figure, most, unit in (
+        ("processor", "% of a core", CORE_PERCENT_MAX, "%"),
+        ("memory", "MB", MEMORY_MB_MAX, "MB"),
+    )
+]
+OPTIONS = {"--seconds": {"type": float, "default": 120.0}}
 
 
 def measure(*, quick: bool, seconds: float = 120.0) -> Figures:
@@ -42,37 +50,10 @@ def measure(*, quick: bool, seconds: float = 120.0) -> Figures:
     return {
         "seconds": seconds,
         "load": os.getloadavg()[0],
-        "flock of 9": _flock_of_nine(seconds),
-        "flock of 30": _flock_of_thirty(seconds),
+        **{f"flock of 9: {key}": value for key, value in _flock_of_nine(seconds).items()},
+        **{f"flock of 30: {key}": value for key, value in _flock_of_thirty(seconds).items()},
         "load after": os.getloadavg()[0],
     }
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """DESIGN 7: at most 0.2 % of a core and 60 MB."""
-    return [
-        verdict
-        for name in ("flock of 9", "flock of 30")
-        for verdict in (
-            Verdict(f"{name}: processor", figures[name]["% of a core"], CORE_PERCENT_MAX, "%"),
-            Verdict(f"{name}: memory", figures[name]["MB"], MEMORY_MB_MAX, "MB"),
-        )
-    ]
-
-
-def sheets(figures: Figures) -> list[Sheet]:
-    """One row a figure, with limit and ratio."""
-    limits = {"% of a core": CORE_PERCENT_MAX, "MB": MEMORY_MB_MAX}
-    rows: list[list[str | int | float | None]] = []
-    for name in ("flock of 9", "flock of 30"):
-        for key, value in figures[name].items():
-            limit = limits.get(key)
-            rows.append([name, key, value, limit, value / limit if limit else None])
-    note = (
-        f"over {figures['seconds']:.0f} s; load of the machine {figures['load']:.1f} before, "
-        f"{figures['load after']:.1f} after"
-    )
-    return [Sheet(WHAT, ["flock", "figure", "measured", "limit", "measured / limit"], rows, note)]
 
 
 class Meter:
@@ -181,8 +162,3 @@ def _asked(crowd: subprocess.Popen[str], agent: str) -> dict[str, Any]:
     crowd.stdin.flush()
     told: dict[str, Any] = json.loads(crowd.stdout.readline())
     return told
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("--seconds", type=float, default=120.0)

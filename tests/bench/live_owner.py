@@ -10,14 +10,13 @@ Presence is told *always*: the programs are not suspended, only the scheduler pr
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 import time
 
 from agent.api import flock, work
-from tests.bench.report import Figures, Sheet, Verdict, quantile
+from tests.bench.report import Figures, Limit, quantile
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import wait_for
@@ -25,8 +24,10 @@ from tests.hosts.waiting import wait_for
 WHAT = "an owner's own job while the machine helps others"
 CORES = os.cpu_count() or 1
 ROUNDS, TURNS = 5, 40_000_000
+OPTIONS = {"--rounds": {"type": int, "default": ROUNDS}}
 START_S_MAX = 30.0
 SLOWER_PERCENT_MAX = 5.0
+LIMITS = (Limit("slower while helping", "slower while helping, %", SLOWER_PERCENT_MAX, "%"),)
 SPIN = "n = 0\nfor _ in range({turns}): n += 1\n"
 SPINNING = "spinning"
 
@@ -59,21 +60,6 @@ def measure(*, quick: bool, rounds: int = ROUNDS) -> Figures:
         "slowest and fastest alone, %": 100 * (max(alone) / min(alone) - 1),
         "load": os.getloadavg()[0],
     }
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """Issue 4: at most 5 % slower."""
-    slower = figures["slower while helping, %"]
-    return [Verdict("slower while helping", slower, SLOWER_PERCENT_MAX, "%")]
-
-
-def sheets(figures: Figures) -> list[Sheet]:
-    """One row a figure, with its limit."""
-    limits = {"slower while helping, %": SLOWER_PERCENT_MAX}
-    rows: list[list[str | int | float | None]] = [
-        [key, value, limits.get(key)] for key, value in figures.items()
-    ]
-    return [Sheet(WHAT, ["figure", "measured", "limit"], rows)]
 
 
 def _install(host: Host) -> None:
@@ -123,8 +109,3 @@ def _spin(turns: int) -> subprocess.Popen[bytes]:
     """In a session of its own, as programs that an owner starts from a desktop are."""
     command = [sys.executable, "-I", "-S", "-c", SPIN.format(turns=turns)]
     return subprocess.Popen(command, start_new_session=True)
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("--rounds", type=int, default=ROUNDS)

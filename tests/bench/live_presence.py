@@ -13,7 +13,6 @@ Whether other programs use the processor does not count here: the machine is sha
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import signal
@@ -36,6 +35,7 @@ from tests.presence.displays import display as own_display
 
 WHAT = "input by a person: how soon the work of others stands still, and what watching costs"
 TRIES = 20
+OPTIONS = {"--tries": {"type": int, "default": TRIES}}
 STOPPED_S_MAX = 1.0
 CORE_PERCENT_MAX = 0.2
 IDLE_S = 2.0
@@ -230,8 +230,3 @@ def _processes(host: Host) -> Iterator[tuple[Path, str]]:
                 yield folder, (folder / "stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             continue  # it has just ended
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("--tries", type=int, default=TRIES)

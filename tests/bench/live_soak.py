@@ -10,7 +10,6 @@ their events and the evidence of their programs (``live_promises``).
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -24,7 +23,7 @@ from agent.api import programs, work
 from agent.api.programs import Publish, Published
 from agent.client.errors import ClientError
 from tests.bench.live_promises import Books, Fault, check
-from tests.bench.report import Figures, Sheet, Verdict
+from tests.bench.report import Cell, Figures, Sheet, Verdict, one_a_row
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.programs import write_carrier
@@ -32,6 +31,10 @@ from tests.hosts.waiting import let_pass, wait_for
 
 MINUTES, MINUTES_QUICK = 20.0, 1.0
 WHAT = "nine real hosts under random faults, with work all the time"
+OPTIONS = {
+    "--minutes": {"type": float, "default": MINUTES},
+    "--seed": {"type": int, "default": SystemRandom().randrange(10**9)},
+}
 HOSTS = 9
 ROUND_S = 120.0
 STEP_S = 0.1
@@ -301,24 +304,14 @@ def judge(figures: Figures) -> list[Verdict]:
 
 def sheets(figures: Figures) -> list[Sheet]:
     """What happened, and what was found."""
-    rows: list[list[str | int | float | None]] = [
-        [key, value if isinstance(value, int | float) else str(value)]
-        for key, value in figures.items()
-        if key != "promises"
-    ]
-    rows += [[key, value] for key, value in figures["promises"]["counts"].items()]
-    found: list[list[str | int | float | None]] = [
+    counted = {**figures, **figures["promises"]["counts"]}
+    del counted["promises"]
+    found: list[list[Cell]] = [
         [promise, text]
         for promise, texts in figures["promises"]["broken"].items()
         for text in texts[:20]
     ]
     return [
-        Sheet(WHAT, ["figure", "measured"], rows),
+        one_a_row(WHAT, counted),
         *([Sheet("Broken promises", ["promise", "how"], found)] if found else []),
     ]
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("--minutes", type=float, default=MINUTES)
-    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9))

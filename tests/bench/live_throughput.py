@@ -15,7 +15,7 @@ from typing import Final
 
 from agent.api import work
 from tests.bench.live_idle import cpu_s
-from tests.bench.report import Figures, Sheet, Verdict
+from tests.bench.report import Figures, Limit
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import NOTHING
@@ -25,6 +25,7 @@ WHAT: Final = "2,000 independent tasks that do nothing, over 9 real nodes"
 NODES: Final = 9
 TASKS: Final = 2_000
 RATE_MIN: Final = 500.0
+LIMITS: Final = (Limit("tasks a second", "tasks_a_second", RATE_MIN, "/s", at_least=True),)
 EXPECTED_S: Final = 0.01
 LIMIT_S: Final = 300.0
 POLL_S: Final = 0.05
@@ -80,17 +81,3 @@ def _ran(host: Host, workflow: str) -> dict[str, int]:
     for task in host.tasks(workflow):
         found[task.host] = found.get(task.host, 0) + 1
     return dict(sorted(found.items()))
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """At least 500 a second."""
-    rate = float(figures["tasks_a_second"])
-    return [Verdict("tasks a second", rate, RATE_MIN, "/s", at_least=True)]
-
-
-def sheets(figures: Figures) -> list[Sheet]:
-    """One figure a row."""
-    rows = [
-        [key, str(value) if isinstance(value, dict) else value] for key, value in figures.items()
-    ]
-    return [Sheet(WHAT, ["figure", "measured"], rows)]

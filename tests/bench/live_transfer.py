@@ -17,14 +17,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from agent.api import datasets, work
 from agent.storage.datasets.store import DatasetStore
 from tests.bench import live_work
+from tests.bench.live_idle import resident_mb
 from tests.bench.plain_copy import make_certificate
-from tests.bench.report import Figures, Sheet, Verdict, quantile
-from tests.hosts.host import Host
+from tests.bench.report import Figures, Limit, quantile
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import NOTHING
 from tests.hosts.waiting import wait_for
@@ -38,6 +37,12 @@ PORT = 31_500
 LIMIT_S = 120.0
 SHARE_MIN, MEMORY_MB_MAX, MEDIAN_MS_MAX, P99_MS_MAX = 0.6, 100.0, 10.0, 100.0
 BLOCK_BYTES = 1_000_000
+LIMITS = (
+    Limit("share of the plain copy", "share of the plain copy, medians", SHARE_MIN, at_least=True),
+    Limit("extra memory of an agent", "extra MB, of the one with more", MEMORY_MB_MAX, "MB"),
+    Limit("dispatch meanwhile, median", "dispatch meanwhile, median ms", MEDIAN_MS_MAX, "ms"),
+    Limit("dispatch meanwhile, p99", "dispatch meanwhile, p99 ms", P99_MS_MAX, "ms"),
+)
 
 
 def measure(*, quick: bool) -> Figures:
@@ -58,6 +63,8 @@ def measure(*, quick: bool) -> Figures:
         beside_s = _fetched(
             hosts, names[TIMES], lambda more: meanwhile.extend(_dispatched(hosts, more, "busy"))
         )
+        peaks_mb = [resident_mb(host.process_id, "VmHWM") for host in hosts]
+        extra_mb = [peak - before for peak, before in zip(peaks_mb, before_mb, strict=True)]
         figures |= {
             "plain MB/s": [size / each / 1e6 for each in plain],
             "agents MB/s": [size / each / 1e6 for each in ours],
@@ -65,8 +72,8 @@ def measure(*, quick: bool) -> Figures:
             "share of the plain copy": min(plain) / min(ours),
             "share of the plain copy, medians": sorted(plain)[TIMES // 2]
             / sorted(ours)[TIMES // 2],
-            "extra MB, giving": _memory_peak_mb(hosts[0]) - before_mb[0],
-            "extra MB, taking": _memory_peak_mb(hosts[1]) - before_mb[1],
+            "extra MB, giving and taking": extra_mb,
+            "extra MB, of the one with more": max(extra_mb),
             "dispatches idle": len(idle_ms),
             "dispatch idle, median ms": quantile(idle_ms, 0.5),
             "dispatches meanwhile": len(meanwhile),
@@ -77,44 +84,10 @@ def measure(*, quick: bool) -> Figures:
     return figures
 
 
-def judge(figures: Figures) -> list[Verdict]:
-    """The limits of the issue and of DESIGN 7."""
-    memory_mb = max(figures["extra MB, giving"], figures["extra MB, taking"])
-    return [
-        Verdict(
-            "share of the plain copy",
-            figures["share of the plain copy, medians"],
-            SHARE_MIN,
-            at_least=True,
-        ),
-        Verdict("extra memory of an agent", memory_mb, MEMORY_MB_MAX, "MB"),
-        Verdict(
-            "dispatch meanwhile, median",
-            figures["dispatch meanwhile, median ms"],
-            MEDIAN_MS_MAX,
-            "ms",
-        ),
-        Verdict("dispatch meanwhile, p99", figures["dispatch meanwhile, p99 ms"], P99_MS_MAX, "ms"),
-    ]
-
-
-def sheets(figures: Figures) -> list[Sheet]:
-    """Each figure."""
-    rows: list[list[str | int | float | None]] = []
-    for key, value in figures.items():
-        if isinstance(value, list):
-            rows.append([key, ", ".join(f"{each:.0f}" for each in value)])
-        else:
-            rows.append([key, value])
-    note = f"{os.cpu_count()} cores for both hosts and their clients; the wire is a virtual one"
-    return [Sheet(WHAT, ["figure", "measured"], rows, note)]
-
-
 def _fill(hosts: Hosts, size: int) -> list[str]:
     """What is moved lies in the store of the first host before its agent starts."""
     for host in hosts:
-        with host.home.settings_file.open("a") as file:
-            file.write("slots = 4\n")
+        host.settle(slots=4)
     make_certificate(hosts.folder / "certificate.pem")
     store = DatasetStore(hosts[0].home.data / "datasets")
     found = []
@@ -175,15 +148,9 @@ def _dispatched(hosts: Hosts, more: Callable[[], bool], mark: str) -> list[float
         host = hosts[number % len(hosts)]
         name = f"{mark}-{number}"
         host.submit(name, [work.Task(name, NOTHING, expected_s=1.0)])
-        seen = live_work._Ended(host, name)
-        wait_for(seen.check, LIMIT_S, f"{name} ends", poll_s=0.003)
+        seen = live_work.Finished(host, name, back=50)
+        wait_for(seen.any, LIMIT_S, f"{name} ends", poll_s=0.003)
         number += 1
     hosts.wait_equal()
-    ready, running = live_work._moments(hosts, mark)
+    ready, running = live_work.moments(hosts, mark)
     return [1000 * (running[name] - ready[name]) for name in ready]
-
-
-def _memory_peak_mb(host: Host) -> float:
-    """The most that its agent has held so far."""
-    status = Path(f"/proc/{host.process_id}/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024

@@ -11,7 +11,6 @@ what the machine pays. Each task is two commits to the disk, so its flush stands
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from pathlib import Path
@@ -19,8 +18,9 @@ from pathlib import Path
 from agent.api import flock, work
 from agent.api.values import TaskState
 from agent.execution.process_tree import descendants
+from tests.bench.journal import bare_flush_ms
 from tests.bench.live_idle import cpu_s
-from tests.bench.report import Figures, Sheet, Verdict, quantile
+from tests.bench.report import Figures, Limit
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import NOTHING
@@ -29,6 +29,11 @@ WHAT = "a task that does nothing: processor time, tasks a second"
 SLOTS, TASKS, WARMING = 4, 1_000, 40
 LIMIT_S = 120.0
 CPU_MS_MAX, PER_SECOND_MIN = 4.0, 250.0
+LIMITS = (
+    Limit("processor time of the agent a task", "agent, ms a task", CPU_MS_MAX, "ms"),
+    Limit("tasks a second", "tasks a second", PER_SECOND_MIN, at_least=True),
+)
+OPTIONS = {"--tasks": {"type": int, "default": TASKS}}
 FLUSHES = 50
 TICKS_S = os.sysconf("SC_CLK_TCK")
 
@@ -44,7 +49,7 @@ def measure(*, quick: bool, tasks: int = TASKS) -> Figures:
         hosts.restart()
         host.call(flock.FLOCK_CREATE, flock.FlockCreate("alone"))
         _run(hosts, host, "warming", WARMING)
-        flush_ms = _flush_ms(host.home.data)
+        flush_ms = bare_flush_ms(host.home.data / "flush", FLUSHES)
         load = os.getloadavg()[0]
         before_s, below_s = cpu_s(host.process_id), _below_s(host.process_id)
         took_s = _run(hosts, host, "nothing", tasks)
@@ -59,25 +64,6 @@ def measure(*, quick: bool, tasks: int = TASKS) -> Figures:
         "flush of the disk, median ms": flush_ms,
         "load": load,
     }
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """Issue 4: at most 4 ms of the agent each, at least 250 a second."""
-    spent = figures["agent, ms a task"]
-    return [
-        Verdict("processor time of the agent a task", spent, CPU_MS_MAX, "ms"),
-        Verdict("tasks a second", figures["tasks a second"], PER_SECOND_MIN, "", at_least=True),
-    ]
-
-
-def sheets(figures: Figures) -> list[Sheet]:
-    """One row a figure, with limit and ratio."""
-    limits = {"agent, ms a task": CPU_MS_MAX, "tasks a second": PER_SECOND_MIN}
-    rows: list[list[str | int | float | None]] = []
-    for key, value in figures.items():
-        limit = limits.get(key)
-        rows.append([key, value, limit, value / limit if limit else None])
-    return [Sheet(WHAT, ["figure", "measured", "limit", "measured / limit"], rows)]
 
 
 def _run(hosts: Hosts, host: Host, name: str, count: int) -> float:
@@ -98,21 +84,3 @@ def _below_s(process: int) -> float:
         told = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
         total += sum(map(int, told[11:15]))
     return total / float(TICKS_S)
-
-
-def _flush_ms(folder: Path) -> float:
-    """What the disk of the journal needs to put a page where it stays."""
-    path, took = folder / "flush", []
-    with path.open("wb", buffering=0) as file:
-        for _ in range(FLUSHES):
-            file.write(bytes(4_096))
-            began_s = time.perf_counter()
-            os.fdatasync(file.fileno())
-            took.append(1_000 * (time.perf_counter() - began_s))
-    path.unlink()
-    return quantile(took, 0.5)
-
-
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen."""
-    parser.add_argument("--tasks", type=int, default=TASKS)

@@ -6,11 +6,12 @@ counts from the tables, when from the nodes' events.
 
 from __future__ import annotations
 
-import os
 import time
+from collections.abc import Iterable
 
 from agent.api import session, work
 from agent.api.values import TaskState
+from tests.bench.journal import bare_flush_ms
 from tests.bench.report import Figures, quantile
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
@@ -107,10 +108,10 @@ def dispatch(hosts: Hosts, quick: bool) -> Figures:
         host = hosts[number % len(hosts)]
         name = f"{mark}-{number}"
         host.submit(name, [work.Task(name, NOTHING, expected_s=1.0)])
-        seen = _Ended(host, name)
-        wait_for(seen.check, LIMIT_S, f"{name} ends", poll_s=0.003)
+        seen = Finished(host, name, back=50)
+        wait_for(seen.any, LIMIT_S, f"{name} ends", poll_s=0.003)
     hosts.wait_equal()
-    ready, running = _moments(hosts, mark)
+    ready, running = moments(hosts, mark)
     waits = [1000 * (running[name] - ready[name]) for name in ready]
     assert len(waits) == count
     return {
@@ -119,44 +120,41 @@ def dispatch(hosts: Hosts, quick: bool) -> Figures:
         "p90 ms": quantile(waits, 0.9),
         "p99 ms": quantile(waits, 0.99),
         "worst ms": max(waits),
-        "median ms of one flush of the disk that all hosts share": _flush_ms(hosts),
+        "median ms of one flush of the disk that all hosts share": bare_flush_ms(
+            hosts.folder / "flushed", FLUSHES
+        ),
     }
 
 
-def _flush_ms(hosts: Hosts) -> float:
-    """What the two commits of a dispatch cost here at least."""
-    took: list[float] = []
-    with (hosts.folder / "flushed").open("wb", buffering=0) as file:
-        for _ in range(FLUSHES):
-            file.write(bytes(4_096))
-            began_s = time.perf_counter()
-            os.fsync(file.fileno())
-            took.append(1000 * (time.perf_counter() - began_s))
-    return quantile(took, 0.5)
+class Finished:
+    """The tasks of a workflow that a host has told to have finished; reads each event once."""
 
+    def __init__(self, host: Host, workflow: str, back: int | None = None) -> None:
+        self._noticed, self._workflow = host.client.noticed, workflow
+        self._at = 0 if back is None else max(0, len(self._noticed) - back)
+        self.names: dict[str, None] = {}
 
-class _Ended:
-    """Whether a host has told that a task ended; reads each event once."""
-
-    def __init__(self, host: Host, name: str) -> None:
-        self._host, self._name = host, name
-        self._at = max(0, len(host.client.noticed) - 50)
-
-    def check(self) -> bool:
-        noticed = self._host.client.noticed
-        while self._at < len(noticed):
-            happening = noticed[self._at].event.happening
+    def read(self) -> int:
+        """Return how many there are by now."""
+        while self._at < len(self._noticed):
+            moved = self._noticed[self._at].event.happening
             self._at += 1
             if (
-                isinstance(happening, session.TaskMoved)
-                and happening.name == self._name
-                and happening.after is TaskState.TERMINATED
+                isinstance(moved, session.TaskMoved)
+                and moved.workflow == self._workflow
+                and moved.after is TaskState.TERMINATED
             ):
-                return True
-        return False
+                self.names[moved.name] = None
+        return len(self.names)
+
+    def any(self) -> bool:
+        """Tell whether there is one by now."""
+        return self.read() > 0
 
 
-def _moments(hosts: Hosts, mark: str) -> tuple[dict[str, float], dict[str, float]]:
+def moments(hosts: Iterable[Host], mark: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return when each task of these workflows was first ready anywhere, and when its last run
+    was told by the node that runs it."""
     ready: dict[str, float] = {}
     running: dict[str, float] = {}
     for host in hosts:
@@ -166,7 +164,7 @@ def _moments(hosts: Hosts, mark: str) -> tuple[dict[str, float], dict[str, float
             if moved.after is TaskState.READY:
                 ready[moved.name] = min(at_s, ready.get(moved.name, at_s))
             elif moved.after is TaskState.RUNNING and moved.host == host.name:
-                running[moved.name] = min(at_s, running.get(moved.name, at_s))
+                running[moved.name] = max(at_s, running.get(moved.name, at_s))
     return ready, running
 
 

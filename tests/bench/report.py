@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -58,8 +58,25 @@ class Sheet:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a figure may come to, at most or at least; ``what`` is its name among the limits."""
+
+    what: str
+    figure: str
+    value: float
+    unit: str = ""
+    at_least: bool = False
+
+
+Judge = Callable[[Figures], list[Verdict]]
+Show = Callable[[Figures], list[Sheet]]
+
+
 class Benchmark(Protocol):
-    """What a module of this folder offers."""
+    """What a module of this folder offers. ``LIMITS`` judge it and its figures are one table, if it
+    has no ``judge(figures)`` and ``sheets(figures)`` of its own; ``OPTIONS`` are what its command
+    line adds, as ``argparse`` takes them."""
 
     WHAT: str
     """In a line, for the list."""
@@ -68,24 +85,16 @@ class Benchmark(Protocol):
         """Everything that is measured; ``quick``: the smallest run that goes everywhere."""
         ...
 
-    def judge(self, figures: Figures) -> list[Verdict]:
-        """The limits, read off the figures."""
-        ...
-
-    def sheets(self, figures: Figures) -> list[Sheet]:
-        """The figures as tables."""
-        ...
-
 
 def hand_over(
     benchmark: Benchmark, figures: Figures, *, as_json: bool, keep: tuple[Path, str] | None = None
 ) -> int:
     """Show the figures and what they are worth, and return the exit code. ``keep``: the file for the
     page's rows, and the command that has measured them."""
-    verdicts = benchmark.judge(figures)
+    verdicts = judge(benchmark, figures)
     if keep is not None:
         kept, command = keep
-        rows = _page_rows(benchmark.sheets(figures), verdicts)
+        rows = _page_rows(sheets(benchmark, figures), verdicts)
         kept.write_text(
             json.dumps({"command": command, "rows": rows}, indent=1, ensure_ascii=False) + "\n"
         )
@@ -96,17 +105,46 @@ def hand_over(
         ]
         sys.stdout.write(json.dumps({"figures": figures, "verdicts": told}, indent=2) + "\n")
     else:
-        _show(benchmark.sheets(figures), verdicts)
+        _show(sheets(benchmark, figures), verdicts)
     return 0 if all(verdict.kept for verdict in verdicts) else 1
 
 
-def judged(figures: Figures, limits: Mapping[str, tuple[float, str]]) -> list[Verdict]:
-    """Return a verdict for each figure that has a limit: how much at most, and of what."""
+def judge(benchmark: Benchmark, figures: Figures) -> list[Verdict]:
+    """Return the limits of a benchmark, read off its figures."""
+    own: Judge | None = getattr(benchmark, "judge", None)
+    return own(figures) if own else judged(figures, getattr(benchmark, "LIMITS", ()))
+
+
+def sheets(benchmark: Benchmark, figures: Figures) -> list[Sheet]:
+    """Return the figures of a benchmark as tables."""
+    own: Show | None = getattr(benchmark, "sheets", None)
+    limits = getattr(benchmark, "LIMITS", ())
+    return own(figures) if own else [one_a_row(benchmark.WHAT, figures, limits)]
+
+
+def judged(figures: Figures, limits: Iterable[Limit]) -> list[Verdict]:
+    """Return a verdict for each limit whose figure was measured."""
     return [
-        Verdict(f"{key}: {limits[key][1]}", value, limits[key][0])
-        for key, value in figures.items()
-        if key in limits
+        Verdict(each.what, float(figures[each.figure]), each.value, each.unit, each.at_least)
+        for each in limits
+        if each.figure in figures
     ]
+
+
+def one_a_row(what: str, figures: Figures, limits: Iterable[Limit] = ()) -> Sheet:
+    """Return a table with a figure in each row, its limit, and how much of that was used."""
+    most = {each.figure: each.value for each in limits}
+    rows: list[list[Cell]] = [
+        [key, _cell(value), most.get(key), value / most[key] if most.get(key) else None]
+        for key, value in figures.items()
+    ]
+    return Sheet(what, ["figure", "measured", "limit", "measured / limit"], rows)
+
+
+def _cell(value: object) -> Cell:
+    if isinstance(value, list):
+        return ", ".join(_text(_cell(each)) for each in value)
+    return value if isinstance(value, int | float) else str(value)
 
 
 def _page_rows(sheets: list[Sheet], verdicts: list[Verdict]) -> list[list[str]]:

@@ -24,7 +24,7 @@ from agent.api.values import TaskState
 from agent.api.work import SUBMIT, Submit, Task
 from agent.client import BlockingClient, Home
 from agent.client.link import Link
-from tests.bench.report import Figures, Sheet, Verdict
+from tests.bench.report import Figures, Limit, Sheet
 from tests.hosts.machine import Machine
 
 WHAT: Final = "requests of the window in a minute while a workflow of 50 tasks runs"
@@ -32,6 +32,7 @@ TASKS: Final = 50
 MINUTE_S, QUICK_S = 60.0, 10.0
 A_MINUTE_MAX: Final = 53.0
 """A fifth of what it was (268) when whatever an event named was read again."""
+LIMITS: Final = (Limit("requests in a minute", "a_minute", A_MINUTE_MAX),)
 WORKFLOW: Final = "watched"
 NAP: Final = """\
 import random, time
@@ -58,11 +59,6 @@ def measure(*, quick: bool) -> Figures:
         "a_minute": sum(asked.values()) / minutes,
         "methods": {method: asked[method] / minutes for method in sorted(asked)},
     }
-
-
-def judge(figures: Figures) -> list[Verdict]:
-    """One limit."""
-    return [Verdict("requests in a minute", figures["a_minute"], A_MINUTE_MAX)]
 
 
 def sheets(figures: Figures) -> list[Sheet]:

@@ -23,7 +23,7 @@ from agent.storage.database import Remembered
 from tests.bench import live, live_throughput
 from tests.bench import live_promises as promises
 from tests.bench.live_promises import Books, Fault
-from tests.bench.report import Figures
+from tests.bench.report import Figures, judged
 from tests.hosts.hosts import Hosts
 from tests.hosts.programs import Trace
 
@@ -190,5 +190,5 @@ def test_of_several_runs_of_a_cell_the_median_counts() -> None:
 
 
 def test_too_few_tasks_a_second_are_seen() -> None:
-    (verdict,) = live_throughput.judge({"tasks_a_second": 499.0})
+    (verdict,) = judged({"tasks_a_second": 499.0}, live_throughput.LIMITS)
     assert not verdict.kept

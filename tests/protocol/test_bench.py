@@ -15,7 +15,7 @@ import pytest
 
 from tests.bench import __main__ as command
 from tests.bench import page, source_rules
-from tests.bench.report import Figures, Verdict, hand_over
+from tests.bench.report import Figures, Verdict, hand_over, judge, sheets
 from tests.sim.lan import Flock, Step
 
 WORSE: dict[str, tuple[tuple[Any, ...], float]] = {
@@ -87,7 +87,7 @@ def test_it_runs_and_shows_what_it_measured(name: str, capsys: pytest.CaptureFix
     shown = capsys.readouterr().out
     assert "Limits" in shown
     assert "MISSED" not in shown
-    assert all(sheet.title in shown for sheet in bench.sheets(kept(name)))
+    assert all(sheet.title in shown for sheet in sheets(bench, kept(name)))
 
 
 @pytest.mark.parametrize("name", command.SIMULATED)
@@ -106,7 +106,7 @@ def test_a_figure_over_its_limit_fails(
     figures = put(kept(name), path, value)
     assert hand_over(bench, figures, as_json=False) == 1
     assert "MISSED" in capsys.readouterr().out
-    assert [verdict.kept for verdict in bench.judge(figures)].count(False) == 1
+    assert [verdict.kept for verdict in judge(bench, figures)].count(False) == 1
 
 
 def test_every_benchmark_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +138,7 @@ def test_what_is_kept_stands_on_the_page(
     rows = table.partition(page.END)[0].strip().splitlines()
     assert rows[0].startswith("| `python -m tests.bench twice` | ")
     assert rows[1].startswith("| | ")
-    assert len(rows) == len(command.benchmark("twice").judge(kept("twice")))
+    assert len(rows) == len(judge(command.benchmark("twice"), kept("twice")))
     assert table.endswith(f"{page.END}\nbelow\n")
 
 
