@@ -66,6 +66,12 @@ async def asked_at(keeper: Membership, *, may_ask: bool = True) -> AsyncIterator
             requests.close()
 
 
+@pytest.fixture
+async def there(keeper: Membership) -> AsyncIterator[Asked]:
+    async with asked_at(keeper) as found:
+        yield found
+
+
 async def begun(there: Asked, folder: Path, name: str = "newcomer", user: str = "ada") -> Request:
     return await begin_request(folder, await there.door(), name, user)
 
@@ -96,54 +102,51 @@ async def test_a_keeper_that_is_not_to_be_asked_says_so_and_tells_nobody(tmp_pat
 
 
 async def test_both_sides_see_one_code_and_two_people_let_a_machine_in(
-    tmp_path: Path, keeper: Membership
+    tmp_path: Path, keeper: Membership, there: Asked
 ) -> None:
-    async with asked_at(keeper) as there:
-        door = await there.door()
-        assert (door.flock.name, door.keeper) == ("Office", "first")
-        request = await begun(there, tmp_path / "new")
-        waiting = there.only
-        assert waiting.code == request.code
-        assert (waiting.name, waiting.user, waiting.address) == ("newcomer", "ada", LOOPBACK)
-        assert (await request.outcome()).state == "waiting"
-        with pytest.raises(MembershipError, match="nobody has let this machine in"):
-            await request.collect()
-        there.requests.decide(waiting.request, request.code, admit=True)
-        assert (await request.outcome()).state == "admitted"
-        assert len(keeper.roster.members()) == 1  # it is let in, and has not come
-        member = await request.collect()
-        assert member.flock.flock_id == keeper.flock.flock_id
-        assert {each.host_name for each in keeper.roster.members()} == {"first", "newcomer"}
-        assert member.keeper  # the second of three, as after an invitation
-        assert [each.state for each in there.told] == ["waiting", "admitted", "joined"]
-        assert there.requests.open() == []
-        assert Membership.open(tmp_path / "new") is not None
+    door = await there.door()
+    assert (door.flock.name, door.keeper) == ("Office", "first")
+    request = await begun(there, tmp_path / "new")
+    waiting = there.only
+    assert waiting.code == request.code
+    assert (waiting.name, waiting.user, waiting.address) == ("newcomer", "ada", LOOPBACK)
+    assert (await request.outcome()).state == "waiting"
+    with pytest.raises(MembershipError, match="nobody has let this machine in"):
+        await request.collect()
+    there.requests.decide(waiting.request, request.code, admit=True)
+    assert (await request.outcome()).state == "admitted"
+    assert len(keeper.roster.members()) == 1  # it is let in, and has not come
+    member = await request.collect()
+    assert member.flock.flock_id == keeper.flock.flock_id
+    assert {each.host_name for each in keeper.roster.members()} == {"first", "newcomer"}
+    assert member.keeper  # the second of three, as after an invitation
+    assert [each.state for each in there.told] == ["waiting", "admitted", "joined"]
+    assert there.requests.open() == []
+    assert Membership.open(tmp_path / "new") is not None
 
 
 async def test_an_answer_that_was_lost_is_asked_for_again(
-    tmp_path: Path, keeper: Membership
+    tmp_path: Path, keeper: Membership, there: Asked
 ) -> None:
-    async with asked_at(keeper) as there:
-        request = await let_in(there, tmp_path / "new")
-        lost = await request._ask(Collect(request._number))
-        assert isinstance(lost, Welcome)
-        await request.collect()
-        assert len(keeper.roster.members()) == 2
+    request = await let_in(there, tmp_path / "new")
+    lost = await request._ask(Collect(request._number))
+    assert isinstance(lost, Welcome)
+    await request.collect()
+    assert len(keeper.roster.members()) == 2
 
 
 async def test_whom_a_full_disk_cannot_keep_is_not_let_in_and_may_come_again(
-    tmp_path: Path, keeper: Membership
+    tmp_path: Path, keeper: Membership, there: Asked
 ) -> None:
-    async with asked_at(keeper) as there:
-        request = await let_in(there, tmp_path / "new")
-        disk, keeper.folder = keeper.folder, PrivateFolder(keeper.folder.path, FullDisk())
-        with pytest.raises(MembershipError, match="disk is not full"):
-            await request.collect()
-        assert len(keeper.roster.members()) == 1
-        assert Membership.open(tmp_path / "new") is None
-        keeper.folder = disk
+    request = await let_in(there, tmp_path / "new")
+    disk, keeper.folder = keeper.folder, PrivateFolder(keeper.folder.path, FullDisk())
+    with pytest.raises(MembershipError, match="disk is not full"):
         await request.collect()
-        assert len(keeper.roster.members()) == 2
+    assert len(keeper.roster.members()) == 1
+    assert Membership.open(tmp_path / "new") is None
+    keeper.folder = disk
+    await request.collect()
+    assert len(keeper.roster.members()) == 2
 
 
 class SlowDisk(FullDisk):
@@ -159,54 +162,51 @@ class SlowDisk(FullDisk):
 
 
 async def test_who_is_just_being_made_a_member_is_not_said_to_be_refused_or_too_late(
-    tmp_path: Path, keeper: Membership
+    tmp_path: Path, keeper: Membership, there: Asked
 ) -> None:
-    async with asked_at(keeper) as there:
-        request = await let_in(there, tmp_path / "new")
-        disk = SlowDisk()
-        keeper.folder = PrivateFolder(keeper.folder.path, disk)
-        coming = asyncio.create_task(request.collect())
-        await eventually(disk.writing.is_set)
-        with pytest.raises(MembershipError, match="is joining at this moment"):
-            there.requests.decide(there.only.request, "", admit=False)
-        there.requests._too_late(there.only.number)
-        disk.go_on.set()
-        await coming
-        assert (await request.outcome()).state == "joined"
-        assert len(keeper.roster.members()) == 2
+    request = await let_in(there, tmp_path / "new")
+    disk = SlowDisk()
+    keeper.folder = PrivateFolder(keeper.folder.path, disk)
+    coming = asyncio.create_task(request.collect())
+    await eventually(disk.writing.is_set)
+    with pytest.raises(MembershipError, match="is joining at this moment"):
+        there.requests.decide(there.only.request, "", admit=False)
+    there.requests._too_late(there.only.number)
+    disk.go_on.set()
+    await coming
+    assert (await request.outcome()).state == "joined"
+    assert len(keeper.roster.members()) == 2
 
 
 async def test_refused_withdrawn_and_too_late_are_told_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: Asked
 ) -> None:
-    async with asked_at(first(tmp_path)) as there:
-        request = await begun(there, tmp_path / "new")
-        there.requests.decide(there.only.request, "", admit=False)
-        assert (await request.outcome()).state == "refused"
-        request = await begun(there, tmp_path / "new")
-        await request.withdraw()
-        assert (await request.outcome()).state == "ended"
-        monkeypatch.setattr(there.requests, "_valid_s", 0.05)
-        request = await begun(there, tmp_path / "new")
-        await eventually(lambda: there.requests.open() == [])
-        assert (await request.outcome()).state == "ended"
-        with pytest.raises(MembershipError, match="this request is over"):
-            there.requests.decide("0" * 16, "", admit=True)
-        with pytest.raises(MembershipError, match="nobody has let"):
-            await request.collect()
+    request = await begun(there, tmp_path / "new")
+    there.requests.decide(there.only.request, "", admit=False)
+    assert (await request.outcome()).state == "refused"
+    request = await begun(there, tmp_path / "new")
+    await request.withdraw()
+    assert (await request.outcome()).state == "ended"
+    monkeypatch.setattr(there.requests, "_valid_s", 0.05)
+    request = await begun(there, tmp_path / "new")
+    await eventually(lambda: there.requests.open() == [])
+    assert (await request.outcome()).state == "ended"
+    with pytest.raises(MembershipError, match="this request is over"):
+        there.requests.decide("0" * 16, "", admit=True)
+    with pytest.raises(MembershipError, match="nobody has let"):
+        await request.collect()
 
 
 async def test_let_in_and_come_too_late_is_not_let_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership, there: Asked
 ) -> None:
-    async with asked_at(keeper) as there:
-        request = await begun(there, tmp_path / "new")
-        monkeypatch.setattr(there.requests, "_valid_s", 0.05)
-        there.requests.decide(there.only.request, "", admit=True)
-        await eventually(lambda: there.requests.open() == [])
-        with pytest.raises(MembershipError, match="ask again"):
-            await request.collect()
-        assert len(keeper.roster.members()) == 1
+    request = await begun(there, tmp_path / "new")
+    monkeypatch.setattr(there.requests, "_valid_s", 0.05)
+    there.requests.decide(there.only.request, "", admit=True)
+    await eventually(lambda: there.requests.open() == [])
+    with pytest.raises(MembershipError, match="ask again"):
+        await request.collect()
+    assert len(keeper.roster.members()) == 1
 
 
 async def test_another_keeper_passes_the_answer_on_and_nobody_else_may(
@@ -232,19 +232,20 @@ async def test_another_keeper_passes_the_answer_on_and_nobody_else_may(
 # -- bounds ------------------------------------------------------------------------------------
 
 
-async def test_a_machine_asks_once_at_a_time_and_an_address_a_few_times(tmp_path: Path) -> None:
-    async with asked_at(first(tmp_path)) as there:
+async def test_a_machine_asks_once_at_a_time_and_an_address_a_few_times(
+    tmp_path: Path, there: Asked
+) -> None:
+    await begun(there, tmp_path / "a")
+    await begun(there, tmp_path / "a")
+    assert len(there.requests.open()) == 1
+    for name in ("b", "c")[: REQUESTS_PER_ORIGIN_MAX - 1]:
+        await begun(there, tmp_path / name)
+    assert "have one answered" in await refused(there, tmp_path / "d")
+    for each in there.requests.open():
+        there.requests.decide(each.request, "", admit=False)
+    for _ in range(ATTEMPTS_PER_ORIGIN_MAX - 4):
         await begun(there, tmp_path / "a")
-        await begun(there, tmp_path / "a")
-        assert len(there.requests.open()) == 1
-        for name in ("b", "c")[: REQUESTS_PER_ORIGIN_MAX - 1]:
-            await begun(there, tmp_path / name)
-        assert "have one answered" in await refused(there, tmp_path / "d")
-        for each in there.requests.open():
-            there.requests.decide(each.request, "", admit=False)
-        for _ in range(ATTEMPTS_PER_ORIGIN_MAX - 4):
-            await begun(there, tmp_path / "a")
-        assert "asked too often" in await refused(there, tmp_path / "a")
+    assert "asked too often" in await refused(there, tmp_path / "a")
 
 
 async def test_who_has_a_machines_signed_request_cannot_end_what_it_asks_others(
@@ -284,48 +285,45 @@ async def test_who_begins_and_says_no_more_takes_no_place_for_long(
     requests.close()
 
 
-async def test_the_same_holds_as_for_the_invited(tmp_path: Path, keeper: Membership) -> None:
+async def test_the_same_holds_as_for_the_invited(
+    tmp_path: Path, keeper: Membership, there: Asked
+) -> None:
     """Clocks, keys that were sent away, and a second flock."""
-
-    async with asked_at(keeper) as there:
-        assert "2 hours ahead" in await refused(there, tmp_path / "new", Hands(7_200))
-        request = await let_in(there, tmp_path / "new")
-        member = await request.collect()
-        assert "leave that first" in await refused(there, tmp_path / "new")
-        await keeper.expel(member.node_id)
-        (tmp_path / "new" / "identity.crt").unlink()
-        assert "does not any more" in await refused(there, tmp_path / "new")
+    assert "2 hours ahead" in await refused(there, tmp_path / "new", Hands(7_200))
+    request = await let_in(there, tmp_path / "new")
+    member = await request.collect()
+    assert "leave that first" in await refused(there, tmp_path / "new")
+    await keeper.expel(member.node_id)
+    (tmp_path / "new" / "identity.crt").unlink()
+    assert "does not any more" in await refused(there, tmp_path / "new")
 
 
 async def test_who_is_sent_away_after_it_was_let_in_gets_no_certificate(
-    tmp_path: Path, keeper: Membership
+    tmp_path: Path, keeper: Membership, there: Asked
 ) -> None:
-    async with asked_at(keeper) as there:
-        request = await let_in(there, tmp_path / "new")
-        await request._ask(Collect(request._number))
-        await keeper.expel(there.told[0].applicant.node_id)
-        with pytest.raises(MembershipError, match="does not any more"):
-            await request.collect()
+    request = await let_in(there, tmp_path / "new")
+    await request._ask(Collect(request._number))
+    await keeper.expel(there.told[0].applicant.node_id)
+    with pytest.raises(MembershipError, match="does not any more"):
+        await request.collect()
 
 
-async def test_a_keeper_that_was_started_anew_says_that_it_forgot(tmp_path: Path) -> None:
-    async with asked_at(first(tmp_path)) as there:
-        request = await begun(there, tmp_path / "new")
-        there.requests._requests.clear()
-        with pytest.raises(MembershipError, match="started anew and forgot"):
-            await request.outcome()
+async def test_a_keeper_that_was_started_anew_says_that_it_forgot(
+    tmp_path: Path, there: Asked
+) -> None:
+    request = await begun(there, tmp_path / "new")
+    there.requests._requests.clear()
+    with pytest.raises(MembershipError, match="started anew and forgot"):
+        await request.outcome()
 
 
-async def test_a_number_of_nobody_opens_nothing(tmp_path: Path) -> None:
-    async with asked_at(first(tmp_path)) as there:
-        door = await there.door()
-        stranger = Request(
-            PrivateFolder(tmp_path / "x"), certificates.new_key(), door, b"x" * 16, ""
-        )
-        with pytest.raises(MembershipError):
-            await stranger.outcome()
-        with pytest.raises(MembershipError):
-            await stranger.collect()
+async def test_a_number_of_nobody_opens_nothing(tmp_path: Path, there: Asked) -> None:
+    door = await there.door()
+    stranger = Request(PrivateFolder(tmp_path / "x"), certificates.new_key(), door, b"x" * 16, "")
+    with pytest.raises(MembershipError):
+        await stranger.outcome()
+    with pytest.raises(MembershipError):
+        await stranger.collect()
 
 
 async def test_where_no_keeper_answers_it_is_said_of_each_address(keeper: Membership) -> None:

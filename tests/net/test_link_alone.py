@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -29,13 +28,11 @@ KIB = 1024
 MIB = 1024 * 1024
 
 
-class Stepped(asyncio.SelectorEventLoop):
-    """A loop whose clock stands still unless a test sets it forward."""
+@dataclass
+class Clock:
+    """The clock of the loop."""
 
-    now_s = 1_000.0
-
-    def time(self) -> float:
-        return self.now_s
+    now_s: float
 
 
 @dataclass
@@ -86,8 +83,8 @@ class Owner:
 
 
 class Scene:
-    def __init__(self) -> None:
-        self.loop = cast("Stepped", asyncio.get_running_loop())
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
         self.wire, self.owner = Wire(), Owner()
         self.link = Link(
             "bee",
@@ -113,12 +110,13 @@ class Scene:
         return [len(each) for each in self.wire.written]
 
 
-def play(scene: Callable[[Scene], Awaitable[None]]) -> None:
-    async def run() -> None:
-        await scene(Scene())
-
-    with asyncio.Runner(loop_factory=Stepped) as runner:
-        runner.run(run())
+@pytest.fixture
+async def it(monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """A link by itself, on a loop whose clock stands still unless the test sets it forward."""
+    loop = asyncio.get_running_loop()
+    clock = Clock(float(round(loop.time())))
+    monkeypatch.setattr(loop, "time", lambda: clock.now_s)
+    return Scene(clock)
 
 
 # -- the words as they travel, in every version ------------------------------------------------
@@ -174,115 +172,100 @@ def test_a_lane_takes_so_many_bytes_and_any_first_frame(second: int, taken: bool
     assert empty.put(bytes(11))
 
 
-def test_what_does_not_fit_is_dropped_and_counted() -> None:
-    async def scene(it: Scene) -> None:
+async def test_what_does_not_fit_is_dropped_and_counted(it: Scene) -> None:
+    it.link.pause_writing()
+    assert [it.link.send(bytes(32 * KIB)) for _ in range(128)] == [True] * 128
+    assert not it.link.send(b"x")
+    assert it.link.send(b"x", bulky=True)
+    for _ in range(31):
+        assert it.link.send(bytes(MIB))
+    assert not it.link.send(bytes(MIB))
+    assert it.link.send(bytes(64 * KIB))
+    assert (it.link.traffic.messages_out, it.link.traffic.dropped) == (161, 2)
+    assert it.link.queued_bytes == 35 * MIB + 64 * KIB + 1
+
+
+async def test_small_frames_go_together_before_bulky_ones_in_slices(it: Scene) -> None:
+    it.quiet()
+    it.link.pause_writing()
+    it.link.send(b"b" * (64 * KIB))
+    it.link.send(b"c" * 10, bulky=True)
+    for _ in range(3):
+        it.link.send(b"s" * (32 * KIB))
+    it.link.send(b"t" * 5)
+    it.link.flush()
+    assert it.wire.written == []
+    it.link.resume_writing()
+    assert it.sizes == [64 * KIB, 32 * KIB + 5, 64 * KIB, 10]
+    assert [each[:1] for each in it.wire.written] == [b"s", b"s", b"b", b"c"]
+    assert it.link.queued_bytes == 0
+    it.wire.written.clear()
+    it.link.send(b"L" * (130 * KIB))
+    it.link.flush()
+    assert it.sizes == [64 * KIB, 64 * KIB, 2 * KIB]
+    assert it.link.traffic.bytes_out == (64 + 32 + 64 + 130) * KIB + 15 + 13
+
+
+async def test_a_large_frame_that_was_begun_goes_on_where_it_was(it: Scene) -> None:
+    it.quiet()
+    write = it.wire.write
+
+    def once(data: Any) -> None:
+        write(data)
         it.link.pause_writing()
-        assert [it.link.send(bytes(32 * KIB)) for _ in range(128)] == [True] * 128
-        assert not it.link.send(b"x")
-        assert it.link.send(b"x", bulky=True)
-        for _ in range(31):
-            assert it.link.send(bytes(MIB))
-        assert not it.link.send(bytes(MIB))
-        assert it.link.send(bytes(64 * KIB))
-        assert (it.link.traffic.messages_out, it.link.traffic.dropped) == (161, 2)
-        assert it.link.queued_bytes == 35 * MIB + 64 * KIB + 1
 
-    play(scene)
-
-
-def test_small_frames_go_together_before_bulky_ones_in_slices() -> None:
-    async def scene(it: Scene) -> None:
-        it.quiet()
-        it.link.pause_writing()
-        it.link.send(b"b" * (64 * KIB))
-        it.link.send(b"c" * 10, bulky=True)
-        for _ in range(3):
-            it.link.send(b"s" * (32 * KIB))
-        it.link.send(b"t" * 5)
-        it.link.flush()
-        assert it.wire.written == []
+    it.wire.write = once  # type: ignore[method-assign]
+    it.link.send(b"L" * (100 * KIB))
+    it.link.flush()
+    it.link.send(b"small")
+    assert it.link.queued_bytes == 36 * KIB + 5
+    for _ in range(2):
         it.link.resume_writing()
-        assert it.sizes == [64 * KIB, 32 * KIB + 5, 64 * KIB, 10]
-        assert [each[:1] for each in it.wire.written] == [b"s", b"s", b"b", b"c"]
-        assert it.link.queued_bytes == 0
-        it.wire.written.clear()
-        it.link.send(b"L" * (130 * KIB))
-        it.link.flush()
-        assert it.sizes == [64 * KIB, 64 * KIB, 2 * KIB]
-        assert it.link.traffic.bytes_out == (64 + 32 + 64 + 130) * KIB + 15 + 13
-
-    play(scene)
+    assert it.sizes == [64 * KIB, 36 * KIB, 5]
 
 
-def test_a_large_frame_that_was_begun_goes_on_where_it_was() -> None:
-    async def scene(it: Scene) -> None:
-        it.quiet()
-        write = it.wire.write
-
-        def once(data: Any) -> None:
-            write(data)
-            it.link.pause_writing()
-
-        it.wire.write = once  # type: ignore[method-assign]
-        it.link.send(b"L" * (100 * KIB))
-        it.link.flush()
-        it.link.send(b"small")
-        assert it.link.queued_bytes == 36 * KIB + 5
-        for _ in range(2):
-            it.link.resume_writing()
-        assert it.sizes == [64 * KIB, 36 * KIB, 5]
-
-    play(scene)
-
-
-def test_a_sign_of_life_is_asked_for_every_half_minute() -> None:
-    async def scene(it: Scene) -> None:
-        it.link.send(b"first")
-        it.link.flush()
-        (written,) = it.wire.written
-        assert (written[:5], written[13:]) == (b"\0\0\0\x08\x06", b"first")
-        it.loop.now_s += 29.9
-        it.link.flush()
-        assert len(it.wire.written) == 1
-        it.loop.now_s += 0.1
-        it.link.flush()
-        assert len(it.wire.written) == 2
-        asked = it.wire.written[1][5:]
-        it.loop.now_s += 0.25
-        it.hears(frame(Kind.PONG, b"another!"), frame(Kind.PONG), frame(Kind.PONG, asked))
-        it.hears(frame(Kind.PONG, asked))
-        assert (it.owner.told, it.link.answered_s) == ([("answered", 0.25)], it.loop.now_s)
-        it.link.ping()
-        assert len(it.wire.written) == 3
-
-    play(scene)
+async def test_a_sign_of_life_is_asked_for_every_half_minute(it: Scene) -> None:
+    it.link.send(b"first")
+    it.link.flush()
+    (written,) = it.wire.written
+    assert (written[:5], written[13:]) == (b"\0\0\0\x08\x06", b"first")
+    it.clock.now_s += 29.9
+    it.link.flush()
+    assert len(it.wire.written) == 1
+    it.clock.now_s += 0.1
+    it.link.flush()
+    assert len(it.wire.written) == 2
+    asked = it.wire.written[1][5:]
+    it.clock.now_s += 0.25
+    it.hears(frame(Kind.PONG, b"another!"), frame(Kind.PONG), frame(Kind.PONG, asked))
+    it.hears(frame(Kind.PONG, asked))
+    assert (it.owner.told, it.link.answered_s) == ([("answered", 0.25)], it.clock.now_s)
+    it.link.ping()
+    assert len(it.wire.written) == 3
 
 
 # -- in ----------------------------------------------------------------------------------------
 
 
-def test_each_frame_goes_where_it_belongs() -> None:
-    async def scene(it: Scene) -> None:
-        it.quiet()
-        heard = [
-            message_frame(AskStatus()),
-            frame(Kind.GOSSIP, b"news"),
-            frame(Kind.PING, b"say it"),
-            frame(cast("Kind", 200), b"later"),
-        ]
-        it.hears(*heard)
-        assert [each[0] for each in it.owner.told] == ["received", "gossiped"]
-        assert it.wire.written == [frame(Kind.PONG, b"say it")]
-        traffic = it.link.traffic
-        assert (traffic.messages_in, traffic.unknown, traffic.bytes_in) == (
-            1,
-            1,
-            len(b"".join(heard)),
-        )
-        it.hears(frame(Kind.WELCOME))
-        assert it.owner.told[-1] == ("misbehaved", "a frame of kind 2 on a link that stands")
-
-    play(scene)
+async def test_each_frame_goes_where_it_belongs(it: Scene) -> None:
+    it.quiet()
+    heard = [
+        message_frame(AskStatus()),
+        frame(Kind.GOSSIP, b"news"),
+        frame(Kind.PING, b"say it"),
+        frame(cast("Kind", 200), b"later"),
+    ]
+    it.hears(*heard)
+    assert [each[0] for each in it.owner.told] == ["received", "gossiped"]
+    assert it.wire.written == [frame(Kind.PONG, b"say it")]
+    traffic = it.link.traffic
+    assert (traffic.messages_in, traffic.unknown, traffic.bytes_in) == (
+        1,
+        1,
+        len(b"".join(heard)),
+    )
+    it.hears(frame(Kind.WELCOME))
+    assert it.owner.told[-1] == ("misbehaved", "a frame of kind 2 on a link that stands")
 
 
 @pytest.mark.parametrize(
@@ -295,95 +278,76 @@ def test_each_frame_goes_where_it_belongs() -> None:
         (None, True, False, "the other side closed the link"),
     ],
 )
-def test_how_a_link_is_lost(
-    error: Exception | None, closed_here: bool, reset: bool, reason: str
+async def test_how_a_link_is_lost(
+    it: Scene, error: Exception | None, closed_here: bool, reset: bool, reason: str
 ) -> None:
-    async def scene(it: Scene) -> None:
-        it.wire.closed_here = closed_here
-        it.link.pause_writing()
-        it.link.send(b"waits")
-        it.link.lost(error)
-        it.link.lost(error)
-        assert it.owner.told == [("lost", reset, reason)]
-        assert (it.link.ended, it.link.queued_bytes) == (True, 0)
-
-    play(scene)
+    it.wire.closed_here = closed_here
+    it.link.pause_writing()
+    it.link.send(b"waits")
+    it.link.lost(error)
+    it.link.lost(error)
+    assert it.owner.told == [("lost", reset, reason)]
+    assert (it.link.ended, it.link.queued_bytes) == (True, 0)
 
 
-def test_why_the_other_side_ends_a_link_is_told() -> None:
-    async def scene(it: Scene) -> None:
-        it.hears(refused_frame("expelled", "It was expelled."))
-        it.link.lost(None)
-        assert it.owner.told == [("lost", True, "It was expelled.")]
-        assert it.link.told_cause == "expelled"
-
-    play(scene)
+async def test_why_the_other_side_ends_a_link_is_told(it: Scene) -> None:
+    it.hears(refused_frame("expelled", "It was expelled."))
+    it.link.lost(None)
+    assert it.owner.told == [("lost", True, "It was expelled.")]
+    assert it.link.told_cause == "expelled"
 
 
-def test_ending_a_link_says_why_once() -> None:
-    async def scene(it: Scene) -> None:
-        it.quiet()
-        it.link.send(b"still")
-        it.link.close(Cause.BUSY, "full")
-        it.link.close(Cause.BUSY, "full")
-        assert b"".join(it.wire.written) == b"still" + refused_frame("busy", "full")
-        assert (it.wire.calls, it.link.ended) == (["close"], True)
-        it.link.lost(None)
-        it.hears(message_frame(AskStatus()))
-        assert it.owner.told == []
-
-    play(scene)
+async def test_ending_a_link_says_why_once(it: Scene) -> None:
+    it.quiet()
+    it.link.send(b"still")
+    it.link.close(Cause.BUSY, "full")
+    it.link.close(Cause.BUSY, "full")
+    assert b"".join(it.wire.written) == b"still" + refused_frame("busy", "full")
+    assert (it.wire.calls, it.link.ended) == (["close"], True)
+    it.link.lost(None)
+    it.hears(message_frame(AskStatus()))
+    assert it.owner.told == []
 
 
-def test_who_sends_more_than_all_others_is_held_back_and_then_cut_off() -> None:
+async def test_who_sends_more_than_all_others_is_held_back_and_then_cut_off(it: Scene) -> None:
     """Twenty thousand frames at once and five thousand a second, for five seconds more."""
-
-    async def scene(it: Scene) -> None:
-        one = frame(Kind.GOSSIP, b"")
-        it.hears(*[one] * 20_000)
-        assert it.wire.calls == []
-        it.loop.now_s += 1
-        it.hears(*[one] * 5_000)
-        assert it.wire.calls == []
-        it.hears(*[one] * 24_000)
-        assert it.wire.calls == ["pause"]
-        it.hears(*[one] * 1_000)
-        assert it.owner.told[-1][0] == "misbehaved"
-
-    play(scene)
+    one = frame(Kind.GOSSIP, b"")
+    it.hears(*[one] * 20_000)
+    assert it.wire.calls == []
+    it.clock.now_s += 1
+    it.hears(*[one] * 5_000)
+    assert it.wire.calls == []
+    it.hears(*[one] * 24_000)
+    assert it.wire.calls == ["pause"]
+    it.hears(*[one] * 1_000)
+    assert it.owner.told[-1][0] == "misbehaved"
 
 
-def test_bytes_are_counted_too() -> None:
-    async def scene(it: Scene) -> None:
-        one = frame(Kind.GOSSIP, bytes(MIB - 5))
-        for _ in range(64):
-            it.hears(one)
-        it.loop.now_s += 1
-        for _ in range(64):
-            it.hears(one)
-        assert it.wire.calls == []
-        it.loop.now_s += 0.5
-        for _ in range(32):
-            it.hears(one)
-        assert it.wire.calls == []
+async def test_bytes_are_counted_too(it: Scene) -> None:
+    one = frame(Kind.GOSSIP, bytes(MIB - 5))
+    for _ in range(64):
         it.hears(one)
-        assert it.wire.calls == ["pause"]
+    it.clock.now_s += 1
+    for _ in range(64):
+        it.hears(one)
+    assert it.wire.calls == []
+    it.clock.now_s += 0.5
+    for _ in range(32):
+        it.hears(one)
+    assert it.wire.calls == []
+    it.hears(one)
+    assert it.wire.calls == ["pause"]
 
-    play(scene)
 
-
-def test_a_few_frames_are_only_added_up() -> None:
-    async def scene(it: Scene) -> None:
-        it.hears(*[frame(Kind.GOSSIP)] * 15)
-        assert it.link._uncounted_frames == 15
-        it.hears(frame(Kind.GOSSIP))
-        assert it.link._uncounted_frames == 0
-        it.hears(frame(Kind.GOSSIP, bytes(16 * KIB - 6)))
-        assert it.link._uncounted_bytes == 16 * KIB - 1
-        it.hears(b"\0")
-        assert it.link._uncounted_bytes == 0
-
-    play(scene)
+async def test_a_few_frames_are_only_added_up(it: Scene) -> None:
+    it.hears(*[frame(Kind.GOSSIP)] * 15)
+    assert it.link._uncounted_frames == 15
+    it.hears(frame(Kind.GOSSIP))
+    assert it.link._uncounted_frames == 0
+    it.hears(frame(Kind.GOSSIP, bytes(16 * KIB - 6)))
+    assert it.link._uncounted_bytes == 16 * KIB - 1
+    it.hears(b"\0")
+    assert it.link._uncounted_bytes == 0
 
 
 def test_the_largest_message_that_peers_take() -> None:
