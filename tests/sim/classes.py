@@ -31,9 +31,7 @@ def draw_plan(seed: int, kind: str) -> Plan:
 def calm(draft: Draft) -> None:
     """No fault; newcomers, a missing link, short stalls: exactly one start per success."""
     draft.plan.exact = True
-    draft.any_flock()
-    draft.lasts(15.0, 60.0)
-    draft.work(flaky=0.1)
+    draft.any_flock().lasts(15.0, 60.0).work(flaky=0.1)
     if draft.size > 2 and draft.maybe(0.4):
         draft.break_links(2)
     for _ in draft.times(0, 5):
@@ -50,26 +48,18 @@ def _newcomers(draft: Draft, share: float) -> None:
 
 def owners(draft: Draft) -> None:
     """Owners come and go, pause, and shut down properly."""
-    draft.any_flock()
-    draft.lasts(30.0, 90.0)
-    draft.work()
-    for _ in draft.times(1, 14):
-        draft.owner_visit()
-    for _ in draft.times(0, 5):
-        draft.happen(draft.when(), "pause", draft.one(), draft.maybe(0.5))
+    draft.any_flock().lasts(30.0, 90.0).work()
+    draft.often(1, 14, draft.owner_visit)
+    draft.often(0, 5, lambda: draft.happen(draft.when(), "pause", draft.one(), draft.maybe(0.5)))
     for _ in draft.times(0, 3):
         draft.happen(draft.when(), "shut_down", draft.one(), draft.short(0.5, 20.0))
 
 
 def crashes(draft: Draft) -> None:
     """Machines die and come back, some without what they knew."""
-    draft.any_flock()
-    draft.lasts(22.5, 75.0)
-    draft.work()
-    for _ in draft.times(0, 5):
-        draft.happen(draft.when(), "snapshot", draft.one())
-    for _ in draft.times(1, 10):
-        draft.crash()
+    draft.any_flock().lasts(22.5, 75.0).work()
+    draft.often(0, 5, lambda: draft.happen(draft.when(), "snapshot", draft.one()))
+    draft.often(1, 10, draft.crash)
     for _ in draft.times(0, 7):
         draft.happen(draft.when(), "doom", draft.one(), draft.draw.randint(0, 6), 2.0)
     if draft.size > 2 and draft.maybe(0.2):
@@ -78,19 +68,14 @@ def crashes(draft: Draft) -> None:
 
 def partitions(draft: Draft) -> None:
     """Cuts of every shape."""
-    draft.any_flock()
-    draft.lasts(22.5, 75.0)
-    draft.work()
-    for _ in draft.times(1, 7):
-        draft.cut()
-    for _ in draft.times(0, 3):
-        draft.happen(draft.when(), "reset", *draft.two())
+    draft.any_flock().lasts(22.5, 75.0).work()
+    draft.often(1, 7, draft.cut)
+    draft.often(0, 3, lambda: draft.happen(draft.when(), "reset", *draft.two()))
 
 
 def clocks(draft: Draft) -> None:
     """Wall clocks hours apart, set back and forth; monotonic ones never lie."""
-    draft.any_flock()
-    draft.lasts(22.5, 75.0)
+    draft.any_flock().lasts(22.5, 75.0)
     for machine in draft.plan.machines:
         machine.wall_offset_ms = draft.draw.randint(-7_200_000, 7_200_000)
         machine.wall_rate = 1.0 + draft.draw.uniform(-2e-3, 2e-3)
@@ -98,55 +83,43 @@ def clocks(draft: Draft) -> None:
     for _ in draft.times(1, 9):
         by_ms = draft.draw.randint(-7_200_000, 7_200_000)
         draft.happen(draft.when(), "step_clock", draft.one(), by_ms)
-    for _ in draft.times(0, 3):
-        draft.crash()
+    draft.often(0, 3, draft.crash)
 
 
 def datasets(draft: Draft) -> None:
     """Fetches fail, folders are emptied, holders come and go."""
-    draft.any_flock()
-    draft.lasts(22.5, 75.0)
+    draft.any_flock().lasts(22.5, 75.0)
     draft.plan.fetch_breaks = draft.draw.choice((0.0, 0.1, 0.3))
     draft.plan.fetch_s = draft.draw.choice(((0.002, 0.05), (0.05, 2.0)))
     draft.work(raw=0.3, tasks=(2, 8))
-    for _ in draft.times(0, 3):
-        draft.happen(draft.when(), "lose_datasets", draft.one())
-    for _ in draft.times(0, 3):
-        draft.crash()
+    draft.often(0, 3, lambda: draft.happen(draft.when(), "lose_datasets", draft.one()))
+    draft.often(0, 3, draft.crash)
 
 
 def clients(draft: Draft) -> None:
     """People change their minds, at any node, at any time."""
-    draft.any_flock()
-    draft.lasts(22.5, 75.0)
-    draft.work(workflows=(2, 6), failing=0.15, gates=0.15)
+    draft.any_flock().lasts(22.5, 75.0).work(workflows=(2, 6), failing=0.15, gates=0.15)
     draft.plan.gates_are_marked = draft.maybe(0.7)
-    for _ in draft.times(1, 17):
-        groups.wish(draft)
-    for _ in draft.times(0, 3):
-        draft.happen(draft.when(), "mark_gates", draft.one())
+    draft.often(1, 17, lambda: groups.wish(draft))
+    draft.often(0, 3, lambda: draft.happen(draft.when(), "mark_gates", draft.one()))
 
 
 def pruning(draft: Draft) -> None:
     """Finished workflows leave the table while people still want something of them."""
-    draft.any_flock()
-    draft.lasts(37.5, 90.0)
+    draft.any_flock().lasts(37.5, 90.0)
     draft.plan.settings = replace(
         draft.plan.settings, retention_ms=draft.draw.randint(3, 15) * 1000
     )
     draft.work(workflows=(2, 6), duration_s=(0.2, 2.0), cross=0.4)
-    for _ in draft.times(0, 9):
-        groups.wish(draft)
-    for _ in draft.times(0, 5):
-        draft.crash()
+    draft.often(0, 9, lambda: groups.wish(draft))
+    draft.often(0, 5, draft.crash)
     if draft.maybe(0.4):
         draft.cut()
 
 
 def mixed(draft: Draft) -> None:
     """Everything at once."""
-    draft.any_flock()
-    draft.lasts(30.0, 105.0)
+    draft.any_flock().lasts(30.0, 105.0)
     if draft.maybe(0.2):
         draft.plan.settings = replace(draft.plan.settings, retention_ms=15_000)
     if draft.size > 2 and draft.maybe(0.2):

@@ -38,8 +38,7 @@ def any_trap(draft: Draft) -> None:
 def missing_link(draft: Draft) -> None:
     """1. A link that is never there, tasks a hundred times longer than detection."""
     draft.plan.exact = True
-    draft.flock(3, 4)
-    draft.lasts(5.0, 10.0)
+    draft.flock(3, 4).lasts(5.0, 10.0)
     draft.break_links(1 if draft.size == 3 else 3)
     draft.plan.settle_s = 2_500.0
     draft.plan.progress_marks = 3
@@ -59,11 +58,8 @@ def missing_link(draft: Draft) -> None:
 
 def stalls(draft: Draft) -> None:
     """2. Stalls and sleeps of claimants, consenters and runners."""
-    draft.any_flock()
-    draft.lasts(15.0, 45.0)
-    draft.work(workflows=(2, 7))
-    for _ in draft.times(1, 9):
-        draft.happen(draft.when(), "stall", draft.one(), draft.short())
+    draft.any_flock().lasts(15.0, 45.0).work(workflows=(2, 7))
+    draft.often(1, 9, lambda: draft.happen(draft.when(), "stall", draft.one(), draft.short()))
     for _ in draft.times(0, 5):
         draft.happen(draft.when(), "sleep", draft.one(), draft.short(0.5, 30.0))
     for _ in draft.times(0, 5):
@@ -73,8 +69,7 @@ def stalls(draft: Draft) -> None:
 
 def flapping(draft: Draft) -> None:
     """3. Links seen at different times, flapping; restarts faster than detection; old disks."""
-    draft.any_flock()
-    draft.lasts(15.0, 45.0)
+    draft.any_flock().lasts(15.0, 45.0)
     draft.plan.network.seen_s = draft.draw.choice(((0.001, 0.02), (0.001, 1.5)))
     draft.plan.network.redial_s = draft.draw.choice(((0.02, 0.2), (0.05, 2.0)))
     draft.work()
@@ -90,8 +85,7 @@ def flapping(draft: Draft) -> None:
 
 def claim_in_flight(draft: Draft) -> None:
     """4. Newcomers, restarts, withdrawals and deaths while a claim is under way."""
-    draft.flock(2, 6)
-    draft.lasts(12.0, 40.0)
+    draft.flock(2, 6).lasts(12.0, 40.0)
     draft.plan.network.seen_s = (0.001, 0.4)
     draft.work(workflows=(2, 8), duration_s=(0.2, 3.0))
     moments = ("claimed", "consented", "persisting a won claim", "persisted a won claim", "telling")
@@ -104,14 +98,12 @@ def claim_in_flight(draft: Draft) -> None:
             machine.boot_s = draft.when(1.0)
     if draft.size > 2 and draft.maybe(0.3):
         draft.break_links(2)
-    for _ in draft.times(0, 3):
-        draft.happen(draft.when(), "lossy", *draft.two(), 0.5, draft.short())
+    draft.often(0, 3, lambda: draft.happen(draft.when(), "lossy", *draft.two(), 0.5, draft.short()))
 
 
 def power_on(draft: Draft) -> None:
     """5. The power comes back: all boot within seconds, find each other late, much is ready."""
-    draft.flock(2, 12 if draft.maybe(0.15) else 6)
-    draft.lasts(20.0, 40.0)
+    draft.flock(2, 12 if draft.maybe(0.15) else 6).lasts(20.0, 40.0)
     staggered_s = draft.draw.choice((0.0, 1.0, 5.0))
     for machine in draft.plan.machines:
         machine.discovery_s = draft.draw.choice(((0.01, 0.3), (0.0, 3.0), (0.0, 10.0)))
@@ -126,9 +118,7 @@ def power_on(draft: Draft) -> None:
 
 def crossing_wishes(draft: Draft) -> None:
     """6. Cancel crosses success, claim and hand-back; retries on two sides."""
-    draft.flock(2, 6)
-    draft.lasts(15.0, 40.0)
-    draft.work(workflows=(2, 7), duration_s=(0.2, 3.0), failing=0.2)
+    draft.flock(2, 6).lasts(15.0, 40.0).work(workflows=(2, 7), duration_s=(0.2, 3.0), failing=0.2)
     for _ in draft.times(2, 9):
         at, number = draft.when(), draft.draw.randrange(5)
         for verb in draft.draw.choices(("cancel", "retry"), k=2):
@@ -139,16 +129,14 @@ def crossing_wishes(draft: Draft) -> None:
         draft.cut(at, lasts)
         for _ in range(3):
             wish(draft, at + draft.draw.uniform(0.0, lasts))
-    for _ in draft.times(0, 3):
-        draft.owner_visit(for_s=draft.short(8.0, 20.0))
+    draft.often(0, 3, lambda: draft.owner_visit(for_s=draft.short(8.0, 20.0)))
     if draft.maybe(0.3):
         draft.happen(draft.when(), "lose_datasets", draft.one())
 
 
 def two_sides(draft: Draft) -> None:
     """7. Two and three sides each finish T and D; they heal in any order, or are cut again."""
-    draft.flock(2, 6, slots=3)
-    draft.lasts(25.0, 50.0)
+    draft.flock(2, 6, slots=3).lasts(25.0, 50.0)
     draft.style.same_content = draft.draw.choice((0.0, 0.5, 1.0))
     draft.work(workflows=(1, 5), tasks=(2, 4), duration_s=(0.5, 4.0), requirements=0.0)
     begins = draft.draw.uniform(0.5, 10.0)
@@ -165,8 +153,7 @@ def two_sides(draft: Draft) -> None:
 
 def holders_lost(draft: Draft) -> None:
     """8. The disk of the only holder is lost, or it is away, or the fetch breaks half-way."""
-    draft.flock(1, 5)
-    draft.lasts(25.0, 60.0)
+    draft.flock(1, 5).lasts(25.0, 60.0)
     if draft.maybe(0.4):
         draft.plan.settings = replace(draft.plan.settings, copies=1)
     draft.plan.fetch_breaks = draft.draw.choice((0.0, 0.2, 0.5))
@@ -188,8 +175,7 @@ def holders_lost(draft: Draft) -> None:
 
 def away_past_pruning(draft: Draft) -> None:
     """9. A node comes back after its work was pruned; clocks hours apart decide who prunes."""
-    draft.flock(2, 5)
-    draft.lasts(40.0, 70.0)
+    draft.flock(2, 5).lasts(40.0, 70.0)
     retention_ms = draft.draw.randint(4, 12) * 1000
     draft.plan.settings = replace(draft.plan.settings, retention_ms=retention_ms)
     if draft.maybe(0.5):
@@ -207,8 +193,7 @@ def away_past_pruning(draft: Draft) -> None:
 
 def hand_back(draft: Draft) -> None:
     """10. Expected ends revised all the time; owners who leave at the instant of the hand-back."""
-    draft.flock(1, 5)
-    draft.lasts(30.0, 60.0)
+    draft.flock(1, 5).lasts(30.0, 60.0)
     draft.plan.progress_marks = 12
     hand_back_s = draft.draw.choice((4.0, 8.0))
     draft.plan.settings = replace(draft.plan.settings, hand_back_s=hand_back_s)
@@ -222,38 +207,32 @@ def hand_back(draft: Draft) -> None:
 
 def versions(draft: Draft) -> None:
     """11. Some nodes are of a later version: unknown fields in records and messages."""
-    draft.flock(2, 5)
-    draft.lasts(15.0, 40.0)
+    draft.flock(2, 5).lasts(15.0, 40.0)
     draft.plan.coded = True
     for machine in draft.plan.machines:
         machine.newer_version = draft.maybe(0.5)
     draft.workshop.more = dict(MORE)
     draft.work()
-    for _ in draft.times(0, 5):
-        draft.crash()
+    draft.often(0, 5, draft.crash)
     if draft.maybe(0.4):
         draft.cut()
 
 
 def refused(draft: Draft) -> None:
     """12. Messages refused on living links; disks that refuse between claim and start."""
-    draft.flock(1, 6)
-    draft.lasts(15.0, 45.0)
-    draft.work(workflows=(2, 7), duration_s=(0.2, 3.0))
+    draft.flock(1, 6).lasts(15.0, 45.0).work(workflows=(2, 7), duration_s=(0.2, 3.0))
     for _ in draft.times(1, 8):
         rate = draft.draw.choice((0.05, 0.3, 0.8))
         draft.happen(draft.when(), "lossy", *draft.two(), rate, draft.short())
     for _ in draft.times(0, 6):
         moment = draft.draw.choice(("persisting a won claim", "persisting a success"))
         draft.happen(draft.when(0.1), "trap", draft.one(), moment, "disk")
-    for _ in draft.times(0, 5):
-        draft.happen(draft.when(), "full", draft.one(), draft.short())
+    draft.often(0, 5, lambda: draft.happen(draft.when(), "full", draft.one(), draft.short()))
 
 
 def poison(draft: Draft) -> None:
     """13. Programs that kill agents, fail on some hosts, or thrice on the only capable one."""
-    draft.flock(1, 6)
-    draft.lasts(20.0, 50.0)
+    draft.flock(1, 6).lasts(20.0, 50.0)
     draft.work(
         workflows=(1, 6),
         duration_s=(0.2, 2.0),
@@ -269,8 +248,7 @@ def poison(draft: Draft) -> None:
 
 def submitted_twice(draft: Draft) -> None:
     """14. The same submission at two nodes; deaths between keeping, telling and answering."""
-    draft.flock(2, 6)
-    draft.lasts(12.0, 40.0)
+    draft.flock(2, 6).lasts(12.0, 40.0)
     for _ in draft.times(1, 8):
         job = draft.workshop.job()
         draft.plan.behaviours = draft.workshop.behaviours
@@ -287,8 +265,7 @@ def submitted_twice(draft: Draft) -> None:
 
 def far_clocks(draft: Draft) -> None:
     """15. A clock years ahead that goes away; steps back across restarts; ties; other policies."""
-    draft.flock(2, 6)
-    draft.lasts(15.0, 45.0)
+    draft.flock(2, 6).lasts(15.0, 45.0)
     for machine in draft.plan.machines:
         machine.wall_offset_ms = draft.draw.choice((0, 0, -7_200_000, 7_200_000))
         machine.policy = draft.draw.choice(POLICIES)
@@ -307,32 +284,24 @@ def far_clocks(draft: Draft) -> None:
 
 def orphan_promises(draft: Draft) -> None:
     """16. Claimants die, withdraw, are cut off or restart right after they were promised."""
-    draft.flock(2, 7)
-    draft.lasts(20.0, 45.0)
-    draft.work(workflows=(2, 8), duration_s=(0.2, 4.0))
+    draft.flock(2, 7).lasts(20.0, 45.0).work(workflows=(2, 8), duration_s=(0.2, 4.0))
     for _ in draft.times(2, 12):
         action = draft.draw.choice(ACTIONS)
         draft.happen(draft.when(0.1), "trap", draft.one(), "claimed", action)
-    for _ in draft.times(0, 5):
-        draft.happen(draft.when(), "lossy", *draft.two(), 0.5, draft.short())
-    for _ in draft.times(0, 5):
-        draft.owner_visit()
+    draft.often(0, 5, lambda: draft.happen(draft.when(), "lossy", *draft.two(), 0.5, draft.short()))
+    draft.often(0, 5, draft.owner_visit)
 
 
 def claimed_ahead(draft: Draft) -> None:
     """17. Misfortunes, wishes and other work between a claim ahead and the end that it waits for."""
-    draft.flock(2, 6)
-    draft.lasts(20.0, 45.0)
+    draft.flock(2, 6).lasts(20.0, 45.0)
     style = {"duration_s": (1.2, 6.0), "expected": (0.2, 1.02), "interactive": 0.05}
     draft.work(workflows=(3, 8), tasks=(2, 6), **style)
     for _ in draft.times(1, 9):
         draft.happen(draft.when(0.1), "trap", draft.one(), AHEAD, draft.draw.choice(ACTIONS))
-    for _ in draft.times(0, 7):
-        wish(draft)
-    for _ in draft.times(0, 3):
-        draft.owner_visit()
-    for _ in draft.times(0, 2):
-        draft.happen(draft.when(), "shut_down", draft.one(), draft.short())
+    draft.often(0, 7, lambda: wish(draft))
+    draft.often(0, 3, draft.owner_visit)
+    draft.often(0, 2, lambda: draft.happen(draft.when(), "shut_down", draft.one(), draft.short()))
     for machine in draft.plan.machines[1:]:
         if draft.maybe(0.2):
             machine.newcomer = True

@@ -7,8 +7,7 @@ protocol and not a model of it. Times are virtual seconds; a run costs what its 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from statistics import fmean
+from dataclasses import dataclass, field
 
 from agent.protocol.effects import StartChild, TaskMoved
 from agent.protocol.messages import Capabilities
@@ -172,10 +171,6 @@ class Flock:
         ]
         return max(ends) - self.submitted_s[workflow]
 
-    def average_makespan_s(self) -> float:
-        """Over all workflows."""
-        return fmean(self.makespan_s(workflow) for workflow in self.submitted_s)
-
     @property
     def open_tasks(self) -> int:
         """Submitted and not ended."""
@@ -221,8 +216,3 @@ class Flock:
         if effect.task in self.times:
             runs_s = self.world.now + self.simulation.plan.start_s
             self.times[effect.task].started.append((runs_s, machine.plan.name))
-
-
-def quick_settings() -> Settings:
-    """Settings under which an owner who stays soon gives a task back to the flock."""
-    return replace(Settings(), hand_back_s=60.0)

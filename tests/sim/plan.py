@@ -6,8 +6,10 @@ on (jitter of messages, which holder is asked) only fills in small print.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
+from typing import Self
 
 from agent.protocol.settings import Settings
 from tests.sim.machine import MachinePlan
@@ -90,7 +92,7 @@ class Draft:
 
     # Flock and work
 
-    def flock(self, least: int, most: int, *, slots: int = 2) -> None:
+    def flock(self, least: int, most: int, *, slots: int = 2) -> Self:
         """Machines with names, clocks a little apart, booted together within a second."""
         draw = self.draw
         for index in range(draw.randint(least, most)):
@@ -108,18 +110,13 @@ class Draft:
                 )
             )
         self.workshop = Workshop(draw, self.style, [m.node for m in self.plan.machines])
+        return self
 
-    def any_flock(self) -> None:
+    def any_flock(self) -> Self:
         """Mostly a few machines, now and then one, seldom thirty."""
         chance = self.draw.random()
-        if chance < 0.04:
-            self.flock(1, 1)
-        elif chance < 0.65:
-            self.flock(2, 5)
-        elif chance < 0.97:
-            self.flock(6, 9)
-        else:
-            self.flock(10, 30)
+        sizes = ((0.04, (1, 1)), (0.65, (2, 5)), (0.97, (6, 9)), (1.0, (10, 30)))
+        return self.flock(*next(size for share, size in sizes if chance < share))
 
     def work(self, **style: object) -> None:
         """Workflows submitted at any node in the first part of the run."""
@@ -136,9 +133,10 @@ class Draft:
         self.happen(at, "submit", job, self.one() if machine is None else machine)
         return job
 
-    def lasts(self, least: float, most: float) -> None:
+    def lasts(self, least: float, most: float) -> Self:
         """How long misfortunes go on."""
         self.plan.until_s = self.draw.uniform(least, most)
+        return self
 
     # Chance
 
@@ -178,6 +176,11 @@ class Draft:
     def times(self, least: int, most: int) -> range:
         """So many times."""
         return range(self.draw.randint(least, most))
+
+    def often(self, least: int, most: int, act: Callable[[], object]) -> None:
+        """Do something so many times."""
+        for _ in self.times(least, most):
+            act()
 
     # Misfortunes; what each verb does is in ``faults`` and ``clients``
 

@@ -204,7 +204,7 @@ def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]
         (wrong_side, "agent/presence/screen.py", "from PySide6.QtCore import QTimer"),
         (wrong_side, "tasks/count/main.py", "from agent.api import State"),
         (wrong_side, "tasks/count/main.py", "import gui"),
-        (leaning_on_tests, "agent/driver.py", "import_module('tests.sim.demo')"),
+        (leaning_on_tests, "agent/driver.py", "import_module('tests.sim.lan')"),
         (unknown_room, "agent/flock/network.py", "from agent.node.agent import Service"),
         (unknown_room, "agent/paths.py", "from agent.control import server"),
     ],
