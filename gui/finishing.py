@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume, VolunteeringView
-from gui.model.notices import Absence, VolunteeringRead
+from gui.model.notices import Absence
 from gui.model.screen import Screen
+from gui.views.pieces import timer
 from gui.views.view_context import ViewContext
 
 OVERTAKEN_S_MAX = 2.0
@@ -31,9 +32,7 @@ class Finishing(QObject):
         self.under_way = False
         self._own_pause = False
         self._taking_since_s: float | None = None
-        self._timer = QTimer(self)
-        self._timer.setInterval(LOOK_MS)
-        self._timer.timeout.connect(self._look)
+        self._timer = timer(self, LOOK_MS, self._look)
         context.changed.connect(self._look)
 
     def begin(self) -> None:
@@ -48,7 +47,7 @@ class Finishing(QObject):
 
     def _paused(self, view: VolunteeringView) -> None:
         self._own_pause = True
-        self._context.take((VolunteeringRead(view),))
+        self._context.take((view,))
         self._begun()
 
     def _begun(self) -> None:

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication, QIcon, QPalette
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
@@ -17,6 +17,7 @@ from gui.model.screen import Changes
 from gui.model.tray import Act, Entry, Tray, TrayState, tray_of
 from gui.theme.wing import FILL_STEPS, wing_icon
 from gui.views.menus import fill
+from gui.views.pieces import set_up, timer
 from gui.views.view_context import ViewContext
 
 TICK_MS = 1000
@@ -46,21 +47,16 @@ class TrayIcon(QObject):
         self._full_screen = full_screen or native_full_screen()
         self.icon: QSystemTrayIcon | None = None
         """Made when there is a place for it: made before, it would never come there."""
-        self.menu = QMenu()
-        self.menu.setObjectName("trayMenu")
+        self.menu = set_up(QMenu(), "trayMenu")
         self.shown: Tray | None = None
         self._drawn: tuple[TrayState, int, bool] | None = None
         self._news: News | None = None
         self._join_told_s = -math.inf
         self._picture = QIcon()
         context.changed.connect(self._changed)
-        self._timer = QTimer(self)
-        self._timer.setInterval(TICK_MS)
-        self._timer.timeout.connect(self.refresh)
+        self._timer = timer(self, TICK_MS, self.refresh)
         self._timer.start()
-        self._looking = QTimer(self)
-        self._looking.setInterval(LOOK_FOR_TRAY_MS)
-        self._looking.timeout.connect(self._look_for_tray)
+        self._looking = timer(self, LOOK_FOR_TRAY_MS, self._look_for_tray)
         self.refresh()
         self._look_for_tray()
 

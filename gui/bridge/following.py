@@ -24,12 +24,14 @@ from agent.api.admission import (
     REQUESTS,
     AskChanged,
     Asked,
+    AskView,
     JoinRequested,
     JoinRequestEnded,
     Requests,
+    RequestsReply,
 )
-from agent.api.flock import MEMBERS, PEERS, Members, Peers
-from agent.api.programs import PROGRAMS, Programs
+from agent.api.flock import MEMBERS, PEERS, Members, MembersReply, Peers
+from agent.api.programs import PROGRAMS, Programs, ProgramsReply
 from agent.api.reasons import NO_WHY
 from agent.api.rpc import ErrorCode, Method
 from agent.api.session import (
@@ -40,10 +42,10 @@ from agent.api.session import (
     TaskMoved,
     VolunteeringChanged,
 )
-from agent.api.settings import SETTINGS, Settings
+from agent.api.settings import SETTINGS, Settings, SettingsView
 from agent.api.values import Position, TaskState
 from agent.api.volunteering import VOLUNTEERING, Volunteering, VolunteeringView
-from agent.api.work import SHOW, STATUS, Show, Status, WorkflowView
+from agent.api.work import SHOW, STATUS, Show, ShowReply, Status, WorkflowView
 from agent.client import (
     Client,
     ClientError,
@@ -73,6 +75,7 @@ BREATH_S = 0.004
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
+Told = TypeVar("Told", MembersReply, ProgramsReply, SettingsView, RequestsReply, AskView, ShowReply)
 
 
 @dataclass(slots=True)
@@ -176,7 +179,7 @@ class Follower:
         self._attention.awaited = False
         self._unserved.clear()
         trouble: ClientError | None = None
-        self._tell(notices.Connected(welcome))
+        self._tell(welcome)
         self._heard()
         self.want_flock()
         try:
@@ -216,7 +219,7 @@ class Follower:
         async with contextlib.aclosing(events):
             async for event in events:
                 self._heard()
-                self._tell(notices.Happened(event))
+                self._tell(event)
                 self._read_what_it_lacks(event.happening)
 
     def _read_what_it_lacks(self, happening: Happening) -> None:
@@ -270,7 +273,7 @@ class Follower:
             self._hurry = False
             self._presence = await self._optional(client, VOLUNTEERING, Volunteering())
             if self._presence is not None:
-                self._tell(notices.VolunteeringRead(self._presence))
+                self._tell(self._presence)
             rested_s = 0.0
             while not self._hurry and not (self._presence_ages() and rested_s >= self._look_s()):
                 await asyncio.sleep(LOOK_S)
@@ -297,13 +300,13 @@ class Follower:
             self._flock_news.clear()
             wanted, self._flock_wanted = self._flock_wanted, set()
             if FlockPart.PEERS in wanted:
-                self._tell(notices.PeersRead(await client.call(PEERS, Peers())))
+                self._tell(await client.call(PEERS, Peers()))
             if FlockPart.MEMBERS in wanted:
-                await self._read(client, MEMBERS, Members(), notices.MembersRead)
+                await self._read(client, MEMBERS, Members())
             if FlockPart.PROGRAMS in wanted:
-                await self._read(client, PROGRAMS, Programs(), notices.ProgramsRead)
+                await self._read(client, PROGRAMS, Programs())
             if FlockPart.SETTINGS in wanted:
-                await self._read(client, SETTINGS, Settings(), notices.SettingsRead)
+                await self._read(client, SETTINGS, Settings())
             await asyncio.sleep(FLOCK_PAUSE_S)
 
     async def _read_links(self) -> None:
@@ -318,8 +321,8 @@ class Follower:
         while True:
             await self._joining_news.wait()
             self._joining_news.clear()
-            await self._read(client, REQUESTS, Requests(), notices.RequestsRead)
-            await self._read(client, ASKED, Asked(), notices.AskRead)
+            await self._read(client, REQUESTS, Requests())
+            await self._read(client, ASKED, Asked())
             await asyncio.sleep(FLOCK_PAUSE_S)
 
     async def _read_rest(self, client: Client, unfinished: list[WorkflowView]) -> None:
@@ -332,7 +335,8 @@ class Follower:
                 names = [next(iter(self._wanted))]
                 del self._wanted[names[0]]
             elif self._outlooks:
-                await self._read_outlook(client, self._outlooks.popitem()[0])
+                name, _ = self._outlooks.popitem()
+                await self._read(client, SHOW, Show(name, limit=1))  # with a task at the least
                 continue
             elif rest:
                 names = [rest.pop() for _ in range(min(READ_AT_ONCE, len(rest)))]
@@ -349,26 +353,19 @@ class Follower:
         """Read all pages of a workflow's tasks; one that was cleaned up meanwhile has none."""
         try:
             reply = await client.call(SHOW, Show(name, limit=TASKS_PAGE))
-            self._tell(notices.TasksPage(reply))
+            self._tell(reply)
             for first in range(TASKS_PAGE, reply.workflow.tasks, TASKS_PAGE):
-                page = await client.call(SHOW, Show(reply.workflow.workflow, first, TASKS_PAGE))
-                self._tell(notices.TasksPage(page))
+                more = Show(reply.workflow.workflow, first, TASKS_PAGE)
+                self._tell(await client.call(SHOW, more))
         except RequestError as error:
             if error.code not in (ErrorCode.UNKNOWN, ErrorCode.AMBIGUOUS):
                 raise
 
-    async def _read_outlook(self, client: Client, name: str) -> None:
-        """One task is the least that is told with a workflow."""
-        made = notices.TasksPage
-        await self._read(client, SHOW, Show(name, limit=1), made)
-
-    async def _read(
-        self, client: Client, method: Method[P, R], params: P, made: Callable[[R], Notice]
-    ) -> None:
+    async def _read(self, client: Client, method: Method[P, Told], params: P) -> None:
         """Tell what is answered, if anything is."""
         reply = await self._optional(client, method, params)
         if reply is not None:
-            self._tell(made(reply))
+            self._tell(reply)
 
     async def _optional(self, client: Client, method: Method[P, R], params: P) -> R | None:
         """None where this agent does not serve it, or has nothing to say of it now."""

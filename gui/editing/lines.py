@@ -4,45 +4,26 @@ one opens a file here, asked of the system beside Qt's thread."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from gui.editing import Associations
 
-Words = Callable[[str, int], list[str]]
-
-
-def _at_colon(path: str, line: int) -> list[str]:
-    return [f"{path}:{line}"]
-
-
-def _goto(path: str, line: int) -> list[str]:
-    return ["--goto", f"{path}:{line}"]
-
-
-def _plus(path: str, line: int) -> list[str]:
-    return [f"+{line}", path]
-
-
-def _letter(path: str, line: int) -> list[str]:
-    return ["-l", str(line), path]
-
-
-def _number(path: str, line: int) -> list[str]:
-    return [f"-n{line}", path]
-
-
-def _named(path: str, line: int) -> list[str]:
-    return ["--line", str(line), path]
-
-
-_WAYS: dict[Words, str] = {
-    _goto: "code code-insiders codium vscodium cursor com.visualstudio.code com.vscodium.codium",
-    _plus: "gedit gnome-text-editor org.gnome.TextEditor org.gnome.gedit xed pluma gvim emacs",
-    _letter: "kate kwrite org.kde.kate org.kde.kwrite geany org.geany.Geany mousepad",
-    _number: "notepad++",
-    _named: "pycharm pycharm64 pycharm-community pycharm-professional idea idea64 webstorm clion",
-    _at_colon: "subl sublime_text zed",
+_WAYS = {
+    ("--goto", "{path}:{line}"): (
+        "code code-insiders codium vscodium cursor com.visualstudio.code com.vscodium.codium"
+    ),
+    ("+{line}", "{path}"): (
+        "gedit gnome-text-editor org.gnome.TextEditor org.gnome.gedit xed pluma gvim emacs"
+    ),
+    ("-l", "{line}", "{path}"): (
+        "kate kwrite org.kde.kate org.kde.kwrite geany org.geany.Geany mousepad"
+    ),
+    ("-n{line}", "{path}"): "notepad++",
+    ("--line", "{line}", "{path}"): (
+        "pycharm pycharm64 pycharm-community pycharm-professional idea idea64 webstorm clion"
+    ),
+    ("{path}:{line}",): "subl sublime_text zed",
 }
 _BY_NAME = {name.casefold(): way for way, names in _WAYS.items() for name in names.split()}
 FORWARDED = ("@@", "@@u")
@@ -57,7 +38,9 @@ def at_line(command: Sequence[str], path: Path, line: int) -> list[str]:
     """
     bare = [word for word in command if word not in FORWARDED]
     way = next((found for word in bare if (found := _BY_NAME.get(_name(word)))), None)
-    return [*bare, *way(str(path), line)] if way is not None and line > 0 else []
+    if way is None or line <= 0:
+        return []
+    return [*bare, *(word.format(path=path, line=line) for word in way)]
 
 
 def _name(word: str) -> str:

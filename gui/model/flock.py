@@ -34,27 +34,20 @@ class MachineState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """One row. ``own`` is this computer."""
+    """One row: what the agent tells of a machine, and what that means. ``own`` is this computer."""
 
-    node: str
-    name: str
+    view: NodeView | PeerView
     own: bool
     state: MachineState
     reason: Reason
     """Why it helps, or does not."""
-    tasks: tuple[CurrentTask, ...]
-    running: int
-    slots: int
-    load_percent: int
-    version: str
-    address: str
-    round_trip_ms: float | None
-    clock_ahead_ms: int | None
-    master: bool
-    keeper: bool
-    capabilities: Capabilities
     end_ms: int = 0
     """When the first of its tasks is expected to end, where that is known."""
+
+    @property
+    def link(self) -> PeerView | None:
+        """How it is seen from here; None for this computer."""
+        return self.view if isinstance(self.view, PeerView) else None
 
 
 _MARKS = {
@@ -72,15 +65,8 @@ def machines(screen: Screen) -> list[Machine]:
     node = screen.node
     if node is None:
         return []
-    keepers = (
-        {each.node for each in screen.members.members if each.keeper} if screen.members else set()
-    )
-    own = _own(node, node.node in keepers, screen.volunteering)
     others = screen.peers.peers if screen.peers is not None else ()
-    every = [own, *(_other(peer, peer.node in keepers) for peer in others)]
-    return [
-        replace(each, end_ms=screen.end_ms(each.tasks[0])) if each.tasks else each for each in every
-    ]
+    return [_own(screen, node), *(_other(screen, peer) for peer in others)]
 
 
 def mark_of_machine(machine: Machine) -> Mark:
@@ -102,16 +88,17 @@ def state_text(machine: Machine) -> str:
 def work_text(machine: Machine, now_s: float) -> str:
     """Return what the machine works on and for how long, else why it does not help; empty where it
     is ready."""
-    if not machine.tasks:
+    tasks = machine.view.tasks
+    if not tasks:
         return reason_text(machine) if machine.state is not MachineState.READY else ""
-    first = machine.tasks[0]
+    first = tasks[0]
     said = tr("{task} for {workflow}", task=first.name, workflow=first.workflow)
     if first.state is TaskState.SUSPENDED:
         said = tr("{work}, suspended", work=said)
     elif machine.end_ms or first.left_ms:
         end_s = machine.end_ms / 1000 or now_s + first.left_ms / 1000
         said = f"{said}, {left(end_s, now_s)}"
-    more = len(machine.tasks) - 1
+    more = len(tasks) - 1
     return said + " " + tr_n("and %n more", "running tasks", more) if more else said
 
 
@@ -122,7 +109,7 @@ def reason_text(machine: Machine) -> str:
 
 def clock_text(machine: Machine) -> str:
     """Return how far the machine's clock is from ours; empty where that is not known."""
-    ahead = machine.clock_ahead_ms
+    ahead = machine.link.clock_ahead_ms if machine.link is not None else None
     if ahead is None:
         return ""
     if abs(ahead) < CLOCK_WORTH_SAYING_MS:
@@ -137,13 +124,13 @@ def clock_text(machine: Machine) -> str:
 
 def load_text(machine: Machine) -> str:
     """Return how busy a machine is in percent; empty where it cannot be reached."""
-    return f"{machine.load_percent} %" if machine.state is not MachineState.AWAY else ""
+    return f"{machine.view.load_percent} %" if machine.state is not MachineState.AWAY else ""
 
 
 def round_trip_text(machine: Machine) -> str:
     """Return the time of a round trip in milliseconds, with as many digits as mean something; empty
     where it is not known."""
-    trip = machine.round_trip_ms
+    trip = machine.link.round_trip_ms if machine.link is not None else None
     if trip is None:
         return ""
     return f"{trip:.1f} ms" if trip < 10 else f"{trip:.0f} ms"
@@ -165,32 +152,29 @@ def up_count(screen: Screen) -> int:
     return sum(machine.state is not MachineState.AWAY for machine in machines(screen))
 
 
-def _own(node: NodeView, keeper: bool, now: VolunteeringView | None) -> Machine:
+def _own(screen: Screen, node: NodeView) -> Machine:
     # Why this machine helps or not is asked for every second; the rest of it only at times.
-    said = now or node
+    said = screen.volunteering or node
+    return _machine(screen, node, said, _runs(node.tasks))
+
+
+def _other(screen: Screen, peer: PeerView) -> Machine:
+    busy = _runs(peer.tasks) or peer.running > len(peer.tasks)
+    made = _machine(screen, peer, peer, busy)
+    return replace(made, state=MachineState.AWAY) if peer.state == "away" else made
+
+
+def _machine(
+    screen: Screen,
+    view: NodeView | PeerView,
+    said: NodeView | PeerView | VolunteeringView,
+    busy: bool,
+) -> Machine:
     reason = reason_of(said.why, said.reason)
     present = said.owner_present and not isinstance(reason, BY_HAND)
-    state = _state(_runs(node.tasks), said.volunteering, present)
-    return Machine(
-        node.node, node.name, True, state, reason, node.tasks, node.running, node.slots,
-        node.load_percent, node.version, "", None, None, False, keeper, node.capabilities,
-    )  # fmt: skip
-
-
-def _other(peer: PeerView, keeper: bool) -> Machine:
-    reason = reason_of(peer.why, peer.reason)
-    state = _state(
-        _runs(peer.tasks) or peer.running > len(peer.tasks),
-        peer.volunteering,
-        peer.owner_present and not isinstance(reason, BY_HAND),
-    )
-    if peer.state == "away":
-        state = MachineState.AWAY
-    return Machine(
-        peer.node, peer.name, False, state, reason, peer.tasks, peer.running, peer.slots,
-        peer.load_percent, peer.version, peer.address, peer.round_trip_ms, peer.clock_ahead_ms,
-        peer.master, keeper, peer.capabilities,
-    )  # fmt: skip
+    state = _state(busy, said.volunteering, present)
+    end_ms = screen.end_ms(view.tasks[0]) if view.tasks else 0
+    return Machine(view, isinstance(view, NodeView), state, reason, end_ms)
 
 
 def _runs(tasks: tuple[CurrentTask, ...]) -> bool:

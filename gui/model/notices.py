@@ -41,13 +41,6 @@ ALL_PARTS = frozenset(FlockPart)
 
 
 @dataclass(frozen=True, slots=True)
-class Connected:
-    """The agent greeted back. All that was shown before is read again."""
-
-    welcome: Welcome
-
-
-@dataclass(frozen=True, slots=True)
 class Absent:
     """There is no agent, or it does not answer; what the screen shows is of before."""
 
@@ -69,62 +62,6 @@ class StatusPage:
 
 
 @dataclass(frozen=True, slots=True)
-class TasksPage:
-    """A page of the tasks of one workflow was read."""
-
-    reply: ShowReply
-
-
-@dataclass(frozen=True, slots=True)
-class PeersRead:
-    """The machines of the flock were read."""
-
-    reply: PeersReply
-
-
-@dataclass(frozen=True, slots=True)
-class MembersRead:
-    """Who belongs to the flock was read."""
-
-    reply: MembersReply
-
-
-@dataclass(frozen=True, slots=True)
-class VolunteeringRead:
-    """Whether this machine helps, and why."""
-
-    view: VolunteeringView
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramsRead:
-    """What the flock can run was read."""
-
-    reply: ProgramsReply
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsRead:
-    """How this node is set up."""
-
-    view: SettingsView
-
-
-@dataclass(frozen=True, slots=True)
-class RequestsRead:
-    """Which machines ask to be let in; none where this agent does not know of asking."""
-
-    reply: RequestsReply
-
-
-@dataclass(frozen=True, slots=True)
-class AskRead:
-    """What became of this machine's own request to be let in."""
-
-    view: AskView
-
-
-@dataclass(frozen=True, slots=True)
 class DatasetsNamed:
     """What the datasets of a workflow are called."""
 
@@ -132,26 +69,21 @@ class DatasetsNamed:
     names: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """The agent has told an event."""
-
-    event: Event
-
-
 Notice = (
-    Connected
+    Welcome
     | Absent
     | Answering
     | StatusPage
-    | TasksPage
-    | PeersRead
-    | MembersRead
-    | VolunteeringRead
-    | ProgramsRead
-    | SettingsRead
-    | RequestsRead
-    | AskRead
+    | ShowReply
+    | PeersReply
+    | MembersReply
+    | VolunteeringView
+    | ProgramsReply
+    | SettingsView
+    | RequestsReply
+    | AskView
     | DatasetsNamed
-    | Happened
+    | Event
 )
+"""Where an answer of the agent, or what it tells, says all by itself, that is the notice: a greeting
+says that it is there, and all that was shown before is read again."""

@@ -26,7 +26,6 @@ from agent.api.work import CurrentTask, NodeView, ShowReply, TaskView, WorkflowV
 from gui.model import notices
 from gui.model.early import EarlyPause
 from gui.model.folding import (
-    is_open,
     task_moved,
     task_progressed,
     workflow_moved,
@@ -68,6 +67,17 @@ class Changes:
         )
 
 
+KEPT: dict[type, tuple[str, str]] = {
+    MembersReply: ("members", "flock"),
+    VolunteeringView: ("volunteering", "volunteering"),
+    ProgramsReply: ("programs", "programs"),
+    SettingsView: ("settings", "settings"),
+    RequestsReply: ("requests", "flock"),
+    AskView: ("asked", "flock"),
+}
+"""Answers that are kept as they are: under which name of the screen, and what of it changes then."""
+
+
 class Screen:
     """All that is known; read by views, written by ``fold`` only."""
 
@@ -96,20 +106,15 @@ class Screen:
         self._rows_at: dict[str, dict[str, int]] = {}
         """By which event each row of a task is known; answers tell counts without rows."""
         self._folds: dict[type, Callable[[Any, Changes], None]] = {
-            notices.Connected: self._connected,
+            session.Welcome: self._connected,
             notices.Absent: self._absent,
-            notices.Answering: self._answering,
+            notices.Answering: self._absent,
             notices.StatusPage: self._status,
-            notices.TasksPage: self._shown,
-            notices.PeersRead: self._peers,
-            notices.MembersRead: self._members,
-            notices.VolunteeringRead: self._volunteering,
-            notices.ProgramsRead: self._programs,
-            notices.SettingsRead: self._settings,
-            notices.RequestsRead: self._requests,
-            notices.AskRead: self._asked,
+            ShowReply: self._shown,
+            PeersReply: self._peers,
             notices.DatasetsNamed: self._named,
-            notices.Happened: self._happened,
+            session.Event: self._happened,
+            **dict.fromkeys(KEPT, self._keep),
         }
 
     def fold(self, bundle: Iterable[Notice]) -> Changes:
@@ -124,10 +129,6 @@ class Screen:
     def starting(self) -> bool:
         """Whether the agent is expected, and not there yet."""
         return self.absence is not None and self.absence.why is Absence.STARTING
-
-    def open_workflows(self) -> list[WorkflowView]:
-        """Return the workflows of which something is still to be done."""
-        return [workflow for workflow in self.workflows.values() if is_open(workflow)]
 
     def join_requests(self) -> tuple[JoinRequestView, ...]:
         """Return the machines that ask to be let in and wait for an answer; none where this node
@@ -163,18 +164,14 @@ class Screen:
 
     # -- one function for each kind of notice ----------------------------------------------
 
-    def _connected(self, notice: notices.Connected, changes: Changes) -> None:
-        self.welcome, self.absence = notice.welcome, None
+    def _connected(self, welcome: session.Welcome, changes: Changes) -> None:
+        self.welcome, self.absence = welcome, None
         changes.connection = True
 
-    def _absent(self, notice: notices.Absent, changes: Changes) -> None:
-        changes.connection = changes.connection or self.absence != notice
-        self.absence = notice
-
-    def _answering(self, notice: notices.Answering, changes: Changes) -> None:
-        del notice
-        changes.connection = changes.connection or self.absence is not None
-        self.absence = None
+    def _absent(self, notice: notices.Absent | notices.Answering, changes: Changes) -> None:
+        absence = notice if isinstance(notice, notices.Absent) else None
+        changes.connection = changes.connection or self.absence != absence
+        self.absence = absence
 
     def _status(self, notice: notices.StatusPage, changes: Changes) -> None:
         reply = notice.reply
@@ -201,8 +198,7 @@ class Screen:
         for workflow in self.workflows.values():
             self.totals.replace(None, workflow)
 
-    def _shown(self, notice: notices.TasksPage, changes: Changes) -> None:
-        reply = notice.reply
+    def _shown(self, reply: ShowReply, changes: Changes) -> None:
         name, at = reply.workflow.workflow, reply.position.sequence
         known, known_at = self.workflows.get(name), self._read_at.get(name, 0)
         if known is None:
@@ -229,39 +225,23 @@ class Screen:
             rows_at[row.task] = rows_at[row.task] if later else at
         self.tasks[name] = own
 
-    def _peers(self, notice: notices.PeersRead, changes: Changes) -> None:
-        changes.flock = changes.flock or self.peers != notice.reply
-        changes.node = changes.node or self.node != notice.reply.node
-        self.peers, self.node = notice.reply, notice.reply.node
+    def _peers(self, reply: PeersReply, changes: Changes) -> None:
+        changes.flock = changes.flock or self.peers != reply
+        changes.node = changes.node or self.node != reply.node
+        self.peers, self.node = reply, reply.node
 
-    def _members(self, notice: notices.MembersRead, changes: Changes) -> None:
-        self.members, changes.flock = notice.reply, True
-
-    def _volunteering(self, notice: notices.VolunteeringRead, changes: Changes) -> None:
-        changes.volunteering = changes.volunteering or self.volunteering != notice.view
-        self.volunteering = notice.view
-
-    def _programs(self, notice: notices.ProgramsRead, changes: Changes) -> None:
-        self.programs, changes.programs = notice.reply, True
-
-    def _settings(self, notice: notices.SettingsRead, changes: Changes) -> None:
-        self.settings, changes.settings = notice.view, True
-
-    def _requests(self, notice: notices.RequestsRead, changes: Changes) -> None:
-        changes.flock = changes.flock or self.requests != notice.reply
-        self.requests = notice.reply
-
-    def _asked(self, notice: notices.AskRead, changes: Changes) -> None:
-        changes.flock = changes.flock or self.asked != notice.view
-        self.asked = notice.view
+    def _keep(self, told: Any, changes: Changes) -> None:
+        name, part = KEPT[type(told)]
+        if getattr(self, name) != told:
+            setattr(changes, part, True)
+        setattr(self, name, told)
 
     def _named(self, notice: notices.DatasetsNamed, changes: Changes) -> None:
         if any(self.dataset_names.get(key) != name for key, name in notice.names.items()):
             self.dataset_names.update(notice.names)
             changes.tasks.add(notice.workflow)
 
-    def _happened(self, notice: notices.Happened, changes: Changes) -> None:
-        event = notice.event
+    def _happened(self, event: session.Event, changes: Changes) -> None:
         match event.happening:
             case session.TaskMoved() as moved:
                 self._task_moved(moved, event, changes)

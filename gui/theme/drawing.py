@@ -87,10 +87,15 @@ def draw_svg(svg: str, size: int, ratio: float = 1.0) -> QPixmap:
     pixels = QPixmap(edge, edge)
     pixels.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixels)
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, edge, edge))
+    render_svg(painter, svg, edge)
     painter.end()
     pixels.setDevicePixelRatio(ratio)
     return pixels
+
+
+def render_svg(painter: QPainter, svg: str, edge: int) -> None:
+    """Paint an SVG text into the square of so many pixels in the upper left corner."""
+    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, edge, edge))
 
 
 @lru_cache(PIXMAPS_KEPT)

@@ -7,14 +7,14 @@ none tells which: so the wing has a thin edge of the other ink, which stands out
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
-from PySide6.QtSvg import QSvgRenderer
 
 from gui.model.tray import TrayState
-from gui.theme.drawing import source
+from gui.theme.drawing import draw_svg, render_svg, source
 
 SIZES = (16, 20, 22, 24, 32, 48, 64, 128, 256)
 FILL_STEPS = 16
@@ -67,30 +67,22 @@ def wing_pixmap(size: int, state: TrayState, step: int, dark_panel: bool) -> QPi
 def plain_wing(size: int, colour: str) -> QPixmap:
     """Return the wing filled and without a badge: the program's own icon."""
     svg = source("wing").replace('fill="none"', f'fill="{colour}"').replace("currentColor", colour)
-    pixels = QPixmap(size, size)
-    pixels.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixels)
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, size, size))
-    painter.end()
-    return pixels
+    return draw_svg(svg, size)
 
 
 def _edge(painter: QPainter, size: int, ink: str) -> None:
     wide = source("wing").replace('stroke-width="2.2"', f'stroke-width="{_EDGE_WIDTH}"')
-    svg = wide.replace("currentColor", ink)
-    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, size, size))
+    render_svg(painter, wide.replace("currentColor", ink), size)
 
 
 def _wing(painter: QPainter, size: int, state: TrayState, step: int, ink: str) -> None:
     outline = source("wing").replace("currentColor", ink)
-    filled = outline.replace('fill="none"', f'fill="{ink}"')
-    whole = QRectF(0, 0, size, size)
     painter.save()
     if state in (TrayState.ALONE, TrayState.PAUSED, TrayState.OWNER, TrayState.TROUBLE):
         step = 0
-    QSvgRenderer(QByteArray(outline.encode())).render(painter, whole)
+    render_svg(painter, outline, size)
     painter.setClipRect(QRectF(0, 0, size * step / FILL_STEPS, size))
-    QSvgRenderer(QByteArray(filled.encode())).render(painter, whole)
+    render_svg(painter, outline.replace('fill="none"', f'fill="{ink}"'), size)
     painter.restore()
 
 
@@ -143,11 +135,9 @@ def _shape(painter: QPainter, plate: QRectF, state: TrayState) -> None:
             pass
 
 
-def _person(painter: QPainter, at: object, edge: float) -> None:
-    place = at
-    assert callable(place)
-    painter.drawEllipse(place(0.5, 0.34), edge * 0.15, edge * 0.15)
-    body = QPainterPath(place(0.22, 0.8))
-    body.cubicTo(place(0.22, 0.46), place(0.78, 0.46), place(0.78, 0.8))
+def _person(painter: QPainter, at: Callable[[float, float], QPointF], edge: float) -> None:
+    painter.drawEllipse(at(0.5, 0.34), edge * 0.15, edge * 0.15)
+    body = QPainterPath(at(0.22, 0.8))
+    body.cubicTo(at(0.22, 0.46), at(0.78, 0.46), at(0.78, 0.8))
     body.closeSubpath()
     painter.drawPath(body)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QWidget
 
 from agent.api.admission import (
     CONFIRM_ASK,
@@ -22,10 +22,20 @@ from agent.api.admission import (
     NearbyReply,
     WithdrawAsk,
 )
-from gui.model.notices import AskRead
 from gui.theme.drawing import icon
 from gui.theme.look import GRID
-from gui.views.pieces import button, label, quiet, row, title
+from gui.views.pieces import (
+    CENTRED,
+    ICON_SIZE,
+    SELECTABLE,
+    button,
+    column,
+    label,
+    quiet,
+    row,
+    set_up,
+    title,
+)
 from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
@@ -45,24 +55,19 @@ class NearbyFlocks(QWidget):
         self._context = context
         self._flocks: list[NearbyFlock] = []
         self._looking = False
-        self.list = QListWidget()
-        self.list.setObjectName("nearbyFlocks")
-        self.list.setAccessibleName(tr("Flocks nearby"))
-        self.list.setIconSize(QSize(2 * GRID, 2 * GRID))
-        self.list.setProperty("framed", True)
-        self.list.hide()
-        self.list.itemSelectionChanged.connect(self.chosen.emit)
-        self.list.itemActivated.connect(lambda _: self.taken.emit())
-        self.note = quiet(wrap=True)
-        self.note.setObjectName("nearbyNote")
+        self.list = set_up(
+            QListWidget(),
+            "nearbyFlocks",
+            tr("Flocks nearby"),
+            iconSize=ICON_SIZE,
+            framed=True,
+            visible=False,
+            itemSelectionChanged=self.chosen.emit,
+            itemActivated=lambda _: self.taken.emit(),
+        )
+        self.note = quiet(name="nearbyNote", wrap=True)
         self.again = button(tr("Look again"), "nearbyAgain", self.look, "retry", flat=True)
-        bottom = row(self.note, self.again)
-        bottom.setStretch(0, 1)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.setSpacing(GRID // 2)
-        lay.addWidget(self.list)
-        lay.addLayout(bottom)
+        column(self.list, row((self.note, 1), self.again), on=self, spacing=GRID // 2)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Listen to the network, unless flocks are listed already."""
@@ -129,29 +134,19 @@ class AskPanel(QWidget):
         super().__init__()
         self._context = context
         self._view: AskView | None = None
-        self.heading, self.words = title(""), label()
-        self.words.setObjectName("askWords")
-        self.code = QLabel()
-        self.code.setObjectName("askCode")
+        self.heading, self.words = title(""), label(name="askWords")
         font = self.heading.font()
         font.setPointSizeF(font.pointSizeF() * CODE_SCALE)
-        self.code.setFont(font)
-        self.code.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.state = quiet(wrap=True)
-        self.state.setObjectName("askState")
+        self.code = set_up(
+            QLabel(), "askCode", font=font, alignment=CENTRED, textInteractionFlags=SELECTABLE
+        )
+        self.state = quiet(name="askState", wrap=True)
         self.same = button(tr("The same code stands there"), "askConfirm", self._confirm, "check",
                            primary=True)  # fmt: skip
         self.withdraw = button(tr("Do not join"), "askWithdraw", self._withdraw)
-        across = row(self.same, self.withdraw)
-        across.addStretch()
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.setSpacing(2 * GRID)
-        for each in (self.heading, self.words, self.code, self.state):
-            lay.addWidget(each)
-        lay.addLayout(across)
-        lay.addStretch(1)
+        across = row(self.same, self.withdraw, "stretch")
+        words = (self.heading, self.words, self.code, self.state)
+        column(*words, across, "stretch", on=self, spacing=2 * GRID)
 
     def tell(self, view: AskView) -> None:
         """Show what has become of the request. When its state changes to an end, ``joined`` or
@@ -185,11 +180,11 @@ class AskPanel(QWidget):
 
     def _withdrawn(self, view: AskView) -> None:
         self._view = view
-        self._context.take((AskRead(view),))
+        self._context.take((view,))
         self.over.emit("")
 
     def _told(self, view: AskView) -> None:
-        self._context.take((AskRead(view),))
+        self._context.take((view,))
 
     def _failed(self, sentence: str) -> None:
         self.same.setEnabled(True)

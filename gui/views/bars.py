@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from gui.model.trouble import Remedy, Trouble
 from gui.theme.drawing import icon
 from gui.theme.look import GRID, look
-from gui.views.pieces import button, tool
+from gui.views.pieces import PLAIN, button, column, row, set_up, timer, tool
 from gui.words import tr
 
 UNDO_S = 10
@@ -21,28 +21,17 @@ class Bar(QWidget):
 
     def __init__(self, name: str, kind: str = "warning", *, margin: int = 2 * GRID) -> None:
         super().__init__()
-        self.setObjectName(name)
-        inside = QFrame()
-        inside.setProperty("bar", kind)
         self._icon_name = "warning" if kind == "warning" else "info"
         self._act: Callable[[], object] = _nothing
         self._image = QLabel()
-        self.sentence = QLabel()
-        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
-        self.sentence.setWordWrap(True)
-        self.sentence.setObjectName(f"{name}Sentence")
-        self.help: QPushButton = button("", f"{name}Help", self._pressed)
+        self.sentence = set_up(QLabel(), f"{name}Sentence", textFormat=PLAIN, wordWrap=True)
+        self.help = button("", f"{name}Help", lambda: self._act())
         self.away = tool(tr("Put away"), f"{name}Away", self.hide, "close")
-        around = QHBoxLayout(self)
-        around.setContentsMargins(margin, GRID if margin else 0, margin, 0)
-        around.addWidget(inside)
-        lay = QHBoxLayout(inside)
-        lay.setContentsMargins(GRID + 4, 6, GRID, 6)
-        lay.setSpacing(GRID)
-        lay.addWidget(self._image)
-        lay.addWidget(self.sentence, 1)
-        lay.addWidget(self.help)
-        lay.addWidget(self.away)
+        inside = set_up(QFrame(), bar=kind)
+        parts = (self._image, (self.sentence, 1), self.help, self.away)
+        inside.setLayout(row(*parts, margins=(GRID + 4, 6, GRID, 6)))
+        around = (margin, GRID if margin else 0, margin, 0)
+        column(inside, on=set_up(self, name), margins=around)
         look().changed.connect(self._paint)
         self._paint()
         self.hide()
@@ -54,13 +43,8 @@ class Bar(QWidget):
         self.sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self._act = act or _nothing
-        self.help.setText(help_text)
-        self.help.setAccessibleName(help_text)
-        self.help.setVisible(bool(help_text))
+        set_up(self.help, text=help_text, accessibleName=help_text, visible=bool(help_text))
         self.show()
-
-    def _pressed(self) -> None:
-        self._act()
 
     def _paint(self) -> None:
         role = "warning_text" if self._icon_name == "warning" else "text"
@@ -101,9 +85,7 @@ class UndoBar(Bar):
         self._undo: Callable[[], object] = _nothing
         self._sentence = ""
         self._left_s = 0
-        self._timer = QTimer(self)
-        self._timer.setInterval(1000)
-        self._timer.timeout.connect(self._tick)
+        self._timer = timer(self, 1000, self._tick)
         self.away.clicked.connect(self.do_now)
 
     @property
@@ -121,19 +103,17 @@ class UndoBar(Bar):
 
     def take_back(self) -> None:
         """Call ``undo`` instead of what waits, and hide; does nothing if nothing waits."""
-        if self._timer.isActive():
-            self._timer.stop()
-            self._do = _nothing
-            self.hide()
-            self._undo()
+        self._end(self._undo)
 
     def do_now(self) -> None:
         """Do what waits without waiting longer, and hide; does nothing if nothing waits."""
+        self._end(self._do)
+
+    def _end(self, act: Callable[[], object]) -> None:
         if self._timer.isActive():
             self._timer.stop()
             self.hide()
-            do, self._do = self._do, _nothing
-            do()
+            act()
 
     def _tick(self) -> None:
         self._left_s -= 1

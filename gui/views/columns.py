@@ -266,11 +266,11 @@ def _machine_state_columns() -> tuple[Column, ...]:
             "name",
             tr("Machine"),
             lambda each, now_s: (
-                tr("{name} (this one)", name=each.name) if each.own else str(each.name)
+                tr("{name} (this one)", name=each.view.name) if each.own else str(each.view.name)
             ),
             160,
             narrow=130,
-            sort=lambda each: each.name.casefold(),
+            sort=lambda each: each.view.name.casefold(),
             mark=lambda each: (mark_of_machine(each), _permille(each)),
             tip=_machine_tip,
         ),
@@ -288,16 +288,16 @@ def machine_columns() -> tuple[Column, ...]:
             tr("Load"),
             lambda each, now_s: load_text(each),
             64,
-            sort=lambda each: each.load_percent,
+            sort=lambda each: each.view.load_percent,
             right=True,
             spare=True,
         ),
         Column(
             "slots",
             tr("Tasks"),
-            lambda each, now_s: f"{each.running}/{each.slots}" if each.slots else "",
+            lambda each, now_s: f"{each.view.running}/{each.view.slots}" if each.view.slots else "",
             64,
-            sort=lambda each: each.running,
+            sort=lambda each: each.view.running,
             right=True,
         ),
         *_link_columns(),
@@ -312,7 +312,7 @@ def _link_columns() -> tuple[Column, ...]:
             tr("Round trip"),
             lambda each, now_s: round_trip_text(each),
             80,
-            sort=lambda each: each.round_trip_ms or 0.0,
+            sort=lambda each: each.link.round_trip_ms or 0.0 if each.link else 0.0,
             right=True,
             quiet=True,
             spare=True,
@@ -322,7 +322,7 @@ def _link_columns() -> tuple[Column, ...]:
             tr("Clock"),
             lambda each, now_s: clock_text(each),
             80,
-            sort=lambda each: abs(each.clock_ahead_ms or 0),
+            sort=lambda each: abs(each.link.clock_ahead_ms or 0) if each.link else 0,
             quiet=True,
             spare=True,
         ),
@@ -331,7 +331,7 @@ def _link_columns() -> tuple[Column, ...]:
             tr("Programs"),
             lambda each, now_s: ", ".join(_programs(each)),
             160,
-            sort=lambda each: len(each.capabilities.programs),
+            sort=lambda each: len(each.view.capabilities.programs),
             tip=lambda each, now_s: "\n".join(_programs(each)),
             quiet=True,
             spare=True,
@@ -339,7 +339,7 @@ def _link_columns() -> tuple[Column, ...]:
         Column(
             "version",
             tr("Version"),
-            lambda each, now_s: str(each.version),
+            lambda each, now_s: str(each.view.version),
             80,
             quiet=True,
             spare=True,
@@ -348,16 +348,17 @@ def _link_columns() -> tuple[Column, ...]:
 
 
 def _permille(machine: Machine) -> int | None:
-    return machine.tasks[0].permille or None if machine.tasks else None
+    return machine.view.tasks[0].permille or None if machine.view.tasks else None
 
 
 def _programs(machine: Machine) -> list[str]:
-    return sorted({each.partition("@")[0] for each in machine.capabilities.programs})
+    return sorted({each.partition("@")[0] for each in machine.view.capabilities.programs})
 
 
 def _machine_tip(machine: Machine, now_s: float) -> str:
     programs = ", ".join(_programs(machine))
-    lines = [machine.name, system_text(machine.capabilities), machine.address]
+    address = machine.link.address if machine.link is not None else ""
+    lines = [machine.view.name, system_text(machine.view.capabilities), address]
     if programs:
         lines.append(tr("Programs: {programs}", programs=programs))
     return "\n".join(line for line in lines if line)

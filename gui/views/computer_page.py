@@ -11,19 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
-    QFrame,
     QGridLayout,
     QLabel,
     QLineEdit,
     QRadioButton,
     QScrollArea,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,7 +30,6 @@ from agent.api.volunteering import (
     VolunteeringView,
     VolunteerRules,
 )
-from gui.model.notices import VolunteeringRead
 from gui.model.screen import Changes
 from gui.model.sources import source_mark, source_tip
 from gui.model.times import ago
@@ -43,7 +38,21 @@ from gui.model.week import cells_of, ranges_of
 from gui.theme.drawing import mark_pixmap
 from gui.theme.look import GRID
 from gui.views.bars import Bar
-from gui.views.pieces import label, number_field, quiet, strong, title
+from gui.views.pieces import (
+    card,
+    column,
+    grid,
+    held,
+    label,
+    number_field,
+    quiet,
+    said_of,
+    set_up,
+    strong,
+    timer,
+    title,
+    words_in,
+)
 from gui.views.programs_card import ProgramsCard
 from gui.views.view_context import ViewContext
 from gui.views.week_grid import WeekGrid
@@ -77,20 +86,16 @@ class ComputerPage(QScrollArea):
         self._context = context
         self._view: VolunteeringView | None = None
         self._telling = False
-        self.setWidgetResizable(True)
-        self.setObjectName("computerPage")
-        self.setAccessibleName(tr("This computer"))
+        set_up(self, "computerPage", tr("This computer"), widgetResizable=True)
         self.fault = Bar("rulesFault", margin=0)
-        self.sentence = label()
-        self.sentence.setObjectName("computerSentence")
+        self.sentence = label(name="computerSentence")
         self._make_rules()
-        self._make_sources()
+        self._sources = grid(GRID + 4, GRID, stretched=2)
+        self._source_rows: list[tuple[QLabel, QLabel, QLabel, QLabel]] = []
+        self.no_sources = quiet(tr("This computer helps always, so nothing is watched."))
         self.programs = ProgramsCard(context)
         self._lay()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(SEND_PAUSE_MS)
-        self._timer.timeout.connect(self._send)
+        self._timer = timer(self, SEND_PAUSE_MS, self._send, once=True)
         context.changed.connect(self.refresh)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -106,77 +111,65 @@ class ComputerPage(QScrollArea):
     # -- parts -------------------------------------------------------------------------------
 
     def _make_rules(self) -> None:
-        self.modes: dict[str, QRadioButton] = {}
-        group = QButtonGroup(self)
-        for mode, text in (
-            ("when idle", tr("When nobody uses it")),
-            ("by schedule", tr("When nobody uses it, and only in these hours")),
-            ("always", tr("Always")),
-        ):
-            made = self.modes[mode] = QRadioButton(text)
-            made.setObjectName(f"mode_{mode.replace(' ', '_')}")
-            group.addButton(made)
-            made.toggled.connect(self._touched)
+        touched = self._touched
+        self.modes = {
+            mode: set_up(QRadioButton(text), f"mode_{mode.replace(' ', '_')}", toggled=touched)
+            for mode, text in (
+                ("when idle", tr("When nobody uses it")),
+                ("by schedule", tr("When nobody uses it, and only in these hours")),
+                ("always", tr("Always")),
+            )
+        }
         self.week = WeekGrid()
-        self.week.changed.connect(self._touched)
-        self.idle = _number("idleMinutes", 0, 1440, tr(" min"), self._touched)
-        self.cpu = _number("othersCpu", 1, 100, " %", self._touched)
-        self.memory = _number("freeMemory", 0, 1024 * 1024, " MB", self._touched)
+        self.week.changed.connect(touched)
+        self.idle = _number("idleMinutes", 0, 1440, tr(" min"), touched)
+        self.cpu = _number("othersCpu", 1, 100, " %", touched)
+        self.memory = _number("freeMemory", 0, 1024 * 1024, " MB", touched)
         self.memory.setSingleStep(256)
-        self.lets_end = _number("letsEnd", 0, 86_400, tr(" s"), self._touched)
-        self.mains = self._check("onMains", tr("Only on mains, not on battery"))
-        self.screen_full = self._check("fullScreen", tr("Not while a program fills the screen"))
-        self.own_only = self._check("ownOnly", tr("Only workflows submitted on this computer"))
-        self.exclusive = QLineEdit()
-        self.exclusive.setObjectName("exclusivePrograms")
-        self.exclusive.setPlaceholderText(tr("such as blender, zoom"))
-        self.exclusive.setAccessibleName(tr("Not while one of these programs runs"))
-        self.exclusive.editingFinished.connect(self._touched)
-
-    def _check(self, name: str, text: str) -> QCheckBox:
-        made = QCheckBox(text)
-        made.setObjectName(name)
-        made.toggled.connect(self._touched)
-        return made
-
-    def _make_sources(self) -> None:
-        self._sources = QGridLayout()
-        self._sources.setColumnStretch(2, 1)
-        self._sources.setHorizontalSpacing(GRID + 4)
-        self._sources.setVerticalSpacing(GRID)
-        self._source_rows: list[tuple[QLabel, QLabel, QLabel, QLabel]] = []
-        self.no_sources = quiet(tr("This computer helps always, so nothing is watched."))
+        self.lets_end = _number("letsEnd", 0, 86_400, tr(" s"), touched)
+        self.mains, self.screen_full, self.own_only = (
+            set_up(QCheckBox(text), name, toggled=touched)
+            for name, text in (
+                ("onMains", tr("Only on mains, not on battery")),
+                ("fullScreen", tr("Not while a program fills the screen")),
+                ("ownOnly", tr("Only workflows submitted on this computer")),
+            )
+        )
+        self.exclusive = set_up(
+            QLineEdit(),
+            "exclusivePrograms",
+            placeholderText=tr("such as blender, zoom"),
+            editingFinished=touched,
+            minimumWidth=18 * GRID,
+            maximumWidth=34 * GRID,
+        )
+        checks = (self.mains, self.screen_full, self.own_only)
+        self._controls = (
+            *(self.idle, self.cpu, self.memory, self.lets_end, self.exclusive),
+            *(*checks, *self.modes.values()),
+        )
 
     def _lay(self) -> None:
+        modes = held(column(*self.modes.values(), spacing=6))
         inner = QWidget()
         inner.setMaximumWidth(PAGE_WIDTH)
-        lay = QVBoxLayout(inner)
-        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        lay.setSpacing(2 * GRID)
-        lay.addWidget(title(tr("This computer")))
-        lay.addWidget(self.fault)
-        lay.addWidget(_card(tr("Now"), self.sentence))
-        sources = QWidget()
-        sources.setLayout(self._sources)
-        self._sources.setContentsMargins(0, 0, 0, 0)
-        lay.addWidget(_card(tr("What it sees of you"), self.no_sources, sources))
-        modes = QWidget()
-        across = QVBoxLayout(modes)
-        across.setContentsMargins(0, 0, 0, 0)
-        for each in self.modes.values():
-            across.addWidget(each)
-        lay.addWidget(_card(tr("When it helps"), modes, self.week, self._limits()))
-        lay.addWidget(self.programs)
-        lay.addStretch(1)
+        column(
+            title(tr("This computer")),
+            self.fault,
+            card(tr("Now"), self.sentence),
+            card(tr("What it sees of you"), self.no_sources, held(self._sources)),
+            card(tr("When it helps"), modes, self.week, self._limits()),
+            self.programs,
+            "stretch",
+            on=inner,
+            spacing=2 * GRID,
+            margins=2 * GRID,
+        )
         self.setWidget(inner)
 
-    def _limits(self) -> QWidget:
-        holder = QWidget()
-        grid = QGridLayout(holder)
-        grid.setContentsMargins(0, GRID, 0, 0)
-        grid.setHorizontalSpacing(2 * GRID)
-        grid.setVerticalSpacing(GRID)
-        grid.setColumnStretch(1, 1)
+    def _limits(self) -> QGridLayout:
+        limits = grid(2 * GRID, GRID, stretched=1)
+        limits.setContentsMargins(0, GRID, 0, 0)
         for place, (text, control) in enumerate(
             (
                 (tr("When keyboard and mouse rest for"), self.idle),
@@ -186,16 +179,11 @@ class ComputerPage(QScrollArea):
                 (tr("Not while one of these programs runs"), self.exclusive),
             )
         ):
-            said = QLabel(text)
-            said.setBuddy(control)
-            control.setAccessibleName(text)
-            grid.addWidget(said, place, 0)
-            grid.addWidget(control, place, 1)
-        self.exclusive.setMinimumWidth(18 * GRID)
-        self.exclusive.setMaximumWidth(34 * GRID)
+            limits.addWidget(said_of(control, text), place, 0)
+            limits.addWidget(control, place, 1)
         for place, check in enumerate((self.mains, self.screen_full, self.own_only), 5):
-            grid.addWidget(check, place, 0, 1, 2)
-        return holder
+            limits.addWidget(check, place, 0, 1, 2)
+        return limits
 
     # -- telling -----------------------------------------------------------------------------
 
@@ -213,7 +201,7 @@ class ComputerPage(QScrollArea):
 
     def enable_controls(self, able: bool) -> None:
         """Enable or disable all controls of this page; the hours only where they count."""
-        for each in (*self.modes.values(), *self._controls()):
+        for each in self._controls:
             each.setEnabled(able)
         self.week.setEnabled(able and not self.modes["always"].isChecked())
 
@@ -271,12 +259,6 @@ class ComputerPage(QScrollArea):
 
     # -- changing ----------------------------------------------------------------------------
 
-    def _controls(self) -> tuple[QWidget, ...]:
-        return (
-            self.idle, self.cpu, self.memory, self.lets_end,
-            self.mains, self.screen_full, self.own_only, self.exclusive,
-        )  # fmt: skip
-
     def _touched(self, *_: Any) -> None:
         self.week.setVisible(self.modes["by schedule"].isChecked() or bool(self.week.cells))
         if not self._telling:
@@ -295,9 +277,6 @@ class ComputerPage(QScrollArea):
     def _rules(self, before: VolunteerRules) -> VolunteerRules:
         mode = next((name for name, each in self.modes.items() if each.isChecked()), before.mode)
         painted = self.week.cells != cells_of(before.hours)
-        names = tuple(
-            dict.fromkeys(p.strip() for p in self.exclusive.text().split(",") if p.strip())
-        )
         return msgspec.structs.replace(
             before,
             mode=mode,
@@ -311,12 +290,12 @@ class ComputerPage(QScrollArea):
             on_mains_only=self.mains.isChecked(),
             full_screen_counts=self.screen_full.isChecked(),
             own_only=self.own_only.isChecked(),
-            exclusive_programs=names,
+            exclusive_programs=words_in(self.exclusive.text()),
         )
 
     def _set(self, view: VolunteeringView) -> None:
         self.fault.hide()
-        self._context.take((VolunteeringRead(view),))
+        self._context.take((view,))
 
     def _refused(self, sentence: str) -> None:
         self.fault.say(sentence)
@@ -325,21 +304,6 @@ class ComputerPage(QScrollArea):
             self.tell(view)
 
 
-def _card(heading: str, *parts: QWidget) -> QFrame:
-    card = QFrame()
-    card.setProperty("card", True)
-    lay = QVBoxLayout(card)
-    lay.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, 2 * GRID)
-    lay.setSpacing(GRID)
-    lay.addWidget(strong(heading))
-    for part in parts:
-        lay.addWidget(part)
-    return card
-
-
 def _number(name: str, least: int, most: int, unit: str, act: Callable[..., object]) -> QSpinBox:
     made = number_field(name, least, most)
-    made.setSuffix(unit)
-    made.setFixedWidth(14 * GRID)
-    made.valueChanged.connect(act)
-    return made
+    return set_up(made, suffix=unit, fixedWidth=14 * GRID, valueChanged=act)

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
-    QFileDialog,
     QLineEdit,
     QPlainTextEdit,
     QRadioButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from agent.api.admission import ASK, Ask, AskView
 from agent.api.flock import FLOCK_CREATE, JOIN, FlockCreate, Join, Joined
+from agent.api.rpc import Method
 from agent.api.volunteering import SET_VOLUNTEERING, SetVolunteering, VolunteerRules
 from gui import settings
-from gui.bridge.bridge import is_gone
-from gui.model.notices import AskRead
 from gui.model.screen import Changes
 from gui.model.week import ranges_of
 from gui.startup import Login, switch
 from gui.theme.look import GRID
 from gui.views.asking import AskPanel, NearbyFlocks, is_asking
 from gui.views.bars import Bar
-from gui.views.pieces import button, label, quiet, row, title
+from gui.views.choosing import file_to_open
+from gui.views.pieces import (
+    LEFT,
+    Placed,
+    Sheet,
+    button,
+    column,
+    held,
+    label,
+    quiet,
+    row,
+    set_up,
+    title,
+)
 from gui.views.room import Scrolled, keep_on_screen
 from gui.views.view_context import ViewContext
 from gui.views.week_grid import WeekGrid
@@ -47,18 +58,18 @@ OFFICE_NIGHTS = frozenset(
     (day, hour) for day in range(7) for hour in range(24) if day > 4 or hour < 7 or hour > 18
 )
 
+P = TypeVar("P", bound=msgspec.Struct)
+R = TypeVar("R", bound=msgspec.Struct)
 
-class FirstRun(QDialog):
+
+class FirstRun(Sheet):
     """Join or create, when to help, start at login."""
 
     done_with = Signal()
 
     def __init__(self, context: ViewContext, login: Login, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, "firstRun", tr("Welcome to Wingbeat"))
         self._context, self._login = context, login
-        self.setObjectName("firstRun")
-        self.setWindowTitle(tr("Welcome to Wingbeat"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.step = quiet()
         self.fault = Bar("firstRunFault", margin=0)
         self.pages = QStackedWidget()
@@ -71,15 +82,9 @@ class FirstRun(QDialog):
         self.back = button(tr("Back"), "firstRunBack", lambda: self._go(-1))
         self.next = button(tr("Next"), "firstRunNext", self._next, primary=True)
         self.next.setDefault(True)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
-        lay.setSpacing(GRID)
-        lay.addWidget(self.step)
-        lay.addWidget(self.fault)
-        lay.addWidget(self.pages, 1)
-        bottom = row(self.back, self.next)
-        bottom.insertStretch(0)
-        lay.addLayout(bottom)
+        bottom = row("stretch", self.back, self.next)
+        margins = (3 * GRID, 3 * GRID, 3 * GRID, 2 * GRID)
+        column(self.step, self.fault, (self.pages, 1), bottom, on=self, margins=margins)
         self.resize(self.sizeHint().expandedTo(QSize(*SIZE_FIRST)))
         keep_on_screen(self, SIZE_MIN)
         self._tell()
@@ -90,90 +95,66 @@ class FirstRun(QDialog):
     # -- pages -------------------------------------------------------------------------------
 
     def _flock_page(self) -> QWidget:
-        page, lay = _page(
-            tr("Which flock does this computer belong to?"),
-            tr("A flock is the machines that work together. Somebody who belongs to it lets you "
-               "in, or makes you an invitation."),
-        )  # fmt: skip
-        self._make_flock_parts()
-        for each in (
-            self.ask_it,
-            self.nearby,
-            self.join_it,
-            self.invitation,
-            self.file,
-            self.create_it,
-            self.name,
-            self.alone,
-        ):
-            lay.addWidget(
-                each, 0, Qt.AlignmentFlag.AlignLeft if each is self.file else Qt.AlignmentFlag(0)
-            )
-        for each in (self.ask_it, self.join_it, self.create_it, self.alone):
-            each.toggled.connect(self._flock_kind)
-        self.join_it.setChecked(True)
-        lay.addStretch(1)
-        return page
-
-    def _make_flock_parts(self) -> None:
-        self.ask_it = QRadioButton(tr("Ask a flock nearby"))
-        self.ask_it.setObjectName("askFlock")
+        self.invitation = set_up(
+            QPlainTextEdit(),
+            "invitation",
+            tr("Invitation"),
+            placeholderText=tr("Paste the invitation here"),
+            fixedHeight=9 * GRID,
+            tabChangesFocus=True,
+        )
+        self.file = button(tr("Open an invitation file …"), "invitationFile", self._open, "folder")
+        hint = tr("Name of the flock, such as survey office")
+        says = tr("Name of the flock")
+        self.name = set_up(QLineEdit(), "flockName", says, placeholderText=hint, maxLength=64)
+        self.ask_it, self.join_it, self.create_it, self.alone = _choices(
+            ("askFlock", tr("Ask a flock nearby")),
+            ("joinFlock", tr("Join with an invitation")),
+            ("createFlock", tr("Create a new flock")),
+            ("decideLater", tr("Decide later")),
+        )
         self.nearby = NearbyFlocks(self._context)
         self.nearby.chosen.connect(lambda: self.ask_it.setChecked(True))
         self.nearby.taken.connect(self._next)
-        self.join_it = QRadioButton(tr("Join with an invitation"))
-        self.join_it.setObjectName("joinFlock")
-        self.create_it = QRadioButton(tr("Create a new flock"))
-        self.create_it.setObjectName("createFlock")
-        self.alone = QRadioButton(tr("Decide later"))
-        self.alone.setObjectName("decideLater")
-        self.invitation = QPlainTextEdit()
-        self.invitation.setObjectName("invitation")
-        self.invitation.setAccessibleName(tr("Invitation"))
-        self.invitation.setPlaceholderText(tr("Paste the invitation here"))
-        self.invitation.setFixedHeight(9 * GRID)
-        self.invitation.setTabChangesFocus(True)
-        self.file = button(tr("Open an invitation file …"), "invitationFile", self._open, "folder")
-        self.name = QLineEdit()
-        self.name.setObjectName("flockName")
-        self.name.setAccessibleName(tr("Name of the flock"))
-        self.name.setPlaceholderText(tr("Name of the flock, such as survey office"))
-        self.name.setMaxLength(64)
+        for each in (self.ask_it, self.join_it, self.create_it, self.alone):
+            each.toggled.connect(self._flock_kind)
+        self.join_it.setChecked(True)
+        return _page(
+            tr("Which flock does this computer belong to?"),
+            tr("A flock is the machines that work together. Somebody who belongs to it lets you "
+               "in, or makes you an invitation."),
+            *(self.ask_it, self.nearby, self.join_it, self.invitation, (self.file, LEFT)),
+            *(self.create_it, self.name, self.alone),
+        )  # fmt: skip
 
     def _when_page(self) -> QWidget:
-        page, lay = _page(
-            tr("When may this computer help?"),
-            tr("When you touch it, it is yours at once: what runs for others is held within a "
-               "second, and handed on if you stay."),
-        )  # fmt: skip
-        self.idle = QRadioButton(tr("When nobody uses it"))
-        self.idle.setObjectName("helpIdle")
+        self.idle, self.hours, self.always = _choices(
+            ("helpIdle", tr("When nobody uses it")),
+            ("helpHours", tr("When nobody uses it, and only in these hours")),
+            ("helpAlways", tr("Always; nobody sits at it")),
+        )
         self.idle.setChecked(True)
-        self.hours = QRadioButton(tr("When nobody uses it, and only in these hours"))
-        self.hours.setObjectName("helpHours")
-        self.always = QRadioButton(tr("Always; nobody sits at it"))
-        self.always.setObjectName("helpAlways")
         self.week = WeekGrid()
         self.week.tell(OFFICE_NIGHTS)
         self.week.setVisible(False)
         self.hours.toggled.connect(self.week.setVisible)
-        for each in (self.idle, self.hours, self.week, self.always):
-            lay.addWidget(each)
-        lay.addStretch(1)
-        return page
+        return _page(
+            tr("When may this computer help?"),
+            tr("When you touch it, it is yours at once: what runs for others is held within a "
+               "second, and handed on if you stay."),
+            *(self.idle, self.hours, self.week, self.always),
+        )  # fmt: skip
 
     def _login_page(self) -> QWidget:
-        page, lay = _page(
+        self.at_login = set_up(
+            QCheckBox(tr("Start when I log in")), "firstRunAtLogin", checked=True
+        )
+        return _page(
             tr("Start by itself?"),
             tr("Wingbeat then waits in the tray from when you log in. You can pause it from there "
                "at any time."),
+            self.at_login,
         )  # fmt: skip
-        self.at_login = QCheckBox(tr("Start when I log in"))
-        self.at_login.setObjectName("firstRunAtLogin")
-        self.at_login.setChecked(True)
-        lay.addWidget(self.at_login)
-        lay.addStretch(1)
-        return page
 
     # -- walking -----------------------------------------------------------------------------
 
@@ -219,10 +200,9 @@ class FirstRun(QDialog):
         self.invitation.setPlainText(invitation.strip())
 
     def _open(self) -> None:
-        home = str(Path.home())
-        chosen, _ = QFileDialog.getOpenFileName(self, tr("Open an invitation"), home)
-        if chosen and not is_gone(self):
-            self._read(Path(chosen))
+        path = file_to_open(self, "invitation", tr("Open an invitation"))
+        if path is not None:
+            self._read(path)
 
     def _read(self, path: Path) -> None:
         try:
@@ -241,29 +221,25 @@ class FirstRun(QDialog):
             if not text:
                 self.fault.say(tr("Paste an invitation first, or choose one of the others."))
                 return
-            self.next.setEnabled(False)
-            self._context.bridge.ask(
-                self, JOIN, Join(text), self._entered, self._refused, JOIN_S_MAX
-            )
+            self._wish(JOIN, Join(text), self._entered)
         else:
             name = self.name.text().strip() or tr("flock of {name}", name=socket.gethostname())
-            self.next.setEnabled(False)
-            self._context.bridge.ask(
-                self, FLOCK_CREATE, FlockCreate(name[:64]), self._entered, self._refused
-            )
+            self._wish(FLOCK_CREATE, FlockCreate(name[:64]), self._entered)
 
     def _ask_nearby(self) -> None:
         flock = self.nearby.meant()
         if flock is None:
             self.fault.say(tr("Choose the flock to ask first."))
-            return
+        else:
+            self._wish(ASK, Ask(flock.flock), self._asked)
+
+    def _wish(self, method: Method[P, R], params: P, done: Callable[[R], object]) -> None:
+        """Ask for what this step is to do; the next one comes when it is done."""
         self.next.setEnabled(False)
-        self._context.bridge.ask(
-            self, ASK, Ask(flock.flock), self._asked, self._refused, JOIN_S_MAX
-        )
+        self._context.bridge.ask(self, method, params, done, self._refused, JOIN_S_MAX)
 
     def _asked(self, view: AskView) -> None:
-        self._context.take((AskRead(view),))
+        self._context.take((view,))
         self.asking.tell(view)
         if is_asking(view):
             self.fault.hide()
@@ -297,10 +273,7 @@ class FirstRun(QDialog):
             wanted = msgspec.structs.replace(rules, mode="by schedule", hours=hours)
         else:
             wanted = msgspec.structs.replace(rules, mode="always")
-        self.next.setEnabled(False)
-        self._context.bridge.ask(
-            self, SET_VOLUNTEERING, SetVolunteering(wanted), lambda _: self._go(1), self._refused
-        )
+        self._wish(SET_VOLUNTEERING, SetVolunteering(wanted), lambda _: self._go(1))
 
     def _finish(self) -> None:
         if refused := switch(self._login, self.at_login.isChecked()):
@@ -323,13 +296,10 @@ def clipboard_invitation() -> str:
     return text if text.startswith("wingbeat-") and "\n" not in text else ""
 
 
-def _page(heading: str, text: str) -> tuple[QWidget, QVBoxLayout]:
-    page = QWidget()
-    lay = QVBoxLayout(page)
-    lay.setContentsMargins(0, 0, 0, 0)
-    lay.setSpacing(GRID + 4)
-    head = title(heading)
-    head.setWordWrap(True)
-    lay.addWidget(head)
-    lay.addWidget(label(text))
-    return page, lay
+def _page(heading: str, text: str, *parts: Placed) -> QWidget:
+    head = set_up(title(heading), wordWrap=True)
+    return held(column(head, label(text), *parts, "stretch", spacing=GRID + 4))
+
+
+def _choices(*choices: tuple[str, str]) -> list[QRadioButton]:
+    return [set_up(QRadioButton(text), name) for name, text in choices]

@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QFileDialog,
-    QHBoxLayout,
-    QMenu,
-    QMessageBox,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QWidget
 
 from agent.api.flock import EXPEL, INVITATION_SUFFIX, INVITE, Expel, Expelled, Invitation, Invite
-from gui.bridge.bridge import is_gone
 from gui.model.flock import Machine, machines, reason_text
 from gui.model.screen import Changes
 from gui.model.times import span
 from gui.model.trouble import Remedy, flock_trouble
-from gui.theme.drawing import icon
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar
+from gui.views.choosing import save_text
 from gui.views.columns import machine_columns
 from gui.views.join_requests import JoinRequests
-from gui.views.menus import add_copy, context_menu
+from gui.views.menus import add_copy, add_entry, context_menu
 from gui.views.pieces import (
+    HEAD_MARGINS,
+    Sheet,
     action,
     button,
+    column,
     filter_field,
     label,
     number_field,
     quiet,
     row,
+    set_up,
     tab_widget,
+    timer,
     title,
 )
+from gui.views.questions import ask_to_expel
 from gui.views.rows import Rows
 from gui.views.statistics import Statistics
 from gui.views.table import Table
@@ -50,6 +45,11 @@ from gui.words import tr, tr_n
 
 REFRESH_MS = 2_000
 INVITATION_HOURS = 24
+
+
+def _words(machine: Machine) -> str:
+    tasks = (task.name for task in machine.view.tasks)
+    return " ".join((machine.view.name, reason_text(machine), *tasks))
 
 
 class FlockPage(QWidget):
@@ -67,8 +67,8 @@ class FlockPage(QWidget):
         self.requests = JoinRequests(context)
         self.rows = Rows(
             machine_columns(),
-            lambda each: str(each.node),
-            lambda each: f"{each.name} {reason_text(each)} {' '.join(t.name for t in each.tasks)}",
+            lambda each: str(each.view.node),
+            _words,
             self,
         )
         self.table = Table(self.rows, "machines", tr("Machines"))
@@ -80,31 +80,21 @@ class FlockPage(QWidget):
         self.name = quiet()
         self.timeline = WorkflowTimeline(context)
         self.statistics = Statistics(context)
-        self.tabs = tab_widget("flockTabs", tr("Views of the flock"))
-        self.tabs.addTab(self.table, tr("Machines"))
-        self.tabs.addTab(self.timeline, tr("Timeline"))
-        self.tabs.addTab(self.statistics, tr("This week"))
-        self._lay()
-        self._timer = QTimer(self)
-        self._timer.setInterval(REFRESH_MS)
-        self._timer.timeout.connect(self._refresh_slow)
-        self._timer.start()
+        self.tabs = tab_widget(
+            "flockTabs",
+            tr("Views of the flock"),
+            (tr("Machines"), self.table),
+            (tr("Timeline"), self.timeline),
+            (tr("This week"), self.statistics),
+        )
+        acts = (self.filter, self.expel, self.invite)
+        head = row(title(tr("Flock")), self.name, "stretch", *acts, margins=HEAD_MARGINS)
+        column(head, self.trouble, self.requests, (self.tabs, 1), on=self, spacing=0)
+        timer(self, REFRESH_MS, self._refresh_slow).start()
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         self.begins_at = self.table
         self.requests.left.connect(self.table.setFocus)
         context.changed.connect(self.refresh)
-
-    def _lay(self) -> None:
-        head = row(title(tr("Flock")), self.name, self.filter, self.expel, self.invite)
-        head.insertStretch(2)
-        head.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.setSpacing(0)
-        lay.addLayout(head)
-        lay.addWidget(self.trouble)
-        lay.addWidget(self.requests)
-        lay.addWidget(self.tabs, 1)
 
     def refresh(self, changes: Changes) -> None:
         """Show what the model says, if machines, members or the connection changed."""
@@ -144,10 +134,8 @@ class FlockPage(QWidget):
         if machine is None:
             return None
         menu = context_menu(self, "machineMenu")
-        expel = menu.addAction(icon("expel"), tr("Expel …"), self._expel)
-        expel.setObjectName("expel")
-        expel.setEnabled(not machine.own)
-        add_copy(menu, machine.node)
+        add_entry(menu, "expel", tr("Expel …"), self._expel, "expel", able=not machine.own)
+        add_copy(menu, machine.view.node)
         menu.popup(place)
         return menu
 
@@ -160,24 +148,8 @@ class FlockPage(QWidget):
 
     def _expel(self) -> None:
         machine: Machine | None = self.table.current()
-        if machine is None or machine.own:
-            return
-        box = QMessageBox(self)
-        box.setObjectName("expelBox")
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(tr("Expel {name} from the flock?", name=machine.name))
-        box.setInformativeText(
-            tr("Its certificate is void on all machines at once. To come back it has to be "
-               "invited anew.")
-        )  # fmt: skip
-        yes = box.addButton(tr("Expel"), QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(tr("Keep it"), QMessageBox.ButtonRole.RejectRole)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.buttonClicked.connect(
-            lambda pressed: self._do_expel(machine) if pressed is yes else None
-        )
-        box.open()
+        if machine is not None and not machine.own:
+            ask_to_expel(self, machine.view.name, lambda: self._do_expel(machine))
 
     def _do_expel(self, machine: Machine) -> None:
         def done(expelled: Expelled) -> None:
@@ -185,50 +157,38 @@ class FlockPage(QWidget):
             said = tr("{name} does not belong to the flock any more", name=expelled.name)
             self._context.said.emit(f"{said}. {expelled.warning}".rstrip(". ") + ".")
 
-        self._context.ask(self, EXPEL, Expel(machine.node), done)
+        self._context.ask(self, EXPEL, Expel(machine.view.node), done)
 
 
-class InviteDialog(QDialog):
+class InviteDialog(Sheet):
     """The text to hand on, for so many machines; also as a file."""
 
     def __init__(self, context: ViewContext, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, "inviteDialog", tr("Invite machines"), minimumWidth=60 * GRID)
         self._context = context
         self._invitation: Invitation | None = None
-        self.setObjectName("inviteDialog")
-        self.setWindowTitle(tr("Invite machines"))
-        self.setMinimumWidth(60 * GRID)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.uses = number_field("inviteUses", 1, 1000)
-        self.uses.setAccessibleName(tr("How many machines"))
-        self.text = QPlainTextEdit()
-        self.text.setReadOnly(True)
-        self.text.setObjectName("inviteText")
-        self.text.setAccessibleName(tr("Invitation"))
-        self.text.setFixedHeight(9 * GRID)
+        self.uses = set_up(number_field("inviteUses", 1, 1000), says=tr("How many machines"))
+        self.text = set_up(
+            QPlainTextEdit(), "inviteText", tr("Invitation"), readOnly=True, fixedHeight=9 * GRID
+        )
         self.note = quiet(wrap=True)
         self.make = button(tr("Make an invitation"), "inviteMake", self._make, primary=True)
         self.copy = button(tr("Copy"), "inviteCopy", self._copy, "copy")
         self.keep = button(tr("Save as a file …"), "inviteSave", self._save, "export")
         for each in (self.text, self.copy, self.keep):
             each.setEnabled(False)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        lay.setSpacing(GRID + 4)
-        lay.addWidget(
+        away = button(tr("Close"), "inviteClose", self.close)
+        column(
             label(tr("Whoever gets this text can join your flock with it. It works for so many "
-                     "machines, and for a day."))
+                     "machines, and for a day.")),
+            row(quiet(tr("Machines")), self.uses, self.make, "stretch"),
+            self.text,
+            self.note,
+            row(self.copy, self.keep, "stretch", away),
+            on=self,
+            spacing=GRID + 4,
+            margins=2 * GRID,
         )  # fmt: skip
-        across = row(quiet(tr("Machines")), self.uses, self.make)
-        across.addStretch()
-        lay.addLayout(across)
-        lay.addWidget(self.text)
-        lay.addWidget(self.note)
-        bottom: QHBoxLayout = row(
-            self.copy, self.keep, button(tr("Close"), "inviteClose", self.close)
-        )
-        bottom.insertStretch(2)
-        lay.addLayout(bottom)
 
     def _make(self) -> None:
         self.make.setEnabled(False)
@@ -255,12 +215,7 @@ class InviteDialog(QDialog):
             QGuiApplication.clipboard().setText(self._invitation.text)
 
     def _save(self) -> None:
-        if self._invitation is None:
-            return
-        name = str(Path.home() / f"{self._invitation.flock}{INVITATION_SUFFIX}")
-        chosen, _ = QFileDialog.getSaveFileName(self, tr("Save the invitation"), name)
-        if chosen and not is_gone(self):
-            try:
-                Path(chosen).write_text(self._invitation.file, "utf-8")
-            except OSError as error:
-                self.note.setText(f"{chosen}: {error.strerror}.")
+        made = self._invitation
+        if made is not None:
+            name = f"{made.flock}{INVITATION_SUFFIX}"
+            save_text(self, tr("Save the invitation"), name, made.file, self.note.setText)

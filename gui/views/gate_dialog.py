@@ -8,30 +8,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QFileDialog,
-    QGridLayout,
-    QLabel,
-    QProgressBar,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QWidget
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, Wished
-from gui import settings
 from gui.bridge.attaching import Kept, finish_gate, size_of
-from gui.bridge.bridge import Task, is_gone
+from gui.bridge.bridge import Task
 from gui.model.attaching import Attaching
 from gui.model.screen import Changes
 from gui.model.times import size
 from gui.theme.look import GRID
 from gui.views.bars import Bar
-from gui.views.pieces import button, clear, label, line, quiet, row, strong, tool
+from gui.views.choosing import file_to_open, files_to_open
+from gui.views.pieces import (
+    LEFT,
+    Sheet,
+    button,
+    clear,
+    column,
+    grid,
+    label,
+    line,
+    quiet,
+    row,
+    set_up,
+    strong,
+    tool,
+)
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -39,7 +44,7 @@ WIDTH = 68 * GRID
 PROGRESS_STEPS = 1000
 
 
-class GateDialog(QDialog):
+class GateDialog(Sheet):
     """``finished_gate`` when the agent has accepted it."""
 
     finished_gate = Signal(str)
@@ -47,16 +52,12 @@ class GateDialog(QDialog):
     def __init__(
         self, context: ViewContext, task: TaskView, parent: QWidget | None = None, refusal: str = ""
     ) -> None:
-        super().__init__(parent)
+        heading = tr("Mark {step} done", step=task.name)
+        super().__init__(parent, "gateDialog", heading, acceptDrops=True, minimumWidth=WIDTH)
         self._context, self._gate = context, task
         self.attaching = Attaching(task.attach)
         self._kept: Kept = {}
         self._sending: Task | None = None
-        self.setObjectName("gateDialog")
-        self.setWindowTitle(tr("Mark {step} done", step=task.name))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAcceptDrops(True)
-        self.setMinimumWidth(WIDTH)
         self._make_parts()
         self._lay()
         context.changed.connect(self._changed)
@@ -67,42 +68,34 @@ class GateDialog(QDialog):
     # -- parts -------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
-        self.asks = label(self._gate.asks or tr("Nothing is written about what is to be done."))
-        self.asks.setObjectName("gateAsks")
+        asks = self._gate.asks or tr("Nothing is written about what is to be done.")
+        self.asks = label(asks, "gateAsks")
         self.fault = Bar("gateFault", margin=0)
-        self.missing = quiet(wrap=True)
-        self.missing.setObjectName("gateMissing")
-        self.progress = QProgressBar()
-        self.progress.setObjectName("gateProgress")
-        self.progress.setAccessibleName(tr("Sent so far"))
-        self.progress.setRange(0, PROGRESS_STEPS)
-        self.progress.setTextVisible(False)
-        self.progress.hide()
+        self.missing = quiet(name="gateMissing", wrap=True)
+        self.progress = set_up(
+            QProgressBar(),
+            "gateProgress",
+            tr("Sent so far"),
+            maximum=PROGRESS_STEPS,
+            textVisible=False,
+            visible=False,
+        )
         self.add = button(tr("Add files …"), "gateAdd", self._add, "plus")
         self.away = button(tr("Close"), "gateClose", self.close)
         self.done_now = button(tr("Mark done"), "gateDone", self.send, "check", primary=True)
         self.done_now.setDefault(True)
 
     def _lay(self) -> None:
-        self._rows = QGridLayout()
-        self._rows.setHorizontalSpacing(2 * GRID)
-        self._rows.setVerticalSpacing(GRID)
-        self._rows.setColumnStretch(1, 1)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        lay.setSpacing(GRID + 4)
-        lay.addWidget(self.fault)
-        lay.addWidget(strong(self._gate.name))
-        lay.addWidget(self.asks)
-        lay.addWidget(line())
-        lay.addLayout(self._rows)
-        lay.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
-        lay.addWidget(quiet(tr("Files can also be dropped here."), wrap=True))
-        lay.addWidget(self.missing)
-        lay.addWidget(self.progress)
-        bottom = row(self.away, self.done_now)
-        bottom.insertStretch(0)
-        lay.addLayout(bottom)
+        self._rows = grid(2 * GRID, GRID, stretched=1)
+        column(
+            *(self.fault, strong(self._gate.name), self.asks, line(), self._rows),
+            (self.add, LEFT),
+            quiet(tr("Files can also be dropped here."), wrap=True),
+            *(self.missing, self.progress, row("stretch", self.away, self.done_now)),
+            on=self,
+            spacing=GRID + 4,
+            margins=2 * GRID,
+        )
 
     # -- what is chosen ----------------------------------------------------------------------
 
@@ -125,18 +118,13 @@ class GateDialog(QDialog):
         self._tell()
 
     def _add(self) -> None:
-        folder = settings.last_folder("attach")
-        chosen, _ = QFileDialog.getOpenFileNames(self, tr("Files to attach"), folder)
-        if chosen and not is_gone(self):
-            settings.keep_folder("attach", Path(chosen[0]).parent)
-            self.offer([Path(each) for each in chosen])
+        if chosen := files_to_open(self, "attach", tr("Files to attach")):
+            self.offer(chosen)
 
     def _choose(self, name: str) -> None:
-        title, folder = tr("File for {name}", name=name), settings.last_folder("attach")
-        chosen, _ = QFileDialog.getOpenFileName(self, title, folder)
-        if chosen and not is_gone(self):
-            settings.keep_folder("attach", Path(chosen).parent)
-            self.attaching.choose(name, Path(chosen))
+        chosen = file_to_open(self, "attach", tr("File for {name}", name=name))
+        if chosen is not None:
+            self.attaching.choose(name, chosen)
             self._tell()
 
     def _remove(self, path: Path) -> None:
@@ -172,24 +160,21 @@ class GateDialog(QDialog):
         target.setFocus()
 
     def _tell_row(self, place: int, name: str, path: Path | None) -> None:
-        said = QLabel(_file_text(path) if path is not None else tr("nothing chosen yet"))
-        said.setToolTip(str(path) if path is not None else "")
-        said.setProperty("quiet", path is None)
-        said.setObjectName(f"gateFile{place}")
-        if name:
-            self._rows.addWidget(strong(name), place, 0)
+        text = _file_text(path) if path is not None else tr("nothing chosen yet")
+        tip = str(path) if path is not None else ""
+        said = set_up(QLabel(text), f"gateFile{place}", toolTip=tip, quiet=path is None)
         self._rows.addWidget(said, place, 1)
         if name:
             choose = button(
                 tr("Choose …"), f"gateChoose{place}", lambda: self._choose(name), "folder"
             )
             choose.setAccessibleName(tr("Choose a file for {name}", name=name))
+            self._rows.addWidget(strong(name), place, 0)
             self._rows.addWidget(choose, place, 2)
         if path is not None:
             what = tr("Do not attach {name}", name=path.name)
-            self._rows.addWidget(
-                tool(what, f"gateRemove{place}", lambda: self._remove(path), "close"), place, 3
-            )
+            remove = tool(what, f"gateRemove{place}", lambda: self._remove(path), "close")
+            self._rows.addWidget(remove, place, 3)
 
     def _tell_able(self) -> None:
         idle = self._sending is None

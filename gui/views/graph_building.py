@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
 from agent.api.work import TaskView
 from gui.model.graph import Picture, draw
 from gui.views.graph_items import ArrowItem, BoxItem
+from gui.views.pieces import timer
 
 AT_ONCE_MAX = 120
 """So many boxes, the old ones and the tasks of the new graph together, nobody has to wait for."""
@@ -36,9 +37,7 @@ class GraphBuilding(QObject):
         self.arrows: list[ArrowItem] = []
         self._scene = scene
         self._steps: Iterator[bool] = iter(())
-        self._timer = QTimer(self)
-        self._timer.setInterval(PAUSE_MS)
-        self._timer.timeout.connect(self._go_on)
+        self._timer = timer(self, PAUSE_MS, self._go_on)
 
     @property
     def busy(self) -> bool:

@@ -33,7 +33,7 @@ from gui.theme.drawing import word_colour
 from gui.theme.look import GRID, look, strong_font
 from gui.views.graph_building import GraphBuilding
 from gui.views.graph_items import FAR_TEXT_ROOM, LETTERS_MAX, NEAR, BoxItem
-from gui.views.pieces import tool
+from gui.views.pieces import set_up, tool
 from gui.words import tr
 
 ZOOM_STEP, ZOOM_MIN, ZOOM_MAX = 1.2, 0.05, 3.0
@@ -56,17 +56,20 @@ class GraphView(QGraphicsView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("graph")
-        self.setAccessibleName(tr("Graph of the workflow"))
-        self.setScene(QGraphicsScene(self))
+        set_up(
+            self,
+            "graph",
+            tr("Graph of the workflow"),
+            scene=QGraphicsScene(self),
+            renderHint=QPainter.RenderHint.Antialiasing,
+            frameShape=QFrame.Shape.NoFrame,
+            dragMode=QGraphicsView.DragMode.ScrollHandDrag,
+            transformationAnchor=QGraphicsView.ViewportAnchor.AnchorUnderMouse,
+            viewportUpdateMode=QGraphicsView.ViewportUpdateMode.SmartViewportUpdate,
+            horizontalScrollBarPolicy=Qt.ScrollBarPolicy.ScrollBarAlwaysOff,
+            verticalScrollBarPolicy=Qt.ScrollBarPolicy.ScrollBarAlwaysOff,
+        )
         self.viewport().setAcceptDrops(False)  # a scene takes any file from the window and drops it
-        self.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setDragMode(QGraphicsView.DragMode.ScrollHandDrag)
-        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
-        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.SmartViewportUpdate)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.picture = Picture()
         self._building = GraphBuilding(self.scene(), self)
         self._building.built.connect(self._built)
@@ -335,16 +338,13 @@ class GraphView(QGraphicsView):
 
     def _next_box(self, origin: BoxItem, key: Qt.Key) -> BoxItem | None:
         right, down = _DIRECTIONS[key]
-        best: tuple[float, BoxItem] | None = None
+        distances: dict[BoxItem, float] = {}
         for item in self.boxes.values():
             across, along = item.box.x - origin.box.x, item.box.y - origin.box.y
             ahead, aside = (across * right, abs(along)) if right else (along * down, abs(across))
-            if item is origin or ahead <= 1:
-                continue
-            distance = ahead + 2 * aside
-            if best is None or distance < best[0]:
-                best = (distance, item)
-        return best[1] if best else None
+            if item is not origin and ahead > 1:
+                distances[item] = ahead + 2 * aside
+        return min(distances, key=distances.__getitem__, default=None)
 
     def _selection_changed(self) -> None:
         chosen = [item for item in self.boxes.values() if item.isSelected()]
@@ -392,9 +392,8 @@ class MiniMap(QWidget):
 
     def __init__(self, graph: GraphView) -> None:
         super().__init__(graph)
-        self.setObjectName("graphMap")
-        self.setAccessibleName(tr("Map of the graph"))
-        self.setCursor(Qt.CursorShape.CrossCursor)
+        says = tr("Map of the graph")
+        set_up(self, "graphMap", says, cursor=Qt.CursorShape.CrossCursor)
         self._graph = graph
         self._dots, self._dots_of = QPixmap(), ""
         self.hide()

@@ -8,9 +8,11 @@ is to be compared with what, and the code is as large as a heading.
 from __future__ import annotations
 
 import time
+from typing import TypeVar
 
+from msgspec import Struct
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from agent.api.admission import (
     ADMIT,
@@ -21,13 +23,27 @@ from agent.api.admission import (
     Refuse,
     RequestsReply,
 )
+from agent.api.rpc import Method
 from gui.model.times import moment
 from gui.theme.look import GRID
-from gui.views.pieces import button, clear, has_keyboard, label, quiet, row, strong, title
+from gui.views.pieces import (
+    button,
+    clear,
+    column,
+    has_keyboard,
+    label,
+    quiet,
+    row,
+    set_up,
+    strong,
+    title,
+)
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
 CARDS_MAX = 6
+
+P = TypeVar("P", bound=Struct)
 
 
 class JoinRequests(QWidget):
@@ -39,10 +55,7 @@ class JoinRequests(QWidget):
         super().__init__()
         self._context = context
         self._shown: RequestsReply | None = None
-        self.setObjectName("joinRequests")
-        self._cards = QVBoxLayout(self)
-        self._cards.setContentsMargins(2 * GRID, 0, 2 * GRID, 0)
-        self._cards.setSpacing(GRID)
+        self._cards = column(on=set_up(self, "joinRequests"), margins=(2 * GRID, 0, 2 * GRID, 0))
         self.hide()
 
     def tell(self, reply: RequestsReply | None) -> None:
@@ -63,37 +76,29 @@ class JoinRequests(QWidget):
         self.setVisible(bool(requests))
 
     def _card(self, place: int, each: JoinRequestView, reply: RequestsReply) -> QWidget:
-        card = QFrame()
-        card.setProperty("bar", "notice")
-        card.setObjectName(f"joinRequest{place}")
         said = tr("{name} wants to join", name=each.name)
-        card.setAccessibleName(tr("{sentence}, code {code}", sentence=said, code=each.code))
-        code = title(each.code)
-        code.setObjectName(f"joinCode{place}")
-        code.setAccessibleName(tr("Code {code}", code=each.code))
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(strong(said))
-        words.addWidget(quiet(_who(each), wrap=True))
-        words.addWidget(label(_what_to_do(each, reply)))
-        lay = row(code)
-        lay.addLayout(words, 1)
-        lay.setSpacing(2 * GRID)
-        lay.setContentsMargins(2 * GRID, GRID, GRID, GRID)
+        whole = tr("{sentence}, code {code}", sentence=said, code=each.code)
+        code = set_up(title(each.code, f"joinCode{place}"), says=tr("Code {code}", code=each.code))
+        words = (strong(said), quiet(_who(each), wrap=True), label(_what_to_do(each, reply)))
+        answers = []
         if reply.may_admit and not each.admitted:
-            admit = button(tr("Admit"), f"admit{place}", lambda: self._admit(each), primary=True)
-            refuse = button(tr("Refuse"), f"refuse{place}", lambda: self._refuse(each))
-            for made, said_of in ((admit, tr("Admit {name}")), (refuse, tr("Refuse {name}"))):
-                made.setAccessibleName(said_of.format(name=each.name))
-                lay.addWidget(made)
-        card.setLayout(lay)
+            answers = [
+                set_up(button(text, f"{name}{place}", act, primary=name == "admit"), says=says)
+                for name, text, says, act in (
+                    ("admit", tr("Admit"), tr("Admit {name}", name=each.name),
+                     lambda: self._answer(ADMIT, Admit(each.request, each.code))),
+                    ("refuse", tr("Refuse"), tr("Refuse {name}", name=each.name),
+                     lambda: self._answer(REFUSE, Refuse(each.request))),
+                )
+            ]  # fmt: skip
+        card = set_up(QFrame(), f"joinRequest{place}", whole, bar="notice")
+        text = column(*words, spacing=2)
+        margins = (2 * GRID, GRID, GRID, GRID)
+        card.setLayout(row(code, (text, 1), *answers, spacing=2 * GRID, margins=margins))
         return card
 
-    def _admit(self, each: JoinRequestView) -> None:
-        self._context.ask(self, ADMIT, Admit(each.request, each.code), self._answered)
-
-    def _refuse(self, each: JoinRequestView) -> None:
-        self._context.ask(self, REFUSE, Refuse(each.request), self._answered)
+    def _answer(self, method: Method[P, Answered], wish: P) -> None:
+        self._context.ask(self, method, wish, self._answered)
 
     def _answered(self, answered: Answered) -> None:
         self._context.bridge.want_flock()

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
@@ -22,18 +21,29 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFileDialog,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from agent.api.logs import AGENT_LOG, AgentLog, AgentLogReply, LogLine, Severity
 from agent.client import Client
-from gui.bridge.bridge import Task, is_gone
+from gui.bridge.bridge import Task
 from gui.model.times import exact
-from gui.theme.look import GRID, look
-from gui.views.pieces import action, filter_field, quiet, row, title, tool
+from gui.theme.look import look
+from gui.views.choosing import save_text
+from gui.views.pieces import (
+    HEAD_MARGINS,
+    SELECTABLE,
+    action,
+    column,
+    filter_field,
+    quiet,
+    row,
+    set_up,
+    timer,
+    title,
+    tool,
+)
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -55,54 +65,30 @@ class LogPage(QWidget):
         self._read = False
         self._lines: list[LogLine] = []
         self._unwritten: deque[LogLine] = deque()
-        self._writing = QTimer(self)
-        self._writing.setSingleShot(True)
-        self._writing.timeout.connect(self._write)
-        self._make_choices()
+        self._writing = timer(self, WRITING_PAUSE_MS, self._write, once=True)
+        self._typing = timer(self, TYPING_PAUSE_MS, self._begin, once=True)
+        severities_ = [(text, value) for value, text in severities()]
+        self.severity = _list("logSeverity", tr("Least severity"), *severities_)
+        self.severity.setCurrentIndex(1)
+        self.machine = _list("logMachine", tr("Whose log"), (tr("This computer"), ""))
+        for each in (self.severity, self.machine):
+            each.currentIndexChanged.connect(self._begin)
+        hint = tr("Task, machine or text …")
+        self.filter = filter_field("logFilter", lambda _: self._typing.start(), hint)
+        self.follow = set_up(
+            QCheckBox(tr("Follow")), "logFollow", checked=True, toggled=self._follow_changed
+        )
         self.text = log_field("agentLog", tr("Log of the agent"))
         self.note = quiet()
-        self._typing = QTimer(self)
-        self._typing.setSingleShot(True)
-        self._typing.setInterval(TYPING_PAUSE_MS)
-        self._typing.timeout.connect(self._begin)
-        self.severity.currentIndexChanged.connect(self._begin)
-        self.follow.toggled.connect(self._follow_changed)
-        self._lay()
+        copy = tool(tr("Copy"), "logCopy", lambda: copy_text(self.text), "copy")
+        export = tool(tr("Export …"), "logExport", self._export, "export")
+        choices = (self.machine, self.severity, self.filter, self.follow, copy, export)
+        head = row(title(tr("Log")), self.note, "stretch", *choices, margins=HEAD_MARGINS)
+        column(head, (self.text, 1), on=self, spacing=0)
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         self.begins_at = self.text
         look().changed.connect(self._show_all)
         context.changed.connect(self._changed)
-
-    def _make_choices(self) -> None:
-        self.severity = QComboBox()
-        self.severity.setObjectName("logSeverity")
-        self.severity.setAccessibleName(tr("Least severity"))
-        for value, text in severities():
-            self.severity.addItem(text, value)
-        self.severity.setCurrentIndex(1)
-        self.machine = QComboBox()
-        self.machine.setObjectName("logMachine")
-        self.machine.setAccessibleName(tr("Whose log"))
-        self.machine.addItem(tr("This computer"), "")
-        self.machine.currentIndexChanged.connect(self._begin)
-        self.filter = filter_field("logFilter", lambda _: self._typing.start())
-        self.filter.setPlaceholderText(tr("Task, machine or text …"))
-        self.follow = QCheckBox(tr("Follow"))
-        self.follow.setObjectName("logFollow")
-        self.follow.setChecked(True)
-
-    def _lay(self) -> None:
-        copy = tool(tr("Copy"), "logCopy", self._copy, "copy")
-        export = tool(tr("Export …"), "logExport", self._export, "export")
-        choices = (self.machine, self.severity, self.filter, self.follow, copy, export)
-        head = row(title(tr("Log")), self.note, *choices)
-        head.insertStretch(2)
-        head.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.setSpacing(0)
-        lay.addLayout(head)
-        lay.addWidget(self.text, 1)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Begin to follow the log, for somebody looks."""
@@ -197,19 +183,15 @@ class LogPage(QWidget):
         count = min(LINES_AT_ONCE, len(self._unwritten))
         append(self.text, [self._unwritten.popleft() for _ in range(count)])
         if self._unwritten:
-            self._writing.start(WRITING_PAUSE_MS)
+            self._writing.start()
 
     def _show_all(self) -> None:
         self.text.clear()
         self._unwritten = deque(self._lines)
         self._write()
 
-    def _copy(self) -> None:
-        chosen = self.text.textCursor().selectedText().replace("\u2029", "\n")
-        QGuiApplication.clipboard().setText(chosen or self.text.toPlainText())
-
     def _export(self) -> None:
-        export_text(self, self.text.toPlainText(), "wingbeat.log", self._failed)
+        export_text(self, self.text, "wingbeat.log", self._failed)
 
 
 async def follow_agent_log(
@@ -240,51 +222,53 @@ def severities() -> tuple[tuple[Severity, str], ...]:
     )
 
 
-def line_text(line: LogLine) -> str:
-    """Return a line of the log as it is shown: its moment, then its text."""
-    return f"{exact(line.at_ms / 1000)}  {line.text}"
-
-
 def log_field(name: str, accessible: str) -> QPlainTextEdit:
     """Return a field for many lines that can only be read, in letters of one width; the oldest
     lines fall out."""
-    field = QPlainTextEdit()
-    field.setObjectName(name)
-    field.setAccessibleName(accessible)
-    field.setReadOnly(True)
-    field.setMaximumBlockCount(LINES_MAX)
-    field.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-    field.setUndoRedoEnabled(False)
-    field.setTabChangesFocus(True)
-    font = field.font()
+    font = QGuiApplication.font()
     font.setFamilies(["DejaVu Sans Mono", "Cascadia Mono", "Consolas", "monospace"])
     font.setStyleHint(font.StyleHint.Monospace)
-    field.setFont(font)
-    field.setCursorWidth(0)  # nothing is typed here; what is selected by keys is seen as selected
-    field.setTextInteractionFlags(
-        Qt.TextInteractionFlag.TextSelectableByMouse
-        | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    return set_up(
+        QPlainTextEdit(),
+        name,
+        accessible,
+        readOnly=True,
+        maximumBlockCount=LINES_MAX,
+        lineWrapMode=QPlainTextEdit.LineWrapMode.NoWrap,
+        undoRedoEnabled=False,
+        tabChangesFocus=True,
+        font=font,
+        cursorWidth=0,  # nothing is typed here; what is selected by keys is seen as selected
+        textInteractionFlags=SELECTABLE | Qt.TextInteractionFlag.TextSelectableByKeyboard,
     )
-    return field
 
 
-def append(field: QPlainTextEdit, lines: Sequence[LogLine]) -> None:
-    """Add lines at the end of the field, and scroll along if the end was in sight."""
+def write_at_end(field: QPlainTextEdit, write: Callable[[QTextCursor], object]) -> None:
+    """Have something written at the end of the field, and scroll along if the end was in sight."""
     bar = field.verticalScrollBar()
     at_end = bar.value() >= bar.maximum() - 4
     cursor = QTextCursor(field.document())
     cursor.movePosition(QTextCursor.MoveOperation.End)
-    cursor.beginEditBlock()
-    empty = field.document().isEmpty()
-    looks = {severity: _letters(severity) for severity in {each.severity for each in lines}}
-    for each in lines:
-        if not empty:
-            cursor.insertBlock()
-        empty = False
-        cursor.insertText(line_text(each), looks[each.severity])
-    cursor.endEditBlock()
+    write(cursor)
     if at_end:
         bar.setValue(bar.maximum())
+
+
+def append(field: QPlainTextEdit, lines: Sequence[LogLine]) -> None:
+    """Add lines at the end of the field, each with its moment, in the colour of its severity."""
+    looks = {severity: _letters(severity) for severity in {each.severity for each in lines}}
+
+    def write(cursor: QTextCursor) -> None:
+        cursor.beginEditBlock()
+        empty = field.document().isEmpty()
+        for each in lines:
+            if not empty:
+                cursor.insertBlock()
+            empty = False
+            cursor.insertText(f"{exact(each.at_ms / 1000)}  {each.text}", looks[each.severity])
+        cursor.endEditBlock()
+
+    write_at_end(field, write)
 
 
 def _letters(severity: str) -> QTextCharFormat:
@@ -294,13 +278,22 @@ def _letters(severity: str) -> QTextCharFormat:
     return letters
 
 
-def export_text(parent: QWidget, text: str, name: str, failed: Callable[[str], object]) -> None:
-    """Ask the person for a file and write the text into it; ``failed`` is called with a sentence if
-    that cannot be done."""
-    proposed = str(Path.home() / name)
-    chosen, _ = QFileDialog.getSaveFileName(parent, tr("Export the log"), proposed)
-    if chosen and not is_gone(parent):
-        try:
-            Path(chosen).write_text(text + "\n", "utf-8")
-        except OSError as error:
-            failed(f"{chosen}: {error.strerror}.")
+def copy_text(field: QPlainTextEdit) -> None:
+    """Copy what is selected in a field, or all of it."""
+    chosen = field.textCursor().selectedText().replace("\u2029", "\n")
+    QGuiApplication.clipboard().setText(chosen or field.toPlainText())
+
+
+def export_text(
+    parent: QWidget, field: QPlainTextEdit, name: str, failed: Callable[[str], object]
+) -> None:
+    """Ask the person for a file and write all of a field into it; ``failed`` is called with a
+    sentence if that cannot be done."""
+    save_text(parent, tr("Export the log"), name, field.toPlainText() + "\n", failed)
+
+
+def _list(name: str, says: str, *choices: tuple[str, str]) -> QComboBox:
+    made = set_up(QComboBox(), name, says)
+    for text, value in choices:
+        made.addItem(text, value)
+    return made

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from gui.model.tray import Act, Entry
 from gui.theme.drawing import icon
+from gui.views.pieces import set_up
 from gui.words import tr
 
 _ICONS = {
@@ -37,17 +38,29 @@ def fill(menu: QMenu, entries: tuple[Entry, ...], act: Callable[[Entry], object]
 
 def context_menu(parent: QWidget, name: str) -> QMenu:
     """Return an empty menu for one time; nothing is left of it when it is shut."""
-    menu = QMenu(parent)
-    menu.setObjectName(name)
-    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    return menu
+    return set_up(QMenu(parent), name, attribute=Qt.WidgetAttribute.WA_DeleteOnClose)
+
+
+def add_entry(
+    menu: QMenu,
+    name: str,
+    text: str,
+    act: Callable[[], object],
+    icon_name: str = "",
+    *,
+    able: bool = True,
+) -> None:
+    """Add an entry that calls ``act``; ``name`` is for tests, ``text`` for people."""
+    added = menu.addAction(icon(icon_name), text) if icon_name else menu.addAction(text)
+    added.setObjectName(name)
+    added.setEnabled(able)
+    added.triggered.connect(lambda: act())
 
 
 def add_copy(menu: QMenu, text: str) -> None:
     """Add an entry that copies an id, by which commands and logs call the thing."""
-    copy = menu.addAction(icon("copy"), tr("Copy id"))
-    copy.setObjectName("copy")
-    copy.triggered.connect(lambda: QGuiApplication.clipboard().setText(text))
+    copy = QGuiApplication.clipboard().setText
+    add_entry(menu, "copy", tr("Copy id"), lambda: copy(text), "copy")
 
 
 def _add(menu: QMenu, entry: Entry, act: Callable[[Entry], object]) -> None:
@@ -58,12 +71,9 @@ def _add(menu: QMenu, entry: Entry, act: Callable[[Entry], object]) -> None:
         inner.setEnabled(entry.enabled)
         fill(inner, entry.parts, act)
     else:
-        added = menu.addAction(entry.text)
-        added.setObjectName(f"{entry.act.value} {entry.length_s:.0f}".removesuffix(" 0"))
-        if entry.act in _ICONS:
-            added.setIcon(icon(_ICONS[entry.act]))
-        added.setEnabled(entry.enabled)
-        added.triggered.connect(lambda: act(entry))
+        name = f"{entry.act.value} {entry.length_s:.0f}".removesuffix(" 0")
+        picture = _ICONS.get(entry.act, "")
+        add_entry(menu, name, entry.text, lambda: act(entry), picture, able=entry.enabled)
 
 
 def _retell(menu: QMenu, entries: tuple[Entry, ...]) -> None:

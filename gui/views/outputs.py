@@ -6,22 +6,22 @@ the folder of results of this home or where the person wants it; external ones a
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path, PurePosixPath
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from agent.api.datasets import DATASET_FILES, READ_DATASET, DatasetFiles, ReadDataset
 from agent.api.values import Dataset
 from agent.api.work import TaskView
 from agent.client import Client
-from gui import settings
-from gui.bridge.bridge import is_gone
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
-from gui.views.pieces import button, clear, quiet, row, strong
+from gui.views.choosing import folder_to_fill
+from gui.views.pieces import PLAIN, button, clear, column, held, quiet, row, set_up, strong
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -36,10 +36,7 @@ class Outputs(QWidget):
         super().__init__()
         self._context = context
         self._shown: tuple[Dataset, ...] = ()
-        self._lay = QVBoxLayout(self)
-        self._lay.setContentsMargins(0, 0, 0, 0)
-        self._lay.setSpacing(GRID // 2)
-        self.setObjectName("outputs")
+        self._lay = column(on=set_up(self, "outputs"), spacing=GRID // 2)
 
     def tell(self, task: TaskView | None) -> None:
         """Show the results of this task, a row for each; hide where there is none."""
@@ -61,25 +58,17 @@ class Outputs(QWidget):
         text = named or (dataset.dataset if dataset.external else short_dataset(dataset.dataset))
         if dataset.size_bytes:
             text += f" · {size(dataset.size_bytes)}"
-        said = QLabel(text)
-        said.setTextFormat(Qt.TextFormat.PlainText)
-        said.setToolTip(dataset.dataset)
-        holder = QWidget()
-        lay = row(said)
-        lay.addStretch()
-        if dataset.external:
-            lay.addWidget(
-                button(tr("Copy"), f"copyOutput{place}", lambda: _copy(dataset), flat=True)
-            )
-        else:
-            lay.addWidget(
-                button(tr("Open"), f"openOutput{place}", lambda: self._open(dataset), flat=True)
-            )
-            lay.addWidget(
-                button(tr("Save …"), f"saveOutput{place}", lambda: self._save(dataset), flat=True)
-            )
-        holder.setLayout(lay)
-        return holder
+        acts = (
+            (("copy", tr("Copy"), _copy),)
+            if dataset.external
+            else (("open", tr("Open"), self._open), ("save", tr("Save …"), self._save))
+        )
+        said = set_up(QLabel(text), textFormat=PLAIN, toolTip=dataset.dataset)
+        buttons = (
+            button(words, f"{name}Output{place}", partial(act, dataset), flat=True)
+            for name, words, act in acts
+        )
+        return held(row(said, "stretch", *buttons))
 
     def open_first(self, task: TaskView) -> None:
         """Fetch and open the first result that is more than a name; does nothing if there is
@@ -94,23 +83,21 @@ class Outputs(QWidget):
         self._fetch(dataset, self._context.home.cache / "results" / digest, show=True)
 
     def _save(self, dataset: Dataset) -> None:
-        folder = settings.last_folder("results")
-        chosen = QFileDialog.getExistingDirectory(self, tr("Where shall it be kept?"), folder)
-        if chosen and not is_gone(self):
-            settings.keep_folder("results", Path(chosen))
-            self._fetch(dataset, Path(chosen), show=False)
+        folder = folder_to_fill(self, "results", tr("Where shall it be kept?"))
+        if folder is not None:
+            self._fetch(dataset, folder, show=False)
 
     def _fetch(self, dataset: Dataset, folder: Path, *, show: bool) -> None:
-        async def fetch(client: Client) -> Path:
-            return await fetch_dataset(client, dataset, folder)
-
         def done(path: Path) -> None:
             if show:
                 QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
             else:
                 self._context.said.emit(tr("Kept as {path}", path=path))
 
-        self._context.bridge.client_work(self, fetch, done, self._context.failed.emit)
+        context = self._context
+        context.bridge.client_work(
+            self, lambda client: fetch_dataset(client, dataset, folder), done, context.failed.emit
+        )
 
 
 async def fetch_dataset(client: Client, dataset: Dataset, folder: Path) -> Path:

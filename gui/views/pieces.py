@@ -1,23 +1,31 @@
-"""The small pieces that all places are built of, so that they look and read alike."""
+"""The small pieces that all places are built of, so that they look and read alike.
+
+A view says what stands in it and in which order; how a widget is given its properties and a layout
+its parts is said here once, by ``set_up``, ``row`` and ``column``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction, QKeySequence, QPixmap
+from PySide6.QtCore import QObject, QSettings, QSize, Qt, QTimer, SignalInstance
+from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
+    QBoxLayout,
+    QDialog,
     QFormLayout,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLayout,
     QLineEdit,
     QPushButton,
-    QSizePolicy,
     QSpinBox,
+    QSplitter,
     QTabWidget,
     QToolButton,
     QVBoxLayout,
@@ -25,12 +33,56 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.drawing import icon
-from gui.theme.look import GRID, look, small_font, strong_font, title_font
+from gui.theme.look import GRID, look, strong_font, title_font
 from gui.words import tr
 
-ICON_SIZE = 2 * GRID
-EMPTY_ICON_SIZE = 6 * GRID
+ICON_SIZE = QSize(2 * GRID, 2 * GRID)
+EMPTY_ICON_SIZE = QSize(6 * GRID, 6 * GRID)
 EMPTY_TEXT_WIDTH = 46 * GRID
+HEAD_MARGINS = (2 * GRID, GRID + 4, 2 * GRID, GRID)
+CARD_MARGINS = (2 * GRID, GRID + 4, 2 * GRID, 2 * GRID)
+PLAIN = Qt.TextFormat.PlainText
+SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse
+CENTRED = Qt.AlignmentFlag.AlignCenter
+LEFT, TOP = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignTop
+STYLED = frozenset(("primary", "flat", "quiet", "card", "bar", "framed", "line"))
+"""Properties that only the style sheet reads."""
+
+Widget = TypeVar("Widget", bound=QWidget)
+Box = TypeVar("Box", bound=QBoxLayout)
+Part = QWidget | QLayout | int | Literal["stretch"]
+"""Of a row or a column: a number is a gap of so many pixels."""
+Placed = Part | tuple[QWidget | QLayout, int | Qt.AlignmentFlag]
+"""Or a part that takes so great a share of the room that is left, or stands at one side of it."""
+Margins = int | tuple[int, int, int, int]
+
+
+def set_up(widget: Widget, /, name: str = "", says: str = "", **more: Any) -> Widget:
+    """Return the widget with a name (for tests), what screen readers say of it where that is not
+    its text, and more: a value for each setter, ``wordWrap`` for ``setWordWrap``, a slot for each
+    signal, and what the style sheet tells apart. Raises ``AttributeError`` for what it has not."""
+    if name:
+        widget.setObjectName(name)
+    if says:
+        widget.setAccessibleName(says)
+    for key, value in more.items():
+        if key in STYLED:
+            widget.setProperty(key, value)
+        elif isinstance(signal := getattr(widget, key, None), SignalInstance):
+            signal.connect(value)
+        else:
+            getattr(widget, f"set{key[0].upper()}{key[1:]}")(value)
+    return widget
+
+
+def timer(owner: QObject, wait_ms: int, act: Callable[[], object], *, once: bool = False) -> QTimer:
+    """Return a timer that was not started yet and calls ``act`` again and again, or ``once`` each
+    time when it is started."""
+    made = QTimer(owner)
+    made.setInterval(wait_ms)
+    made.setSingleShot(once)
+    made.timeout.connect(act)
+    return made
 
 
 def button(
@@ -43,16 +95,11 @@ def button(
     flat: bool = False,
 ) -> QPushButton:
     """Return a push button that calls ``act``; ``name`` is for tests, ``text`` for people."""
-    made = QPushButton(text)
-    made.setObjectName(name)
-    made.setAccessibleName(text)
+    made = set_up(QPushButton(text), name, text, primary=primary, flat=flat, autoDefault=False)
     if icon_name:
         made.setText(f" {text}")  # the style puts icon and text too close together
         made.setIcon(icon(icon_name, "on_accent" if primary else "text"))
-        made.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
-    made.setProperty("primary", primary)
-    made.setProperty("flat", flat)
-    made.setAutoDefault(False)
+        made.setIconSize(ICON_SIZE)
     made.clicked.connect(lambda: act())
     return made
 
@@ -60,95 +107,66 @@ def button(
 def tool(text: str, name: str, act: Callable[[], object], icon_name: str) -> QToolButton:
     """Return a button that is an icon and calls ``act``; ``text`` is its tool tip and what screen
     readers say."""
-    made = QToolButton()
-    made.setObjectName(name)
-    made.setAccessibleName(text)
-    made.setToolTip(text)
-    made.setIcon(icon(icon_name))
-    made.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+    made = set_up(QToolButton(), name, text, toolTip=text, icon=icon(icon_name), iconSize=ICON_SIZE)
     made.clicked.connect(lambda: act())
     return made
 
 
-def title(text: str) -> QLabel:
+def title(text: str, name: str = "") -> QLabel:
     """Return a label for the name of a place."""
-    made = QLabel(text)
-    made.setFont(title_font())
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    return made
+    return set_up(QLabel(text), name, font=title_font(), textFormat=PLAIN)
 
 
-def strong(text: str = "") -> QLabel:
+def strong(text: str = "", name: str = "") -> QLabel:
     """Return a label for a heading within a place."""
-    made = QLabel(text)
-    made.setFont(strong_font())
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    return made
+    return set_up(QLabel(text), name, font=strong_font(), textFormat=PLAIN)
 
 
-def quiet(text: str = "", *, small: bool = False, wrap: bool = False) -> QLabel:
+def quiet(text: str = "", name: str = "", *, wrap: bool = False) -> QLabel:
     """Return a label for what is beside the point, in paler letters."""
-    made = QLabel(text)
-    made.setProperty("quiet", True)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
-    if small:
-        made.setFont(small_font())
-    return made
+    return set_up(QLabel(text), name, quiet=True, textFormat=PLAIN, wordWrap=wrap)
 
 
-def label(text: str = "", *, wrap: bool = True) -> QLabel:
+def label(text: str = "", name: str = "") -> QLabel:
     """Return a label with plain text that can be selected and copied."""
-    made = QLabel(text)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setWordWrap(wrap)
-    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return made
+    return set_up(
+        QLabel(text), name, textFormat=PLAIN, wordWrap=True, textInteractionFlags=SELECTABLE
+    )
 
 
 def line() -> QFrame:
     """Return a thin line across."""
-    made = QFrame()
-    made.setProperty("line", True)
-    return made
+    return set_up(QFrame(), line=True)
 
 
-def spring() -> QWidget:
-    """Return a widget that is empty and pushes what follows to the end."""
-    made = QWidget()
-    made.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-    return made
-
-
-def filter_field(name: str, act: Callable[[str], object]) -> QLineEdit:
+def filter_field(name: str, act: Callable[[str], object], hint: str = "") -> QLineEdit:
     """Return a field for typed words that calls ``act`` with them at each change."""
-    field = QLineEdit()
-    field.setObjectName(name)
-    field.setPlaceholderText(tr("Filter …"))
-    field.setAccessibleName(tr("Filter"))
-    field.setClearButtonEnabled(True)
-    field.setMinimumWidth(18 * GRID)
-    field.setMaximumWidth(32 * GRID)
+    field = set_up(
+        QLineEdit(),
+        name,
+        tr("Filter"),
+        placeholderText=hint or tr("Filter …"),
+        clearButtonEnabled=True,
+        minimumWidth=18 * GRID,
+        maximumWidth=32 * GRID,
+    )
     field.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
     field.textChanged.connect(lambda text: act(text))
     return field
 
 
-def tab_widget(name: str, text: str) -> QTabWidget:
-    """Return tabs without pages yet, that a screen reader can name."""
-    made = QTabWidget()
-    made.setObjectName(name)
-    made.setDocumentMode(True)
-    made.setAccessibleName(text)
+def tab_widget(name: str, text: str, *pages: tuple[str, QWidget]) -> QTabWidget:
+    """Return tabs with these pages, that a screen reader can name."""
+    made = set_up(QTabWidget(), name, text, documentMode=True)
     made.tabBar().setAccessibleName(text)
+    for heading, page in pages:
+        made.addTab(page, heading)
     return made
 
 
 def number_field(name: str, least: int, most: int) -> QSpinBox:
     """Return a field for a whole number between these bounds."""
-    made = QSpinBox()
-    made.setObjectName(name)
-    made.setRange(least, most)
+    made = set_up(QSpinBox(), name, minimum=least, maximum=most)
     pad(made)
     return made
 
@@ -156,6 +174,11 @@ def number_field(name: str, least: int, most: int) -> QSpinBox:
 def pad(field: QAbstractSpinBox) -> None:
     """Give a field the margins inside that the style sheet's padding does not reach."""
     field.lineEdit().setTextMargins(GRID - 2, 0, GRID - 2, 0)
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """Return what stands between the commas of a text, each once and without blanks."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def clear(lay: QLayout) -> None:
@@ -186,33 +209,112 @@ def action(
     return made
 
 
-def row(*parts: QWidget, spacing: int = GRID) -> QHBoxLayout:
+# -- how parts stand -------------------------------------------------------------------------
+
+
+def row(*parts: Placed, spacing: int = GRID, margins: Margins = 0) -> QHBoxLayout:
     """Return a layout with the parts side by side."""
-    lay = QHBoxLayout()
+    return _laid(QHBoxLayout(), parts, spacing, margins)
+
+
+def column(
+    *parts: Placed, on: QWidget | None = None, spacing: int = GRID, margins: Margins = 0
+) -> QVBoxLayout:
+    """Return a layout with the parts one below the other; it is that of the widget ``on``."""
+    return _laid(QVBoxLayout() if on is None else QVBoxLayout(on), parts, spacing, margins)
+
+
+def _laid(lay: Box, parts: Sequence[Placed], spacing: int, margins: Margins) -> Box:
+    lay.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+    lay.setSpacing(spacing)
+    for part in parts:
+        inner, at = part if isinstance(part, tuple) else (part, 0)
+        match inner:
+            case "stretch":
+                lay.addStretch(1)
+            case int():
+                lay.addSpacing(inner)
+            case QLayout():
+                lay.addLayout(inner, at)
+            case QWidget() if isinstance(at, Qt.AlignmentFlag):
+                lay.addWidget(inner, 0, at)
+            case QWidget():
+                lay.addWidget(inner, at)
+    return lay
+
+
+def held(lay: QLayout) -> QWidget:
+    """Return a widget that holds the layout, for what can be shown, hidden or replaced as one."""
+    made = QWidget()
+    made.setLayout(lay)
+    return made
+
+
+def grid(across: int, down: int, stretched: int | None = None) -> QGridLayout:
+    """Return an empty grid with these gaps between its cells; one column of it takes what room is
+    left."""
+    lay = QGridLayout()
     lay.setContentsMargins(0, 0, 0, 0)
-    lay.setSpacing(spacing)
-    for part in parts:
-        lay.addWidget(part)
+    lay.setHorizontalSpacing(across)
+    lay.setVerticalSpacing(down)
+    if stretched is not None:
+        lay.setColumnStretch(stretched, 1)
     return lay
 
 
-def form_row(form: QFormLayout, text: str, control: QWidget) -> None:
+def form(*lines: tuple[str, QWidget]) -> QFormLayout:
+    """Return a form with these lines."""
+    lay = QFormLayout()
+    lay.setContentsMargins(0, 0, 0, 0)
+    lay.setHorizontalSpacing(2 * GRID)
+    lay.setVerticalSpacing(GRID)
+    for text, control in lines:
+        form_row(lay, text, control)
+    return lay
+
+
+def form_row(lay: QFormLayout, text: str, control: QWidget) -> None:
     """Add a line to a form, its label level with its control."""
-    said = QLabel(text)
-    said.setBuddy(control)
-    said.setMinimumHeight(control.sizeHint().height())
+    lay.addRow(said_of(control, text, minimumHeight=control.sizeHint().height()), control)
+
+
+def said_of(control: QWidget, text: str, **more: Any) -> QLabel:
+    """Return the label of a control, which screen readers then say of it too."""
     control.setAccessibleName(text)
-    form.addRow(said, control)
+    return set_up(QLabel(text), buddy=control, **more)
 
 
-def column(*parts: QWidget, spacing: int = GRID, margin: int = 0) -> QVBoxLayout:
-    """Return a layout with the parts one below the other."""
-    lay = QVBoxLayout()
-    lay.setContentsMargins(margin, margin, margin, margin)
-    lay.setSpacing(spacing)
+def splitter(
+    name: str, direction: Qt.Orientation, sizes: Sequence[int], *parts: QWidget
+) -> QSplitter:
+    """Return the parts with a border between them that a person can move; where it stands is
+    remembered by the name, if there is one."""
+    made = set_up(QSplitter(direction), name, childrenCollapsible=False)
     for part in parts:
-        lay.addWidget(part)
-    return lay
+        made.addWidget(part)
+    made.setSizes(sizes)
+    if name:
+        key = f"splitters/{name}"
+        if (stored := QSettings().value(key)) is not None:
+            made.restoreState(stored)
+        made.splitterMoved.connect(lambda *_: QSettings().setValue(key, made.saveState()))
+    return made
+
+
+def card(heading: str, *parts: Placed) -> QFrame:
+    """Return a frame with a heading and the parts below it."""
+    made = set_up(QFrame(), card=True)
+    column(strong(heading), *parts, on=made, margins=CARD_MARGINS)
+    return made
+
+
+class Sheet(QDialog):
+    """A dialog that is deleted when it is closed, as all of this window are."""
+
+    def __init__(self, parent: QWidget | None, name: str, heading: str, **more: Any) -> None:
+        super().__init__(parent)
+        away = Qt.WidgetAttribute.WA_DeleteOnClose
+        set_up(self, name, windowTitle=heading, attribute=away, **more)
 
 
 class Empty(QWidget):
@@ -221,34 +323,19 @@ class Empty(QWidget):
     def __init__(self, icon_name: str, headline: str, text: str, *buttons: QPushButton) -> None:
         super().__init__()
         self._icon_name = icon_name
-        self._image = QLabel()
-        self._image.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.headline, self.text = strong(headline), quiet(text, wrap=True)
-        for each in (self.headline, self.text):
-            each.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.text.setFixedWidth(EMPTY_TEXT_WIDTH)
-        lay = QVBoxLayout(self)
-        lay.setSpacing(GRID)
-        lay.addStretch(2)
-        for each in (self._image, self.headline):
-            lay.addWidget(each, 0, Qt.AlignmentFlag.AlignHCenter)
-        # Aligned by itself it would be given the height of one line, however many it needs.
-        around = row(self.text)
-        around.insertStretch(0)
-        around.addStretch()
-        lay.addLayout(around)
-        lay.addSpacing(GRID)
-        across = row(*buttons)
-        across.insertStretch(0)
-        across.addStretch()
-        lay.addLayout(across)
+        self._image = set_up(QLabel(), alignment=CENTRED)
+        self.headline = set_up(strong(headline), alignment=CENTRED)
+        self.text = set_up(quiet(text, wrap=True), alignment=CENTRED, fixedWidth=EMPTY_TEXT_WIDTH)
+        # Aligned by itself the text would be given the height of one line, however many it needs.
+        lines = (
+            row("stretch", each, "stretch") for each in (self._image, self.headline, self.text)
+        )
+        lay = column(*lines, GRID, row("stretch", *buttons, "stretch"), on=self, margins=GRID)
+        lay.insertStretch(0, 2)
         lay.addStretch(3)
         look().changed.connect(self._paint_icon)
         self._paint_icon()
 
     def _paint_icon(self) -> None:
-        ratio = self.devicePixelRatioF()
-        pixels: QPixmap = icon(self._icon_name, "quiet").pixmap(
-            QSize(EMPTY_ICON_SIZE, EMPTY_ICON_SIZE), ratio
-        )
-        self._image.setPixmap(pixels)
+        image = icon(self._icon_name, "quiet")
+        self._image.setPixmap(image.pixmap(EMPTY_ICON_SIZE, self.devicePixelRatioF()))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from msgspec import Struct
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from agent.api.programs import (
     ACCEPT_PROGRAM,
@@ -15,14 +15,29 @@ from agent.api.programs import (
     ProgramView,
     RefuseProgram,
 )
+from agent.api.rpc import Method
 from gui.theme.look import GRID
-from gui.views.pieces import button, clear, has_keyboard, quiet, row, strong
+from gui.views.pieces import (
+    CARD_MARGINS,
+    PLAIN,
+    button,
+    clear,
+    column,
+    has_keyboard,
+    quiet,
+    row,
+    set_up,
+    strong,
+)
 from gui.views.rows import Column, Rows
 from gui.views.table import Table
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
 ROWS_SHOWN_MAX = 8
+
+P = TypeVar("P", bound=Struct)
+R = TypeVar("R", bound=Struct)
 
 
 def here_words(view: ProgramView) -> str:
@@ -43,9 +58,8 @@ class ProgramsCard(QFrame):
     def __init__(self, context: ViewContext) -> None:
         super().__init__()
         self._context = context
-        self.setProperty("card", True)
-        self.setObjectName("programs")
-        self._waiting = QVBoxLayout()
+        set_up(self, "programs", card=True)
+        self._waiting = column(spacing=6)
         self._asked: tuple[str, ...] = ()
         self.rows = Rows(
             (
@@ -65,13 +79,8 @@ class ProgramsCard(QFrame):
                "of programs; workflows may also bring their own."),
             wrap=True,
         )  # fmt: skip
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, 2 * GRID)
-        lay.setSpacing(GRID)
-        lay.addWidget(strong(tr("Programs")))
-        lay.addLayout(self._waiting)
-        lay.addWidget(self.none)
-        lay.addWidget(self.table)
+        parts = (strong(tr("Programs")), self._waiting, self.none, self.table)
+        column(*parts, on=self, margins=CARD_MARGINS)
         self.tell(None)
 
     def tell(self, reply: ProgramsReply | None) -> None:
@@ -95,30 +104,25 @@ class ProgramsCard(QFrame):
             self._waiting.addWidget(self._question(each))
 
     def _question(self, view: ProgramView) -> QWidget:
-        holder = QFrame()
-        holder.setProperty("bar", "notice")
         name = view.name.partition("@")[0]
-        said = QLabel(
-            tr("May {program} of {publisher} run here?",
-               program=name, publisher=view.publisher or tr("somebody"))
-        )  # fmt: skip
-        said.setTextFormat(Qt.TextFormat.PlainText)
-        said.setToolTip(view.name)
-        lay = row(
-            said,
-            button(tr("Allow"), f"accept_{name}", lambda: self._accept(view.name), primary=True),
-            button(tr("Never"), f"refuse_{name}", lambda: self._refuse(view.name)),
+        accept, refuse = AcceptProgram(view.name), RefuseProgram(view.name)
+        said = tr("May {program} of {publisher} run here?",
+                  program=name, publisher=view.publisher or tr("somebody"))  # fmt: skip
+        holder = set_up(QFrame(), bar="notice")
+        holder.setLayout(
+            row(
+                (set_up(QLabel(said), textFormat=PLAIN, toolTip=view.name), 1),
+                button(
+                    tr("Allow"),
+                    f"accept_{name}",
+                    lambda: self._answer(ACCEPT_PROGRAM, accept),
+                    primary=True,
+                ),
+                button(tr("Never"), f"refuse_{name}", lambda: self._answer(REFUSE_PROGRAM, refuse)),
+                margins=(GRID + 4, 6, GRID, 6),
+            )
         )
-        lay.setStretch(0, 1)
-        lay.setContentsMargins(GRID + 4, 6, GRID, 6)
-        holder.setLayout(lay)
         return holder
 
-    def _accept(self, program: str) -> None:
-        self._context.ask(self, ACCEPT_PROGRAM, AcceptProgram(program), self._decided)
-
-    def _refuse(self, program: str) -> None:
-        self._context.ask(self, REFUSE_PROGRAM, RefuseProgram(program), self._decided)
-
-    def _decided(self, _: Any) -> None:
-        self._context.bridge.want_flock()
+    def _answer(self, method: Method[P, R], wish: P) -> None:
+        self._context.ask(self, method, wish, lambda _: self._context.bridge.want_flock())

@@ -7,21 +7,51 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
+from gui.views.pieces import PLAIN, set_up
 from gui.words import tr, tr_n
+
+Answer = tuple[str, str, QMessageBox.ButtonRole, Callable[[], object]]
+"""A name for tests, what the button says, how it is meant, and what is done when it is pressed."""
+AWAY, ACCEPT = QMessageBox.ButtonRole.DestructiveRole, QMessageBox.ButtonRole.AcceptRole
+
+
+def ask(
+    parent: QWidget | None, name: str, question: str, more: str, no: str, *answers: Answer
+) -> QMessageBox:
+    """Ask a question with these answers; ``no`` is on the button by which nothing is done. Returns
+    at once, with the open box."""
+    box = set_up(
+        QMessageBox(parent),
+        name,
+        windowTitle="Wingbeat",
+        icon=QMessageBox.Icon.NoIcon,
+        textFormat=PLAIN,
+        text=question,
+        informativeText=more,
+        attribute=Qt.WidgetAttribute.WA_DeleteOnClose,
+    )
+    for each, text, role, act in answers:
+        made: QPushButton = box.addButton(text, role)
+        set_up(made, each, clicked=lambda _=False, act=act: act())
+    box.addButton(no, QMessageBox.ButtonRole.RejectRole)
+    box.open()
+    return box
 
 
 def ask_to_leave(parent: QWidget, leave: Callable[[], object]) -> QMessageBox:
-    """Ask whether to leave the flock; ``leave`` is called on a yes. Returns at once, with the open
-    box."""
-    box = _box(parent, "leaveBox", tr("Leave the flock?"))
-    box.setInformativeText(
-        tr("This computer forgets its key and works alone. To come back it has to be invited.")
-    )
-    yes = box.addButton(tr("Leave"), QMessageBox.ButtonRole.DestructiveRole)
-    box.addButton(tr("Stay"), QMessageBox.ButtonRole.RejectRole)
-    box.buttonClicked.connect(lambda pressed: leave() if pressed is yes else None)
-    box.open()
-    return box
+    """Ask whether to leave the flock; ``leave`` is called on a yes."""
+    more = tr("This computer forgets its key and works alone. To come back it has to be invited.")
+    answer = ("leave", tr("Leave"), AWAY, leave)
+    return ask(parent, "leaveBox", tr("Leave the flock?"), more, tr("Stay"), answer)
+
+
+def ask_to_expel(parent: QWidget, name: str, expel: Callable[[], object]) -> QMessageBox:
+    """Ask whether a machine is to be expelled from the flock; ``expel`` is called on a yes."""
+    question = tr("Expel {name} from the flock?", name=name)
+    more = tr("Its certificate is void on all machines at once. To come back it has to be "
+              "invited anew.")  # fmt: skip
+    answer = ("expel", tr("Expel"), AWAY, expel)
+    return ask(parent, "expelBox", question, more, tr("Keep it"), answer)
 
 
 def ask_to_quit(
@@ -32,52 +62,21 @@ def ask_to_quit(
     after: Callable[[], object],
 ) -> QMessageBox:
     """Ask what becomes of what runs here: ``quit_now`` or ``after`` is called by the answer, or
-    neither. Returns at once, with the open box."""
-    box = _box(parent, "quitBox", tr("Quit Wingbeat?"))
+    neither."""
+    now, more = tr("Quit"), tr("This computer then does not help the flock any more.")
+    later: tuple[Answer, ...] = ()
     if not hosted:
-        box.setInformativeText(
-            tr("The agent runs as a service of its own and goes on; only the window and the tray "
-               "icon end.")
-        )  # fmt: skip
+        more = tr("The agent runs as a service of its own and goes on; only the window and the "
+                  "tray icon end.")  # fmt: skip
     elif running:
-        box.setInformativeText(
-            tr_n(
-                "%n task(s) run here for the flock. Handed back, they begin anew on another "
-                "machine, or from where they last saved.",
-                "",
-                running,
-            )
+        now, later = tr("Hand back and quit"), (
+            ("quitAfter", tr("Finish, then quit"), ACCEPT, after),
+        )  # fmt: skip
+        more = tr_n(
+            "%n task(s) run here for the flock. Handed back, they begin anew on another "
+            "machine, or from where they last saved.",
+            "",
+            running,
         )
-    else:
-        box.setInformativeText(tr("This computer then does not help the flock any more."))
-    now: QPushButton = box.addButton(
-        tr("Hand back and quit") if hosted and running else tr("Quit"),
-        QMessageBox.ButtonRole.DestructiveRole,
-    )
-    now.setObjectName("quitNow")
-    later: QPushButton | None = None
-    if hosted and running:
-        later = box.addButton(tr("Finish, then quit"), QMessageBox.ButtonRole.AcceptRole)
-        later.setObjectName("quitAfter")
-    box.addButton(tr("Stay"), QMessageBox.ButtonRole.RejectRole)
-
-    def pressed(which: object) -> None:
-        if which is now:
-            quit_now()
-        elif later is not None and which is later:
-            after()
-
-    box.buttonClicked.connect(pressed)
-    box.open()
-    return box
-
-
-def _box(parent: QWidget | None, name: str, text: str) -> QMessageBox:
-    box = QMessageBox(parent)
-    box.setObjectName(name)
-    box.setWindowTitle("Wingbeat")
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setText(text)
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    return box
+    answers = (("quitNow", now, AWAY, quit_now), *later)
+    return ask(parent, "quitBox", tr("Quit Wingbeat?"), more, tr("Stay"), *answers)

@@ -6,13 +6,23 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from gui.model.queue import Queue, QueueRow
 from gui.model.screen import Changes
-from gui.theme.look import GRID
 from gui.views.columns import queue_columns
-from gui.views.pieces import Empty, action, button, filter_field, quiet, row, title
+from gui.views.pieces import (
+    HEAD_MARGINS,
+    Empty,
+    action,
+    button,
+    column,
+    filter_field,
+    quiet,
+    row,
+    timer,
+    title,
+)
 from gui.views.rows import Rows
 from gui.views.side_bar import Place
 from gui.views.table import Table
@@ -53,29 +63,18 @@ class QueuePage(QWidget):
                "that run, then those that wait, in the order in which the flock takes them."),
             button(tr("Submit a workflow …"), "queueSubmit", lambda: context.submit.emit(None), "submit"),
         )  # fmt: skip
-        self._lay()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PAUSE_MS)
-        self._timer.timeout.connect(self._show)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.table)
+        acts = (self.filter, self.log)
+        head = row(title(tr("Queue")), self.summary, "stretch", *acts, margins=HEAD_MARGINS)
+        column(head, (self._stack, 1), on=self, spacing=0)
+        action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
+        self._timer = timer(self, PAUSE_MS, self._show, once=True)
         self.table.chosen.connect(lambda chosen: self.log.setEnabled(chosen is not None))
         self.log.setEnabled(False)
         self.begins_at = self.table
         context.changed.connect(self._changed)
-
-    def _lay(self) -> None:
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(self.table)
-        head = row(title(tr("Queue")), self.summary, self.filter, self.log)
-        head.insertStretch(2)
-        head.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.setSpacing(0)
-        lay.addLayout(head)
-        lay.addWidget(self._stack, 1)
-        action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
 
     def _changed(self, changes: Changes) -> None:
         relevant = changes.workflows or changes.tasks or changes.everything

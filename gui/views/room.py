@@ -9,6 +9,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from gui.views.pieces import set_up
+
 FRAME_SIZE_MAX = QSize(16, 48)
 """What desktops put around a window."""
 
@@ -19,11 +21,14 @@ class Scrolled(QScrollArea):
     def __init__(self, page: QWidget) -> None:
         super().__init__()
         self._page = page
-        self.setWidget(page)
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        set_up(
+            self,
+            widget=page,
+            widgetResizable=True,
+            frameShape=QFrame.Shape.NoFrame,
+            focusPolicy=Qt.FocusPolicy.NoFocus,
+            horizontalScrollBarPolicy=Qt.ScrollBarPolicy.ScrollBarAlwaysOff,
+        )
 
     def sizeHint(self) -> QSize:
         """Return the size that the page wants without a scroll bar."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gui.theme.look import GRID
-from gui.views.pieces import label, quiet, strong
+from gui.views.pieces import column, grid, label, quiet, set_up, strong
 from gui.words import tr
 
 
@@ -39,17 +39,11 @@ class ShortcutsList(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("shortcuts")
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(3 * GRID)
-        grid.setVerticalSpacing(6)
-        grid.setColumnStretch(1, 1)
+        keys = grid(3 * GRID, 6, stretched=1)
         for place, (key, text) in enumerate(shortcuts()):
             shown = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
-            grid.addWidget(strong(shown), place, 0)
-            grid.addWidget(label(text), place, 1)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 2 * GRID, 0, 0)
-        lay.addLayout(grid)
-        lay.addWidget(quiet(tr("In a graph: arrows walk, + and - zoom, 0 shows all."), wrap=True))
-        lay.addStretch(1)
+            keys.addWidget(strong(shown), place, 0)
+            keys.addWidget(label(text), place, 1)
+        note = quiet(tr("In a graph: arrows walk, + and - zoom, 0 shows all."), wrap=True)
+        set_up(self, "shortcuts")
+        column(keys, note, "stretch", on=self, margins=(0, 2 * GRID, 0, 0))

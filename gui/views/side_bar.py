@@ -6,23 +6,14 @@ from enum import Enum
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QButtonGroup,
-    QFrame,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QLabel, QMenu, QWidget
 
 from gui.model.tray import Act, Entry
 from gui.theme.drawing import icon
 from gui.theme.look import GRID, look, small_font, strong_font
 from gui.theme.wing import plain_wing
 from gui.views.menus import fill
-from gui.views.pieces import line, row, strong
+from gui.views.pieces import LEFT, PLAIN, button, column, line, row, set_up, strong
 from gui.words import tr
 
 WIDTH = 25 * GRID
@@ -57,13 +48,17 @@ class PlaceButton(QAbstractButton):
         super().__init__()
         self.place = place
         self._told = "", False, ""
-        self.setAccessibleName(place_words(place))
-        self.setCheckable(True)
-        self.setObjectName(f"place_{place.value}")
-        self.setText(place_words(place))
-        self.setToolTip(tr("{place} (Ctrl+{number})", place=self.text(), number=number))
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        text = place_words(place)
+        set_up(
+            self,
+            f"place_{place.value}",
+            text,
+            text=text,
+            checkable=True,
+            toolTip=tr("{place} (Ctrl+{number})", place=text, number=number),
+            focusPolicy=Qt.FocusPolicy.TabFocus,
+            cursor=Qt.CursorShape.PointingHandCursor,
+        )
 
     def tell(self, count: str, marked: bool, meaning: str) -> None:
         """Show this count, and tell screen readers what it means; ``marked``: it asks for the
@@ -86,11 +81,8 @@ class PlaceButton(QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rect = self.rect().adjusted(0, 1, 0, -1)
         painter.setPen(Qt.PenStyle.NoPen)
-        if self.isChecked():
-            painter.setBrush(QColor(colours.selected))
-            painter.drawRoundedRect(rect, 6, 6)
-        elif self.underMouse():
-            painter.setBrush(QColor(colours.raised))
+        if self.isChecked() or self.underMouse():
+            painter.setBrush(QColor(colours.selected if self.isChecked() else colours.raised))
             painter.drawRoundedRect(rect, 6, 6)
         if self.hasFocus():
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -142,58 +134,36 @@ class SideBar(QFrame):
 
     went = Signal(object)
     pressed = Signal(object)
-    menu_wanted = Signal()
+    settings_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("sideBar")
-        self.setFixedWidth(WIDTH)
+        set_up(self, "sideBar", fixedWidth=WIDTH)
         self._group = QButtonGroup(self)
         self.buttons: dict[Place, PlaceButton] = {}
-        self._wing, self._name = QLabel(), strong("Wingbeat")
-        self.sentence = QLabel()
-        self.sentence.setWordWrap(True)
-        self.sentence.setObjectName("presenceSentence")
-        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self._wing = QLabel()
+        self.sentence = set_up(QLabel(), "presenceSentence", wordWrap=True, textFormat=PLAIN)
         self.pause_menu = QMenu(self)
-        self.pause = QPushButton(" " + tr("Pause"))
-        self.pause.setObjectName("pauseButton")
-        self.pause.setIcon(icon("pause"))
-        self.pause.setAutoDefault(False)
-        self.settings = QPushButton(" " + tr("Settings"))
-        self.settings.setObjectName("settingsButton")
-        self.settings.setIcon(icon("settings"))
-        self.settings.setProperty("flat", True)
-        self.settings.setAccessibleName(tr("Settings"))
-        self.settings.setAutoDefault(False)
+        self.pause = button(tr("Pause"), "pauseButton", self._pause_clicked, "pause")
+        self.settings = button(
+            tr("Settings"), "settingsButton", self.settings_wanted.emit, "settings", flat=True
+        )
         self._resume: Entry | None = None
-        self.pause.clicked.connect(self._pause_clicked)
-        self._lay()
+        for number, place in enumerate(Place, 1):
+            each = self.buttons[place] = PlaceButton(place, number)
+            self._group.addButton(each)
+            each.clicked.connect(lambda _=False, place=place: self.went.emit(place))
+        column(
+            row(self._wing, strong("Wingbeat"), "stretch", margins=(GRID, 0, 0, GRID)),
+            *self.buttons.values(),
+            *("stretch", (self.settings, LEFT), GRID // 2, line()),
+            *(GRID, self.sentence, GRID, self.pause),
+            on=self,
+            spacing=2,
+            margins=(GRID, 2 * GRID, GRID, GRID + 4),
+        )
         look().changed.connect(self._paint_wing)
         self._paint_wing()
-
-    def _lay(self) -> None:
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(GRID, 2 * GRID, GRID, GRID + 4)
-        lay.setSpacing(2)
-        head = row(self._wing, self._name)
-        head.setContentsMargins(GRID, 0, 0, GRID)
-        head.addStretch()
-        lay.addLayout(head)
-        for number, place in enumerate(Place, 1):
-            each = PlaceButton(place, number)
-            self._group.addButton(each)
-            self.buttons[place] = each
-            each.clicked.connect(lambda _=False, place=place: self.went.emit(place))
-            lay.addWidget(each)
-        lay.addStretch(1)
-        lay.addWidget(self.settings, 0, Qt.AlignmentFlag.AlignLeft)
-        lay.addSpacing(GRID // 2)
-        lay.addWidget(line())
-        lay.addSpacing(GRID)
-        lay.addWidget(self.sentence)
-        lay.addSpacing(GRID)
-        lay.addWidget(self.pause)
 
     def go(self, place: Place) -> None:
         """Show which place it is, without telling."""
@@ -205,22 +175,16 @@ class SideBar(QFrame):
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)
             self.sentence.setAccessibleName(sentence)
-        resume = next((each for each in entries if each.act is Act.RESUME), None)
-        if resume is not None:
-            self._resume = resume
-            self.pause.setMenu(None)  # type: ignore[arg-type]
-            self.pause.setText(" " + tr("Resume"))
-            self.pause.setIcon(icon("resume"))
-        else:
-            self._resume = None
-            if not self.pause_menu.isVisible():
-                fill(self.pause_menu, entries, self.pressed.emit)
-            if self.pause.menu() is None:
-                self.pause.setMenu(self.pause_menu)
-                self.pause.setText(" " + tr("Pause"))
-                self.pause.setIcon(icon("pause"))
+        self._resume = next((each for each in entries if each.act is Act.RESUME), None)
+        if self._resume is None and not self.pause_menu.isVisible():
+            fill(self.pause_menu, entries, self.pressed.emit)
+        if (self._resume is None) is not (self.pause.menu() is not None):
+            text, name = (
+                (tr("Pause"), "pause") if self._resume is None else (tr("Resume"), "resume")
+            )
+            self.pause.setMenu(self.pause_menu if self._resume is None else None)  # type: ignore[arg-type]
+            set_up(self.pause, says=text, text=f" {text}", icon=icon(name))
         self.pause.setEnabled(any(each.enabled for each in entries))
-        self.pause.setAccessibleName(self.pause.text().strip())
 
     def _pause_clicked(self) -> None:
         if self._resume is not None:

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from agent.api.history import STATISTICS, StatisticsReply, WeekView
 from agent.api.history import Statistics as Asked
 from gui.model.times import span
 from gui.theme.look import GRID, look, small_font, title_font
-from gui.views.pieces import quiet, row, strong
+from gui.views.pieces import TOP, column, grid, quiet, row, set_up, strong
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -27,39 +27,29 @@ class Statistics(QWidget):
     def __init__(self, context: ViewContext) -> None:
         super().__init__()
         self._context = context
-        self.setObjectName("statistics")
         self._numbers: dict[str, QLabel] = {}
-        self.note = quiet(wrap=True)
-        self.note.hide()
+        self.note = set_up(quiet(wrap=True), visible=False)
         self.hours = WeekBars(tr("Hours given by this computer"), _hours)
         self.done = WeekBars(tr("Tasks done by the flock"), _number)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(3 * GRID)
-        grid.setVerticalSpacing(2)
-        facts = (
-            ("hours", tr("given this week")),
-            ("here", tr("tasks done here")),
-            ("done", tr("tasks done by the flock")),
-            ("failed", tr("failed")),
-            ("median", tr("usual wait")),
-            ("longest", tr("longest wait")),
-        )
-        for place, (key, text) in enumerate(facts):
-            number = self._numbers[key] = QLabel("–")
-            number.setFont(title_font())
-            number.setObjectName(f"statistics_{key}")
-            number.setAccessibleName(text)
-            grid.addWidget(number, 0, place)
-            grid.addWidget(quiet(text, wrap=True), 1, place, Qt.AlignmentFlag.AlignTop)
-            grid.setColumnStretch(place, 1)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(3 * GRID, 3 * GRID, 3 * GRID, 3 * GRID)
-        lay.setSpacing(3 * GRID)
-        lay.addWidget(self.note)
-        lay.addLayout(grid)
+        facts = grid(3 * GRID, 2)
+        for place, (key, text) in enumerate(
+            (
+                ("hours", tr("given this week")),
+                ("here", tr("tasks done here")),
+                ("done", tr("tasks done by the flock")),
+                ("failed", tr("failed")),
+                ("median", tr("usual wait")),
+                ("longest", tr("longest wait")),
+            )
+        ):
+            number = set_up(QLabel("–"), f"statistics_{key}", text, font=title_font())
+            self._numbers[key] = number
+            facts.addWidget(number, 0, place)
+            facts.addWidget(quiet(text, wrap=True), 1, place, TOP)
+            facts.setColumnStretch(place, 1)
         charts = row(self.hours, self.done, spacing=4 * GRID)
-        lay.addLayout(charts)
-        lay.addStretch(1)
+        lay = column(self.note, facts, charts, "stretch", spacing=3 * GRID, margins=3 * GRID)
+        set_up(self, "statistics", layout=lay)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Ask the agent for the weeks, for somebody looks."""
@@ -100,11 +90,7 @@ class WeekBars(QWidget):
         self._said = said
         self._bars: list[tuple[str, float]] = []
         self.setMinimumHeight(CHART_HEIGHT + 4 * GRID)
-        self._heading = strong(heading)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.addWidget(self._heading, 0, Qt.AlignmentFlag.AlignTop)
-        self.setAccessibleName(heading)
+        column((strong(heading), TOP), on=set_up(self, says=heading))
 
     def tell(self, bars: list[tuple[str, float]]) -> None:
         """Show these bars from now on: the name of each week with its number, the latest last."""

@@ -15,13 +15,10 @@ from PySide6.QtCore import QEvent, QProcess, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QFormLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -36,7 +33,21 @@ from gui.model.planning import fits_text, planned_tasks, refusals, summary_text,
 from gui.theme.drawing import mark_icon
 from gui.theme.look import GRID
 from gui.views.graph_view import GraphView
-from gui.views.pieces import button, form_row, label, quiet, row, strong
+from gui.views.pieces import (
+    Sheet,
+    button,
+    column,
+    form,
+    form_row,
+    held,
+    label,
+    quiet,
+    row,
+    set_up,
+    splitter,
+    strong,
+    timer,
+)
 from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
@@ -57,7 +68,7 @@ class _File:
     in_editor: bool = False
 
 
-class SubmitSheet(QDialog):
+class SubmitSheet(Sheet):
     """``submitted`` with the name of each workflow that was accepted."""
 
     submitted = Signal(str)
@@ -65,22 +76,17 @@ class SubmitSheet(QDialog):
     def __init__(
         self, context: ViewContext, paths: list[Path], parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__(parent, "submitSheet", tr("Submit a workflow"))
         self._context = context
         self._files = [_File(path) for path in paths]
         self._preview = Preview(context.bridge.client(self))
         self._shown: tuple[str, ...] | None = None
         self._told_more = self._keyboard_given = False
-        self.setObjectName("submitSheet")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Submit a workflow"))
         self.resize(110 * GRID, 76 * GRID)
         self._make_parts()
         self._lay()
-        self._typing = QTimer(self)
-        self._typing.setSingleShot(True)
-        self._typing.setInterval(TYPING_PAUSE_MS)
-        self._typing.timeout.connect(lambda: self._check(self._current()))
+        check = self._check
+        self._typing = timer(self, TYPING_PAUSE_MS, lambda: check(self._current()), once=True)
         for each in self._files:
             self._check(each)
         self.files.setCurrentRow(0)
@@ -88,62 +94,33 @@ class SubmitSheet(QDialog):
     # -- parts -------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
-        self.files = QListWidget()
-        self.files.setObjectName("submitFiles")
-        self.files.setAccessibleName(tr("Files"))
+        self.files = set_up(QListWidget(), "submitFiles", tr("Files"))
         for each in self._files:
             item = QListWidgetItem(mark_icon(Mark.WAITING), each.path.name)
             item.setToolTip(str(each.path))
             self.files.addItem(item)
         self.files.setVisible(len(self._files) > 1)
         self.files.currentRowChanged.connect(lambda _: self._show())
-        self.name, self.summary = strong(), label()
-        self.name.setObjectName("submitName")
-        self.summary.setObjectName("submitSummary")
-        self.form = QFormLayout()
-        self.form.setHorizontalSpacing(2 * GRID)
-        self.form_holder = QWidget()
-        self.form_holder.setLayout(self.form)
-        self.form.setContentsMargins(0, 0, 0, 0)
-        self.graph = GraphView()
-        self.graph.setObjectName("submitGraph")
-        self.faults = QListWidget()
-        self.faults.setObjectName("submitFaults")
-        self.faults.setAccessibleName(tr("Faults"))
-        self.faults.setWordWrap(True)
+        self.name, self.summary = strong(name="submitName"), label(name="submitSummary")
+        self.form = form()
+        self.form_holder = held(self.form)
+        self.graph = set_up(GraphView(), "submitGraph")
+        self.faults = set_up(QListWidget(), "submitFaults", tr("Faults"), wordWrap=True)
         self.faults.itemActivated.connect(lambda _: self._edit())
-        self.machines = quiet(wrap=True)
-        self.machines.setObjectName("submitMachines")
+        self.machines = quiet(name="submitMachines", wrap=True)
         self.edit = button(tr("Open in editor"), "submitEdit", self._edit, "edit")
         self.submit = button(tr("Submit"), "submitDo", self._submit, "submit", primary=True)
         self.submit.setDefault(True)
         self.away = button(tr("Close"), "submitClose", self.close)
-        self.note = quiet(wrap=True)
-        self.note.setObjectName("submitNote")
+        self.note = quiet(name="submitNote", wrap=True)
 
     def _lay(self) -> None:
-        right = QWidget()
-        inner = QVBoxLayout(right)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(GRID)
-        inner.addWidget(self.name)
-        inner.addWidget(self.summary)
-        inner.addWidget(self.form_holder)
-        inner.addWidget(self.faults, 1)
-        inner.addWidget(self.graph, 2)
-        inner.addWidget(self.machines)
-        split = QSplitter()
-        split.addWidget(self.files)
-        split.addWidget(right)
-        split.setSizes([24 * GRID, 86 * GRID])
-        split.setChildrenCollapsible(False)
-        bottom = row(self.note, self.edit, self.away, self.submit)
-        bottom.setStretch(0, 1)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        lay.setSpacing(GRID)
-        lay.addWidget(split, 1)
-        lay.addLayout(bottom)
+        head = (self.name, self.summary, self.form_holder)
+        right = held(column(*head, (self.faults, 1), (self.graph, 2), self.machines))
+        sizes = [24 * GRID, 86 * GRID]
+        split = splitter("", Qt.Orientation.Horizontal, sizes, self.files, right)
+        bottom = row((self.note, 1), self.edit, self.away, self.submit)
+        column((split, 1), bottom, on=self, margins=2 * GRID)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Submit by Enter, but press the button that has the keyboard if it is another one."""
@@ -274,35 +251,29 @@ class SubmitSheet(QDialog):
             file.values[variable.name] = text
             self._typing.start()
 
+        name, says = f"variable_{variable.name}", variable.says or variable.name
         if variable.choices:
-            box = QComboBox()
+            box = set_up(QComboBox(), name, says)
             box.addItems(list(variable.choices))
             box.setCurrentText(value)
             file.values.setdefault(variable.name, box.currentText())
             box.currentTextChanged.connect(typed)
-            box.setObjectName(f"variable_{variable.name}")
-            box.setAccessibleName(variable.says or variable.name)
             return box
-        made = QLineEdit(value)
-        made.setObjectName(f"variable_{variable.name}")
-        made.setAccessibleName(variable.says or variable.name)
-        made.setPlaceholderText(variable.type)
-        made.textEdited.connect(typed)
-        return made
+        hint = variable.type
+        return set_up(QLineEdit(value), name, says, placeholderText=hint, textEdited=typed)
 
     def _show_faults(self, found: Checked) -> None:
         self.faults.clear()
         lines = [
-            tr("Line {line}: {text}", line=line, text=text) if line else text
+            (tr("Line {line}: {text}", line=line, text=text) if line else text, line)
             for each in found.faults[:FAULTS_SHOWN_MAX]
             for line, text in [(each.place.line, each.words(tr))]
         ]
-        lines += refusals(found.plan)
-        for text in lines:
-            self.faults.addItem(QListWidgetItem(mark_icon(Mark.FAILED), text))
-        for place, each in enumerate(found.faults[:FAULTS_SHOWN_MAX]):
-            self.faults.item(place).setData(LINE, each.place.line)
-        self.faults.setVisible(bool(lines))
+        for text, line in [*lines, *((each, None) for each in refusals(found.plan))]:
+            item = QListWidgetItem(mark_icon(Mark.FAILED), text)
+            item.setData(LINE, line)
+            self.faults.addItem(item)
+        self.faults.setVisible(self.faults.count() > 0)
 
     # -- acts --------------------------------------------------------------------------------
 

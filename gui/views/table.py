@@ -8,7 +8,6 @@ from PySide6.QtCore import (
     QItemSelectionModel,
     QSettings,
     Qt,
-    QTimer,
     Signal,
 )
 from PySide6.QtGui import QResizeEvent
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from gui.theme.look import GRID, look
 from gui.views.cells import Cells
+from gui.views.pieces import set_up, timer
 from gui.views.rows import Rows
 
 ROW_HEIGHT = 4 * GRID
@@ -32,17 +32,20 @@ class Table(QTableView):
     def __init__(self, rows: Rows, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows = rows
-        self.setObjectName(name)
-        self.setAccessibleName(title)
-        self.setModel(rows)
-        self.setShowGrid(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setTabKeyNavigation(False)
-        self.setWordWrap(False)
-        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        set_up(
+            self,
+            name,
+            title,
+            model=rows,
+            showGrid=False,
+            selectionBehavior=QAbstractItemView.SelectionBehavior.SelectRows,
+            selectionMode=QAbstractItemView.SelectionMode.ExtendedSelection,
+            verticalScrollMode=QAbstractItemView.ScrollMode.ScrollPerPixel,
+            horizontalScrollMode=QAbstractItemView.ScrollMode.ScrollPerPixel,
+            tabKeyNavigation=False,
+            wordWrap=False,
+            textElideMode=Qt.TextElideMode.ElideRight,
+        )
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
         self._lay_header()
@@ -51,30 +54,30 @@ class Table(QTableView):
         look().changed.connect(self.viewport().update)
 
     def _lay_header(self) -> None:
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setMinimumSectionSize(7 * GRID)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSortIndicatorClearable(True)
+        columns = self.rows.columns
+        header = set_up(
+            self.horizontalHeader(),
+            highlightSections=False,
+            sectionResizeMode=QHeaderView.ResizeMode.Interactive,
+            minimumSectionSize=7 * GRID,
+            defaultAlignment=Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+            sortIndicatorClearable=True,
+        )
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
         stored = QSettings().value(f"columns/{self.objectName()}")
-        for place, column in enumerate(self.rows.columns):
-            self.setColumnWidth(place, column.width)
-        if isinstance(stored, list) and len(stored) == len(self.rows.columns):
-            for place, width in enumerate(stored):
-                self.setColumnWidth(place, max(4 * GRID, int(width)))
-        for place, column in enumerate(self.rows.columns):
+        known = isinstance(stored, list) and len(stored) == len(columns)
+        self._widths = [
+            max(4 * GRID, int(stored[place])) if known else column.width
+            for place, column in enumerate(columns)
+        ]
+        for place, column in enumerate(columns):
+            self.setColumnWidth(place, self._widths[place])
             if column.stretch:
                 header.setSectionResizeMode(place, QHeaderView.ResizeMode.Stretch)
-        self._widths = [self.columnWidth(place) for place in range(len(self.rows.columns))]
         self._fitting = False
         """Whether widths change by the room there is, and not by a person's hand."""
-        self._resized = QTimer(self)
-        self._resized.setSingleShot(True)
-        self._resized.setInterval(REMEMBER_MS)
-        self._resized.timeout.connect(self._remember)
+        self._resized = timer(self, REMEMBER_MS, self._remember, once=True)
         header.sectionResized.connect(self._section_resized)
 
     def _section_resized(self, place: int, before: int, width: int) -> None:

@@ -5,17 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QScrollArea, QWidget
 
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
@@ -37,7 +29,21 @@ from gui.theme.look import GRID
 from gui.views.flow import Flow
 from gui.views.gate_dialog import GateDialog
 from gui.views.outputs import Outputs
-from gui.views.pieces import button, label, line, quiet, row, strong
+from gui.views.pieces import (
+    LEFT,
+    SELECTABLE,
+    TOP,
+    button,
+    column,
+    grid,
+    label,
+    line,
+    quiet,
+    row,
+    set_up,
+    strong,
+    timer,
+)
 from gui.views.task_menu import add_priorities
 from gui.views.view_context import ViewContext
 from gui.wording import all_explained, explained, story_line
@@ -60,28 +66,33 @@ class TaskDetails(QScrollArea):
         self._workflow: WorkflowView | None = None
         self._tasks: list[TaskView] = []
         self._asked = ""
-        self.setObjectName("details")
-        self.setAccessibleName(tr("Details"))
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._mark, self.name = QLabel(), strong()
-        self.name.setWordWrap(True)
-        self.name.setObjectName("detailsName")
-        self._facts = QGridLayout()
-        self._facts.setColumnStretch(1, 1)
-        self._facts.setHorizontalSpacing(2 * GRID)
-        self._facts.setVerticalSpacing(6)
-        self.now, self.moves = label(), quiet(small=False, wrap=True)
-        self.now.setObjectName("whyNow")
-        self.moves.setObjectName("whyMoves")
-        self.moves.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._fact_labels: list[tuple[QLabel, QLabel]] = []
+        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        set_up(
+            self, "details", tr("Details"), widgetResizable=True, horizontalScrollBarPolicy=policy
+        )
+        self._mark, self.name = QLabel(), set_up(strong(name="detailsName"), wordWrap=True)
+        self._facts = grid(2 * GRID, 6, stretched=1)
+        self.now = label(name="whyNow")
+        self.moves = set_up(quiet(name="whyMoves", wrap=True), textInteractionFlags=SELECTABLE)
         self.outputs = Outputs(context)
         self._make_buttons()
-        self._lay()
-        self._why_timer = QTimer(self)
-        self._why_timer.setSingleShot(True)
-        self._why_timer.setInterval(WHY_PAUSE_MS)
-        self._why_timer.timeout.connect(self._ask_why)
+        self._why = (line(), strong(tr("Why")), self.now, self.moves)
+        self._inner = QWidget()
+        column(
+            row(self._mark, (self.name, 1)),
+            self._facts,
+            Flow(self.done, self.log, self.retry, self.cancel, self.priority, spacing=GRID),
+            self.outputs,
+            GRID // 2,
+            *self._why,
+            (self.copy, LEFT),
+            "stretch",
+            on=self._inner,
+            margins=2 * GRID,
+        )
+        self.setWidget(self._inner)
+        self._why_timer = timer(self, WHY_PAUSE_MS, self._ask_why, once=True)
 
     def _make_buttons(self) -> None:
         self.done = button(tr("Mark done"), "markDone", self._mark_done, "check", primary=True)
@@ -89,31 +100,10 @@ class TaskDetails(QScrollArea):
         self.retry = button(tr("Retry from here"), "retryFrom", self.try_again, "retry")
         self.cancel = button(tr("Cancel"), "cancelTask", self._cancel, "cancel")
         self.priority = button(tr("Priority"), "priorityButton", lambda: None, "priority")
-        self.priority_menu = QMenu(self)
-        self.priority_menu.setObjectName("priorityMenu")
+        self.priority_menu = set_up(QMenu(self), "priorityMenu")
         add_priorities(self.priority_menu, self._set_priority)
         self.priority.setMenu(self.priority_menu)
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
-
-    def _lay(self) -> None:
-        self._inner = inner = QWidget()
-        lay = QVBoxLayout(inner)
-        lay.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
-        lay.setSpacing(GRID)
-        head = row(self._mark, self.name)
-        head.setStretch(1, 1)
-        lay.addLayout(head)
-        lay.addLayout(self._facts)
-        acts = (self.done, self.log, self.retry, self.cancel, self.priority)
-        lay.addLayout(Flow(*acts, spacing=GRID))
-        lay.addWidget(self.outputs)
-        lay.addSpacing(GRID // 2)
-        self._why_line, self._why_title = line(), strong(tr("Why"))
-        for part in (self._why_line, self._why_title, self.now, self.moves):
-            lay.addWidget(part)
-        lay.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignLeft)
-        lay.addStretch(1)
-        self.setWidget(inner)
 
     def tell(self, workflow: WorkflowView | None, tasks: Sequence[TaskView]) -> None:
         """Show one task, several, or the workflow itself if there are none; without a workflow,
@@ -136,10 +126,7 @@ class TaskDetails(QScrollArea):
         self._show_mark(mark, task.permille if mark is Mark.RUNNING else None)
         self.name.setText(task.name)
         facts = [
-            (
-                tr("State"),
-                _state_text(task, now_s),
-            ),
+            (tr("State"), _state_text(task, now_s)),
             (tr("To do"), task.asks if task.gate else ""),
             (tr("Program"), task.program),
             (tr("Machine"), task.host),
@@ -173,10 +160,11 @@ class TaskDetails(QScrollArea):
             self._show_mark(mark, workflow.permille if mark is Mark.RUNNING else None)
             self.name.setText(workflow.name)
             own = self._context.screen.tasks_of(workflow.workflow)
+            failed, gate = self._failed_task(), self._waiting_gate()
             facts = [
                 (tr("State"), outlook(workflow, own, now_s)),
-                (tr("Why"), self._why_failed()),
-                (tr("To do"), self._to_do()),
+                (tr("Why"), explained(failed.why, failed.reason) if failed else ""),
+                (tr("To do"), gate.asks if gate else ""),
                 (tr("Done"), progress_text(workflow)),
                 (tr("Priority"), priority_text(workflow.priority)),
                 (tr("Owner"), workflow.submitter),
@@ -198,7 +186,7 @@ class TaskDetails(QScrollArea):
         self._show_button(self.priority, not tasks and not ended)
         self.retry.setText(" " + (tr("Retry from here") if tasks else tr("Retry")))
         self.retry.setAccessibleName(self.retry.text().strip())
-        for part in (self._why_line, self._why_title, self.now, self.moves, self.copy):
+        for part in (*self._why, self.copy):
             part.setVisible(single is not None)
 
     def _show_button(self, button_: QPushButton, shown: bool) -> None:
@@ -215,19 +203,16 @@ class TaskDetails(QScrollArea):
     def _show_facts(self, facts: list[tuple[str, str]]) -> None:
         """Labels are kept and told anew, so that nothing flickers."""
         said = [(name, text) for name, text in facts if text]
-        for place in range(max(len(said), self._facts.rowCount())):
-            names = self._facts.itemAtPosition(place, 0)
-            if place >= len(said):
-                if names is not None:
-                    _hide(self._facts, place)
-                continue
-            if names is None:
-                self._facts.addWidget(quiet(), place, 0, Qt.AlignmentFlag.AlignTop)
-                self._facts.addWidget(label(), place, 1)
-            for across in (0, 1):
-                widget = _label_at(self._facts, place, across)
-                widget.setText(said[place][across])
-                widget.show()
+        while len(self._fact_labels) < len(said):
+            made, place = (quiet(), label()), len(self._fact_labels)
+            self._facts.addWidget(made[0], place, 0, TOP)
+            self._facts.addWidget(made[1], place, 1)
+            self._fact_labels.append(made)
+        for place, labels in enumerate(self._fact_labels):
+            for across, each in enumerate(labels):
+                each.setVisible(place < len(said))
+                if place < len(said):
+                    each.setText(said[place][across])
 
     def _waiting_gate(self) -> TaskView | None:
         """The step that waits: the chosen one, or the only one of the workflow."""
@@ -244,14 +229,6 @@ class TaskDetails(QScrollArea):
             return None
         own = self._context.screen.tasks_of(self._workflow.workflow)
         return next((task for task in own if mark_of_task(task) is Mark.FAILED), None)
-
-    def _why_failed(self) -> str:
-        task = self._failed_task()
-        return explained(task.why, task.reason) if task is not None else ""
-
-    def _to_do(self) -> str:
-        gate = self._waiting_gate()
-        return gate.asks if gate is not None else ""
 
     # -- why ---------------------------------------------------------------------------------
 
@@ -280,7 +257,7 @@ class TaskDetails(QScrollArea):
             return ()
         every = self._context.screen.tasks_of(self._workflow.workflow)
         found: dict[str, None] = {}
-        for task in self._tasks[:1] if len(self._tasks) == 1 else self._tasks:
+        for task in self._tasks:
             if task.state in ENDED and task.state is not TaskState.TERMINATED:
                 found.update(dict.fromkeys(retry_from(task, every)))
         return tuple(found)
@@ -373,15 +350,3 @@ def _state_text(task: TaskView, now_s: float) -> str:
 def _upper(text: str, name: str) -> str:
     """Return the text as a sentence begins, but for a name, which is as it was given."""
     return text if text.startswith(name) else text[:1].upper() + text[1:]
-
-
-def _label_at(grid: QGridLayout, place: int, across: int) -> QLabel:
-    item = grid.itemAtPosition(place, across)
-    widget = item.widget() if item is not None else None
-    assert isinstance(widget, QLabel)
-    return widget
-
-
-def _hide(grid: QGridLayout, place: int) -> None:
-    for across in (0, 1):
-        _label_at(grid, place, across).hide()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
@@ -15,7 +16,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from agent.api.values import ENDED, PRIORITY_NAMES, NamedPriority, TaskState
 from agent.api.work import TaskView
 from gui.theme.drawing import icon
-from gui.views.menus import add_copy, context_menu
+from gui.views.menus import add_copy, add_entry, context_menu
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -37,11 +38,12 @@ def task_menu(
     """Open the menu of a task at this place, and return it; what cannot be done now is disabled."""
     menu = context_menu(parent, "taskMenu")
     ended = task.state in ENDED
+    has_result = any(not each.external for each in task.outputs)
     for name, text, icon_name, able, act in (
         ("log", tr("Log"), "log", bool(not task.gate and task.attempt), context.log_of.emit),
         ("why", tr("Why"), "why", True, acts.show_why),
         ("done", tr("Mark done"), "check", task.state is TaskState.WAITING, acts.mark_done),
-        ("result", tr("Open result"), "folder", _has_result(task), acts.open_result),
+        ("result", tr("Open result"), "folder", has_result, acts.open_result),
         ("", "", "", False, None),
         ("retry", tr("Retry from here"), "retry", ended and task.state is not TaskState.TERMINATED,
          acts.retry),
@@ -49,11 +51,8 @@ def task_menu(
     ):  # fmt: skip
         if act is None:
             menu.addSeparator()
-            continue
-        entry = menu.addAction(icon(icon_name), text)
-        entry.setObjectName(name)
-        entry.setEnabled(able)
-        entry.triggered.connect(lambda _=False, act=act: act(task))
+        else:
+            add_entry(menu, name, text, partial(act, task), icon_name, able=able)
     add_priorities(menu, lambda value: context.set_priority(task.workflow, value))
     menu.addSeparator()
     add_copy(menu, task.task)
@@ -71,10 +70,4 @@ def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
         (tr("Between"), sum(PRIORITY_NAMES.values()) // 2),
         (tr("Low"), PRIORITY_NAMES["low"]),
     ):
-        entry = inner.addAction(text)
-        entry.setObjectName(f"priority {value}")
-        entry.triggered.connect(lambda _=False, value=value: act(value))
-
-
-def _has_result(task: TaskView) -> bool:
-    return any(not each.external for each in task.outputs)
+        add_entry(inner, f"priority {value}", text, partial(act, value))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QHelpEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
 from agent.api.history import RUNS, Runs, TaskRuns
 from agent.client import Client
@@ -20,7 +20,7 @@ from gui.model.times import clock
 from gui.theme.colours import WORKFLOW_HUES, text_on
 from gui.theme.drawing import draw_mark
 from gui.theme.look import GRID, look, small_font
-from gui.views.pieces import quiet
+from gui.views.pieces import CENTRED, column, quiet, set_up, timer
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -39,9 +39,8 @@ class TimelineView(QAbstractScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("timeline")
-        self.setAccessibleName(tr("Timeline: who ran what when"))
-        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        says = tr("Timeline: who ran what when")
+        set_up(self, "timeline", says, frameShape=QAbstractScrollArea.Shape.NoFrame)
         self.timeline = Timeline()
         self._zoom = 1.0
         self._tops: dict[str, int] = {}
@@ -240,15 +239,9 @@ class WorkflowTimeline(QWidget):
         self._context, self._workflow, self._asking = context, "", False
         self._tasks: tuple[TaskRuns, ...] = ()
         self.view = TimelineView()
-        self.note = quiet(tr("Nothing has run yet."))
-        self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.addWidget(self.note)
-        lay.addWidget(self.view, 1)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(READ_PAUSE_MS)
+        self.note = set_up(quiet(tr("Nothing has run yet.")), alignment=CENTRED)
+        column(self.note, (self.view, 1), on=self)
+        self._timer = timer(self, READ_PAUSE_MS, lambda: None, once=True)
 
     def choose(self, workflow: str) -> None:
         """Show this workflow from now on, or all of them if it is empty, and read its runs."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from agent.api.datasets import DATASETS, Datasets, DatasetsReply
 from agent.api.rpc import Method
@@ -21,9 +21,10 @@ from agent.api.work import CANCEL, GATE, PRIORITY, RETRY, Cancel, Gate, Retry, S
 from agent.client import Home
 from gui.bridge.bridge import Bridge
 from gui.model.early import EarlyPause
-from gui.model.notices import DatasetsNamed, VolunteeringRead
+from gui.model.notices import DatasetsNamed
 from gui.model.screen import Changes, Screen
 from gui.model.tray import Act, Entry
+from gui.views.pieces import timer
 
 NAMES_MAX = 2_000
 NAMES_PAUSE_S = 4.0
@@ -53,9 +54,7 @@ class ViewContext(QObject):
         self._attended = ""
         self._stale: set[str] = set()
         self._read_s = 0.0
-        self._again = QTimer(self)
-        self._again.setSingleShot(True)
-        self._again.timeout.connect(self._read_again)
+        self._again = timer(self, READ_AGAIN_MS, self._read_again, once=True)
         bridge.bundle.connect(self.take)
         bridge.unheard.connect(self.failed)
 
@@ -182,7 +181,7 @@ class ViewContext(QObject):
             self.screen.early = early
             self.changed.emit(Changes(volunteering=True))
             return
-        self.ask(self, method, params, lambda view: self.take((VolunteeringRead(view),)))
+        self.ask(self, method, params, lambda view: self.take((view,)))
 
     def _say_early(self, early: EarlyPause) -> None:
         self.screen.early = None

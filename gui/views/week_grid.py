@@ -8,10 +8,17 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gui.model.week import DAYS, HOURS_OF_DAY, Cells, with_block
 from gui.theme.look import GRID, look, small_font
+from gui.views.pieces import set_up
 from gui.words import tr
 
 CELL_HEIGHT, CELL_WIDTH_MIN = 20, 16
 DAY_WIDTH, AXIS_HEIGHT = 6 * GRID, 20
+_STEPS = {
+    Qt.Key.Key_Left: (0, -1),
+    Qt.Key.Key_Right: (0, 1),
+    Qt.Key.Key_Up: (-1, 0),
+    Qt.Key.Key_Down: (1, 0),
+}
 
 
 def day_words(day: int) -> str:
@@ -28,10 +35,13 @@ class WeekGrid(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("weekGrid")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        set_up(
+            self,
+            "weekGrid",
+            focusPolicy=Qt.FocusPolicy.StrongFocus,
+            minimumWidth=DAY_WIDTH + HOURS_OF_DAY * CELL_WIDTH_MIN,
+        )
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(DAY_WIDTH + HOURS_OF_DAY * CELL_WIDTH_MIN)
         self.cells: Cells = frozenset()
         self._before: Cells = frozenset()
         self._first: tuple[int, int] | None = None
@@ -76,21 +86,17 @@ class WeekGrid(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk by arrows; paint or wipe the cell by space, which emits ``changed``."""
         day, hour = self._at
-        match event.key():
-            case Qt.Key.Key_Left:
-                self._at = (day, max(0, hour - 1))
-            case Qt.Key.Key_Right:
-                self._at = (day, min(HOURS_OF_DAY - 1, hour + 1))
-            case Qt.Key.Key_Up:
-                self._at = (max(0, day - 1), hour)
-            case Qt.Key.Key_Down:
-                self._at = (min(len(DAYS) - 1, day + 1), hour)
-            case Qt.Key.Key_Space:
-                self.cells = with_block(self.cells, self._at, self._at, self._at not in self.cells)
-                self.changed.emit()
-            case _:
-                super().keyPressEvent(event)
-                return
+        down, right = _STEPS.get(Qt.Key(event.key()), (0, 0))
+        if event.key() == Qt.Key.Key_Space:
+            self.cells = with_block(self.cells, self._at, self._at, self._at not in self.cells)
+            self.changed.emit()
+        elif not (down or right):
+            super().keyPressEvent(event)
+            return
+        self._at = (
+            min(max(0, day + down), len(DAYS) - 1),
+            min(max(0, hour + right), HOURS_OF_DAY - 1),
+        )
         self._tell_name()
         self.update()
 

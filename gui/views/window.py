@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -22,18 +23,10 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import (
-    QApplication,
-    QFileDialog,
-    QHBoxLayout,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from agent.api.work import TaskView
 from gui import settings
-from gui.bridge.bridge import is_gone
 from gui.bridge.submitting import workflow_files
 from gui.model.flock import up_count
 from gui.model.screen import Changes
@@ -47,7 +40,9 @@ from gui.model.tray import (
 from gui.model.trouble import agent_trouble
 from gui.startup import Login
 from gui.views.bars import Bar, TroubleBar
+from gui.views.choosing import files_to_open
 from gui.views.log_window import LogWindow
+from gui.views.pieces import column, row, set_up, timer
 from gui.views.room import keep_on_screen
 from gui.views.side_bar import Place, SideBar
 from gui.views.submit_sheet import SubmitSheet
@@ -55,6 +50,9 @@ from gui.views.veil import Veil, paths_in
 from gui.views.view_context import ViewContext
 from gui.views.workflows_page import WorkflowsPage
 from gui.words import tr, tr_n
+
+if TYPE_CHECKING:
+    from gui.views.settings_dialog import SettingsDialog
 
 TICK_MS = 1000
 QUIET_TICKS = 10
@@ -80,13 +78,11 @@ class Window(QWidget):
     def __init__(self, context: ViewContext, login: Login) -> None:
         super().__init__()
         self._context, self._login = context, login
-        self.setObjectName("window")
-        self.setWindowTitle("Wingbeat")
-        self.setAcceptDrops(True)
+        set_up(self, "window", windowTitle="Wingbeat", acceptDrops=True)
         self.side = SideBar()
         self.side.went.connect(self.go)
         self.side.pressed.connect(context.press)
-        self.side.settings.clicked.connect(self.open_settings)
+        self.side.settings_wanted.connect(self.open_settings)
         self.trouble = TroubleBar("agentTrouble", self.remedy_wanted.emit)
         self.fault, self.said = Bar("fault"), Bar("said", "notice")
         self.stack = QStackedWidget()
@@ -94,15 +90,11 @@ class Window(QWidget):
         self._logs: list[LogWindow] = []
         self._ticks = 0
         self._veil = Veil(self)
-        self._lay()
+        right = column(self.trouble, self.fault, self.said, (self.stack, 1), spacing=0)
+        self.setLayout(row(self.side, (right, 1), spacing=0))
         self._make_shortcuts()
-        self._said_timer = QTimer(self)
-        self._said_timer.setSingleShot(True)
-        self._said_timer.setInterval(SAID_MS)
-        self._said_timer.timeout.connect(self.said.hide)
-        self._tick_timer = QTimer(self)
-        self._tick_timer.setInterval(TICK_MS)
-        self._tick_timer.timeout.connect(self._tick)
+        self._said_timer = timer(self, SAID_MS, self.said.hide, once=True)
+        self._tick_timer = timer(self, TICK_MS, self._tick)
         self._listen()
         threading.Thread(target=_load_the_rest, daemon=True).start()
         self._restore()
@@ -111,24 +103,11 @@ class Window(QWidget):
 
     def _listen(self) -> None:
         self._context.changed.connect(self.refresh)
-        self._context.failed.connect(self._complain)
+        self._context.failed.connect(self.fault.say)
         self._context.said.connect(self._say)
         self._context.go_to.connect(self.show_there)
         self._context.submit.connect(self.submit)
         self._context.log_of.connect(self.open_log)
-
-    def _lay(self) -> None:
-        right = QVBoxLayout()
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(0)
-        for bar in (self.trouble, self.fault, self.said):
-            right.addWidget(bar)
-        right.addWidget(self.stack, 1)
-        lay = QHBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.setSpacing(0)
-        lay.addWidget(self.side)
-        lay.addLayout(right, 1)
 
     def _make_shortcuts(self) -> None:
         acts: list[tuple[str, Callable[[], object]]] = [
@@ -267,9 +246,6 @@ class Window(QWidget):
         if tick is not None:
             tick()
 
-    def _complain(self, sentence: str) -> None:
-        self.fault.say(sentence)
-
     def _say(self, sentence: str) -> None:
         self.said.say(sentence)
         self._said_timer.start()
@@ -280,25 +256,22 @@ class Window(QWidget):
         """Open the sheet that submits these files, and return it; None asks the person for files.
         Returns None if none are chosen or found, and says why in the latter case."""
         if paths is None:
-            patterns = " ".join(WORKFLOW_SUFFIXES)
-            paths, _ = QFileDialog.getOpenFileNames(
-                self,
-                tr("Submit a workflow"),
-                settings.last_folder("submit"),
-                tr("Workflows ({patterns})", patterns=patterns),
-            )
-        if not paths or is_gone(self):
+            shown = tr("Workflows ({patterns})", patterns=" ".join(WORKFLOW_SUFFIXES))
+            chosen = files_to_open(self, "submit", tr("Submit a workflow"), shown)
+        else:
+            chosen = [Path(each) for each in paths]
+        if not chosen:
             return None
-        settings.keep_folder("submit", Path(paths[0]).parent)
+        settings.keep_folder("submit", chosen[0].parent)
         try:
-            files = workflow_files([Path(each) for each in paths])
+            files = workflow_files(chosen)
         except OSError as error:
             self.fault.say(f"{error.filename}: {error.strerror}.")
             return None
         if not files:
             self.fault.say(
                 tr("There is no workflow in {folder}: their files end in {suffix}.",
-                   folder=Path(paths[0]).name, suffix=WORKFLOW_SUFFIXES[0][1:])
+                   folder=chosen[0].name, suffix=WORKFLOW_SUFFIXES[0][1:])
             )  # fmt: skip
             return None
         sheet = SubmitSheet(self._context, files, self)
@@ -338,17 +311,18 @@ class Window(QWidget):
 
     def open_settings(self) -> None:
         """Open the settings on a sheet of their own."""
-        from gui.views.settings_dialog import SettingsDialog
-
-        SettingsDialog(self._context, self._login, self).show()
+        self._settings().show()
 
     def open_shortcuts(self) -> None:
         """Open the settings at their last page, the shortcuts."""
-        from gui.views.settings_dialog import SettingsDialog
-
-        dialog = SettingsDialog(self._context, self._login, self)
+        dialog = self._settings()
         dialog.tabs.setCurrentIndex(dialog.tabs.count() - 1)
         dialog.show()
+
+    def _settings(self) -> SettingsDialog:
+        from gui.views.settings_dialog import SettingsDialog
+
+        return SettingsDialog(self._context, self._login, self)
 
     def open_log(self, task: TaskView) -> LogWindow:
         """Open the output of a task in a window of its own, and return that."""
@@ -408,7 +382,7 @@ class Window(QWidget):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember how the window stood, do at once what the undo bar holds back, and emit
         ``closed``; the program goes on."""
-        self._keep()
+        QSettings().setValue("window/geometry", self.saveGeometry())
         if self.places:
             self.workflows.undo.do_now()
         super().closeEvent(event)
@@ -428,9 +402,6 @@ class Window(QWidget):
             self._everything()
         else:
             self._tick_timer.stop()
-
-    def _keep(self) -> None:
-        QSettings().setValue("window/geometry", self.saveGeometry())
 
     def _restore(self) -> None:
         stored = QSettings().value("window/geometry")

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QLineEdit,
     QMenu,
-    QSplitter,
+    QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from agent.api.values import ENDED, NamedPriority
 from agent.api.work import TaskView, WorkflowView
 from gui.model.screen import Changes
-from gui.model.trouble import flock_trouble, programs_trouble
+from gui.model.trouble import Remedy, flock_trouble, programs_trouble
 from gui.model.workflows import in_order, may_cancel, may_retry
-from gui.theme.drawing import icon
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar, UndoBar
 from gui.views.columns import task_columns, workflow_columns
 from gui.views.graph_view import GraphView
-from gui.views.menus import add_copy, context_menu
-from gui.views.pieces import Empty, action, button, filter_field, row, tab_widget, title
+from gui.views.menus import add_copy, add_entry, context_menu
+from gui.views.pieces import (
+    HEAD_MARGINS,
+    Empty,
+    action,
+    button,
+    column,
+    filter_field,
+    has_keyboard,
+    row,
+    splitter,
+    tab_widget,
+    title,
+)
 from gui.views.rows import Rows
 from gui.views.table import Table
 from gui.views.task_details import TaskDetails
@@ -45,13 +55,17 @@ FAILED_READ_MAX = 20
 class WorkflowsPage(QWidget):
     """The place where most time is spent."""
 
-    def __init__(self, context: ViewContext, remedy: object, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        context: ViewContext,
+        remedy: Callable[[Remedy], object],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._context = context
         self._chosen = ""
         self._tasks_chosen: tuple[str, ...] = ()
         self._failed_asked: set[str] = set()
-        assert callable(remedy)
         self.flock_trouble = TroubleBar("flockTrouble", remedy)
         self.undo = UndoBar()
         self._make_list()
@@ -72,9 +86,7 @@ class WorkflowsPage(QWidget):
         self.table = Table(self.rows, "workflows", tr("Workflows"))
         self.table.chosen.connect(self._workflow_chosen)
         self.filter = filter_field("workflowsFilter", self.rows.type)
-        self.submit = button(
-            tr("Submit"), "submit", lambda: self._context.submit.emit(None), "submit", primary=True
-        )
+        self.submit = self._submit_button(tr("Submit"), "submit")
         self.submit.setToolTip(tr("Submit a workflow (Ctrl+O)"))
         self.empty = Empty(
             "drop",
@@ -83,13 +95,7 @@ class WorkflowsPage(QWidget):
                 "Drop a workflow file here, or choose one. The flock then runs its tasks on the "
                 "machines that nobody uses."
             ),
-            button(
-                tr("Submit a workflow …"),
-                "submitFirst",
-                lambda: self._context.submit.emit(None),
-                "submit",
-                primary=True,
-            ),
+            self._submit_button(tr("Submit a workflow …"), "submitFirst"),
             button(tr("Try the example"), "tryExample", self._try_example),
         )
         self._stack = QStackedWidget()
@@ -103,9 +109,13 @@ class WorkflowsPage(QWidget):
         ):
             action(self, key, key, act)
 
+    def _submit_button(self, text: str, name: str) -> QPushButton:
+        submit = self._context.submit
+        return button(text, name, lambda: submit.emit(None), "submit", primary=True)
+
     def _make_detail(self) -> None:
         self.graph = GraphView()
-        self.graph.chosen.connect(self._boxes_chosen)
+        self.graph.chosen.connect(self._choose_tasks)
         self.graph.opened.connect(self._box_opened)
         self.task_rows = Rows(
             task_columns(), lambda task: str(task.task), lambda t: f"{t.name} {t.program} {t.host}",
@@ -115,42 +125,28 @@ class WorkflowsPage(QWidget):
         self.task_table.chosen.connect(self._rows_chosen)
         self.task_table.opened.connect(self._context.log_of.emit)
         self.timeline = WorkflowTimeline(self._context)
-        self.tabs = tab_widget("workflowTabs", tr("Views of the workflow"))
-        self.tabs.addTab(self.graph, tr("Graph"))
-        self.tabs.addTab(self.task_table, tr("Tasks"))
-        self.tabs.addTab(self.timeline, tr("Timeline"))
+        self.tabs = tab_widget(
+            "workflowTabs",
+            tr("Views of the workflow"),
+            (tr("Graph"), self.graph),
+            (tr("Tasks"), self.task_table),
+            (tr("Timeline"), self.timeline),
+        )
         self.tabs.currentChanged.connect(lambda _: self._tell_detail())
         self.details = TaskDetails(self._context)
         self.details.cancel_wanted.connect(self.cancel)
         self.details.log_wanted.connect(self._context.log_of.emit)
 
     def _lay(self) -> None:
-        head = row(title(tr("Workflows")), self.filter, self.submit)
-        head.insertStretch(1)
-        head.setContentsMargins(2 * GRID, GRID + 4, 2 * GRID, GRID)
-        self.below = QSplitter(Qt.Orientation.Horizontal)
-        self.below.setObjectName("workflowLower")
-        self.below.addWidget(self.tabs)
-        self.below.addWidget(self.details)
+        across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        sizes = [700, DETAILS_WIDTH]
+        self.below = splitter("workflowLower", across, sizes, self.tabs, self.details)
         self.below.setStretchFactor(0, 1)
-        self.below.setSizes([700, DETAILS_WIDTH])
-        self.split = QSplitter(Qt.Orientation.Vertical)
-        self.split.setObjectName("workflowSplit")
-        self.split.addWidget(self._stack)
-        self.split.addWidget(self.below)
-        self.split.setSizes([260, 380])
-        self.split.setChildrenCollapsible(False)
-        self.below.setChildrenCollapsible(False)
-        self._remember(self.split)
-        self._remember(self.below)
-        lay = QVBoxLayout(self)
-        lay.setContentsMargins(0, 0, 0, 0)
-        lay.setSpacing(0)
-        lay.addLayout(head)
-        for bar in (self.flock_trouble, self.undo):
-            lay.addWidget(bar)
-        lay.addSpacing(GRID // 2)
-        lay.addWidget(self.split, 1)
+        self.split = splitter("workflowSplit", down, [260, 380], self._stack, self.below)
+        heading = title(tr("Workflows"))
+        head = row(heading, "stretch", self.filter, self.submit, margins=HEAD_MARGINS)
+        parts = (head, self.flock_trouble, self.undo, GRID // 2, (self.split, 1))
+        column(*parts, on=self, spacing=0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the details beside the list in a wide window, below it else."""
@@ -160,13 +156,6 @@ class WorkflowsPage(QWidget):
         if self.split.orientation() is not wanted:
             self.split.setOrientation(wanted)
             self.split.setSizes([event.size().width() // 2] * 2 if wide else [260, 380])
-
-    def _remember(self, splitter: QSplitter) -> None:
-        key = f"splitters/{splitter.objectName()}"
-        stored = QSettings().value(key)
-        if stored is not None:
-            splitter.restoreState(stored)
-        splitter.splitterMoved.connect(lambda *_: QSettings().setValue(key, splitter.saveState()))
 
     # -- what is shown -----------------------------------------------------------------------
 
@@ -218,7 +207,10 @@ class WorkflowsPage(QWidget):
             self.filter.clear()
             self.table.choose(workflow)
         if task:
-            self._choose_tasks((task,))
+            self._tasks_chosen = (task,)
+            self.graph.choose(task)
+            self.task_table.choose(task)
+            self._tell_detail()
 
     @property
     def chosen(self) -> WorkflowView | None:
@@ -229,19 +221,18 @@ class WorkflowsPage(QWidget):
         if view is None:
             return
         self.timeline.choose(view.workflow)
-        if view.workflow == self._chosen and self._known():
-            self._tell_detail()
-            return
-        self._chosen, self._tasks_chosen = view.workflow, ()
-        self._context.attend(view.workflow)
+        if view.workflow != self._chosen or self._chosen not in self._context.screen.tasks:
+            self._chosen, self._tasks_chosen = view.workflow, ()
+            self._context.attend(view.workflow)
         self._tell_detail()
 
-    def _known(self) -> bool:
-        return self._chosen in self._context.screen.tasks
+    @property
+    def _own(self) -> dict[str, TaskView]:
+        """The tasks of the chosen workflow, by their ids."""
+        return self._context.screen.tasks.get(self._chosen, {})
 
     def _tell_detail(self) -> None:
-        own = self._context.screen.tasks.get(self._chosen, {})
-        showing = self.tabs.currentWidget()
+        own, showing = self._own, self.tabs.currentWidget()
         if showing is self.graph:
             self.graph.tell(own, self._context.screen.dataset_names)
             self._context.want_names(self._chosen)
@@ -252,26 +243,16 @@ class WorkflowsPage(QWidget):
         tasks = [own[task] for task in self._tasks_chosen if task in own]
         self.details.tell(self.chosen, tasks)
 
-    def _boxes_chosen(self, tasks: Sequence[str]) -> None:
+    def _choose_tasks(self, tasks: Iterable[str]) -> None:
         self._tasks_chosen = tuple(tasks)
         self._tell_detail()
 
     def _rows_chosen(self, task: TaskView | None) -> None:
-        chosen = [each.task for each in self.task_table.selected()] if task else []
-        self._tasks_chosen = tuple(chosen)
-        self._tell_detail()
-
-    def _choose_tasks(self, tasks: tuple[str, ...]) -> None:
-        self._tasks_chosen = tasks
-        if len(tasks) == 1:
-            self.graph.choose(tasks[0])
-            self.task_table.choose(tasks[0])
-        self._tell_detail()
+        self._choose_tasks(each.task for each in self.task_table.selected() if task is not None)
 
     def _box_opened(self, tasks: Sequence[str]) -> None:
-        own = self._context.screen.tasks.get(self._chosen, {})
-        if len(tasks) == 1 and tasks[0] in own:
-            self._context.log_of.emit(own[tasks[0]])
+        if len(tasks) == 1 and tasks[0] in self._own:
+            self._context.log_of.emit(self._own[tasks[0]])
 
     # -- acts --------------------------------------------------------------------------------
 
@@ -285,7 +266,7 @@ class WorkflowsPage(QWidget):
     def task_menu_at(self, place: QPoint) -> QMenu | None:
         """Open the menu of the chosen task at this place, and return it; None unless exactly one is
         chosen."""
-        own = self._context.screen.tasks.get(self._chosen, {})
+        own = self._own
         if len(self._tasks_chosen) != 1 or self._tasks_chosen[0] not in own:
             return None
         details = self.details
@@ -305,26 +286,22 @@ class WorkflowsPage(QWidget):
         if not chosen:
             return None
         menu = context_menu(self, "workflowMenu")
-        cancel = menu.addAction(icon("cancel"), tr("Cancel"), self._cancel_workflows)
-        cancel.setObjectName("cancel")
-        cancel.setEnabled(any(may_cancel(each) for each in chosen))
-        retry = menu.addAction(icon("retry"), tr("Retry"), self._retry_workflows)
-        retry.setObjectName("retry")
-        retry.setEnabled(any(may_retry(each) for each in chosen))
+        for name, text, act, may in (
+            ("cancel", tr("Cancel"), self._cancel_workflows, may_cancel),
+            ("retry", tr("Retry"), self._retry_workflows, may_retry),
+        ):
+            add_entry(menu, name, text, act, name, able=any(map(may, chosen)))
         add_priorities(menu, self._set_priority)
-        names = "\n".join(each.workflow for each in chosen)
-        add_copy(menu, names)
+        add_copy(menu, "\n".join(each.workflow for each in chosen))
         menu.popup(place)
         return menu
 
     def cancel_chosen(self) -> None:
         """Cancel the tasks chosen below if the keyboard is there, else the workflows above."""
-        focus = QApplication.focusWidget()
-        below = focus is not None and self.below.isAncestorOf(focus)
-        if below and self._tasks_chosen:
+        if self._tasks_chosen and has_keyboard(self.below):
             self.cancel(self._chosen, self._tasks_chosen)
-            return
-        self._cancel_workflows()
+        else:
+            self._cancel_workflows()
 
     def _cancel_workflows(self) -> None:
         chosen = [each for each in self.table.selected() if may_cancel(each)]
@@ -371,9 +348,7 @@ class WorkflowsPage(QWidget):
 
     def retry_chosen(self) -> None:
         """Retry the tasks chosen below if the keyboard is there, else the workflows above."""
-        focus = QApplication.focusWidget()
-        below = focus is not None and self.below.isAncestorOf(focus)
-        if below and self._tasks_chosen:
+        if self._tasks_chosen and has_keyboard(self.below):
             self.details.try_again()
         else:
             self._retry_workflows()

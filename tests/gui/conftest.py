@@ -24,6 +24,7 @@ except ImportError as error:
 
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
+from shiboken6 import Shiboken
 
 from gui import settings, words
 from gui.app import make_application
@@ -116,6 +117,13 @@ def context_on(machine: Machine) -> Iterator[ViewContext]:
         yield made
     finally:
         bridge.stop()
+        ended(made)
+
+
+def ended(context: ViewContext) -> None:
+    """End it here and now. Left to the collector of garbage, which runs in whatever thread comes to
+    it, its timer would be gone while Qt still has it among those of this thread."""
+    Shiboken.delete(context)
 
 
 @pytest.fixture

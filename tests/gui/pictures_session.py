@@ -18,6 +18,7 @@ from agent.paths import Home
 from gui import settings
 from gui.app import make_application
 from gui.bridge.bridge import Bridge
+from gui.model.folding import is_open
 from gui.model.screen import Screen
 from gui.model.tray import TrayState, tray_of
 from gui.theme.look import look
@@ -78,8 +79,8 @@ class Session:
         )
         self.until(
             lambda: all(
-                each.workflow in self.context.screen.tasks
-                for each in self.context.screen.open_workflows()
+                name in self.context.screen.tasks or not is_open(view)
+                for name, view in self.context.screen.workflows.items()
             )
         )
 

@@ -54,7 +54,7 @@ def page_on(context: ViewContext, login: NoLogin) -> Iterator[FlockPage]:
 
 
 def names(page: FlockPage) -> list[str]:
-    return [each.name for each in page.rows.rows]
+    return [each.view.name for each in page.rows.rows]
 
 
 def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
@@ -151,7 +151,9 @@ def test_a_machine_is_kept_or_expelled_after_a_question(
     ):
         until(qtbot, lambda: "cagarro" in names(page))
         assert not page.expel.isEnabled()
-        assert page.table.choose(next(e.node for e in page.rows.rows if e.name == "cagarro"))
+        assert page.table.choose(
+            next(e.view.node for e in page.rows.rows if e.view.name == "cagarro")
+        )
         until(qtbot, page.expel.isEnabled)
 
         def answer(text: str) -> None:

@@ -22,13 +22,19 @@ from agent.api import (
     settings,
     work,
 )
+from agent.api.admission import AskView, RequestsReply
+from agent.api.flock import MembersReply, PeersReply
 from agent.api.history import STATISTICS, Statistics
 from agent.api.methods import AnyMethod
 from agent.api.presence_reasons import HeldByInput
+from agent.api.programs import ProgramsReply
 from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import Event, Welcome
+from agent.api.settings import SettingsView
 from agent.api.values import Position, TaskState
+from agent.api.volunteering import VolunteeringView
+from agent.api.work import ShowReply
 from agent.client import (
     ClientError,
     DisconnectedError,
@@ -78,7 +84,7 @@ class Script:
         self.replies: dict[str, Callable[[Any], object]] = {
             "status": lambda _: work.StatusReply(node(), (), 0, POSITION),
             "show": lambda wish: work.ShowReply(workflow(wish.workflow), (), wish.first, POSITION),
-            "volunteering": lambda _: volunteering().view,
+            "volunteering": lambda _: volunteering(),
             "peers": lambda _: flock.PeersReply(node(), ()),
             "members": lambda _: flock.MembersReply("office", (), ()),
             "programs": lambda _: programs.ProgramsReply(()),
@@ -189,11 +195,11 @@ def test_what_is_asked_first_and_how_often_after_that(script: Script) -> None:
     assert script.params[1] == work.Status(limit=400)
     kinds = {type(each) for _, each in script.told}
     assert kinds == {
-        *(notices.Connected, notices.StatusPage, notices.VolunteeringRead, notices.PeersRead),
-        *(notices.MembersRead, notices.ProgramsRead, notices.SettingsRead),
-        *(notices.RequestsRead, notices.AskRead),
+        *(Welcome, notices.StatusPage, VolunteeringView, PeersReply),
+        *(MembersReply, ProgramsReply, SettingsView),
+        *(RequestsReply, AskView),
     }
-    assert [type(each) for _, each in script.told[:2]] == [notices.Connected, notices.StatusPage]
+    assert [type(each) for _, each in script.told[:2]] == [Welcome, notices.StatusPage]
 
 
 def test_all_pages_of_workflows_and_tasks_are_read(script: Script) -> None:
@@ -217,7 +223,7 @@ def test_all_pages_of_workflows_and_tasks_are_read(script: Script) -> None:
     ]
     pages_told = [each for _, each in script.told if isinstance(each, notices.StatusPage)]
     assert [each.first for each in pages_told] == [0, 2]
-    assert sum(isinstance(each, notices.TasksPage) for _, each in script.told) == 4
+    assert sum(isinstance(each, ShowReply) for _, each in script.told) == 4
 
 
 def test_what_somebody_wants_to_see_goes_before_the_rest(script: Script) -> None:
@@ -336,7 +342,7 @@ def test_what_an_event_has_read_again(script: Script, happening: object, asked: 
     script.events_left = [(2.05, happening)]
     play(script, 2.5)
     assert [name for at_s, name in script.asked if at_s == 2.05] == asked
-    told = [at_s for at_s, each in script.told if isinstance(each, notices.Happened)]
+    told = [at_s for at_s, each in script.told if isinstance(each, Event)]
     assert told == [2.05]
 
 
@@ -413,7 +419,7 @@ class Watched:
                 3.0,
                 {"volunteering": [0.0, 0.7]},
                 UNSEEN,
-                [(0.1, HELP), (1.0, replace(HELP, view=volunteering().view))],
+                [(0.1, HELP), (1.0, replace(HELP, view=volunteering()))],
             ),
             id="a change of helping is asked about soon",
         ),
@@ -439,7 +445,7 @@ class Watched:
 )
 def test_when_what_is_asked(script: Script, watched: Watched) -> None:
     script.events_left = list(watched.events)
-    script.replies["volunteering"] = lambda _: volunteering(**watched.view).view
+    script.replies["volunteering"] = lambda _: volunteering(**watched.view)
     play(script, watched.length_s, attention=Attention(**watched.attention))
     assert {name: script.when(name) for name in watched.when} == watched.when
 

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from agent.api import session
 from agent.api.flock import PeerView
 from agent.api.reasons import CancelledStopping, as_why
+from agent.api.session import Event
 from agent.api.values import Capabilities, TaskState
 from agent.api.work import TaskView
-from gui.model.notices import FlockPart, Happened
+from gui.model.notices import FlockPart
 from tests.certain import certain
 from tests.gui.values import (
     chain,
@@ -104,7 +105,7 @@ def test_what_this_machine_says_of_itself_is_shown() -> None:
 
 def test_presence_that_comes_whole_is_shown_whole() -> None:
     screen = connected(status(workflow()), volunteering())
-    view = volunteering(volunteering=False, paused=True, paused_until_ms=5).view
+    view = volunteering(volunteering=False, paused=True, paused_until_ms=5)
     told = session.VolunteeringChanged(False, False, "paused", True, view)
     assert screen.fold([happened(1, told)]).volunteering
     assert screen.volunteering is view
@@ -113,7 +114,7 @@ def test_presence_that_comes_whole_is_shown_whole() -> None:
 # -- in which order answers and events come ------------------------------------------------
 
 
-def told(sequence: int, before: TaskState, row: TaskView, *others: TaskView) -> Happened:
+def told(sequence: int, before: TaskState, row: TaskView, *others: TaskView) -> Event:
     """A move with its row, and those of others."""
     happening = moved(row.task, before, row.state, where=row.workflow)
     return happened(sequence, replace(happening, rows=(row, *others)))

@@ -24,7 +24,6 @@ from agent.api.admission import (
 )
 from agent.net.invitation import parse_invitation
 from gui.model.news import NewsKind
-from gui.model.notices import AskRead, RequestsRead
 from gui.model.tray import TrayState, state_of, tray_of
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage
@@ -50,12 +49,12 @@ def request(**changes: object) -> JoinRequestView:
     return JoinRequestView(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def asks(*, may_admit: bool = True, **changes: object) -> RequestsRead:
-    return RequestsRead(RequestsReply((request(**changes),), may_admit, ("acor",)))
+def asks(*, may_admit: bool = True, **changes: object) -> RequestsReply:
+    return RequestsReply((request(**changes),), may_admit, ("acor",))
 
 
-def nobody() -> RequestsRead:
-    return RequestsRead(RequestsReply((), may_admit=True))
+def nobody() -> RequestsReply:
+    return RequestsReply((), may_admit=True)
 
 
 def ask(state: str, **changes: object) -> AskView:
@@ -138,9 +137,9 @@ def test_flocks_nearby_are_listed_and_one_is_asked(
     dialog._asked(ask("waiting"))
     assert (dialog.pages.currentIndex(), dialog.asking.code.text()) == (ASKING_PAGE, CODE)
     assert dialog.step.text() == "Step 1 of 3"
-    context.take((AskRead(ask("admitted")),))
+    context.take((ask("admitted"),))
     assert "lets this computer in" in dialog.asking.state.text()
-    context.take((AskRead(ask("joined")),))
+    context.take((ask("joined"),))
     assert dialog.pages.currentIndex() == 1
     dialog.close()
 
@@ -163,7 +162,7 @@ def test_who_is_refused_is_told_and_can_choose_again(
     dialog = FirstRun(context, login, window)
     dialog.show()
     dialog._asked(ask("waiting"))
-    context.take((AskRead(ask("refused")),))
+    context.take((ask("refused"),))
     assert dialog.pages.currentIndex() == 0
     assert "acor does not let this computer in" in dialog.fault.sentence.text()
     dialog.close()

@@ -218,7 +218,7 @@ def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
     assert able(page.menu_at(HERE)) == {"copy"}
     choose(page.menu_at(HERE), "copy")
     (row,) = page.rows.rows
-    assert (row.name, QGuiApplication.clipboard().text()) == ("acor", row.node)
+    assert (row.view.name, QGuiApplication.clipboard().text()) == ("acor", row.view.node)
 
 
 def test_each_priority_of_the_menu_is_another_one(qapp: QApplication) -> None:

@@ -5,8 +5,6 @@ As with its words, values lie on both sides of each bound, so that one that move
 
 from __future__ import annotations
 
-from dataclasses import replace as replaced
-
 from msgspec.structs import replace
 
 from agent.api import admission, session
@@ -21,13 +19,8 @@ from gui.model.notices import (
     Absence,
     Absent,
     Answering,
-    AskRead,
     DatasetsNamed,
-    MembersRead,
     Notice,
-    ProgramsRead,
-    RequestsRead,
-    SettingsRead,
 )
 from gui.model.queue import ROWS_MAX, Queue
 from gui.model.screen import Changes, Screen
@@ -54,9 +47,9 @@ NOW_MS = int(NOW_S * 1000)
 S = TaskState
 GATE = workflow(counts={S.WAITING: 1})
 ASKS = admission.JoinRequestView("r", "milhafre", "ana", "10.0.0.9", "AB", "acor", 1, 2)
-JOINING = RequestsRead(admission.RequestsReply((ASKS, replace(ASKS, admitted=True)), True))
-PROGRAMS = ProgramsRead(
-    ProgramsReply((ProgramView("map@1", ("acor",), "waiting"), ProgramView("cut@1", ("acor",))))
+JOINING = admission.RequestsReply((ASKS, replace(ASKS, admitted=True)), True)
+PROGRAMS = ProgramsReply(
+    (ProgramView("map@1", ("acor",), "waiting"), ProgramView("cut@1", ("acor",)))
 )
 
 
@@ -217,7 +210,7 @@ def test_troubles_with_their_remedies() -> None:
     alone = certain(flock_trouble(connected(status(flock=""))))
     assert (alone.remedy, alone.button) == (Remedy.JOIN, "Join or create a flock")
     assert programs_trouble(Screen()) is None
-    none = ProgramsRead(ProgramsReply((ProgramView("cut@1", ("acor",)),)))
+    none = ProgramsReply((ProgramView("cut@1", ("acor",)),))
     assert programs_trouble(connected(status(), none)) is None
     assert programs_trouble(connected(status(), PROGRAMS)) == Trouble(
         "1 published program wait for your permission to run here.",
@@ -243,13 +236,13 @@ def test_each_notice_says_what_it_changed_and_only_once() -> None:
         (peers(peer("a"), slots=3), {"flock", "node"}),
         (volunteering(), {"volunteering"}),
         (volunteering(), set()),
-        (MembersRead(MembersReply("office", (), ())), {"flock"}),
+        (MembersReply("office", (), ()), {"flock"}),
         (PROGRAMS, {"programs"}),
-        (SettingsRead(view), {"settings"}),
+        (view, {"settings"}),
         (JOINING, {"flock"}),
         (JOINING, set()),
-        (AskRead(admission.AskView("none")), {"flock"}),
-        (AskRead(admission.AskView("none")), set()),
+        (admission.AskView("none"), {"flock"}),
+        (admission.AskView("none"), set()),
         (Absent(Absence.SILENT), {"connection"}),
         (Absent(Absence.SILENT), set()),
         (Answering(), {"connection"}),
@@ -293,7 +286,7 @@ def test_changes_of_a_bundle_are_those_of_all_in_it() -> None:
 
 
 def test_who_may_not_admit_is_not_asked_to() -> None:
-    others = RequestsRead(admission.RequestsReply((ASKS,), False, ("cagarro",)))
+    others = admission.RequestsReply((ASKS,), False, ("cagarro",))
     assert connected(status(), others).join_requests() == ()
 
 
@@ -308,7 +301,7 @@ def test_tasks_of_further_pages_join_the_first() -> None:
     view = workflow()
     screen = connected(status(view), shown(view, *chain()[:2]))
     more = shown(view, *chain()[2:])
-    screen.fold([replaced(more, reply=replace(more.reply, first=2))])
+    screen.fold([replace(more, first=2)])
     assert [each.task for each in screen.tasks_of("line-42")] == ["import", "segment", "report"]
     screen.fold([shown(view)])  # a page without tasks of a workflow that has some
     assert len(screen.tasks_of("line-42")) == 3
@@ -370,7 +363,7 @@ def test_what_is_told_to_who_does_not_look() -> None:
         (session.WorkflowSafe("w"), []),
     ]  # fmt: skip
     for happening, wanted in rows:
-        assert list(news_of(happened(1, happening).event, known)) == wanted  # type: ignore[arg-type]
+        assert list(news_of(happened(1, happening), known)) == wanted  # type: ignore[arg-type]
     assert [kind_words(each) for each in NewsKind] == [
         *("A workflow is done", "A workflow failed", "A step waits for you"),
         *("A machine joined or left the flock", "A machine wants to join the flock"),

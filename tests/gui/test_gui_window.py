@@ -315,7 +315,7 @@ def test_settings_hold_at_once(
 
     until(qtbot, limited)
     asked = certain(dialog.findChild(QComboBox, "joinRequests"))
-    asked.setCurrentIndex(asked.findData("no"))
+    asked.setCurrentIndex(asked.findData(False))
     until(
         qtbot, lambda: bool(context.screen.settings and not context.screen.settings.join_requests)
     )

@@ -12,7 +12,6 @@ import pytest
 from msgspec.structs import replace
 
 from agent.api import session
-from agent.api.flock import MembersReply, MemberView
 from agent.api.presence_reasons import PausedUntil
 from agent.api.reasons import Opaque, PausedByOwner, as_why
 from agent.api.values import Capabilities, TaskState
@@ -35,9 +34,6 @@ from gui.model.marks import (
     mark_words,
     state_words,
     task_words,
-)
-from gui.model.notices import (
-    MembersRead,
 )
 from gui.model.screen import Screen
 from gui.model.times import ago, clock, countdown, exact, left, moment, size, span
@@ -355,18 +351,13 @@ def test_what_a_machine_does() -> None:
 
 
 def test_this_machine_is_as_it_was_told_last() -> None:
-    keepers = MembersReply(
-        "office",
-        (MemberView("n1", "acor", True, True, 0), MemberView("id-b", "b", False, False, 0)),
-        (),
-    )
     own = {"volunteering": False, "owner_present": True}
     told = volunteering(**own, reason="Paused: you typed 2 s ago")
-    screen = connected(status(**own), peers(peer("b"), **own), told, MembersRead(keepers))
+    screen = connected(status(**own), peers(peer("b"), **own), told)
     first, second = machines(screen)
-    assert (first.own, second.own, first.keeper, second.keeper) == (True, False, True, False)
+    assert (first.own, second.own) == (True, False)
     assert (first.state, first.reason) == (MachineState.OWNER, Opaque("Paused: you typed 2 s ago"))
-    assert (first.node, first.name, first.slots, first.version) == ("n1", "acor", 2, "1")
+    assert first.view is screen.node
     paused = connected(status(**own), volunteering(**own, why=as_why(PausedUntil(NOW_MS))))
     assert machines(paused)[0].state is MachineState.PAUSED
     assert machines(connected(status(**own)))[0].state is MachineState.OWNER

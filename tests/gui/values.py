@@ -17,12 +17,7 @@ from agent.api.work import (
     WorkflowView,
 )
 from gui.model.notices import (
-    Connected,
-    Happened,
-    PeersRead,
     StatusPage,
-    TasksPage,
-    VolunteeringRead,
 )
 from gui.model.screen import Screen
 
@@ -85,12 +80,12 @@ def status(*workflows: WorkflowView, sequence: int = 0, **changes: Any) -> Statu
     return StatusPage(0, reply)
 
 
-def shown(view: WorkflowView, *tasks: TaskView, sequence: int = 0) -> TasksPage:
-    return TasksPage(ShowReply(view, tasks, 0, Position(LOG, sequence)))
+def shown(view: WorkflowView, *tasks: TaskView, sequence: int = 0) -> ShowReply:
+    return ShowReply(view, tasks, 0, Position(LOG, sequence))
 
 
-def happened(sequence: int, happening: Happening) -> Happened:
-    return Happened(Event(sequence, int(NOW_S * 1000), happening))
+def happened(sequence: int, happening: Happening) -> Event:
+    return Event(sequence, int(NOW_S * 1000), happening)
 
 
 def moved(
@@ -110,17 +105,17 @@ def peer(name: str, **changes: Any) -> PeerView:
     return PeerView(**{**values, **changes})
 
 
-def peers(*others: PeerView, **changes: Any) -> PeersRead:
-    return PeersRead(PeersReply(node(**changes), others))
+def peers(*others: PeerView, **changes: Any) -> PeersReply:
+    return PeersReply(node(**changes), others)
 
 
-def volunteering(**changes: Any) -> VolunteeringRead:
+def volunteering(**changes: Any) -> VolunteeringView:
     values = {"volunteering": True, "owner_present": False, "reason": "", "rules": VolunteerRules()}
-    return VolunteeringRead(VolunteeringView(**{**values, **changes}))
+    return VolunteeringView(**{**values, **changes})
 
 
 def connected(*more: Any) -> Screen:
     """A screen that has heard of an agent, and of this."""
     screen = Screen()
-    screen.fold([Connected(Welcome(1, "1", "n1", "acor", Position(LOG, 0))), *more])
+    screen.fold([Welcome(1, "1", "n1", "acor", Position(LOG, 0)), *more])
     return screen
