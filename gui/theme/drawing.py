@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from PySide6.QtCore import QByteArray, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QIconEngine, QPainter, QPixmap
+from PySide6.QtGui import QColor, QFont, QIcon, QIconEngine, QPainter, QPen, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from gui.model.marks import Mark
@@ -96,6 +96,38 @@ def draw_svg(svg: str, size: int, ratio: float = 1.0) -> QPixmap:
 def render_svg(painter: QPainter, svg: str, edge: int) -> None:
     """Paint an SVG text into the square of so many pixels in the upper left corner."""
     QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, edge, edge))
+
+
+def paint_box(
+    painter: QPainter,
+    rect: QRectF | QRect,
+    radius: float,
+    fill: QColor | str | None = None,
+    edge: QColor | str | None = None,
+    width: float = 1.0,
+) -> None:
+    """Paint a box with round corners: what is inside in one colour, its edge in another, or neither
+    where there is none."""
+    painter.setPen(Qt.PenStyle.NoPen if edge is None else QPen(QColor(edge), width))
+    painter.setBrush(Qt.BrushStyle.NoBrush if fill is None else QColor(fill))
+    painter.drawRoundedRect(rect, radius, radius)
+
+
+def paint_text(
+    painter: QPainter,
+    rect: QRectF | QRect,
+    text: str,
+    colour: str,
+    font: QFont,
+    side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignVCenter,
+    elide: Qt.TextElideMode = Qt.TextElideMode.ElideNone,
+) -> None:
+    """Paint a line of text at one side of a rectangle, with dots where ``elide`` says if there is
+    not room for all of it."""
+    painter.setFont(font)
+    painter.setPen(QColor(colour))
+    shown = painter.fontMetrics().elidedText(text, elide, round(rect.width()))
+    painter.drawText(rect, side, shown)
 
 
 @lru_cache(PIXMAPS_KEPT)

@@ -9,14 +9,14 @@ from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gui.model.marks import Mark
-from gui.theme.drawing import draw_mark, word_colour
+from gui.theme.drawing import draw_mark, paint_box, paint_text, word_colour
 from gui.theme.look import GRID, look
-from gui.views.rows import Column, Rows
+from gui.views.rows import Rows
 
 MARK_SIZE = 2 * GRID
 BAR_HEIGHT = 6
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class Cells(QStyledItemDelegate):
@@ -47,17 +47,12 @@ class Cells(QStyledItemDelegate):
             return
         if mark is not None:
             inner = _mark(painter, inner, mark)
-        _text(painter, inner, option, column, column.text(row, time.time()))
-
-
-def _text(
-    painter: QPainter, rect: QRect, option: QStyleOptionViewItem, column: Column, text: str
-) -> None:
-    colours = look().colours
-    painter.setFont(option.font)
-    painter.setPen(QColor(colours.quiet if column.quiet else colours.text))
-    shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-    painter.drawText(rect, _RIGHT if column.right else _LEFT, shown)
+        colour, side = (
+            colours.quiet if column.quiet else colours.text,
+            _RIGHT if column.right else _LEFT,
+        )
+        text, end = column.text(row, time.time()), Qt.TextElideMode.ElideRight
+        paint_text(painter, inner, text, colour, option.font, side, end)
 
 
 def _mark(painter: QPainter, rect: QRect, mark: tuple[Mark, int | None]) -> QRect:
@@ -70,13 +65,9 @@ def _bar(painter: QPainter, rect: QRect, permille: int, mark: Mark) -> None:
     colours = look().colours
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
     track = QRectF(rect.x(), rect.y() + (rect.height() - BAR_HEIGHT) / 2, rect.width(), BAR_HEIGHT)
-    painter.setBrush(QColor(colours.track))
-    painter.drawRoundedRect(track, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+    paint_box(painter, track, BAR_HEIGHT / 2, colours.track)
     if permille > 0:
-        filled = QRectF(track)
-        filled.setWidth(max(BAR_HEIGHT, track.width() * min(1000, permille) / 1000))
-        painter.setBrush(QColor(word_colour(mark, colours)))
-        painter.drawRoundedRect(filled, BAR_HEIGHT / 2, BAR_HEIGHT / 2)
+        track.setWidth(max(BAR_HEIGHT, track.width() * min(1000, permille) / 1000))
+        paint_box(painter, track, BAR_HEIGHT / 2, word_colour(mark, colours))
     painter.restore()

@@ -23,7 +23,7 @@ from gui.model.graph import BOX_HEIGHT, BOX_WIDTH, Arrow, Box, count_marks
 from gui.model.marks import URGENCY, Mark, mark_of_task, mark_words, task_words
 from gui.model.workflows import task_outlook
 from gui.theme.colours import Colours
-from gui.theme.drawing import draw_mark, word_colour
+from gui.theme.drawing import draw_mark, paint_box, paint_text, word_colour
 from gui.theme.look import GRID, look, small_font, strong_font
 
 MARK_SIZE = 2.0 * GRID
@@ -112,12 +112,11 @@ class BoxItem(QGraphicsObject):
             painter.fillRect(rect, QColor(colours.accent if chosen else edge))
             return
         if len(self.box.tasks) > 1:
-            painter.setPen(QPen(QColor(colours.line), 1))
-            painter.setBrush(QColor(colours.surface))
-            painter.drawRoundedRect(rect.translated(3, 3), 7, 7)
-        painter.setPen(QPen(QColor(colours.accent if chosen else edge), 2.5 if chosen else 1.25))
-        painter.setBrush(QColor(colours.selected if chosen else colours.surface))
-        painter.drawRoundedRect(rect, 7, 7)
+            paint_box(painter, rect.translated(3, 3), 7, colours.surface, colours.line)
+        if chosen:
+            paint_box(painter, rect, 7, colours.selected, colours.accent, 2.5)
+        else:
+            paint_box(painter, rect, 7, colours.surface, edge, 1.25)
         if zoom < NEAR:
             larger = FAR_LETTERS / max(zoom, 0.01)
             self._paint_far(painter, colours, max(1.0, min(self.letters_max, larger)))
@@ -131,13 +130,9 @@ class BoxItem(QGraphicsObject):
         top = (BOX_HEIGHT - MARK_SIZE) / 2 - (6 if many else 0)
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None
         draw_mark(painter, self.mark, QRectF(8, top, MARK_SIZE, MARK_SIZE), permille)
-        painter.setFont(_larger(strong_font(), larger))
-        painter.setPen(QColor(colours.text))
-        text = QRectF(FAR_TEXT_LEFT, top - 10, FAR_TEXT_ROOM, MARK_SIZE + 20)
-        title = painter.fontMetrics().elidedText(
-            self.far_title, Qt.TextElideMode.ElideMiddle, round(text.width() + 1)
-        )
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
+        text = QRectF(FAR_TEXT_LEFT, top - 10, FAR_TEXT_ROOM + 1, MARK_SIZE + 20)
+        font, middle = _larger(strong_font(), larger), Qt.TextElideMode.ElideMiddle
+        paint_text(painter, text, self.far_title, colours.text, font, elide=middle)
         if many:
             self._paint_share(painter, QRectF(10, 42, BOX_WIDTH - 20, 7), colours)
 
@@ -146,31 +141,22 @@ class BoxItem(QGraphicsObject):
         permille = self.tasks[0].permille if len(self.tasks) == 1 else None
         draw_mark(painter, self.mark, QRectF(10, 9, MARK_SIZE, MARK_SIZE), permille)
         text = QRectF(10 + MARK_SIZE + 6, 6, NEAR_TEXT_ROOM, 22)
-        painter.setFont(_larger(strong_font(), larger))
-        painter.setPen(QColor(colours.text))
-        title = self.box.title
-        if len(self.box.tasks) > 1:
+        font, many = _larger(strong_font(), larger), len(self.box.tasks) > 1
+        if many:
             number = f"×{len(self.box.tasks)}"
-            painter.drawText(
-                text, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number
-            )
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            paint_text(painter, text, number, colours.text, font, right)
             text.setWidth(text.width() - painter.fontMetrics().horizontalAdvance(number) - 6)
-        title = painter.fontMetrics().elidedText(
-            title, Qt.TextElideMode.ElideMiddle, round(text.width())
-        )
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, title)
-        below = QRectF(10, 30, BOX_WIDTH - 20, 20)
-        needed = QFontMetricsF(small_font()).horizontalAdvance(self._line) + 1
-        larger = max(1.0, min(larger, (below.width() - 4) / needed))
-        painter.setFont(_larger(small_font(), larger))
-        painter.setPen(QColor(colours.quiet))
-        if len(self.box.tasks) > 1:
+        middle = Qt.TextElideMode.ElideMiddle
+        paint_text(painter, text, self.box.title, colours.text, font, elide=middle)
+        if many:
             self._paint_share(painter, QRectF(10, 39, BOX_WIDTH - 20, 6), colours)
             return
-        said = painter.fontMetrics().elidedText(
-            self._line, Qt.TextElideMode.ElideRight, round(below.width())
-        )
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, said)
+        below = QRectF(10, 30, BOX_WIDTH - 20, 20)
+        needed = QFontMetricsF(small_font()).horizontalAdvance(self._line) + 1
+        font = _larger(small_font(), max(1.0, min(larger, (below.width() - 4) / needed)))
+        right_end = Qt.TextElideMode.ElideRight
+        paint_text(painter, below, self._line, colours.quiet, font, elide=right_end)
 
     def _paint_share(self, painter: QPainter, rect: QRectF, colours: Colours) -> None:
         """How many of a fan-out are in which state."""

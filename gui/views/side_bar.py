@@ -5,15 +5,15 @@ from __future__ import annotations
 from enum import Enum
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QLabel, QMenu, QWidget
 
 from gui.model.tray import Act, Entry
-from gui.theme.drawing import icon
+from gui.theme.drawing import icon, paint_box, paint_text
 from gui.theme.look import GRID, look, small_font, strong_font
 from gui.theme.wing import plain_wing
 from gui.views.menus import fill
-from gui.views.pieces import LEFT, PLAIN, button, column, line, row, set_up, strong
+from gui.views.pieces import CENTRED, LEFT, PLAIN, button, column, line, row, set_up, strong
 from gui.words import tr
 
 WIDTH = 25 * GRID
@@ -80,23 +80,18 @@ class PlaceButton(QAbstractButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rect = self.rect().adjusted(0, 1, 0, -1)
-        painter.setPen(Qt.PenStyle.NoPen)
         if self.isChecked() or self.underMouse():
-            painter.setBrush(QColor(colours.selected if self.isChecked() else colours.raised))
-            painter.drawRoundedRect(rect, 6, 6)
+            paint_box(painter, rect, 6, colours.selected if self.isChecked() else colours.raised)
         if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours.accent), 1))
-            painter.drawRoundedRect(rect.adjusted(0, 0, -1, -1), 6, 6)
+            paint_box(painter, rect.adjusted(0, 0, -1, -1), 6, edge=colours.accent)
         size = 2 * GRID
         top = (self.height() - size) // 2
         icon(self.place.value, "accent" if self.isChecked() else "text").paint(
             painter, QRect(GRID + 2, top, size, size)
         )
-        painter.setPen(QColor(colours.text))
-        painter.setFont(strong_font() if self.isChecked() else self.font())
+        font = strong_font() if self.isChecked() else self.font()
         text = QRect(GRID + 2 + size + GRID, 0, self.width(), self.height())
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, self.text())
+        paint_text(painter, text, self.text(), colours.text, font)
         self._paint_count(painter)
 
     def _paint_count(self, painter: QPainter) -> None:
@@ -108,13 +103,9 @@ class PlaceButton(QAbstractButton):
         width = max(20, painter.fontMetrics().horizontalAdvance(count) + 12)
         rect = QRect(self.width() - width - GRID, (self.height() - 18) // 2, width, 18)
         if marked:
-            painter.setPen(QPen(QColor(colours.person_edge), 1))
-            painter.setBrush(QColor(colours.person))
-            painter.drawRoundedRect(rect, 9, 9)
-            painter.setPen(QColor("#1b1f24"))
-        else:
-            painter.setPen(QColor(colours.quiet))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, count)
+            paint_box(painter, rect, 9, colours.person, colours.person_edge)
+        ink = "#1b1f24" if marked else colours.quiet
+        paint_text(painter, rect, count, ink, small_font(), CENTRED)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the next place by up and down, round the end."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from agent.api.history import STATISTICS, StatisticsReply, WeekView
 from agent.api.history import Statistics as Asked
 from gui.model.times import span
+from gui.theme.drawing import paint_box, paint_text
 from gui.theme.look import GRID, look, small_font, title_font
-from gui.views.pieces import TOP, column, grid, quiet, row, set_up, strong
+from gui.views.pieces import CENTRED, TOP, column, grid, quiet, row, set_up, strong
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -107,7 +108,6 @@ class WeekBars(QWidget):
         colours = look().colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(small_font())
         top, bottom = 5.0 * GRID, self.height() - 3.0 * GRID
         pitch = self.width() / len(self._bars)
         most = max(value for _, value in self._bars) or 1.0
@@ -116,16 +116,12 @@ class WeekBars(QWidget):
             height = (bottom - top) * value / most
             bar = QRectF(left + pitch * 0.2, bottom - height, pitch * 0.6, max(height, 1.0))
             last = place == len(self._bars) - 1
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.accent if last else colours.waiting))
-            painter.drawRoundedRect(bar, 3, 3)
-            painter.setPen(QColor(colours.text))
+            paint_box(painter, bar, 3, colours.accent if last else colours.waiting)
             above = QRectF(left, bar.y() - 20, pitch, 18)
-            if value:  # a bar that is not there says nought by itself
-                painter.drawText(above, Qt.AlignmentFlag.AlignCenter, self._said(value))
-            painter.setPen(QColor(colours.quiet))
+            said = self._said(value) if value else ""  # a bar that is not there says nought itself
+            paint_text(painter, above, said, colours.text, small_font(), CENTRED)
             below = QRectF(left, bottom + 4, pitch, 20)
-            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, name)
+            paint_text(painter, below, name, colours.quiet, small_font(), CENTRED)
         painter.setPen(QColor(colours.line))
         painter.drawLine(0, round(bottom), self.width(), round(bottom))
 

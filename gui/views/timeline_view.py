@@ -18,7 +18,7 @@ from gui.model.marks import Mark
 from gui.model.timeline import Bar, Timeline, recent, timeline_of
 from gui.model.times import clock
 from gui.theme.colours import WORKFLOW_HUES, text_on
-from gui.theme.drawing import draw_mark
+from gui.theme.drawing import draw_mark, paint_box, paint_text
 from gui.theme.look import GRID, look, small_font
 from gui.views.pieces import CENTRED, column, quiet, set_up, timer
 from gui.views.view_context import ViewContext
@@ -117,7 +117,6 @@ class TimelineView(QAbstractScrollArea):
 
     def _paint_axis(self, painter: QPainter) -> None:
         colours = look().colours
-        painter.setFont(small_font())
         span_s = max(1.0, self.timeline.end_s - self.timeline.begin_s)
         per_px = span_s / max(1.0, self._width() * self._zoom)
         step = next((each for each in STEPS_S if each >= per_px * TICKS_MIN_PX), STEPS_S[-1])
@@ -127,36 +126,26 @@ class TimelineView(QAbstractScrollArea):
             if x >= NAMES_WIDTH:
                 painter.setPen(QPen(QColor(colours.track), 1))
                 painter.drawLine(QPointF(x, AXIS_HEIGHT), QPointF(x, self.viewport().height()))
-                painter.setPen(QColor(colours.quiet))
                 text = (
                     clock(at_s) if step >= 60 else time.strftime("%H:%M:%S", time.localtime(at_s))
                 )
                 said = QRectF(min(x - 40, self.viewport().width() - 80.0), 4, 80, 20)
-                painter.drawText(said, Qt.AlignmentFlag.AlignCenter, text)
+                paint_text(painter, said, text, colours.quiet, small_font(), CENTRED)
             at_s += step
 
     def _paint_names(self, painter: QPainter) -> None:
-        colours = look().colours
-        painter.setFont(self.font())
+        colours, end = look().colours, Qt.TextElideMode.ElideRight
         down = self.verticalScrollBar().value()
         for each in self.timeline.rows:
-            top = self._tops[each.host] - down
-            height = each.lanes * LANE_HEIGHT
+            top, height = self._tops[each.host] - down, each.lanes * LANE_HEIGHT
             rect = QRectF(2 * GRID, top, NAMES_WIDTH - 3 * GRID, height)
-            if top + height < AXIS_HEIGHT:
-                continue
-            painter.setPen(QColor(colours.text))
-            name = painter.fontMetrics().elidedText(
-                each.host, Qt.TextElideMode.ElideRight, round(rect.width())
-            )
-            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, name)
+            if top + height >= AXIS_HEIGHT:
+                paint_text(painter, rect, each.host, colours.text, self.font(), elide=end)
 
     def _paint_bar(self, painter: QPainter, bar: Bar, rect: QRectF) -> None:
         colours = look().colours
         hue = QColor(WORKFLOW_HUES[self._hues[bar.workflow]][1 if colours.dark else 0])
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(hue)
-        painter.drawRoundedRect(rect, 4, 4)
+        paint_box(painter, rect, 4, hue)
         for begin_s, end_s in bar.suspended:
             held = QRectF(
                 self._x(begin_s), rect.y(), self._x(end_s) - self._x(begin_s), rect.height()
@@ -175,9 +164,9 @@ class TimelineView(QAbstractScrollArea):
             draw_mark(painter, bar.mark, plate.adjusted(2, 2, -2, -2))
             inner.adjust(16, 0, 0, 0)
         if inner.width() > 24:
-            self._paint_name(painter, bar, inner, QColor(text_on(hue.name())))
+            self._paint_name(painter, bar, inner, text_on(hue.name()))
 
-    def _paint_name(self, painter: QPainter, bar: Bar, inner: QRectF, ink: QColor) -> None:
+    def _paint_name(self, painter: QPainter, bar: Bar, inner: QRectF, ink: str) -> None:
         """Where the bar is hatched, on a plate of its own; of several workflows with the workflow,
         where there is room for it."""
         painter.setFont(small_font())
@@ -186,18 +175,15 @@ class TimelineView(QAbstractScrollArea):
         fits = metrics.horizontalAdvance(whole) <= inner.width()
         said = whole if fits else bar.name
         text = metrics.elidedText(said, Qt.TextElideMode.ElideRight, round(inner.width()))
-        plate = QRectF(inner.x() - 3, inner.y() + 3, metrics.horizontalAdvance(text) + 6, 0)
-        plate.setHeight(inner.height() - 6)
+        length = metrics.horizontalAdvance(text) + 6
+        plate = QRectF(inner.x() - 3, inner.y() + 3, length, inner.height() - 6)
         if any(
             self._x(begin_s) < plate.right() and self._x(end_s) > plate.left()
             for begin_s, end_s in bar.suspended
         ):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(look().colours.surface))
-            painter.drawRoundedRect(plate, 3, 3)
-            ink = QColor(look().colours.text)
-        painter.setPen(ink)
-        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
+            paint_box(painter, plate, 3, look().colours.surface)
+            ink = look().colours.text
+        paint_text(painter, inner, text, ink, small_font())
 
     def _rect(self, bar: Bar) -> QRectF:
         top = self._tops.get(bar.host, 0) - self.verticalScrollBar().value()

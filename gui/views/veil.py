@@ -8,6 +8,7 @@ from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from gui.theme.drawing import paint_box, paint_text
 from gui.theme.look import look, title_font
 from gui.words import tr, tr_n
 
@@ -46,11 +47,9 @@ class Veil(QWidget):
         shade.setAlpha(225)
         painter.fillRect(self.rect(), shade)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(colours.accent))
-        painter.drawRoundedRect(self.rect().adjusted(24, 24, -24, -24), 12, 12)
-        painter.setPen(QColor(colours.text))
-        painter.setFont(title_font())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
+        paint_box(painter, self.rect().adjusted(24, 24, -24, -24), 12, edge=colours.accent)
+        middle = Qt.AlignmentFlag.AlignCenter
+        paint_text(painter, self.rect(), self._text, colours.text, title_font(), middle)
 
 
 def paths_in(data: QMimeData) -> list[str]:

@@ -15,9 +15,9 @@ from PySide6.QtCore import QObject, Signal
 
 from agent.api.datasets import DATASETS, Datasets, DatasetsReply
 from agent.api.rpc import Method
-from agent.api.values import Dataset, NamedPriority
+from agent.api.values import NamedPriority
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume, VolunteeringView
-from agent.api.work import CANCEL, GATE, PRIORITY, RETRY, Cancel, Gate, Retry, SetPriority, Wished
+from agent.api.work import CANCEL, PRIORITY, RETRY, Cancel, Retry, SetPriority, Wished
 from agent.client import Home
 from gui.bridge.bridge import Bridge
 from gui.model.early import EarlyPause
@@ -153,27 +153,20 @@ class ViewContext(QObject):
         """Ask the agent to give a workflow another priority."""
         self.ask(self, PRIORITY, SetPriority(workflow, priority), self._wished)
 
-    def mark_done(self, task: str, outputs: tuple[Dataset, ...] = ()) -> None:
-        """Ask the agent to mark a step as done, with these outputs."""
-        self.ask(self, GATE, Gate(task, outputs), self._wished)
-
     def press(self, entry: Entry) -> bool:
         """Ask the agent for what an entry of the pause menu means; return false where the entry is
         none of those."""
-        match entry.act:
-            case Act.PAUSE:
-                self._volunteering(PAUSE, Pause(for_s=entry.length_s))
-            case Act.PAUSE_TOMORROW:
-                self._volunteering(PAUSE, Pause(until_tomorrow=True))
-            case Act.PAUSE_OPEN_ENDED:
-                self._volunteering(PAUSE, Pause())
-            case Act.FINISH:
-                self._volunteering(PAUSE, Pause(finish_first=True))
-            case Act.RESUME:
-                self._volunteering(RESUME, Resume())
-            case _:
-                return False
-        return True
+        pauses = {
+            Act.PAUSE: Pause(for_s=entry.length_s),
+            Act.PAUSE_TOMORROW: Pause(until_tomorrow=True),
+            Act.PAUSE_OPEN_ENDED: Pause(),
+            Act.FINISH: Pause(finish_first=True),
+        }
+        if entry.act is Act.RESUME:
+            self._volunteering(RESUME, Resume())
+        elif entry.act in pauses:
+            self._volunteering(PAUSE, pauses[entry.act])
+        return entry.act is Act.RESUME or entry.act in pauses
 
     def _volunteering(self, method: Method[P, VolunteeringView], params: P) -> None:
         if self.screen.starting:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gui.model.week import DAYS, HOURS_OF_DAY, Cells, with_block
+from gui.theme.drawing import paint_box, paint_text
 from gui.theme.look import GRID, look, small_font
-from gui.views.pieces import set_up
+from gui.views.pieces import CENTRED, set_up
 from gui.words import tr
 
 CELL_HEIGHT, CELL_WIDTH_MIN = 20, 16
@@ -110,29 +111,20 @@ class WeekGrid(QWidget):
         colours = look().colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(small_font())
         able = self.isEnabled()
         for day in range(len(DAYS)):
-            painter.setPen(QColor(colours.quiet))
-            top = AXIS_HEIGHT + day * CELL_HEIGHT
-            name = QRectF(0, top, DAY_WIDTH - 6, CELL_HEIGHT)
-            painter.drawText(name, Qt.AlignmentFlag.AlignVCenter, day_words(day))
+            name = QRectF(0, AXIS_HEIGHT + day * CELL_HEIGHT, DAY_WIDTH - 6, CELL_HEIGHT)
+            paint_text(painter, name, day_words(day), colours.quiet, small_font())
             for hour in range(HOURS_OF_DAY):
-                rect = self._rect(day, hour).adjusted(1, 1, -1, -1)
                 on = (day, hour) in self.cells
                 colour = (colours.accent if able else colours.waiting) if on else colours.raised
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(QColor(colour))
-                painter.drawRoundedRect(rect, 2, 2)
-        painter.setPen(QColor(colours.quiet))
+                paint_box(painter, self._rect(day, hour).adjusted(1, 1, -1, -1), 2, colour)
         for hour in range(0, HOURS_OF_DAY + 1, 3):
             x = self._rect(0, 0).x() + hour * self._rect(0, 0).width()
             across = QRectF(min(x - 20, self.width() - 34), 0, 40, AXIS_HEIGHT - 2)
-            painter.drawText(across, Qt.AlignmentFlag.AlignCenter, str(hour))
+            paint_text(painter, across, str(hour), colours.quiet, small_font(), CENTRED)
         if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours.text), 1.5))
-            painter.drawRoundedRect(self._rect(*self._at), 3, 3)
+            paint_box(painter, self._rect(*self._at), 3, edge=colours.text, width=1.5)
 
     def _paint_to(self, cell: tuple[int, int]) -> None:
         assert self._first is not None

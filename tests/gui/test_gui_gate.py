@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
-from agent.api.work import Input, Task
+from agent.api.work import GATE, Gate, Input, Task
 from gui.views.gate_dialog import GateDialog
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
@@ -154,7 +154,7 @@ def test_somebody_else_was_faster(
     qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
 ) -> None:
     dialog, name = opened(qtbot, context, window, asks_for("notes"))
-    context.mark_done(task_of(context, name, "look").task)
+    context.ask(context, GATE, Gate(task_of(context, name, "look").task))
     until(qtbot, dialog.fault.isVisible)
     assert not dialog.done_now.isEnabled()
     dialog.close()

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
-from agent.api.work import Task
+from agent.api.work import GATE, Gate, Task
 from gui import settings
 from gui.model.news import NewsKind
 from gui.model.tray import Act, pause_entries
@@ -48,7 +48,7 @@ def test_what_has_ended_is_not_cancelled(
     gate = task_of(context, name, "look").task
     window.workflows.cancel(name, (gate,))
     assert not window.workflows.undo.isHidden()
-    context.mark_done(gate)
+    context.ask(context, GATE, Gate(gate))
     until(qtbot, lambda: task_of(context, name, "look").state is TaskState.TERMINATED)
     window.workflows.undo.do_now()
     window.workflows.cancel(name, (gate,))
