@@ -36,8 +36,6 @@ class Box:
     key: str
     tasks: tuple[str, ...]
     title: str
-    program: str
-    gate: bool
     x: float = 0.0
     y: float = 0.0
 
@@ -77,8 +75,7 @@ def draw(tasks: Sequence[TaskView], names: Mapping[str, str] | None = None) -> P
     edges = _edges(tasks, box_of, by_id, names or {})
     places, bends = _layout(list(boxes), list(edges))
     placed = tuple(
-        Box(each.key, each.tasks, each.title, each.program, each.gate, *places[each.key])
-        for each in boxes.values()
+        Box(each.key, each.tasks, each.title, *places[each.key]) for each in boxes.values()
     )
     arrows = tuple(
         Arrow(source, target, label, bends.get((source, target), ()))
@@ -157,7 +154,7 @@ def _alike(tasks: Sequence[TaskView]) -> dict[str, int]:
 def _box(key: str, members: list[str], by_id: Mapping[str, TaskView]) -> Box:
     first = by_id[key]
     title = first.name if len(members) == 1 else (first.program.partition("@")[0] or first.name)
-    return Box(key, tuple(members), title, first.program.partition("@")[0], first.gate)
+    return Box(key, tuple(members), title)
 
 
 def _edges(

@@ -38,7 +38,6 @@ class Colours:
     cancelled: str
     warning_back: str
     warning_text: str
-    good_back: str
     track: str
 
 
@@ -64,7 +63,6 @@ LIGHT = Colours(
     cancelled="#68707a",
     warning_back="#fdf1dc",
     warning_text="#5c3d00",
-    good_back="#e1f3ec",
     track="#dfe2e6",
 )
 
@@ -90,7 +88,6 @@ DARK = Colours(
     cancelled="#a2a9b3",
     warning_back="#3d3015",
     warning_text="#f5d79b",
-    good_back="#15352b",
     track="#3a4047",
 )
 

@@ -24,7 +24,6 @@ QPushButton[primary="true"]:focus { border: 1px solid $text; }
 QPushButton[flat="true"] { background: transparent; border: 1px solid transparent; }
 QPushButton[flat="true"]:hover { background: $raised; }
 QPushButton[flat="true"]:focus { border: 1px solid $accent; }
-QPushButton[danger="true"] { color: $failed; }
 QPushButton::menu-indicator { subcontrol-position: right center; subcontrol-origin: padding;
     right: 8px; }
 QToolButton { color: $text; background: transparent; border: 1px solid transparent;

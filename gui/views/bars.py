@@ -88,11 +88,6 @@ class UndoBar(Bar):
         self._timer = timer(self, 1000, self._tick)
         self.away.clicked.connect(self.do_now)
 
-    @property
-    def pending(self) -> bool:
-        """Whether something waits to be done."""
-        return self._timer.isActive()
-
     def begin(self, sentence: str, do: Callable[[], object], undo: Callable[[], object]) -> None:
         """Show the sentence and call ``do`` in ten seconds, or ``undo`` instead if the person takes
         it back. What waited from before is done at once."""

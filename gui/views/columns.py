@@ -234,7 +234,7 @@ def queue_columns() -> tuple[Column, ...]:
             "priority",
             tr("Priority"),
             lambda row, now_s: priority_text(row.workflow.priority),
-            80,
+            96,
             sort=lambda row: -row.workflow.priority,
             quiet=True,
             spare=True,

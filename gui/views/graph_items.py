@@ -221,7 +221,6 @@ class ArrowItem(QGraphicsPathItem):
     def move(self, arrow: Arrow, source: Box, target: Box) -> None:
         """Draw the arrow between these boxes from now on."""
         self.prepareGeometryChange()
-        self.arrow = arrow
         self._end = QPointF(target.x, target.y + BOX_HEIGHT / 2)
         self._begin = begin = QPointF(source.x + BOX_WIDTH, source.y + BOX_HEIGHT / 2)
         self.setPath(_route(begin, arrow.bends, self._end))

@@ -73,7 +73,6 @@ class Window(QWidget):
     closed = Signal()
     quit_wanted = Signal()
     remedy_wanted = Signal(object)
-    first_run_wanted = Signal()
 
     def __init__(self, context: ViewContext, login: Login) -> None:
         super().__init__()

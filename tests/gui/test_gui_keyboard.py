@@ -198,7 +198,7 @@ def test_a_workflow_is_submitted_marked_done_and_cancelled_by_keys(
     QTest.keyClick(page.table, Qt.Key.Key_Delete)
     assert page.undo.isVisible()
     QTest.keyClick(page.table, Qt.Key.Key_Z, CONTROL)
-    until(qtbot, lambda: not page.undo.pending)
+    until(qtbot, lambda: not page.undo.isVisible())
     QTest.keyClick(page.table, Qt.Key.Key_Delete)
     page.undo.do_now()
     until(qtbot, lambda: view_of(context, name).state == "cancelled")

@@ -248,7 +248,7 @@ def test_only_many_that_are_alike_are_one_box() -> None:
     assert boxes(FOLD_MIN - 1) == [(f"t{each}", 1) for each in range(4)]
     gates = [task(f"g{each}", program="tile@1", gate=each > 4) for each in range(10)]
     assert [len(each.tasks) for each in draw(gates).boxes] == [5, 5]
-    assert [each.gate for each in draw(gates).boxes] == [False, True]
+    assert [each.key for each in draw(gates).boxes] == ["g0", "g5"]
     known = {each.task: each for each in gates[:3]}
     assert count_marks(draw(gates).boxes[0], known) == {Mark.WAITING: 3}
     assert BENDS_MAX == 2000

@@ -52,7 +52,7 @@ def test_what_has_ended_is_not_cancelled(
     until(qtbot, lambda: task_of(context, name, "look").state is TaskState.TERMINATED)
     window.workflows.undo.do_now()
     window.workflows.cancel(name, (gate,))
-    assert not window.workflows.undo.pending
+    assert window.workflows.undo.isHidden()
     assert window.fault.isHidden()
     assert view_of(context, name).state == "waiting"
 
@@ -65,7 +65,7 @@ def test_a_cancel_can_be_undone_and_is_done_otherwise(
     window.workflows.cancel_chosen()
     assert window.workflows.undo.isVisible()
     press(window, "undoBarHelp")
-    assert not window.workflows.undo.pending
+    assert window.workflows.undo.isHidden()
     assert view_of(context, name).state == "waiting"
     window.workflows.cancel_chosen()
     window.workflows.undo.do_now()
