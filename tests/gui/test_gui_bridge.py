@@ -33,6 +33,7 @@ from gui.model.notices import Answering
 from gui.model.screen import Screen
 from gui.views import view_context
 from gui.views.view_context import READ_AGAIN_MS, ViewContext
+from tests.gui.conftest import ended
 from tests.gui.held import REPLIES, HeldAgent, WatchedBridge
 from tests.gui.test_gui_following import JumpingLoop
 from tests.gui.values import happened, moved, shown, status, task, workflow
@@ -259,12 +260,13 @@ def asked(qapp: QObject) -> Asked:
 
 
 @pytest.fixture
-def context(asked: Asked, tmp_path: Path) -> ViewContext:
+def context(asked: Asked, tmp_path: Path) -> Iterator[ViewContext]:
     made = ViewContext(Home.at(tmp_path), Screen(), cast("Bridge", asked))
     view = workflow(state="running", counts={TaskState.RUNNING: 3, TaskState.READY: 1})
     made.take((status(view), shown(view, task("a", TaskState.RUNNING), task("b"))))
     made.attend(NAME)
-    return made
+    yield made
+    ended(made)
 
 
 def move(context: ViewContext, sequence: int, *rows: Any) -> None:
