@@ -239,7 +239,7 @@ def test_both_compare_the_code_and_the_machine_belongs(
     until(qtbot, lambda: "lets this computer in" in asking.asking.state.text())
     press(asking, "askConfirm")
     until(qtbot, lambda: asking.pages.currentIndex() == 1)
-    until(qtbot, lambda: "milhafre" in [each.name for each in page.rows.rows])
+    until(qtbot, lambda: "milhafre" in [each.view.name for each in page.rows.rows])
     until(qtbot, lambda: not page.requests.isVisible())
     focus = certain(QApplication.focusWidget())
     assert not window.side.isAncestorOf(focus)
