@@ -319,9 +319,10 @@ def test_every_chooser_of_files_stands_in_the_table() -> None:
         for top in view.body:
             inner = top.body if isinstance(top, ast.ClassDef) else [top]
             for each in inner:
-                if not isinstance(each, ast.FunctionDef) or path.name == "choosing.py":
+                if not isinstance(each, ast.FunctionDef):
                     continue
-                assert "QFileDialog" not in ast.unparse(each), "they are all opened in one place"
+                opens = "QFileDialog" in ast.unparse(each)
+                assert not opens or each.name in dialogs, "they are all opened in one place"
                 if dialogs & {name.id for name in ast.walk(each) if isinstance(name, ast.Name)}:
                     owner = top.name if isinstance(top, ast.ClassDef) else ""
                     found.add(f"{owner}.{each.name}")
