@@ -154,6 +154,9 @@ class Machine:
         try:
             self.up()
             yield certain(self._agent)
+        except BaseException as error:
+            error.add_note(self.last_words())
+            raise
         finally:
             self.kill()
 
