@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -12,6 +15,7 @@ from agent.api.session import Event
 from agent.api.values import Capabilities, TaskState
 from agent.api.work import TaskView
 from gui.model.notices import FlockPart
+from gui.model.screen import Changes, Screen
 from tests.certain import certain
 from tests.gui.values import (
     chain,
@@ -42,14 +46,6 @@ def test_the_row_that_an_event_brings_is_shown_and_nothing_is_asked() -> None:
     assert screen.peers is not None
     assert [[each.name for each in one.tasks] for one in screen.peers.peers] == [["import"], []]
     assert [each.running for each in screen.peers.peers] == [1, 0]
-
-
-def test_an_answer_that_is_ahead_of_its_events_is_not_counted_twice() -> None:
-    view = workflow(state="running", counts={TaskState.RUNNING: 2})
-    screen = connected(status(view))
-    changes = screen.fold([happened(1, moved("import", TaskState.READY, TaskState.RUNNING))])
-    assert screen.workflows["line-42"].counts == {TaskState.RUNNING: 2}
-    assert changes.wanted == {"line-42"}
 
 
 def test_a_task_is_in_the_hands_of_whoever_has_it_now() -> None:
@@ -96,21 +92,6 @@ def test_the_row_of_a_machine_says_what_else_is_to_be_read(
     )
 
 
-def test_what_this_machine_says_of_itself_is_shown() -> None:
-    screen = connected(status(workflow()))
-    busy = node(load_percent=80)
-    changes = screen.fold([happened(1, session.PeerChanged("n1", own=busy))])
-    assert (screen.node, changes.node, changes.parts) == (busy, True, set())
-
-
-def test_presence_that_comes_whole_is_shown_whole() -> None:
-    screen = connected(status(workflow()), volunteering())
-    view = volunteering(volunteering=False, paused=True, paused_until_ms=5)
-    told = session.VolunteeringChanged(False, False, "paused", True, view)
-    assert screen.fold([happened(1, told)]).volunteering
-    assert screen.volunteering is view
-
-
 # -- in which order answers and events come ------------------------------------------------
 
 
@@ -124,36 +105,105 @@ def own_row(state: TaskState, **changes: object) -> TaskView:
     return task("import", state, **{"host_node": "n1", **changes})
 
 
-def test_what_begins_before_its_workflow_is_known_is_in_hand() -> None:
-    screen = connected(status(), peers())
-    row = own_row(TaskState.SCHEDULED, workflow="new")
-    began = replace(row, state=TaskState.RUNNING)
-    changes = screen.fold(
-        [told(1, TaskState.READY, row), told(2, TaskState.SCHEDULED, began)],
-    )
-    assert (changes.wanted, changes.node) == ({"new"}, True)
-    assert [each.state for each in certain(screen.node).tasks] == [TaskState.RUNNING]
+S = TaskState
+VIEW = workflow()
+BUSY = node(load_percent=80)
+PAUSED = volunteering(volunteering=False, paused=True, paused_until_ms=5)
+RUNS = workflow(counts={S.RUNNING: 1})
+RUNS_TWO = workflow(state="running", counts={S.RUNNING: 2})
+BEGUN, ENDED = own_row(S.RUNNING), own_row(S.TERMINATED)
+SCHEDULED = own_row(S.SCHEDULED, workflow="new")
+FIRST_OF_THREE = workflow(counts={S.RUNNING: 1, S.SUBMITTED: 2})
+LATER = workflow(counts={S.TERMINATED: 1, S.SUBMITTED: 2})
+DONE = workflow(counts={S.TERMINATED: 1})
+OTHER = workflow("other", counts={S.READY: 1})
+NEWER = task("map", S.READY, workflow="other")
+OLDER = task("map", workflow="other", reason="waits for import")
+END = replace(moved("import", S.RUNNING, S.TERMINATED), rows=(ENDED,))
+KNOWN = [status(VIEW), shown(VIEW, *chain())]
 
 
-def test_what_has_ended_before_an_answer_is_in_nobody_s_hand() -> None:
-    view = workflow(counts={TaskState.RUNNING: 1})
-    row = own_row(TaskState.RUNNING)
-    screen = connected(status(view), shown(view, row), peers())
-    screen.fold([told(1, TaskState.READY, row)])
-    ended = replace(row, state=TaskState.TERMINATED)
-    done = workflow(counts={TaskState.TERMINATED: 1})
-    screen.fold([shown(done, ended, sequence=2), told(2, TaskState.RUNNING, ended)])
-    assert certain(screen.node).tasks == ()
+def own_tasks(screen: Screen) -> list[TaskState]:
+    return [each.state for each in certain(screen.node).tasks]
 
 
-def test_an_outlook_does_not_make_rows_newer_than_they_are() -> None:
-    view = workflow(counts={TaskState.RUNNING: 1, TaskState.SUBMITTED: 2})
-    screen = connected(status(view), shown(view, own_row(TaskState.RUNNING), *chain()[1:]))
-    ended = own_row(TaskState.TERMINATED)
-    later = workflow(counts={TaskState.TERMINATED: 1, TaskState.SUBMITTED: 2})
-    screen.fold([shown(later, ended, sequence=1), told(1, TaskState.RUNNING, ended)])
-    assert screen.tasks["line-42"]["import"] is ended
-    assert screen.workflows["line-42"] is later, "its counts have the event already"
+FOLDS: dict[str, tuple[Sequence[Any], Sequence[Any], Callable[[Screen, Changes], object], object]]
+FOLDS = {
+    "what this machine says of itself is shown": (
+        [status(VIEW)],
+        [happened(1, session.PeerChanged("n1", own=BUSY))],
+        lambda screen, changes: (screen.node, changes.node, changes.parts),
+        (BUSY, True, set()),
+    ),
+    "presence that comes whole is shown whole": (
+        [status(VIEW), volunteering()],
+        [happened(1, session.VolunteeringChanged(False, False, "paused", True, PAUSED))],
+        lambda screen, changes: (changes.volunteering, screen.volunteering),
+        (True, PAUSED),
+    ),
+    "an answer that is ahead of its events is not counted twice": (
+        [status(RUNS_TWO)],
+        [happened(1, moved("import", S.READY, S.RUNNING))],
+        lambda screen, changes: (screen.workflows["line-42"].counts, changes.wanted),
+        ({S.RUNNING: 2}, {"line-42"}),
+    ),
+    "what begins before its workflow is known is in hand": (
+        [status(), peers()],
+        [
+            told(1, S.READY, SCHEDULED),
+            told(2, S.SCHEDULED, replace(SCHEDULED, state=S.RUNNING)),
+        ],
+        lambda screen, changes: (changes.wanted, changes.node, own_tasks(screen)),
+        ({"new"}, True, [S.RUNNING]),
+    ),
+    "what has ended before an answer is in nobody's hand": (
+        [status(RUNS), shown(RUNS, BEGUN), peers(), told(1, S.READY, BEGUN)],
+        [shown(DONE, ENDED, sequence=2), told(2, S.RUNNING, ENDED)],
+        lambda screen, _: own_tasks(screen),
+        [],
+    ),
+    "an outlook does not make rows newer than they are, but its counts have the event": (
+        [status(FIRST_OF_THREE), shown(FIRST_OF_THREE, BEGUN, *chain()[1:])],
+        [shown(LATER, ENDED, sequence=1), told(1, S.RUNNING, ENDED)],
+        lambda screen, _: (screen.tasks["line-42"]["import"], screen.workflows["line-42"]),
+        (ENDED, LATER),
+    ),
+    "a row that is older than an answer stays away, also in another workflow": (
+        [status(VIEW, OTHER), shown(VIEW, *chain()), shown(OTHER, NEWER, sequence=3)],
+        [told(2, S.RUNNING, ENDED, OLDER)],
+        lambda screen, _: (screen.tasks["line-42"]["import"], screen.tasks["other"]["map"]),
+        (ENDED, NEWER),
+    ),
+    "progress from before an answer is past": (
+        [status(DONE), shown(DONE, replace(ENDED, permille=1000), sequence=2)],
+        [happened(1, session.TaskProgressed("import", "import", "line-42", "acor", 250, 9))],
+        lambda screen, _: screen.tasks["line-42"]["import"],
+        replace(ENDED, permille=1000),
+    ),
+    "where all that wait are told nothing is read again": (
+        KNOWN,
+        [happened(1, END)],
+        lambda _, changes: changes.stale,
+        set(),
+    ),
+    "where more wait than are told all are read again": (
+        KNOWN,
+        [happened(1, END), happened(2, replace(END, more=True))],
+        lambda _, changes: changes.stale,
+        {"line-42"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "then", "seen", "value"), FOLDS.values(), ids=FOLDS)
+def test_what_is_heard_changes_what_is_shown(
+    before: Sequence[Any],
+    then: Sequence[Any],
+    seen: Callable[[Screen, Changes], object],
+    value: object,
+) -> None:
+    screen = connected(*before)
+    assert seen(screen, screen.fold(list(then))) == value
 
 
 def test_an_answer_that_events_have_overtaken_takes_nothing_back() -> None:
@@ -169,27 +219,6 @@ def test_an_answer_that_events_have_overtaken_takes_nothing_back() -> None:
     assert screen.tasks["line-42"]["segment"] is other
     seen = screen.workflows["line-42"]
     assert (seen.counts, seen.state, seen.priority) == (counts, "waiting", 90)
-
-
-def test_a_row_that_is_older_than_an_answer_stays_away_also_in_another_workflow() -> None:
-    view, other = workflow(), workflow("other", counts={TaskState.READY: 1})
-    newer = task("map", TaskState.READY, workflow="other")
-    screen = connected(status(view, other), shown(view, *chain()), shown(other, newer, sequence=3))
-    older = task("map", workflow="other", reason="waits for import")
-    ended = own_row(TaskState.TERMINATED)
-    screen.fold([told(2, TaskState.RUNNING, ended, older)])
-    assert screen.tasks["line-42"]["import"] is ended
-    assert screen.tasks["other"]["map"] is newer
-
-
-def test_progress_from_before_an_answer_is_past() -> None:
-    view = workflow(counts={TaskState.TERMINATED: 1})
-    ended = own_row(TaskState.TERMINATED, permille=1000)
-    screen = connected(status(view), shown(view, ended, sequence=2))
-    screen.fold(
-        [happened(1, session.TaskProgressed("import", "import", "line-42", "acor", 250, 9))]
-    )
-    assert screen.tasks["line-42"]["import"] is ended
 
 
 def test_who_has_a_task_is_not_known_from_a_name_alone() -> None:
@@ -222,12 +251,3 @@ def test_what_is_cancelled_while_it_runs_is_read_again_and_when_it_has_stopped()
     assert screen.fold([happened(3, over)]).stale == {"line-42"}
     screen.fold([shown(view, own_row(TaskState.CANCELLED), *chain()[1:], sequence=3)])
     assert not screen.is_stopping("line-42")
-
-
-def test_where_more_wait_than_are_told_all_are_read_again() -> None:
-    view = workflow()
-    screen = connected(status(view), shown(view, *chain()))
-    ended = own_row(TaskState.TERMINATED)
-    happening = replace(moved("import", TaskState.RUNNING, ended.state), rows=(ended,))
-    assert screen.fold([happened(1, happening)]).stale == set()
-    assert screen.fold([happened(2, replace(happening, more=True))]).stale == {"line-42"}
