@@ -1,4 +1,4 @@
-"""What would become of a submission: which machine each task goes to, and when."""
+"""What would become of a submission: which machine each task goes to, when, and where a person decides."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ import msgspec
 import pytest
 from msgspec import structs
 
+from agent.api.phrases import worded
+from agent.api.reasons import AcceptanceNeeded
 from agent.api.values import Capabilities
-from agent.api.work import Submit
-from agent.control.dry_run import machines_seen, plan_tasks
+from agent.api.wording import near, suggestion
+from agent.api.work import PENDING, Submit
+from agent.control.dry_run import FitTable, Machine, acceptances, machines_seen, plan_tasks
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import TaskProgress, Views
+from agent.protocol import messages
+from agent.protocol.records import Dataset, TaskSpec
+from agent.wording.speech import english
+from tests.control.serving import LineClient, Serving
 from tests.control.surface import ALDER, FakeNode
 
 
@@ -135,3 +142,79 @@ def test_this_machine_is_the_first_that_is_seen(node: FakeNode) -> None:
     seen = [(each.name, each.slots, each.helps) for each in machines_seen(node.now())]
     assert seen == [("birch", 1, False), ("peer0", 1, True), ("peer1", 3, True)]
     assert machines_seen(node.now())[0].capabilities.programs == ("copy",)
+
+
+FOLDER = Dataset("tree:" + "ab" * 32, 10)
+COUNT = TaskSpec("1", "one", "count@abababababab", published=FOLDER)
+SPLIT = msgspec.structs.replace(COUNT, task="2", program="split@abababababab")
+BOTH, ONLY = "count and split", "only when somebody there accepts"
+TO_DO = "`wingbeat programs accept count split`"
+HAS_ALL = Machine(
+    "n", "alder", messages.Capabilities(programs=(COUNT.program, SPLIT.program)), 1, True
+)
+
+
+def machine(name: str, *programs: str, takes: bool = False) -> Machine:
+    return replace(
+        HAS_ALL, name=name, capabilities=messages.Capabilities("", "", 0, 0, 0, programs, (), takes)
+    )
+
+
+@pytest.mark.parametrize(
+    ("machines", "sentences"),
+    [
+        ([HAS_ALL, machine("birch", takes=True)], []),
+        (
+            [HAS_ALL, machine("birch", COUNT.program)],
+            [f"birch runs split {ONLY} it: `wingbeat programs accept split`"],
+        ),
+        (
+            [HAS_ALL, *(machine(f"m{number}") for number in range(6))],
+            [f"m0, m1, m2 and 3 others run {BOTH} {ONLY} them: {TO_DO}"],
+        ),
+    ],
+)
+def test_the_sentences(machines: list[Machine], sentences: list[str]) -> None:
+    installed = TaskSpec("3", "three", "convert")
+    assert [
+        english(each) for each in acceptances((COUNT, SPLIT, COUNT, installed), machines)
+    ] == sentences
+
+
+def test_what_another_machine_brings_is_not_accepted_here_by_itself() -> None:
+    brought = msgspec.structs.replace(COUNT, published=Dataset(f"{PENDING}count", 0))
+    machines = [machine("alder"), machine("birch", COUNT.program)]
+    assert acceptances((brought,), machines) == []
+    assert [each.name for each in FitTable(machines).of(brought).machines] == ["alder", "birch"]
+    (told,) = acceptances((brought,), machines, far=True)
+    assert told == AcceptanceNeeded(("alder",), ("count",))
+    fits = FitTable(machines, far=True).of(brought)
+    assert [each.name for each in fits.machines] == ["birch"]
+    assert [each.name for each in fits.misfits] == ["alder"]
+
+
+async def test_submit_and_why_tell_of_it(there: Serving, client: LineClient) -> None:
+    dataset = {"dataset": FOLDER.dataset, "size_bytes": 10}
+    task = {"id": "one", "program": COUNT.program, "published": dataset}
+    told = await client.result("submit", {"name": "words", "tasks": [task]})
+    waits = "birch and alder run count only when somebody there accepts it"
+    assert told["waits"] == [f"{waits}: `wingbeat programs accept count`"]
+    story = await client.result("why", {"task": "one"})
+    assert story["now"] == (
+        "one has all that it needs; it waits until somebody accepts its program count on "
+        "birch and alder"
+    )
+    remedy = f"`wingbeat programs accept {COUNT.program}` there lets it"
+    assert story["machines"] == [
+        f"{name} does not take the published program {COUNT.program}: {remedy}"
+        for name in ("birch", "alder")
+    ]
+
+
+def test_a_published_program_is_suggested_by_its_bare_name() -> None:
+    known = ["county", "count@abababababab", "count@cdcdcdcdcdcd"]
+    both = "; did you mean count@abababababab or count@cdcdcdcdcdcd?"
+    assert suggestion("count", known) == both
+    assert suggestion("cunty", known) == "; did you mean county?"
+    hints = [near(word, known) for word in ("count", "cunty")]
+    assert [f"; {worded(hint)}" for hint in hints if hint] == [both, "; did you mean county?"]

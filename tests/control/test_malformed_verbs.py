@@ -12,7 +12,7 @@ import pytest
 from agent.api.methods import METHODS
 from tests.control.serving import LineClient, Serving
 from tests.control.test_malformed import CASES as ENVELOPES
-from tests.control.test_text_malformed import CASES as LINES
+from tests.control.test_malformed import LINES
 
 PARAMS, REFUSED, TOKEN, UNKNOWN = -32602, 1, 2, 3
 WAYS_MIN = 200

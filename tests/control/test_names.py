@@ -1,4 +1,4 @@
-"""What people call things: exact ids, exact names, beginnings; and what is said when it is unclear."""
+"""What and whom people mean: exact ids and names, beginnings, codes; and what is said when it is unclear."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
+from agent.control.membership import (
+    asks_to_be_let_in,
+    check_compared,
+    find_request,
+    open_requests,
+)
 from agent.control.naming import find_member, find_task, find_workflow, readable, task_id
 from agent.control.program_views import find_published, published_programs
+from tests.control.serving import LineClient, Serving
 from tests.control.surface import MEMBERS, FakeNode
 
 ID = task_id("survey", "copy")
@@ -171,3 +180,55 @@ def test_only_unfinished_work_brings_programs(node: FakeNode) -> None:
     node.handle_submission({"name": "w", "tasks": [task]})
     found = published_programs(node.table)
     assert [(name, each[0].size_bytes) for name, each in found.items()] == [("own@1", 9)]
+
+
+def asking(name: str, code: str, request: str) -> JoinRequestView:
+    return JoinRequestView(request, name, "ada", "192.0.2.7", code, "first", 0, 600_000)
+
+
+MEANT = asking("laptop", "418 230", "a" * 16)
+SAME_NAME = asking("LAPTOP", "000 111", "b" * 16)
+CALLED_AS_THE_CODE = asking("418 230", "222 333", "c" * 16)
+ALL = [SAME_NAME, MEANT, CALLED_AS_THE_CODE]
+
+
+@pytest.mark.parametrize("reference", ["418 230", "418-230", "418230", "a" * 16])
+def test_a_code_means_who_shows_it_and_not_who_calls_itself_so(reference: str) -> None:
+    assert find_request(ALL, reference) is MEANT
+    check_compared(MEANT, reference)
+
+
+def test_a_name_that_two_use_is_told_by_the_codes() -> None:
+    with pytest.raises(RefusedError) as caught:
+        find_request(ALL, "laptop")
+    assert caught.value.problem.code == ErrorCode.AMBIGUOUS
+    assert "give the code (000 111, 418 230)" in str(caught.value)
+
+
+def test_nobody_is_let_in_by_its_name_alone() -> None:
+    assert find_request([MEANT], "Laptop") is MEANT
+    with pytest.raises(RefusedError, match="give the code that Laptop shows"):
+        check_compared(MEANT, "Laptop")
+
+
+def test_who_does_not_ask_is_told_with_those_who_do() -> None:
+    with pytest.raises(RefusedError, match=r"these ask: laptop \(418 230\)"):
+        find_request([MEANT], "999 999")
+    with pytest.raises(RefusedError, match="none asks at present"):
+        find_request([], "999 999")
+
+
+def test_who_waits_is_told_in_a_sentence_until_somebody_has_answered() -> None:
+    answered = structs.replace(SAME_NAME, admitted=True)
+    assert open_requests([answered, MEANT]) == [MEANT]
+    told = asks_to_be_let_in(MEANT)
+    assert told == "laptop (user ada) asks to be let in: `wingbeat flock requests` tells more"
+    assert asks_to_be_let_in(structs.replace(MEANT, user="")).startswith("laptop asks to be let in")
+
+
+async def test_who_cannot_answer_requests_is_told_who_can(
+    there: Serving, client: LineClient
+) -> None:
+    told = await client.result("requests", {})
+    assert told["keepers"] == ["alder", "birch"]
+    assert told["may_admit"] is True

@@ -6,7 +6,6 @@ import asyncio
 import re
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +13,35 @@ import pytest
 
 from agent.protocol.effects import TaskProgressed
 from agent.protocol.records import Dataset
-from tests.control.serving import WITHIN_S, Serving, serving, workflow
+from tests.control.serving import WITHIN_S, Serving, workflow
 from tests.control.surface import NODE
 
 ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-TOOLS = ("telnet", "nc")
+
+
+@pytest.fixture
+async def typist(there: Serving) -> AsyncIterator[Typist]:
+    """A connection that has shown the token."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", there.server.port)
+    client = Typist(reader, writer)
+    await client.answered(f"token {there.control['token']}", "WELCOME birch ")
+    yield client
+    writer.transport.abort()
+
+
+@pytest.fixture(params=["telnet", "nc"])
+async def hand(request: pytest.FixtureRequest, there: Serving) -> AsyncIterator[Terminal]:
+    """A terminal program that is connected; ended with the test."""
+    if shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not installed on this machine")
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *(request.param, "127.0.0.1", str(there.server.port)), stdin=pipe, stdout=pipe
+    )
+    yield Terminal(process)
+    if process.returncode is None:
+        process.kill()
+    await process.communicate()
 
 
 @dataclass
@@ -47,55 +70,32 @@ class Terminal:
         return ""
 
 
-@asynccontextmanager
-async def terminal(tool: str, there: Serving) -> AsyncIterator[Terminal]:
-    """A terminal program that is connected; ended with the block."""
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *(tool, "127.0.0.1", str(there.server.port)), stdin=pipe, stdout=pipe
-    )
-    try:
-        yield Terminal(process)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
-
-
-@pytest.mark.parametrize("tool", TOOLS)
 async def test_a_task_is_scheduled_followed_and_cancelled_by_hand(
-    tmp_path: Path, tool: str
+    there: Serving, hand: Terminal
 ) -> None:
-    if shutil.which(tool) is None:
-        pytest.skip(f"{tool} is not installed on this machine")
-
-    async def scene() -> list[str]:
-        async with serving(tmp_path) as there, terminal(tool, there) as hand:
-            hand.type(f"TOKEN {there.control['token']}")
-            heard = [await hand.shows("WELCOME")]
-            hand.type("SCHEDULE copy low")
-            heard.append(await hand.shows("SCHEDULED"))
-            task = heard[-1].split()[1]
-            hand.type(f"SUBSCRIBE {task}")
-            heard += [await hand.shows("SUBSCRIBED"), await hand.shows("PROGRESS")]
-            there.node.volunteer()
-            heard.append(await hand.shows("PROGRESS"))
-            there.node.tell(TaskProgressed(task, NODE, 425, 30_000))
-            heard.append(await hand.shows("PROGRESS"))
-            hand.type(f"CANCEL {task}")
-            await there.node.stopping.wait()
-            there.node.stop_program(task)
-            heard += sorted([await hand.shows(""), await hand.shows("")])
-            hand.type("CANCEL nothing")
-            heard.append(await hand.shows("ERROR"))
-            hand.type("QUIT")
-            hand.over()
-            async with asyncio.timeout(WITHIN_S):
-                await hand.process.wait()
-        return heard
-
-    heard = [re.sub(ID, "T", line) for line in await scene()]
-    assert [re.sub(r"(PROGRESS T) \d+", r"\1 AGE", line) for line in heard[1:]] == [
+    hand.type(f"TOKEN {there.control['token']}")
+    await hand.shows("WELCOME")
+    hand.type("SCHEDULE copy low")
+    heard = [await hand.shows("SCHEDULED")]
+    task = heard[0].split()[1]
+    hand.type(f"SUBSCRIBE {task}")
+    heard += [await hand.shows("SUBSCRIBED"), await hand.shows("PROGRESS")]
+    there.node.volunteer()
+    heard.append(await hand.shows("PROGRESS"))
+    there.node.tell(TaskProgressed(task, NODE, 425, 30_000))
+    heard.append(await hand.shows("PROGRESS"))
+    hand.type(f"CANCEL {task}")
+    await there.node.stopping.wait()
+    there.node.stop_program(task)
+    heard += sorted([await hand.shows(""), await hand.shows("")])
+    hand.type("CANCEL nothing")
+    heard.append(await hand.shows("ERROR"))
+    hand.type("QUIT")
+    hand.over()
+    async with asyncio.timeout(WITHIN_S):
+        await hand.process.wait()
+    told = re.sub(ID, "T", "\n".join(heard))
+    assert re.sub(r"(PROGRESS T) \d+", r"\1 AGE", told).splitlines() == [
         "SCHEDULED T",
         "SUBSCRIBED T",
         "PROGRESS T AGE Ready 0",
@@ -108,52 +108,51 @@ async def test_a_task_is_scheduled_followed_and_cancelled_by_hand(
     ]
 
 
-async def test_inputs_raw_data_and_parameters_reach_the_task(tmp_path: Path) -> None:
+async def test_inputs_raw_data_and_parameters_reach_the_task(
+    there: Serving, typist: Typist, tmp_path: Path
+) -> None:
     raw, parameters = tmp_path / "scan.las", tmp_path / "band 3.xml"
     raw.write_bytes(b"points")
     parameters.write_text("<band>3</band>")
-
-    async with serving(tmp_path) as there, typing(there) as client:
-        await client.answered("HELP", "HELP TOKEN token", lines=6)
-        there.node.handle_submission(workflow())
-        told = f'SCHEDULE copy interactive -p {raw} -a survey/copy 2 -x "{parameters}"'
-        task = (await client.answered(told, "SCHEDULED ")).split()[1]
-        spec = there.node.table.specs[task]
-        assert spec.parameters == "<band>3</band>"
-        assert spec.inputs[0].output == 1
-        assert there.node.table.specs[spec.inputs[0].task].name == "copy"
-        assert there.node.datasets.added == [raw]
-        assert not spec.raw[0].external
-        assert there.node.table.interactive(task)
-        kept = await client.answered("SCHEDULE copy low -p flight-7", "SCHEDULED ")
-        spec = there.node.table.specs[kept.split()[1]]
-        assert spec.raw == (Dataset("flight-7", external=True),)
+    await typist.answered("HELP", "HELP TOKEN token", lines=6)
+    there.node.handle_submission(workflow())
+    told = f'SCHEDULE copy interactive -p {raw} -a survey/copy 2 -x "{parameters}"'
+    task = (await typist.answered(told, "SCHEDULED ")).split()[1]
+    spec = there.node.table.specs[task]
+    (given,) = spec.inputs
+    assert (spec.parameters, given.output) == ("<band>3</band>", 1)
+    assert there.node.table.specs[given.task].name == "copy"
+    assert there.node.datasets.added == [raw]
+    assert not spec.raw[0].external
+    assert there.node.table.interactive(task)
+    kept = await typist.answered("SCHEDULE copy low -p flight-7", "SCHEDULED ")
+    spec = there.node.table.specs[kept.split()[1]]
+    assert spec.raw == (Dataset("flight-7", external=True),)
 
 
-async def test_what_runs_is_told_as_cancelled_when_it_stopped(tmp_path: Path) -> None:
-    async with serving(tmp_path) as there, typing(there) as client:
-        there.node.volunteer()
-        task = (await client.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
-        client.say(f"CANCEL {task}")
-        client.say("SUBSCRIBE nothing")
-        assert await client.line() == 'ERROR no task is called "nothing"'
-        there.node.stop_program(task)
-        assert await client.line() == f"CANCELLED {task}"
-        said = f"ERROR {task} has ended already: it is Cancelled"
-        assert await client.answered(f"CANCEL {task}", "ERROR") == said.replace(task, "copy")
+async def test_what_runs_is_told_as_cancelled_when_it_stopped(
+    there: Serving, typist: Typist
+) -> None:
+    there.node.volunteer()
+    task = (await typist.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
+    typist.say(f"CANCEL {task}")
+    typist.say("SUBSCRIBE nothing")
+    assert await typist.line() == 'ERROR no task is called "nothing"'
+    there.node.stop_program(task)
+    assert await typist.line() == f"CANCELLED {task}"
+    said = "ERROR copy has ended already: it is Cancelled"
+    assert await typist.answered(f"CANCEL {task}", "ERROR") == said
 
 
 async def test_progress_of_one_who_does_not_report_is_told_now_and_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Serving, typist: Typist, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("agent.control.text_session.PROGRESS_EVERY_S", 0.01)
-
-    async with serving(tmp_path) as there, typing(there) as client:
-        there.node.volunteer()
-        task = (await client.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
-        await client.answered(f"SUBSCRIBE {task}", "SUBSCRIBED ")
-        for _ in range(5):
-            assert (await client.line()).startswith(f"PROGRESS {task} ")
+    there.node.volunteer()
+    task = (await typist.answered("SCHEDULE copy low", "SCHEDULED ")).split()[1]
+    await typist.answered(f"SUBSCRIBE {task}", "SUBSCRIBED ")
+    for _ in range(5):
+        assert (await typist.line()).startswith(f"PROGRESS {task} ")
 
 
 @dataclass
@@ -178,15 +177,3 @@ class Typist:
         heard = [await self.line() for _ in range(lines)]
         assert heard[0].startswith(start), heard
         return heard[0]
-
-
-@asynccontextmanager
-async def typing(there: Serving) -> AsyncIterator[Typist]:
-    """A connection that has shown the token."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", there.server.port)
-    try:
-        client = Typist(reader, writer)
-        await client.answered(f"token {there.control['token']}", "WELCOME birch ")
-        yield client
-    finally:
-        writer.transport.abort()
