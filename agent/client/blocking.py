@@ -6,16 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any, Self, TypeVar
 
-from msgspec import Struct
-
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P, R
 from agent.api.session import Event
 from agent.api.values import Position
 from agent.client.connected import PATIENCE_S, Client
 from agent.paths import Home
 
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 T = TypeVar("T")
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import Self, TypeVar
+from typing import Self
 
-from msgspec import Struct
-
-from agent.api.rpc import ErrorCode, Method
+from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import Event, Welcome
 from agent.api.values import Position
 from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
@@ -27,9 +25,6 @@ FINAL = (ErrorCode.NO_FLOCK, ErrorCode.UNKNOWN)
 belong in a moment either."""
 FIRST_WAIT_S = 0.05
 WAIT_S_MAX = 1.0
-
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 
 
 class Client:

@@ -14,12 +14,11 @@ import contextlib
 from collections import deque
 from collections.abc import Iterator
 from itertools import count
-from typing import TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 
-from agent.api.rpc import Incoming, Method, Request
+from agent.api.rpc import Incoming, Method, P, R, Request
 from agent.api.session import (
     CONTROL_FILE,
     EVENTS,
@@ -40,8 +39,6 @@ READ_BYTES = 256 * 1024
 LINE_BYTES_MAX = 256 * 1024 * 1024
 GREETING_S_MAX = 10.0
 EVENTS_UNREAD_MAX = 1_000
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 _incoming = msgspec.json.Decoder(Incoming)
 _event = msgspec.json.Decoder(Event)
 _closing = msgspec.json.Decoder(Closing)

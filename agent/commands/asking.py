@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P, R
 from agent.client import (
     BlockingClient,
     Client,
@@ -22,9 +22,6 @@ from agent.commands import exits
 from agent.commands.columns import complain
 from agent.commands.parsing import PROGRAM, Options, Use
 from agent.commands.showing import plain, show_json, show_lines
-
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 
 
 class _Failure(Struct, frozen=True):

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TypeVar
-
-from msgspec import Struct
 
 from agent.api.admission import NEARBY, Nearby, NearbyReply
 from agent.api.flock import (
@@ -33,7 +30,7 @@ from agent.api.flock import (
     Peers,
     PeersReply,
 )
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P, R
 from agent.api.values import NamedPriority
 from agent.api.work import (
     CANCEL,
@@ -51,8 +48,6 @@ from agent.commands.asking import ask
 from agent.commands.parsing import Argument, CommandLine, Options, argument, command
 from agent.commands.showing import counted, duration, moment, show_lines, show_rows
 
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 CLOCK_SHOWN_MS_MIN = 1_000
 HOW_TO_JOIN = (
     "This machine belongs to no flock and works alone.",

@@ -10,12 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
-from typing import TypeVar
-
-from msgspec import Struct
 
 from agent.api.reasons import Cancelled, reason_of
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P, R
 from agent.api.session import Event, GateWaiting, Happening, TaskMoved
 from agent.api.values import Position, TaskState, WorkflowState
 from agent.api.work import SHOW, STATUS, Show, Status, WorkflowView
@@ -23,9 +20,6 @@ from agent.client import Client, DisconnectedError, EventsLostError, NoAgentErro
 from agent.commands import exits
 from agent.commands.drawing import on_terminal, work_bar
 from agent.commands.showing import counts_told, left, plain, show_json, show_lines
-
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 
 BUNDLE_S = 0.25
 TICK_S = 1.0

@@ -13,8 +13,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import Coroutine
-from dataclasses import replace
+from collections.abc import Callable, Coroutine
 
 from agent.api.errors import RefusedError, ServiceError
 from agent.api.methods import METHODS
@@ -35,7 +34,6 @@ from agent.control.members import Relay, hello_for
 from agent.control.membership import other_member
 from agent.control.request_context import RequestContext
 from agent.control.text_session import TextError, TextSession, read_line
-from agent.control.uploads import Uploads
 from agent.control.verbs import VERBS
 
 READ_BYTES = 256 * 1024
@@ -50,16 +48,11 @@ class Connection:
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        call: RequestContext,
+        context: Callable[..., RequestContext],
         limits: Limits,
     ) -> None:
         self._reader, self._writer, self._limits = reader, writer, limits
-        self._call = replace(
-            call,
-            follow=self._follow,
-            pass_on=self._pass_on,
-            uploads=Uploads(call.uploads.folder),
-        )
+        self._call = context(follow=self._follow, pass_on=self._pass_on)
         self._relay: Relay | None = None
         self._text: TextSession | None = None
         self.greeted = False

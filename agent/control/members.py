@@ -15,13 +15,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import msgspec
-from msgspec import Struct
 
 from agent.api.errors import RefusedError
-from agent.api.rpc import ErrorCode, Incoming, Method, Request
+from agent.api.rpc import ErrorCode, Incoming, Method, P, R, Request
 from agent.api.session import HELLO, Hello, Welcome
 from agent.client.errors import ClientError, DisconnectedError, RequestError
 from agent.client.link import Link
@@ -32,8 +30,6 @@ KEPT_S = 30.0
 ANSWER_S_MAX = 75.0
 """Longer than anybody may be asked to wait for news."""
 
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 READ_BYTES = 256 * 1024
 GREETING_S_MAX = 10.0
 _incoming = msgspec.json.Decoder(Incoming)

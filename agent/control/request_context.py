@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
 from agent.api.errors import RefusedError
-from agent.api.rpc import ErrorCode, Method
+from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import Hello, Welcome
 from agent.api.values import Position
 from agent.api.wording import choices_at, parameters_fault
@@ -21,9 +21,6 @@ from agent.control.port import NodePort, Rooms, Snapshot
 from agent.control.program_views import FlockPrograms
 from agent.control.uploads import Uploads
 from agent.control.views import TaskProgress, Views
-
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,13 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from agent.api.rpc import ErrorCode, Problem
-from agent.api.session import CONTROL_FILE, ControlFile, Hello, Welcome
-from agent.api.values import Position
+from agent.api.session import CONTROL_FILE, ControlFile
 from agent.control.connection import Connection
 from agent.control.envelope import failure_line
 from agent.control.event_log import EventLog
@@ -76,23 +75,21 @@ class ControlServer:
         self._limits = limits or Limits()
         self._token = new_token()
         self._progress = TaskProgress()
-        events = EventLog(self._limits)
+        self._events = EventLog(self._limits)
         self._members = Members(node)
-        self._call = RequestContext(
-            node,
-            events,
-            self._token,
-            _nowhere,
-            self._stop_node,
-            self._progress,
-            self._members,
-            _nobody,
-            Uploads(folder / UPLOADS),
-            FlockPrograms(node, self._members),
+        self._context = partial(
+            RequestContext,
+            node=node,
+            events=self._events,
+            token=self._token,
+            stop=self._stop_node,
+            progress=self._progress,
+            members=self._members,
+            programs=FlockPrograms(node, self._members),
         )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
         self._listening: asyncio.Server
-        self._unsubscribe: Callable[[], None] = _nothing
+        self._unsubscribe: Callable[[], None] = lambda: None
         self._port = 0
         self._stopped_for = ""
         self._ending: asyncio.Task[None]
@@ -100,7 +97,8 @@ class ControlServer:
     async def start(self) -> None:
         """Listen on loopback, then tell where in the control file. Raises ``OSError`` or
         ``MembershipError`` when that fails; nothing is left then."""
-        self._listening = await asyncio.start_server(self._arrived, LOOPBACK, 0)
+        arrived = partial(self.serve_member, "")
+        self._listening = await asyncio.start_server(arrived, LOOPBACK, 0)
         self._port = int(self._listening.sockets[0].getsockname()[1])
         self._unsubscribe = self._node.subscribe(self._noticed)
         try:
@@ -125,7 +123,7 @@ class ControlServer:
         self._stopped_for = reason
         self._listening.close()
         self._unsubscribe()
-        self._unsubscribe = _nothing
+        self._unsubscribe = lambda: None
         await self._members.close()
         remove_control_file(self._folder, self._token)
         for connection in self._connections:
@@ -137,7 +135,7 @@ class ControlServer:
 
     def _noticed(self, notice: Notice) -> None:
         self._progress.note(notice)
-        now, events = self._node.now(), self._call.events
+        now, events = self._node.now(), self._events
         views = Views(now, self._progress)
         for happening in happenings_of(notice, now):
             told = with_rows(happening, self._node, views) if events.followed else happening
@@ -146,17 +144,11 @@ class ControlServer:
     async def serve_member(
         self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Serve a client that another member passes on, until its connection ends; who that member
-        is was verified before."""
-        await self._serve(reader, writer, replace(self._call, member=name))
-
-    async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await self._serve(reader, writer, self._call)
-
-    async def _serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, call: RequestContext
-    ) -> None:
-        connection = Connection(reader, writer, call, self._limits)
+        """Serve a client until its connection ends: one that another member passes on, or, without
+        a name, one of this machine. Who that member is was verified before."""
+        uploads = Uploads(self._folder / UPLOADS)
+        context = partial(self._context, uploads=uploads, member=name)
+        connection = Connection(reader, writer, context, self._limits)
         strangers = [each for each in self._connections if not (each.greeted or each.over)]
         if self._stopped_for:
             connection.end(self._stopped_for)
@@ -174,16 +166,3 @@ class ControlServer:
             await connection.run()
         finally:
             del self._connections[connection]
-
-
-def _nowhere(position: Position) -> None:
-    """Events are followed by connections; each puts itself here."""
-
-
-async def _nobody(hello: Hello) -> Welcome | None:  # noqa: ARG001 - the signature of a way
-    """Conversations are passed on by connections; each puts itself here."""
-    return None
-
-
-def _nothing() -> None:
-    """Do nothing: nobody is subscribed."""

@@ -20,9 +20,9 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from agent.api import datasets, programs, work
 from agent.api.datasets import (
@@ -34,7 +34,7 @@ from agent.api.datasets import (
     UploadChunk,
 )
 from agent.api.programs import Programs, ProgramsReply, Publish, Published, published_name
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P, R
 from agent.api.values import Dataset, NamedPriority
 from agent.api.work import PENDING, Submit, Submitted, Task
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
@@ -45,8 +45,6 @@ from agent.workflow.reading import Asked, Known, read_workflow_file
 Sent = Callable[[int], object]
 """Told how many bytes are on the other side now, more than before."""
 
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 ProgressCallback = Callable[[str], None]
 
 

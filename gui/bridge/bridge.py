@@ -22,9 +22,8 @@ from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any
 
-from msgspec import Struct
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 from shiboken6 import Shiboken
@@ -34,7 +33,7 @@ from agent.api.datasets import DATASETS
 from agent.api.flock import DOCTOR
 from agent.api.history import STATISTICS
 from agent.api.logs import TASK_LOG, TaskLog, TaskLogPart
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P, R
 from agent.api.work import WHY
 from agent.client import Client, ClientError, Home
 from gui.bridge.following import Attention, Follower
@@ -54,8 +53,6 @@ ONLY_ASKING = frozenset(each.name for each in (DATASETS, DOCTOR, NEARBY, STATIST
 """What ``ask`` may call off; everything else that it asks for is an act."""
 _PASSING = Qt.WidgetAttribute.WA_DeleteOnClose
 
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 Done = Callable[[Any], object]
 Failed = Callable[[str], object]
 

@@ -17,8 +17,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from msgspec import Struct
-
 from agent.api.admission import (
     ASKED,
     REQUESTS,
@@ -33,7 +31,7 @@ from agent.api.admission import (
 from agent.api.flock import MEMBERS, PEERS, Members, MembersReply, Peers
 from agent.api.programs import PROGRAMS, Programs, ProgramsReply
 from agent.api.reasons import NO_WHY
-from agent.api.rpc import ErrorCode, Method
+from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import (
     FlockChanged,
     Happening,
@@ -73,8 +71,6 @@ READ_AT_ONCE = 8
 BREATH_S = 0.004
 """Between two reads in the background, so that agent and window come to their other work."""
 
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 Told = TypeVar("Told", MembersReply, ProgramsReply, SettingsView, RequestsReply, AskView, ShowReply)
 
 

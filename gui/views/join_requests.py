@@ -8,9 +8,7 @@ is to be compared with what, and the code is as large as a heading.
 from __future__ import annotations
 
 import time
-from typing import TypeVar
 
-from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -23,7 +21,7 @@ from agent.api.admission import (
     Refuse,
     RequestsReply,
 )
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P
 from gui.model.times import moment
 from gui.theme.look import GRID
 from gui.views.pieces import (
@@ -42,8 +40,6 @@ from gui.views.view_context import ViewContext
 from gui.words import tr
 
 CARDS_MAX = 6
-
-P = TypeVar("P", bound=Struct)
 
 
 class JoinRequests(QWidget):

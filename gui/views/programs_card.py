@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from msgspec import Struct
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from agent.api.programs import (
@@ -15,7 +12,7 @@ from agent.api.programs import (
     ProgramView,
     RefuseProgram,
 )
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P, R
 from gui.theme.look import GRID
 from gui.views.pieces import (
     CARD_MARGINS,
@@ -35,9 +32,6 @@ from gui.views.view_context import ViewContext
 from gui.words import tr
 
 ROWS_SHOWN_MAX = 8
-
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 
 
 def here_words(view: ProgramView) -> str:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from agent.api.datasets import DATASETS, Datasets, DatasetsReply
-from agent.api.rpc import Method
+from agent.api.rpc import Method, P, R
 from agent.api.values import NamedPriority
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume, VolunteeringView
 from agent.api.work import CANCEL, PRIORITY, RETRY, Cancel, Retry, SetPriority, Wished
@@ -29,9 +28,6 @@ from gui.views.pieces import timer
 NAMES_MAX = 2_000
 NAMES_PAUSE_S = 4.0
 READ_AGAIN_MS, OUTLOOK_EVERY_S = 700, 10.0
-
-P = TypeVar("P", bound=Struct)
-R = TypeVar("R", bound=Struct)
 
 
 class ViewContext(QObject):

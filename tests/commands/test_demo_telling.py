@@ -17,7 +17,8 @@ from rich.console import Console
 
 from agent.commands import demo, exits
 from agent.commands.demo import leftovers, lines
-from agent.commands.demo.happenings import (
+from agent.commands.demo.inspection import PROGRAMS, Inspection, right
+from agent.commands.demo.lines import (
     Checked,
     Ended,
     Found,
@@ -30,7 +31,6 @@ from agent.commands.demo.happenings import (
     Starting,
     Submitted,
 )
-from agent.commands.demo.inspection import PROGRAMS, Inspection, right
 from agent.commands.demo.screen import Picture
 from agent.execution.allowed_commands import command_line
 from agent.workflow.program_folder import read_program

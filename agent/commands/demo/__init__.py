@@ -11,9 +11,8 @@ know. One agent is killed in the middle. What comes of it is compared with what 
 ``leftovers``   what a killed demo leaves, and how it is removed
 ``inspection``  the survey, the programs, and what has to be found
 ``playing``     the course of it, told as it happens
-``happenings``  what is told, as values
 ``screen``      the same for a person at a terminal
-``lines``       the same as plain lines, or as JSON for scripts
+``lines``       what is told, as values, as plain lines, or as JSON for scripts
 ==============  ============================================================================
 
 Nothing is left behind, whatever happens: processes are ended by their ids, the folder is deleted.
@@ -33,10 +32,9 @@ from pathlib import Path
 from agent.client import ClientError
 from agent.commands import exits
 from agent.commands.asking import fail
-from agent.commands.demo.happenings import Tell
 from agent.commands.demo.inspection import Inspection
 from agent.commands.demo.leftovers import new_folder, remove, remove_leftovers
-from agent.commands.demo.lines import tell_json, tell_lines
+from agent.commands.demo.lines import Tell, tell_json, tell_lines
 from agent.commands.demo.machines import DemoError, Machines, keep_logs
 from agent.commands.demo.playing import Playing
 from agent.commands.demo.screen import screen

@@ -18,7 +18,7 @@ from io import StringIO
 from math import hypot
 from pathlib import Path
 
-from agent.commands.demo.happenings import Found
+from agent.commands.demo.lines import Found
 from agent.commands.demo.machines import ROOT, DemoError
 
 TASKS = ROOT / "tasks"

@@ -18,7 +18,8 @@ from agent.api.datasets import READ_DATASET, ReadDataset
 from agent.api.session import Event, TaskMoved, TaskProgressed, WorkflowEnded
 from agent.api.values import Dataset, Position, TaskState
 from agent.api.work import SHOW, STATUS, Show, Status, TaskView
-from agent.commands.demo.happenings import (
+from agent.commands.demo.inspection import SECTIONS, WORKFLOW, Inspection, right
+from agent.commands.demo.lines import (
     Checked,
     Ended,
     Joined,
@@ -30,7 +31,6 @@ from agent.commands.demo.happenings import (
     Submitted,
     Tell,
 )
-from agent.commands.demo.inspection import SECTIONS, WORKFLOW, Inspection, right
 from agent.commands.demo.machines import DemoError, Machine, Machines
 from agent.commands.showing import counted
 from agent.workflow.submission import Wanted, submit_file

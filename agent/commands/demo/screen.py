@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from agent.commands.demo.happenings import (
+from agent.commands.demo.lines import (
     Checked,
     Ended,
     Happening,
@@ -28,8 +28,9 @@ from agent.commands.demo.happenings import (
     Starting,
     Submitted,
     Tell,
+    sentences,
+    verdict,
 )
-from agent.commands.demo.lines import sentences, verdict
 from agent.commands.drawing import bar, console
 from agent.commands.showing import plain
 

@@ -11,32 +11,23 @@ from agent.api.admission import (
     WITHDRAW_ASK,
     Admit,
     Answered,
-    Ask,
     Asked,
     AskView,
     ConfirmAsk,
-    Nearby,
-    NearbyReply,
     Refuse,
     Requests,
     RequestsReply,
-    WithdrawAsk,
 )
 from agent.control.membership import decide_request, require_flock
 from agent.control.request_context import RequestContext, serves
 
-
-@serves(NEARBY)
-async def nearby(call: RequestContext, params: Nearby) -> NearbyReply:
-    """Return the flocks of this network, as far as they answer within a moment."""
-    return await call.rooms.flock.asking.nearby()
+nearby = serves(NEARBY)(lambda call, _: call.rooms.flock.asking.nearby())
+"""Return the flocks of this network, as far as they answer within a moment."""
 
 
-@serves(ASK)
-async def ask(call: RequestContext, params: Ask) -> AskView:
-    """Ask a flock that did not invite this machine to let it in, and return the request. The
-    flock's people see it by then. Raises ``ServiceError`` where it cannot be asked."""
-    return await call.rooms.flock.asking.ask(params.flock)
+ask = serves(ASK)(lambda call, params: call.rooms.flock.asking.ask(params.flock))
+"""Ask a flock that did not invite this machine to let it in, and return the request. The
+flock's people see it by then. Raises ``ServiceError`` where it cannot be asked."""
 
 
 @serves(ASKED)
@@ -52,10 +43,8 @@ async def confirm_ask(call: RequestContext, params: ConfirmAsk) -> AskView:
     return call.rooms.flock.asking.confirm(params.code)
 
 
-@serves(WITHDRAW_ASK)
-async def withdraw_ask(call: RequestContext, params: WithdrawAsk) -> AskView:
-    """Withdraw this machine's request; without one nothing happens."""
-    return await call.rooms.flock.asking.withdraw()
+withdraw_ask = serves(WITHDRAW_ASK)(lambda call, _: call.rooms.flock.asking.withdraw())
+"""Withdraw this machine's request; without one nothing happens."""
 
 
 @serves(REQUESTS)

@@ -13,11 +13,8 @@ from agent.api.flock import (
     DoctorReply,
     Expel,
     Expelled,
-    FlockCreate,
     Invitation,
     Invite,
-    Join,
-    Joined,
     Leave,
     Left,
     Members,
@@ -54,11 +51,9 @@ async def members(call: RequestContext, params: Members) -> MembersReply:
     return MembersReply(flock.name, tuple(members), tuple(room.departures()))
 
 
-@serves(FLOCK_CREATE)
-async def flock_create(call: RequestContext, params: FlockCreate) -> Joined:
-    """Found a flock with this machine as its first member; refused where it belongs to one
-    already."""
-    return await call.rooms.flock.create(params.name)
+flock_create = serves(FLOCK_CREATE)(lambda call, params: call.rooms.flock.create(params.name))
+"""Found a flock with this machine as its first member; refused where it belongs to one
+already."""
 
 
 @serves(INVITE)
@@ -69,10 +64,8 @@ async def invite(call: RequestContext, params: Invite) -> Invitation:
     return await call.rooms.flock.invite(params.uses, params.hours * 3600)
 
 
-@serves(JOIN)
-async def join(call: RequestContext, params: Join) -> Joined:
-    """Join the flock that invites this machine; what it has in its table goes with it."""
-    return await call.rooms.flock.join(params.invitation)
+join = serves(JOIN)(lambda call, params: call.rooms.flock.join(params.invitation))
+"""Join the flock that invites this machine; what it has in its table goes with it."""
 
 
 @serves(EXPEL)

@@ -5,12 +5,8 @@ from agent.api.history import (
     HISTORY,
     RUNS,
     STATISTICS,
-    History,
-    HistoryReply,
     Runs,
     RunsReply,
-    Statistics,
-    StatisticsReply,
 )
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task, find_workflow
@@ -36,15 +32,11 @@ async def runs(call: RequestContext, params: Runs) -> RunsReply:
     return RunsReply(await call.rooms.history.runs(page), len(specs))
 
 
-@serves(HISTORY)
-async def history(call: RequestContext, params: History) -> HistoryReply:
-    """Return a page of what became of tasks, the latest first, also of those that the flock has
-    forgotten."""
-    return await call.rooms.history.tasks(params)
+history = serves(HISTORY)(lambda call, params: call.rooms.history.tasks(params))
+"""Return a page of what became of tasks, the latest first, also of those that the flock has
+forgotten."""
 
 
-@serves(STATISTICS)
-async def statistics(call: RequestContext, params: Statistics) -> StatisticsReply:
-    """Return what this machine gave in each week, and what the flock did. Weeks begin on Monday by
-    this machine's calendar, and may have an hour more or less."""
-    return await call.rooms.history.statistics(params.weeks)
+statistics = serves(STATISTICS)(lambda call, params: call.rooms.history.statistics(params.weeks))
+"""Return what this machine gave in each week, and what the flock did. Weeks begin on Monday by
+this machine's calendar, and may have an hour more or less."""
