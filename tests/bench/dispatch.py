@@ -23,7 +23,7 @@ from statistics import median
 from typing import Final
 
 from agent.protocol.messages import Heartbeat
-from tests.bench.meter import Meter
+from tests.bench.messages import Meter
 from tests.bench.report import Figures, Sheet, Verdict, quantile
 from tests.sim.lan import Flock, Step, chain
 

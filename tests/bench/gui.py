@@ -2,7 +2,7 @@
 
 `python -m tests.bench gui [--quick] [SESSION]`. Each session is a process of its own, so that one
 does not pay for another. The load is `tests.bench.gui_flock`; under it a person goes through all of
-the window (`tests.bench.gui_walk`), and a table tells what blocked it for how long. The idle figures
+the window (`tests.bench.gui_session`), and a table tells what blocked it for how long. The idle figures
 are with a real agent inside the tray's own process. No screen is needed, painting is real, into
 memory; with `QT_QPA_PLATFORM=xcb` it goes to the display.
 """

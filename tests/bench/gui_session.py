@@ -12,12 +12,17 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
-from PySide6.QtCore import QEvent, QObject, QSettings, QTimer
+from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QScrollBar, QTabWidget, QWidget
 
 from agent.client import Home
 from agent.client.link import read_control_file
@@ -25,9 +30,189 @@ from gui import settings
 from gui.app import make_application
 from gui.application import Application
 from gui.theme.look import look
+from gui.views.settings_dialog import SettingsDialog
+from gui.views.side_bar import Place
+from gui.views.submit_sheet import SubmitSheet
+from gui.views.table import Table
 from gui.views.window import Window
 from tests.bench.gui_probe import Probe, Watch, until, wait
-from tests.bench.gui_walk import walk, whole_walk
+
+FRAME_MS, KEY_MS, LOOK_MS, SHEET_MS = 16, 60, 400, 3_000
+SCROLL_STEPS, KEYS_DOWN, RESIZE_STEPS = 60, 15, 20
+SIZES = ((1180, 780), (1900, 1150))
+TYPED = "line 17"
+SUBMIT_TASKS = 400
+
+W = TypeVar("W", bound=QWidget)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is done, and for how long its consequences are watched."""
+
+    doing: str
+    act: Callable[[], object]
+    watch_ms: int = LOOK_MS
+
+
+def walk(probe: Probe, steps: Iterator[Step]) -> None:
+    """One step after the other, each in a turn of the loop of its own."""
+    loop = QEventLoop()
+
+    def go_on() -> None:
+        step = next(steps, None)
+        if step is None:
+            loop.quit()
+            return
+        probe.doing = step.doing
+        step.act()
+        QTimer.singleShot(step.watch_ms, go_on)
+
+    QTimer.singleShot(0, go_on)
+    loop.exec()
+
+
+def whole_walk(whole: Application, large: str, folder: Path, watch_ms: int) -> Iterator[Step]:
+    """All of it; the second time round nothing is new any more. ``large``: a workflow to choose."""
+    window = whole.window
+    for turn in ("first look", "again"):
+        for place in Place:
+            yield Step(f"{place.value}, {turn}", partial(window.go, place), watch_ms)
+    yield from _workflows(window, large, watch_ms)
+    yield from _queue(window, watch_ms)
+    yield from _flock(window, watch_ms)
+    yield from _log(window, watch_ms)
+    yield from _size_and_colours(window)
+    yield from _sheets(window, folder)
+    yield from _coming_and_going(whole, watch_ms)
+
+
+def _workflows(window: Window, large: str, watch_ms: int) -> Iterator[Step]:
+    page = window.workflows
+    yield Step("workflows, again", partial(window.go, Place.WORKFLOWS))
+    yield from _scroll(page.table, "workflows, scrolled")
+    yield from _down(page.table, "workflow chosen")
+    yield from _tabs(page.tabs, "workflow", watch_ms)
+    yield Step("large graph", partial(page.choose, large), 2 * watch_ms)
+    for key in (Qt.Key.Key_Plus, Qt.Key.Key_Plus, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_0):
+        yield Step("large graph, keys", partial(_press, page.graph, key))
+    yield from _tabs(page.tabs, "large workflow", watch_ms)
+    yield from _sort(page.table, "workflows, sorted")
+    yield from _type(page.filter, "workflows, filtered")
+
+
+def _queue(window: Window, watch_ms: int) -> Iterator[Step]:
+    yield Step("queue, again", partial(window.go, Place.QUEUE), watch_ms)
+    page = window.places[Place.QUEUE]
+    table = _only(page, Table)
+    yield from _scroll(table, "queue, scrolled")
+    yield from _down(table, "queue, chosen")
+    yield from _sort(table, "queue, sorted")
+    yield from _type(_only(page, QLineEdit), "queue, filtered")
+
+
+def _flock(window: Window, watch_ms: int) -> Iterator[Step]:
+    yield Step("flock, again", partial(window.go, Place.FLOCK), watch_ms)
+    page = window.places[Place.FLOCK]
+    table = _only(page, Table)
+    yield from _down(table, "flock, chosen")
+    yield from _sort(table, "flock, sorted")
+    yield from _tabs(_only(page, QTabWidget), "flock", watch_ms)
+    yield from _type(_only(page, QLineEdit), "flock, filtered")
+
+
+def _log(window: Window, watch_ms: int) -> Iterator[Step]:
+    yield Step("log, again", partial(window.go, Place.LOG), watch_ms)
+    page = window.places[Place.LOG]
+    yield from _type(_only(page, QLineEdit), "log, filtered")
+
+
+def _size_and_colours(window: Window) -> Iterator[Step]:
+    for place in Place:
+        yield Step("places in turn", partial(window.go, place))
+        for dark in (True, False):
+            doing = f"{'dark' if dark else 'light'}, {place.value}"
+            yield Step(doing, partial(look().show, dark))
+        (width, height), (wide, high) = SIZES
+        for step in range(RESIZE_STEPS + 1):
+            share = 1 - abs(2 * step / RESIZE_STEPS - 1)
+            size = round(width + (wide - width) * share), round(height + (high - height) * share)
+            yield Step(f"resized, {place.value}", partial(window.resize, *size), 2 * FRAME_MS)
+
+
+def _sheets(window: Window, folder: Path) -> Iterator[Step]:
+    for doing, tasks in (("submit sheet", 10), ("large submit sheet", SUBMIT_TASKS)):
+        path = folder / f"{tasks}.wingbeat.yaml"
+        path.write_text(_workflow(tasks), "utf-8")
+        yield Step(doing, partial(window.submit, [str(path)]), SHEET_MS)
+        yield Step(doing, _only(window, SubmitSheet).close, SHEET_MS)
+    yield Step("settings", window.open_settings, 2 * LOOK_MS)
+    yield Step("settings", _only(window, SettingsDialog).close)
+
+
+def _coming_and_going(whole: Application, watch_ms: int) -> Iterator[Step]:
+    window = whole.window
+    yield Step("workflows, again", partial(window.go, Place.WORKFLOWS))
+    yield Step("closed", window.close, watch_ms)
+    yield Step("opened again", window.to_front, watch_ms)
+    process = read_control_file(whole.context.home).process
+    yield Step("agent lost and found", partial(os.kill, process, signal.SIGUSR1), 3 * watch_ms)
+
+
+def _scroll(table: Table, doing: str) -> Iterator[Step]:
+    """To the end and back, as with a wheel that is spun."""
+    bar = table.verticalScrollBar()
+    for step in range(SCROLL_STEPS + 1):
+        share = 1 - abs(2 * step / SCROLL_STEPS - 1)
+        yield Step(doing, partial(_turn_to, bar, share), FRAME_MS)
+
+
+def _down(table: Table, doing: str) -> Iterator[Step]:
+    yield Step(doing, partial(table.selectRow, 0))
+    for _ in range(KEYS_DOWN):
+        yield Step(doing, partial(_press, table, Qt.Key.Key_Down), 2 * KEY_MS)
+
+
+def _sort(table: Table, doing: str) -> Iterator[Step]:
+    up = Qt.SortOrder.AscendingOrder
+    for column in range(table.rows.columnCount()):
+        yield Step(doing, partial(table.sortByColumn, column, up))
+    yield Step(doing, partial(table.sortByColumn, -1, up))
+
+
+def _type(field: QLineEdit, doing: str) -> Iterator[Step]:
+    for letter in TYPED:
+        yield Step(doing, partial(QTest.keyClicks, field, letter), 2 * KEY_MS)
+    yield Step(doing, field.clear, 2 * LOOK_MS)
+
+
+def _tabs(tabs: QTabWidget, doing: str, watch_ms: int) -> Iterator[Step]:
+    for place in [*range(1, tabs.count()), 0]:
+        name = f"{doing}: {tabs.tabText(place).lower()}"
+        yield Step(name, partial(tabs.setCurrentIndex, place), watch_ms)
+
+
+def _turn_to(bar: QScrollBar, share: float) -> None:
+    bar.setValue(round(bar.maximum() * share))
+
+
+def _press(widget: QWidget, key: Qt.Key) -> None:
+    QTest.keyClick(widget, key)
+
+
+def _only(page: QWidget, kind: type[W]) -> W:
+    found = page.findChild(kind)
+    assert isinstance(found, kind), f"no {kind.__name__} here"
+    return found
+
+
+def _workflow(tasks: int) -> str:
+    lines = ["name: a large one", "tasks:"]
+    for place in range(tasks):
+        after = f", after: [s{place - 1}, s{place * 2 // 3}]" if place > 2 else ""
+        lines.append(f'  s{place}: {{program: "program {place % 20}", expected: 60s{after}}}')
+    return "\n".join(lines) + "\n"
+
 
 SETTLE_S = 3.0
 

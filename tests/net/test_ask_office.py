@@ -1,9 +1,11 @@
-"""What a person does while this machine asks: withdraw early, confirm twice, confirm too late."""
+"""What a person does while this machine asks: withdraw early, confirm twice, confirm too late; what
+members know of requests at other keepers, until they are over; and false flocks nearby.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,14 +14,23 @@ from typing import Any, cast
 
 import pytest
 
-from agent.api.errors import ServiceError
-from agent.flock import own_join_request
+from agent.api.admission import JoinRequested, JoinRequestEnded, JoinRequestView
+from agent.api.errors import MembershipError, ServiceError
+from agent.flock import nearby, own_join_request
+from agent.flock.gossip import RequestWord, gossip_of, read_gossip
+from agent.flock.known_requests import Admissions
+from agent.flock.nearby import NearbyFlocks
 from agent.flock.own_join_request import OwnJoinRequest
-from agent.net.asking import Request
-from agent.net.joining import NotThereError
+from agent.net import asking
+from agent.net.addresses import Address
+from agent.net.asking import Request, find_door
+from agent.net.discovery import Sighting
+from agent.net.enrolment import EnrolmentServer
+from agent.net.joining import NotThereError, join_flock
+from agent.net.membership import Membership
 from agent.settings.node_settings import NodeSettings
 from tests.hosts.waiting import eventually
-from tests.net.flocks import first
+from tests.net.flocks import LOOPBACK, first, invited, nowhere, open_door, serving
 from tests.net.test_asking import Asked, asked_at
 
 
@@ -138,3 +149,153 @@ async def test_a_cable_that_is_pulled_for_a_while_ends_nothing(
         monkeypatch.setattr(Request, "outcome", connected)
         await eventually(lambda: office.asked().state == "admitted")
         assert office.asked().reason == ""
+
+
+# -- what a member knows of requests at other keepers ----------------------------------------------
+
+
+WORD = RequestWord("r" * 16, "laptop", "ada", "192.0.2.7", "418 230", 5.0, 595.0, "waiting")
+
+
+@dataclass
+class Office:
+    """A keeper, two that it let in (of whom the last is no keeper), and what it is told."""
+
+    keeper: Membership
+    second: Membership
+    plain: Membership
+    notices: list[JoinRequested | JoinRequestEnded] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.admissions = Admissions(self.keeper, lambda _: None, self.notices.append)
+
+    def hear(self, peer: Membership, *words: RequestWord) -> None:
+        self.admissions.hear(peer.node_id, words)
+
+    def told_no_more(self) -> None:
+        self.hear(self.second)
+
+    def lost(self) -> None:
+        self.admissions.lost(self.second.node_id)
+
+    @property
+    def known(self) -> Sequence[JoinRequestView]:
+        return self.admissions.requests(str)
+
+
+@asynccontextmanager
+async def office(path: Path) -> AsyncIterator[Office]:
+    keeper = first(path)
+    async with open_door(keeper) as door:
+        invitation = await invited(keeper, door, uses=3)
+        second, _, plain = [await join_flock(path / name, invitation, name) for name in "bcd"]
+    assert (second.keeper, plain.keeper) == (True, False)
+    made = Office(keeper, second, plain)
+    yield made
+    made.admissions.close()
+
+
+async def test_requests_are_a_keepers_to_tell(tmp_path: Path) -> None:
+    async with office(tmp_path) as there:
+        there.hear(there.plain, WORD)
+        assert (there.known, there.notices) == ([], [])
+        there.hear(there.second, WORD)
+        there.hear(there.second, WORD)
+        assert [each.code for each in there.known] == ["418 230"]
+        assert there.notices == [JoinRequested(WORD.request, "laptop", "ada", "418 230", "b")]
+        there.hear(there.plain)
+        assert len(there.known) == 1
+
+
+async def test_what_a_keeper_tells_no_more_or_cannot_tell_any_more_is_over(tmp_path: Path) -> None:
+    async with office(tmp_path) as there:
+        for over in (there.told_no_more, there.lost):
+            there.hear(there.second, WORD)
+            over()
+            assert there.known == []
+            assert there.notices[-1] == JoinRequestEnded(WORD.request, "laptop", "ended")
+        assert len(there.notices) == 4
+
+
+async def test_an_answer_that_cannot_reach_the_keeper_is_told_so(tmp_path: Path) -> None:
+    async with office(tmp_path) as there:
+        there.hear(there.second, WORD)
+        assert len(there.known) == 1
+        with pytest.raises(MembershipError, match="another code, 418 230: compare again"):
+            await there.admissions.decide(WORD.request, "000 000", str, nowhere, admit=True)
+        with pytest.raises(MembershipError, match="is not reached: no address"):
+            await there.admissions.decide(WORD.request, "418-230", str, nowhere, admit=True)
+        elsewhere = Admissions(there.plain, lambda _: None, there.notices.append)
+        with pytest.raises(MembershipError, match="do it on a keeper"):
+            await elsewhere.decide(WORD.request, "418 230", str, nowhere, admit=True)
+        elsewhere.close()
+
+
+def test_no_more_requests_are_heard_than_there_may_be() -> None:
+    assert read_gossip(gossip_of(requests=[WORD] * 24)).requests == (WORD,) * 24
+    with pytest.raises(MembershipError):
+        read_gossip(gossip_of(requests=[WORD] * 25))
+
+
+# -- false flocks nearby ---------------------------------------------------------------------------
+
+
+ADDRESSES, FLOCKS = 1_000, 10
+SILENT_S = 0.3
+
+
+async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Takes the connection and says nothing, until the other end has had enough."""
+    del writer
+    await reader.read()
+
+
+class Heard:
+    """What multicast told."""
+
+    trouble = ""
+
+    def __init__(self, sightings: list[Sighting]) -> None:
+        self._sightings = sightings
+
+    def sightings(self) -> list[Sighting]:
+        return self._sightings
+
+    async def stop(self) -> None:
+        """It holds nothing."""
+
+
+async def test_many_addresses_where_nobody_answers_are_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asking, "PROBE_S_MAX", SILENT_S)
+    monkeypatch.setattr(asking, "FINDING_S_MAX", SILENT_S / 2)
+
+    async with serving(keep_silent) as port:
+        told = [Address(LOOPBACK, each) for each in (port, *range(1, ADDRESSES))]
+        with pytest.raises(MembershipError, match="992 more were not tried"):
+            await find_door(told)
+
+
+async def test_false_flocks_hide_no_true_one_and_nobody_waits_long(
+    monkeypatch: pytest.MonkeyPatch, keeper: Membership
+) -> None:
+    monkeypatch.setattr(nearby, "KNOCKING_S_MAX", 5.0)
+
+    desk = EnrolmentServer(keeper)
+    async with serving(keep_silent) as port, serving(desk.serve, keeper.tls.server) as good:
+        flock_id = keeper.flock.flock_id
+        told = [
+            Sighting(f"node{number}", f"flock{number}", 1, (Address(LOOPBACK, port),))
+            for number in range(FLOCKS)
+        ]
+        told.append(Sighting("first", flock_id, 1, (Address(LOOPBACK, good),)))
+        lookout = NearbyFlocks(NodeSettings(), lambda: None, discover=False)
+        monkeypatch.setattr(lookout, "_discovery", Heard(told))
+        found = await lookout.flocks()
+        assert [(each.name, each.askable) for each in found[:2]] == [
+            ("Office", True),
+            ("", False),
+        ]
+        assert len(found) == FLOCKS + 1
+        await lookout.close()

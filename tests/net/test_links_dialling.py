@@ -1,23 +1,27 @@
-"""Whom to call and when: the dialler with calls that only note, and connecting on loopback."""
+"""Whom to call and when: the dialler with calls that only note, and connecting on loopback. And bulk
+data and other protocols, beside the link.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import socket
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from random import Random
 
 import pytest
 
-from agent.net import dialling
+from agent.net import dialling, link_reception, transfer_pipe
 from agent.net.addresses import Address
 from agent.net.dialling import BACK_OFF_MAX_S, Dialler, connect, listening_sockets
 from agent.net.link_refusals import Cause, LinkRefusal
+from agent.net.transfer_pipe import Pipe, receive_exactly
+from agent.protocol.messages import AskStatus
 from tests.hosts.waiting import eventually
-from tests.net.test_links_nodes import LOOPBACK
+from tests.net.test_links_nodes import LOOPBACK, Node, contexts, linked, nodes
 
 HERE, THERE = Address("192.0.2.1", 1), Address("192.0.2.2", 2)
 
@@ -237,3 +241,211 @@ def test_a_taken_port_is_said_in_a_sentence() -> None:
         port = opened.getsockname()[1]
         with pytest.raises(OSError, match=f"Port {port} is used by another program"):
             listening_sockets(LOOPBACK, port)
+
+
+# -- bulk connections ------------------------------------------------------------------------------
+
+
+MEGABYTE = 1024 * 1024
+OTHER_HOST = "127.0.0.2"
+Serve = Callable[[str, Pipe], None]
+
+
+@pytest.fixture(params=[True, False], ids=["thread", "loop"], autouse=True)
+def in_thread(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything holds on systems where a socket stays in the loop, too."""
+    if request.param and not transfer_pipe.LEAVES_THE_LOOP:
+        pytest.skip("sockets do not leave the loop on this system")
+    monkeypatch.setattr(transfer_pipe, "LEAVES_THE_LOOP", request.param)
+
+
+def sends(size: int) -> Serve:
+    def serve(peer: str, pipe: Pipe) -> None:
+        exactly(pipe, 4)
+        for _ in range(size // MEGABYTE):
+            pipe.send(bytes(MEGABYTE))
+
+    return serve
+
+
+def waits(_: str, pipe: Pipe) -> None:
+    pipe.send(b"here")
+    to_end(pipe)
+
+
+def exactly(pipe: Pipe, size: int) -> bytes:
+    buffer = bytearray(size)
+    receive_exactly(pipe, memoryview(buffer))
+    return bytes(buffer)
+
+
+def to_end(pipe: Pipe) -> bytes:
+    found, buffer = bytearray(), memoryview(bytearray(MEGABYTE))
+    while size := pipe.receive_into(buffer):
+        found += buffer[:size]
+    return bytes(found)
+
+
+async def test_bulk_data_arrives_whole_in_both_directions() -> None:
+    def echo(peer: str, pipe: Pipe) -> None:
+        pipe.send(peer.encode() + exactly(pipe, 3 * MEGABYTE))
+
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.on_bulk = echo
+        await linked(ant, bee)
+        data = bytes(range(256)) * (3 * MEGABYTE // 256)
+        pipe = await ant.links.open_bulk("bee")
+        await asyncio.to_thread(pipe.send, data)
+        assert await asyncio.to_thread(to_end, pipe) == b"ant" + data
+        pipe.close()
+
+
+async def test_the_side_that_was_dialled_can_open_bulk_too() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        ant.on_bulk = waits
+        await linked(ant, bee)
+        pipe = await bee.links.open_bulk("ant")
+        assert await asyncio.to_thread(exactly, pipe, 4) == b"here"
+        pipe.close()
+
+
+async def test_bulk_data_does_not_stand_before_small_messages() -> None:
+    """With a transfer that its reader has stopped, messages go through all the same."""
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.on_bulk = sends(64 * MEGABYTE)
+        await linked(ant, bee)
+        pipe = await ant.links.open_bulk("bee")
+        await asyncio.to_thread(pipe.send, b"send")
+        await asyncio.to_thread(exactly, pipe, MEGABYTE)
+        bee.links.send(["ant"], AskStatus())
+        await ant.until(lambda: bool(ant.heard("received")))
+        assert len(await asyncio.to_thread(exactly, pipe, 63 * MEGABYTE)) == 63 * MEGABYTE
+        pipe.close()
+
+
+async def test_bulk_in_full_flow_does_not_stand_before_small_messages() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.on_bulk = sends(48 * MEGABYTE)
+        await linked(ant, bee)
+        pipe = await ant.links.open_bulk("bee")
+        await asyncio.to_thread(pipe.send, b"send")
+        got, answered_at = 0, 0
+        while got < 48 * MEGABYTE:
+            if got == MEGABYTE:
+                bee.links.send(["ant"], AskStatus())
+            got += len(await asyncio.to_thread(exactly, pipe, MEGABYTE))
+            if ant.heard("received") and not answered_at:
+                answered_at = got
+        assert 0 < answered_at < 24 * MEGABYTE
+        pipe.close()
+
+
+async def test_a_transfer_that_is_cut_is_told_from_one_that_ended() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.on_bulk = waits
+        await linked(ant, bee)
+        pipe = await ant.links.open_bulk("bee")
+        assert await asyncio.to_thread(exactly, pipe, 4) == b"here"
+        bee.links.expel("ant", "expelled")
+        with pytest.raises(ConnectionError):
+            await asyncio.to_thread(to_end, pipe)
+        pipe.close()
+
+
+async def test_whoever_is_stopped_is_not_waited_for() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.on_bulk = waits
+        await linked(ant, bee)
+        pipe = await ant.links.open_bulk("bee")
+        assert await asyncio.to_thread(exactly, pipe, 4) == b"here"
+        blocked = asyncio.create_task(asyncio.to_thread(to_end, pipe))
+        await ant.links.stop()
+        with pytest.raises(ConnectionError):
+            await blocked
+        pipe.close()
+
+
+async def test_bulk_with_who_is_not_there_or_not_wanted_is_an_error() -> None:
+    async with nodes("ant", "bee") as (ant, bee):
+        with pytest.raises(OSError, match="no address"):
+            await ant.links.open_bulk("bee")
+        ant.links.dialler.found("bee", [bee.address])
+        await ant.until(lambda: "bee" in ant.links.linked)
+        bee.expelled.add("ant")
+        with pytest.raises(ConnectionRefusedError, match="expelled"):
+            await ant.links.open_bulk("bee")
+
+
+async def test_transfers_with_one_peer_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_reception, "BULK_PER_PEER_MAX", 2)
+
+    async with nodes("ant", "bee") as (ant, bee):
+        bee.on_bulk = waits
+        await linked(ant, bee)
+        opened = [await ant.links.open_bulk("bee") for _ in range(2)]
+        with pytest.raises(ConnectionRefusedError, match="Too many"):
+            await ant.links.open_bulk("bee")
+        for pipe in opened:
+            pipe.close()
+        transfers = bee.links._transfers
+        await eventually(lambda: not transfers._serving)
+        (await ant.links.open_bulk("bee")).close()
+
+
+async def test_other_protocols_get_the_connection_as_it_comes() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tls = writer.get_extra_info("ssl_object")
+        line = await reader.readline()
+        writer.write(f"{tls.selected_alpn_protocol()} {line.decode()}".encode())
+
+    bee = Node("bee")
+    await bee.start(others={"other/1": serve})
+    try:
+        own = contexts("newcomer", "flock").link
+        own.set_alpn_protocols(["other/1"])
+        reader, writer = await asyncio.open_connection(*bee.address, ssl=own, server_hostname="")
+        writer.write(b"hello\n")
+        assert await reader.read() == b"other/1 hello\n"
+        writer.close()
+        await writer.wait_closed()
+    finally:
+        await bee.links.stop()
+
+
+async def test_one_machine_that_keeps_its_connections_open_keeps_nobody_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(link_reception, "OTHERS_PER_HOST_MAX", 2)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readline())
+
+    try:
+        socket.create_server((OTHER_HOST, 0)).close()
+    except OSError:
+        pytest.skip(f"this system has no address {OTHER_HOST}")
+    bee = Node("bee")
+    await bee.start(others={"other/1": serve})
+    own = contexts("stranger", "flock").link
+    own.set_alpn_protocols(["other/1"])
+    writers: list[asyncio.StreamWriter] = []
+
+    async def said_from(host: str, word: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(
+            *bee.address, ssl=own, server_hostname="", local_addr=(host, 0)
+        )
+        writers.append(writer)
+        writer.write(word)
+        return await reader.read() if word else b""
+
+    try:
+        for _ in range(2):
+            await said_from(OTHER_HOST, b"")
+        await eventually(lambda: len(bee.links._transfers._connections.get("", ())) == 2)
+        with suppress(ConnectionError):  # as the system tells that it is cut
+            assert await said_from(OTHER_HOST, b"hello\n") == b""
+        assert await said_from("127.0.0.1", b"hello\n") == b"hello\n"
+    finally:
+        for writer in writers:
+            writer.close()
+        await bee.links.stop()
