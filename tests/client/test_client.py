@@ -7,7 +7,7 @@ import gc
 import json
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
@@ -35,21 +35,18 @@ from tests.control.serving import WITHIN_S, Serving, serving
 
 SURVEY = Submit("survey", (Task("copy", "copy"),))
 SAFE = WorkflowSafe("survey")
-Scene = Callable[[Serving, Client], Awaitable[None]]
 
 
-def play(home: Home, scene: Scene) -> None:
-    """A scene with a server and a client of it."""
+@pytest.fixture
+async def there(home: Home) -> AsyncIterator[Serving]:
+    async with agent_at(home) as there:
+        yield there
 
-    async def run() -> None:
-        async with (
-            asyncio.timeout(4 * WITHIN_S),
-            agent_at(home) as there,
-            await Client.connect(home) as client,
-        ):
-            await scene(there, client)
 
-    asyncio.run(run())
+@pytest.fixture
+async def client(home: Home, there: Serving) -> AsyncIterator[Client]:
+    async with await Client.connect(home) as client:
+        yield client
 
 
 @asynccontextmanager
@@ -79,14 +76,31 @@ async def test_without_an_agent_it_says_how_to_start_one(home: Home) -> None:
 
 
 async def test_the_control_file_of_a_killed_agent_misleads_nobody(home: Home) -> None:
-    async def scene() -> bytes:
-        async with agent_at(home) as there:
-            return json.dumps(there.control).encode()
-
-    written = await scene()
-    (home.data / "control.json").write_bytes(written)
+    async with agent_at(home) as there:
+        written = json.dumps(there.control)
+    (home.data / "control.json").write_text(written)
     with pytest.raises(NoAgentError, match="no agent runs here"):
         await Client.connect(home)
+
+
+@asynccontextmanager
+async def somebody_else(home: Home, said: bytes) -> AsyncIterator[None]:
+    """What listens where the control file says that an agent does, and says this to each client: at
+    once, or several lines after it was greeted."""
+
+    async def stranger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if said.count(b"\n") > 1:
+            await reader.readline()
+        writer.write(said)
+        await reader.read(-1)
+        writer.close()
+
+    home.prepare()
+    async with await asyncio.start_server(stranger, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        control = {"port": port, "token": "x" * 16, "process": 1}
+        (home.data / "control.json").write_text(json.dumps(control))
+        yield
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"port":0,"token":"x"}', b"\xff"])
@@ -104,171 +118,129 @@ async def test_a_home_that_is_a_file_is_told(tmp_path: Path) -> None:
         await Client.connect(Home.at(tmp_path / "file"))
 
 
-@pytest.mark.parametrize("said", [b"", b"220 mail\r\n", b'{"id":1,"result":{"protocol":"?"}}\n'])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"220 mail\r\n",
+        b'{"id":1,"result":{"protocol":"?"}}\n',
+        2 * b"220 mail\r\n",
+        2 * b'{"jsonrpc":"2.0","id":1,"result":{"protocol":"?"}}\n',
+        2 * b"\0\n{}\n",
+    ],
+)
 async def test_something_else_on_the_port_is_no_agent(
     home: Home, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Nor does anything stay behind of who is not understood, however often."""
     monkeypatch.setattr(link, "GREETING_S_MAX", 0.1)
-
-    async def stranger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(said)
-        await reader.read(-1)
-        writer.close()
-
-    async def scene() -> None:
-        await asyncio.to_thread(home.prepare)
-        async with await asyncio.start_server(stranger, "127.0.0.1", 0) as server:
-            port = server.sockets[0].getsockname()[1]
-            control = {"port": port, "token": "x" * 16, "process": 1}
-            (home.data / "control.json").write_text(json.dumps(control))
-            await Client.connect(home)
-
-    with pytest.raises((NotUnderstoodError, DisconnectedError)):
-        await scene()
-
-
-@pytest.mark.parametrize(
-    "said", [b"220 mail\r\n", b'{"jsonrpc":"2.0","id":1,"result":{"protocol":"?"}}\n', b"\0\n{}\n"]
-)
-async def test_who_is_not_understood_leaves_nothing_behind_however_often(
-    home: Home, said: bytes
-) -> None:
     abandoned: list[object] = []
-    tries = 20
-
-    async def stranger(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readline()
-        writer.write(said + said)
-        await reader.read(-1)
-        writer.close()
-
     sys.set_asyncgen_hooks(finalizer=abandoned.append)
-    await asyncio.to_thread(home.prepare)
-    async with await asyncio.start_server(stranger, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        control = {"port": port, "token": "x" * 16, "process": 1}
-        (home.data / "control.json").write_text(json.dumps(control))
-        for _ in range(tries):
+    async with somebody_else(home, said):
+        for _ in range(20 if said else 1):
             with pytest.raises((NotUnderstoodError, DisconnectedError)):
                 await Client.connect(home)
         gc.collect()
-        reading = [each for each in asyncio.all_tasks() if "_read_all" in repr(each)]
-        assert reading == []
+        assert [each for each in asyncio.all_tasks() if "_read_all" in repr(each)] == []
     assert abandoned == []
 
 
-def test_questions_and_answers_are_typed(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        submitted = await client.call(SUBMIT, SURVEY)
-        assert (submitted.workflow, submitted.known) == ("survey", False)
-        shown = await client.call(SHOW, Show("survey"))
-        assert shown.tasks[0].state is TaskState.READY
-        status = await client.call(STATUS, Status())
-        assert status.workflows[0].counts == {TaskState.READY: 1}
-        assert client.welcome is not None
-        assert client.welcome.name == "birch"
-
-    play(home, scene)
+async def test_questions_and_answers_are_typed(there: Serving, client: Client) -> None:
+    submitted = await client.call(SUBMIT, SURVEY)
+    assert (submitted.workflow, submitted.known) == ("survey", False)
+    shown = await client.call(SHOW, Show("survey"))
+    assert shown.tasks[0].state is TaskState.READY
+    status = await client.call(STATUS, Status())
+    assert status.workflows[0].counts == {TaskState.READY: 1}
+    assert client.welcome is not None
+    assert client.welcome.name == "birch"
 
 
-def test_what_the_agent_refuses_is_an_error_with_its_code(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        with pytest.raises(RequestError, match=r'^no workflow is called "x"$') as refused:
-            await client.call(SHOW, Show("x"))
-        assert refused.value.code == ErrorCode.UNKNOWN
-        with pytest.raises(RequestError, match=r"^invite: uses must be a whole number of at most"):
-            await client.call(INVITE, Invite(uses=5_000))
-
-    play(home, scene)
-
-
-def test_many_questions_at_once_get_their_own_answers(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        names = [f"survey-{number}" for number in range(200)]
-        asked = [client.call(SUBMIT, Submit(name, SURVEY.tasks)) for name in names]
-        assert [each.workflow for each in await asyncio.gather(*asked)] == names
-
-    play(home, scene)
+async def test_what_the_agent_refuses_is_an_error_with_its_code(
+    there: Serving, client: Client
+) -> None:
+    with pytest.raises(RequestError, match=r'^no workflow is called "x"$') as refused:
+        await client.call(SHOW, Show("x"))
+    assert refused.value.code == ErrorCode.UNKNOWN
+    with pytest.raises(RequestError, match=r"^invite: uses must be a whole number of at most"):
+        await client.call(INVITE, Invite(uses=5_000))
 
 
-def test_a_question_without_harm_is_asked_again_after_a_cut(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        there.node.held.clear()
-        submitting = asyncio.create_task(client.call(SUBMIT, SURVEY))
-        await there.node.wished.wait()
-        there.node.held.set()
-        cut(there)
-        assert (await submitting).workflow == "survey"
-        cut(there)
-        assert (await client.call(PEERS, Peers())).node.name == "birch"
-
-    play(home, scene)
+async def test_many_questions_at_once_get_their_own_answers(there: Serving, client: Client) -> None:
+    names = [f"survey-{number}" for number in range(200)]
+    asked = [client.call(SUBMIT, Submit(name, SURVEY.tasks)) for name in names]
+    assert [each.workflow for each in await asyncio.gather(*asked)] == names
 
 
-def test_a_wish_that_may_have_been_done_is_not_repeated(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        await client.call(SUBMIT, SURVEY)
-        there.node.held.clear()
-        there.node.wished.clear()
-        cancelling = asyncio.create_task(client.call(CANCEL, Cancel("survey")))
-        await there.node.wished.wait()
-        cut(there)
-        with pytest.raises(DisconnectedError) as lost:
-            await cancelling
-        assert str(lost.value) == (
-            "the agent ended the connection (the cable was pulled); whether cancel was done is "
-            "not known, so look before you ask again"
-        )
-
-    play(home, scene)
+async def test_a_question_without_harm_is_asked_again_after_a_cut(
+    there: Serving, client: Client
+) -> None:
+    there.node.held.clear()
+    submitting = asyncio.create_task(client.call(SUBMIT, SURVEY))
+    await there.node.wished.wait()
+    there.node.held.set()
+    cut(there)
+    assert (await submitting).workflow == "survey"
+    cut(there)
+    assert (await client.call(PEERS, Peers())).node.name == "birch"
 
 
-def test_events_go_on_after_a_cut_without_gap_or_repetition(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        start = (await client.call(STATUS, Status())).position
-        seen: list[int] = []
-        async with aclosing(client.events(start)) as events:
-            for turn in range(5):
-                for _ in range(30):
-                    there.node.tell(SAFE)
-                while len(seen) < 30 * turn + 15:
-                    seen.append((await anext(events)).sequence)
-                cut(there)
-            while len(seen) < 150:
-                seen.append((await anext(events)).sequence)
-        assert seen == list(range(start.sequence + 1, start.sequence + 151))
-
-    play(home, scene)
-
-
-def test_events_from_now_on_begin_with_the_next_one(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        there.node.tell(SAFE)
-        async with aclosing(client.events()) as events:
-            first = asyncio.ensure_future(anext(events))
-            while not any(each._telling for each in there.server._connections):
-                await client.call(STATUS, Status())
-            there.node.tell(SAFE)
-            event = await first
-            assert event.sequence == 2
-            assert event.happening == SafeEvent("survey")
-
-    play(home, scene)
+async def test_a_wish_that_may_have_been_done_is_not_repeated(
+    there: Serving, client: Client
+) -> None:
+    await client.call(SUBMIT, SURVEY)
+    there.node.held.clear()
+    there.node.wished.clear()
+    cancelling = asyncio.create_task(client.call(CANCEL, Cancel("survey")))
+    await there.node.wished.wait()
+    cut(there)
+    with pytest.raises(DisconnectedError) as lost:
+        await cancelling
+    assert str(lost.value) == (
+        "the agent ended the connection (the cable was pulled); whether cancel was done is "
+        "not known, so look before you ask again"
+    )
 
 
-def test_who_does_not_take_its_events_can_still_ask(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        start = (await client.call(STATUS, Status())).position
-        async with aclosing(client.events(start)) as events:
-            for _ in range(5_000):
+async def test_events_go_on_after_a_cut_without_gap_or_repetition(
+    there: Serving, client: Client
+) -> None:
+    start = (await client.call(STATUS, Status())).position
+    seen: list[int] = []
+    async with aclosing(client.events(start)) as events:
+        for turn in range(5):
+            for _ in range(30):
                 there.node.tell(SAFE)
-            assert (await anext(events)).sequence == start.sequence + 1
-            for _ in range(10):
-                await client.call(STATUS, Status())
-            for number in range(2, 5_001):
-                assert (await anext(events)).sequence == start.sequence + number
+            while len(seen) < 30 * turn + 15:
+                seen.append((await anext(events)).sequence)
+            cut(there)
+        while len(seen) < 150:
+            seen.append((await anext(events)).sequence)
+    assert seen == list(range(start.sequence + 1, start.sequence + 151))
 
-    play(home, scene)
+
+async def test_events_from_now_on_begin_with_the_next_one(there: Serving, client: Client) -> None:
+    there.node.tell(SAFE)
+    async with aclosing(client.events()) as events:
+        first = asyncio.ensure_future(anext(events))
+        while not any(each._telling for each in there.server._connections):
+            await client.call(STATUS, Status())
+        there.node.tell(SAFE)
+        event = await first
+        assert event.sequence == 2
+        assert event.happening == SafeEvent("survey")
+
+
+async def test_who_does_not_take_its_events_can_still_ask(there: Serving, client: Client) -> None:
+    start = (await client.call(STATUS, Status())).position
+    async with aclosing(client.events(start)) as events:
+        for _ in range(5_000):
+            there.node.tell(SAFE)
+        assert (await anext(events)).sequence == start.sequence + 1
+        for _ in range(10):
+            await client.call(STATUS, Status())
+        for number in range(2, 5_001):
+            assert (await anext(events)).sequence == start.sequence + number
 
 
 async def test_after_a_restart_of_the_agent_events_are_said_to_be_lost(home: Home) -> None:
@@ -297,12 +269,9 @@ async def test_events_end_when_the_agent_stays_away(home: Home) -> None:
     await client.close()
 
 
-def test_events_of_a_position_that_never_was(home: Home) -> None:
-    async def scene(there: Serving, client: Client) -> None:
-        with pytest.raises(EventsLostError):
-            await anext(client.events(Position("elsewhere", 7)))
-
-    play(home, scene)
+async def test_events_of_a_position_that_never_was(there: Serving, client: Client) -> None:
+    with pytest.raises(EventsLostError):
+        await anext(client.events(Position("elsewhere", 7)))
 
 
 async def test_programs_without_a_loop_have_the_same(home: Home) -> None:

@@ -12,14 +12,12 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from agent.api.flock import PeerView
 from agent.api.values import Capabilities
 from agent.control import program_views as flock_programs
 from agent.paths import Home
-from tests.control.serving import WITHIN_S, LineClient, Serving, greeted, serving
+from tests.control.serving import WITHIN_S, LineClient, Serving, serving
 from tests.control.surface import ALDER, KNOWN
 
-Scene = Callable[[Serving, LineClient], Awaitable[None]]
 DESCRIPTION = """\
 docs: Counts.
 command: ["{python}", program.py]
@@ -28,6 +26,19 @@ outputs: [counted.txt]
 expected: 7 s
 """
 MISSING = "what count makes and how long it takes is not known: alder does not answer"
+
+
+@pytest.fixture
+async def others(
+    request: pytest.FixtureRequest, tmp_path: Path, there: Serving
+) -> AsyncIterator[list[Elsewhere]]:
+    """So many machines that answer, which the node sees."""
+    async with AsyncExitStack() as stack:
+        others = [Elsewhere() for _ in range(request.param)]
+        for number, other in enumerate(others):
+            await stack.enter_async_context(other.answering(tmp_path / f"other{number}"))
+        meet(there, *others)
+        yield others
 
 
 @pytest.fixture(autouse=True)
@@ -96,91 +107,63 @@ def describe(folder: Path, name: str) -> None:
     (program / "program.yaml").write_text(f"name: {name}\n{DESCRIPTION}")
 
 
-def having(peer: PeerView, *programs: str) -> PeerView:
-    return structs.replace(peer, capabilities=Capabilities(programs=programs))
-
-
 def meet(there: Serving, *others: Elsewhere, programs: tuple[str, ...] = ("count",)) -> None:
-    """The node sees alder, and birch, cedar and so on beside it, all with these programs."""
-    names = ("alder", "beech", "cedar")
+    """The node sees alder, and beech and cedar beside it, all with these programs."""
     peers = []
-    for name, other in zip(names, others, strict=False):
-        peers.append(having(structs.replace(ALDER, node=f"{name}node", name=name), *programs))
+    for name, other in zip(("alder", "beech", "cedar"), others, strict=False):
+        seen = {
+            "node": f"{name}node",
+            "name": name,
+            "capabilities": Capabilities(programs=programs),
+        }
+        peers.append(structs.replace(ALDER, **seen))
         there.node.elsewhere[f"{name}node"] = other.port
     there.node.known = replace(KNOWN, peers=tuple(peers), programs=())
 
 
-def play(folder: Path, others: int, scene: Callable[..., Awaitable[None]]) -> None:
-    """A scene with a client here, and so many machines that answer."""
-
-    async def run() -> None:
-        async with AsyncExitStack() as stack:
-            elsewhere = [Elsewhere() for _ in range(others)]
-            for number, other in enumerate(elsewhere):
-                await stack.enter_async_context(other.answering(folder / f"other{number}"))
-            there = await stack.enter_async_context(serving(folder))
-            client = await stack.enter_async_context(greeted(there))
-            meet(there, *elsewhere)
-            await scene(there, client, *elsewhere)
-
-    asyncio.run(run())
-
-
-def test_what_a_program_does_is_told_by_a_machine_that_has_it(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient, *others: Elsewhere) -> None:
-        reply = await client.result("programs")
-        assert reply["programs"] == [
-            {
-                "name": "count",
-                "nodes": ["alder", "beech"],
-                "here": None,
-                "text": "Counts.",
-                "inputs": ["text"],
-                "outputs": ["counted.txt"],
-                "expected_s": 7.0,
-                "published": None,
-                "publisher": "",
-                "seen_ms": 0,
-            }
-        ]
-        assert reply["missing"] == []
-        await client.result("programs")
-        assert sum(other.asked for other in others) == 1, "one is asked, once"
-
-    play(tmp_path, 2, scene)
+@pytest.mark.parametrize("others", [2], indirect=True)
+async def test_what_a_program_does_is_told_by_a_machine_that_has_it(
+    client: LineClient, others: list[Elsewhere]
+) -> None:
+    reply = await client.result("programs")
+    assert reply["programs"] == [
+        {
+            "name": "count",
+            "nodes": ["alder", "beech"],
+            "here": None,
+            "text": "Counts.",
+            "inputs": ["text"],
+            "outputs": ["counted.txt"],
+            "expected_s": 7.0,
+            "published": None,
+            "publisher": "",
+            "seen_ms": 0,
+        }
+    ]
+    assert reply["missing"] == []
+    await client.result("programs")
+    assert sum(other.asked for other in others) == 1, "one is asked, once"
 
 
-def test_other_programs_are_asked_for_anew(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient, other: Elsewhere) -> None:
-        await client.result("programs")
-        describe(tmp_path / "other0", "sum")
-        meet(there, other, programs=("count", "sum"))
-        reply = await client.result("programs")
-        assert [each["outputs"] for each in reply["programs"]] == [["counted.txt"]] * 2
-
-    play(tmp_path, 1, scene)
-
-
-def test_a_machine_that_is_asked_asks_nobody(tmp_path: Path) -> None:
-    async def scene(there: Serving, client: LineClient, other: Elsewhere) -> None:
-        reply = await client.result("programs", {"own": True})
-        assert (reply["programs"][0]["outputs"], other.asked) == ([], 0)
-
-    play(tmp_path, 1, scene)
+@pytest.mark.parametrize("others", [1], indirect=True)
+async def test_other_programs_are_asked_for_anew(
+    there: Serving, client: LineClient, others: list[Elsewhere], tmp_path: Path
+) -> None:
+    own = await client.result("programs", {"own": True})
+    assert (own["programs"][0]["outputs"], others[0].asked) == ([], 0), "who is asked asks nobody"
+    await client.result("programs")
+    describe(tmp_path / "other0", "sum")
+    meet(there, *others, programs=("count", "sum"))
+    reply = await client.result("programs")
+    assert [each["outputs"] for each in reply["programs"]] == [["counted.txt"]] * 2
 
 
 async def test_who_does_not_answer_is_not_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Serving, client: LineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one that has it is asked then; without one, it is said what is missing."""
-
     mute, talking = Elsewhere(), Elsewhere()
-    async with (
-        mute.silent(),
-        talking.answering(tmp_path / "other"),
-        serving(tmp_path) as there,
-        greeted(there) as client,
-    ):
+    async with mute.silent(), talking.answering(tmp_path / "other"):
         meet(there, mute)
         monkeypatch.setattr(flock_programs, "ANSWER_S", 0.5)
         began_s = time.monotonic()
