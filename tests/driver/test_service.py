@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -131,8 +131,7 @@ async def test_a_clean_stop_hands_work_back_and_says_goodbye(tmp_path: Path) -> 
         assert await bee.wait_stopped() == "asked to"
         await eventually(lambda: ant.now().peers == ())
         assert reading(ant, "w.0").state is TaskState.READY
-        with pytest.raises(ServiceError, match="is stopping"):
-            await bee.ask(Cancel("", "w"))
+        await refused(bee.ask(Cancel("", "w")), "is stopping")
         go.touch()
         ant.presence.resume()
         await eventually(lambda: in_state([ant], "w.0", DONE))
@@ -245,30 +244,23 @@ async def test_leaving_makes_another_node_without_the_flocks_table(tmp_path: Pat
 async def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
     async with services(tmp_path, "ant", "bee") as (ant, bee):
         for attempt in (ant.flock.invite(), ant.flock.expel("bee"), ant.flock.leave()):
-            with pytest.raises(ServiceError, match="belongs to no flock"):
-                await attempt
-        with pytest.raises(ServiceError, match="no invitation"):
-            await ant.flock.join("let me in")
+            await refused(attempt, "belongs to no flock")
+        await refused(ant.flock.join("let me in"), "no invitation")
         await flock_of(ant, bee)
-        with pytest.raises(ServiceError, match="Nobody in this flock is called cow"):
-            await ant.flock.expel("cow")
-        with pytest.raises(ServiceError, match="does not expel itself"):
-            await ant.flock.expel("ant")
-        with pytest.raises(ServiceError, match="belongs to the flock office already"):
-            await bee.flock.create("other")
+        await refused(ant.flock.expel("cow"), "Nobody in this flock is called cow")
+        await refused(ant.flock.expel("ant"), "does not expel itself")
+        await refused(bee.flock.create("other"), "belongs to the flock office already")
 
 
 async def test_one_thing_is_done_with_a_flock_at_a_time(tmp_path: Path) -> None:
     async with services(tmp_path, "ant") as (ant,):
         made = asyncio.create_task(ant.flock.create("office"))
         await asyncio.sleep(0)  # it has begun
-        with pytest.raises(ServiceError, match="ant is busy with its flock: try again later"):
-            await ant.flock.invite()
+        await refused(ant.flock.invite(), "ant is busy with its flock: try again later")
         assert (await made).flock == "office"
         assert (await ant.flock.invite()).flock == "office"
         await ant.flock.stop()
-        with pytest.raises(ServiceError, match="ant is stopping"):
-            await ant.flock.invite()
+        await refused(ant.flock.invite(), "ant is stopping")
 
 
 async def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
@@ -286,8 +278,7 @@ async def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
 
 async def test_a_second_start_on_the_same_home_is_refused(tmp_path: Path) -> None:
     async with services(tmp_path, "ant") as (ant,):
-        with pytest.raises(ServiceError, match=r"runs already on .* as process"):
-            await Agent.start(ant.home, QUIET)
+        await refused(Agent.start(ant.home, QUIET), r"runs already on .* as process")
         await submit(ant, "say TERMINATED")
 
 
@@ -321,8 +312,7 @@ async def test_a_port_that_is_taken_is_said_and_nothing_stays_open(tmp_path: Pat
         await bee.stop()
         text = bee.home.settings_file.read_text().replace("port = 0", f"port = {ant.port}")
         bee.home.settings_file.write_text(text)
-        with pytest.raises(ServiceError, match="is used by another program"):
-            await Agent.start(bee.home, QUIET)
+        await refused(Agent.start(bee.home, QUIET), "is used by another program")
         bee.home.settings_file.write_text(text.replace(f"= {ant.port}", "= 0"))
         again = await Agent.start(bee.home, QUIET)
         await again.stop()
@@ -336,6 +326,12 @@ async def test_folders_and_logs_are_their_owners_alone(tmp_path: Path) -> None:
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
         assert stat.S_IMODE((home.log / "agent.log").stat().st_mode) == 0o600
     assert "<info> stopping: the test is over" in (home.log / "agent.log").read_text()
+
+
+async def refused(attempt: Awaitable[object], because: str) -> None:
+    """It fails for a reason that a person can mend."""
+    with pytest.raises(ServiceError, match=because):
+        await attempt
 
 
 def _submission(workflow: str) -> Submit:
