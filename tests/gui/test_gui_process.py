@@ -394,14 +394,20 @@ def test_without_a_desktop_it_says_so(tmp_path: Path) -> None:
 # -- the login ---------------------------------------------------------------------------------
 
 
-def test_an_entry_that_the_desktop_has_hidden_is_off(tmp_path: Path) -> None:
+def test_login_on_linux_is_an_autostart_entry_which_the_desktop_may_hide(tmp_path: Path) -> None:
     login = LinuxLogin({"XDG_CONFIG_HOME": str(tmp_path)})
-    login.enable()
     entry = tmp_path / "autostart" / "wingbeat.desktop"
-    entry.write_text(entry.read_text("utf-8") + "Hidden=true\n", "utf-8")
+    assert not login.enabled()
+    login.enable()
+    text = entry.read_text("utf-8")
+    assert (login.enabled(), "--background" in text, "Type=Application" in text) == (True,) * 3
+    entry.write_text(text + "Hidden=true\n", "utf-8")
     assert not login.enabled()
     login.enable()
     assert login.enabled()
+    for _ in range(2):
+        login.disable()
+        assert not login.enabled()
 
 
 def test_a_command_with_a_space_is_one_word_of_the_entry(

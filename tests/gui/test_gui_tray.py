@@ -22,7 +22,7 @@ from gui.model.news import News, NewsKind
 from gui.model.notices import Absence
 from gui.model.tray import TrayState
 from gui.single import FirstInstance
-from gui.startup import VALUE, LinuxLogin, WindowsLogin
+from gui.startup import VALUE, WindowsLogin
 from gui.theme.wing import FILL_STEPS, wing_pixmap
 from gui.translations import available, speak
 from gui.tray_icon import TrayIcon
@@ -259,19 +259,6 @@ def test_a_second_start_calls_the_first(qtbot: QtBot, qapp: QApplication, tmp_pa
         assert second.returncode == 0
     assert called.args == [["/a file"]]
     first.close()
-
-
-def test_login_on_linux_is_an_autostart_entry(tmp_path: Path) -> None:
-    login = LinuxLogin({"XDG_CONFIG_HOME": str(tmp_path)})
-    assert not login.enabled()
-    login.enable()
-    text = (tmp_path / "autostart" / "wingbeat.desktop").read_text("utf-8")
-    assert login.enabled()
-    assert "--background" in text
-    assert "Type=Application" in text
-    login.disable()
-    login.disable()
-    assert not login.enabled()
 
 
 def test_login_on_windows_is_a_value_of_the_run_key(tmp_path: Path) -> None:
