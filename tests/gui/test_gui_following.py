@@ -7,7 +7,7 @@ each question with its moment.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, cast
 
@@ -255,14 +255,6 @@ def test_a_workflow_that_was_cleaned_up_is_none(script: Script) -> None:
     assert script.absences() == []
 
 
-def test_why_there_is_no_conversation_and_when_it_is_tried_again(script: Script) -> None:
-    script.greetings = [NoAgentError("no")] * 4 + [DisconnectedError("x"), ClientError("too old")]
-    play(script, 2.0)
-    assert script.when("hello") == [0.0, 0.1, 0.3, 0.7, 1.1, 1.5, 1.9]
-    none = [(each, Absence.NO_AGENT, "") for each in (0.0, 0.1, 0.3, 0.7, 1.1)]
-    assert script.absences() == [*none, (1.5, Absence.REFUSED, "too old")]
-
-
 def test_an_agent_that_is_being_started_is_no_trouble_and_tried_often(script: Script) -> None:
     attention = Attention(seen=True, awaited=True)
     script.greetings = [NoAgentError("no")] * 3
@@ -270,14 +262,6 @@ def test_an_agent_that_is_being_started_is_no_trouble_and_tried_often(script: Sc
     assert script.when("hello") == [0.0, 0.1, 0.2, 0.3]
     assert {why for _, why, _ in script.absences()} == {Absence.STARTING}
     assert not attention.awaited
-
-
-def test_lost_events_begin_the_conversation_anew_at_once(script: Script) -> None:
-    lost = EventsLostError(Problem(ErrorCode.EVENTS_LOST, "lost"))
-    script.events_left = [(0.25, lost)]
-    play(script, 0.5)
-    assert script.when("hello") == [0.0, 0.25]
-    assert script.absences() == []
 
 
 def test_an_agent_that_hangs_is_told_of_and_heard_again(script: Script) -> None:
@@ -346,13 +330,6 @@ def test_what_an_event_has_read_again(script: Script, happening: object, asked: 
     assert told == [2.05]
 
 
-def test_an_agent_that_never_answers_is_silent(script: Script) -> None:
-    script.replies["status"] = silent
-    play(script, 40.0)
-    assert script.absences() == [(30.0, Absence.SILENT, "")]
-    assert script.when("hello") == [0.0, 30.1]
-
-
 def test_of_several_troubles_the_one_that_helps_most_is_told() -> None:
     other, none, cut = ClientError("a"), NoAgentError("b"), DisconnectedError("c")
     lost = EventsLostError(Problem(ErrorCode.EVENTS_LOST, "d"))
@@ -389,11 +366,47 @@ class Watched:
     attention: dict[str, bool] = field(default_factory=lambda: SEEN)
     events: list[tuple[float, object]] = field(default_factory=list)
     view: dict[str, Any] = field(default_factory=dict)
+    greetings: Sequence[Exception] = ()
+    silent: str = ""
+    absences: list[tuple[float, Absence, str]] = field(default_factory=list)
 
 
 @pytest.mark.parametrize(
     "watched",
     [
+        pytest.param(
+            Watched(
+                2.0,
+                {"hello": [0.0, 0.1, 0.3, 0.7, 1.1, 1.5, 1.9]},
+                greetings=[
+                    *[NoAgentError("no")] * 4,
+                    DisconnectedError("x"),
+                    ClientError("too old"),
+                ],
+                absences=[
+                    *((each, Absence.NO_AGENT, "") for each in (0.0, 0.1, 0.3, 0.7, 1.1)),
+                    (1.5, Absence.REFUSED, "too old"),
+                ],
+            ),
+            id="why there is no conversation, and when it is tried again",
+        ),
+        pytest.param(
+            Watched(
+                0.5,
+                {"hello": [0.0, 0.25]},
+                events=[(0.25, EventsLostError(Problem(ErrorCode.EVENTS_LOST, "lost")))],
+            ),
+            id="lost events begin the conversation anew at once",
+        ),
+        pytest.param(
+            Watched(
+                40.0,
+                {"hello": [0.0, 30.1]},
+                silent="status",
+                absences=[(30.0, Absence.SILENT, "")],
+            ),
+            id="an agent that never answers is silent",
+        ),
         pytest.param(
             Watched(12.0, {"alive": [5.0, 10.0], "volunteering": [0.0]}, UNSEEN),
             id="nobody looks, so less is asked",
@@ -444,10 +457,13 @@ class Watched:
     ],
 )
 def test_when_what_is_asked(script: Script, watched: Watched) -> None:
-    script.events_left = list(watched.events)
+    script.events_left, script.greetings = list(watched.events), list(watched.greetings)
     script.replies["volunteering"] = lambda _: volunteering(**watched.view)
+    if watched.silent:
+        script.replies[watched.silent] = silent
     play(script, watched.length_s, attention=Attention(**watched.attention))
     assert {name: script.when(name) for name in watched.when} == watched.when
+    assert script.absences() == watched.absences
 
 
 def test_the_outlook_of_a_workflow_is_read_without_its_tasks(script: Script) -> None:
