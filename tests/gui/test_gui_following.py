@@ -14,27 +14,15 @@ from typing import Any, Self, cast
 import pytest
 from msgspec.structs import replace
 
-from agent.api import (
-    admission,
-    flock,
-    programs,
-    session,
-    settings,
-    work,
-)
-from agent.api.admission import AskView, RequestsReply
-from agent.api.flock import MembersReply, PeersReply
+from agent.api import admission, flock, programs, session, settings, work
 from agent.api.history import STATISTICS, Statistics
 from agent.api.methods import AnyMethod
 from agent.api.presence_reasons import HeldByInput
-from agent.api.programs import ProgramsReply
 from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import Event, Welcome
-from agent.api.settings import SettingsView
 from agent.api.values import Position, TaskState
 from agent.api.volunteering import VolunteeringView
-from agent.api.work import ShowReply
 from agent.client import (
     ClientError,
     DisconnectedError,
@@ -195,9 +183,9 @@ def test_what_is_asked_first_and_how_often_after_that(script: Script) -> None:
     assert script.params[1] == work.Status(limit=400)
     kinds = {type(each) for _, each in script.told}
     assert kinds == {
-        *(Welcome, notices.StatusPage, VolunteeringView, PeersReply),
-        *(MembersReply, ProgramsReply, SettingsView),
-        *(RequestsReply, AskView),
+        *(Welcome, notices.StatusPage, VolunteeringView, flock.PeersReply),
+        *(flock.MembersReply, programs.ProgramsReply, settings.SettingsView),
+        *(admission.RequestsReply, admission.AskView),
     }
     assert [type(each) for _, each in script.told[:2]] == [Welcome, notices.StatusPage]
 
@@ -223,7 +211,7 @@ def test_all_pages_of_workflows_and_tasks_are_read(script: Script) -> None:
     ]
     pages_told = [each for _, each in script.told if isinstance(each, notices.StatusPage)]
     assert [each.first for each in pages_told] == [0, 2]
-    assert sum(isinstance(each, ShowReply) for _, each in script.told) == 4
+    assert sum(isinstance(each, work.ShowReply) for _, each in script.told) == 4
 
 
 def test_what_somebody_wants_to_see_goes_before_the_rest(script: Script) -> None:
