@@ -54,6 +54,9 @@ OTHERWISE = {
         "it help always"
     ),
     "failed: {error}": "{error}",
+    "it failed on {host}{because}": "on {host}{because}",
+    "the agent of {host} died running it": "{host} went away while it ran",
+    "the agent of {host} died before it began": "{host} went away before it began",
     "claimed by {host}": "taken by {host}",
     "claimed ahead by {host}": "taken by {host}",
     "{host} does not take the published program {program}": NOT_TAKEN,
@@ -148,6 +151,9 @@ class OwnSpeech(Speech):
 
     def size(self, size_mb: int) -> str:
         return size(size_mb * MB)
+
+    def amount(self, count: int) -> str:
+        return size(count)
 
     def listed(self, names: Iterable[str]) -> str:
         every = tuple(names)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct, field
 
+from agent.api.reasons import no_why
 from agent.api.rpc import Method
 from agent.api.values import Count, Millis, Page, ShortText, TaskState, WorkflowId
 
@@ -38,7 +39,8 @@ class PhaseSpan(Struct, frozen=True):
 
 
 class RunView(Struct, frozen=True):
-    """One attempt at a task. ``run`` names it; ``text`` says why it ended, where not by itself.
+    """One attempt at a task. ``run`` names it; ``text`` and ``why`` say why it ended, where not by
+    itself.
 
     ``spans`` are its phases as far as this node saw them; ``ended_ms`` is 0 while it goes on.
     """
@@ -55,6 +57,7 @@ class RunView(Struct, frozen=True):
     spans: tuple[PhaseSpan, ...] = ()
     counts: bool = False
     checkpoint: str = ""
+    why: Raw = field(default_factory=no_why)
 
 
 class TaskRuns(Struct, frozen=True):
@@ -91,7 +94,8 @@ class History(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 class TaskHistory(Struct, frozen=True):
     """What became of a task. ``waited_s``: from when it could have run until it did.
 
-    ``moved`` tells why it did not end where it began, a sentence each.
+    ``moved`` tells why it did not end where it began, a sentence each; ``whys`` and ``why`` are the
+    reasons of ``moved`` and ``reason``.
     """
 
     task: str
@@ -110,6 +114,8 @@ class TaskHistory(Struct, frozen=True):
     attempts: Count
     moved: tuple[str, ...] = ()
     reason: str = ""
+    why: Raw = field(default_factory=no_why)
+    whys: tuple[Raw, ...] = ()
 
 
 class HistoryReply(Struct, frozen=True):

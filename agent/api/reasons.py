@@ -214,6 +214,7 @@ class TaskFailedOnce(Reason, frozen=True):
 
     task: str
     error: str
+    cause: told.EndCause | None = None
 
 
 class TaskFailed(Reason, frozen=True):

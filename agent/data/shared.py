@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from agent.protocol.events import ChildNotStarted, ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
+from agent.protocol.reasons import EndCause
 from agent.protocol.records import DatasetId, RunName, TaskId, run_name, short_text
 from agent.storage.datasets.backend import BackendError, Outcome, Sharing
 
@@ -66,8 +67,8 @@ class SharedResults:
         try:
             first = await asyncio.to_thread(self._sharing.backend.commit, outcome)
         except BackendError as error:
-            reason = short_text(f"its outcome could not be committed: {error}")
-            then(ChildNotStarted(event.task, event.run, reason))
+            why = EndCause("NotCommitted", error=short_text(str(error)))
+            then(ChildNotStarted(event.task, event.run, why))
             return
         if first.run != outcome.run:
             log.warning("task %s was committed before, by %s: that counts", event.task, first.run)

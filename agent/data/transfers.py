@@ -21,6 +21,7 @@ from agent.net.transfer_pipe import Pipe
 from agent.net.transfer_words import OFFERED_MAX, Taken
 from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch
 from agent.protocol.events import Event, FetchFailed, InputsFetched, OutputsCopied
+from agent.protocol.reasons import EndCause
 from agent.protocol.records import DatasetId, NodeId, RunName, TaskId, short_text
 from agent.storage.datasets.backend import BackendError
 from agent.storage.datasets.store import DatasetStore
@@ -180,8 +181,8 @@ class DatasetTransfers:
                 await self.bring(dataset, holders)
             except OSError as error:
                 log.warning("an input of %s is not here: %s", effect.task, error)
-                reason = short_text(str(error))
-                self.tell(FetchFailed(effect.task, effect.run, dataset, reason))
+                why = EndCause("NotFetched", error=short_text(str(error)))
+                self.tell(FetchFailed(effect.task, effect.run, dataset, why))
                 return
         self.tell(InputsFetched(effect.task, effect.run))
 

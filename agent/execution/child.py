@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from agent.execution.groups import Exit, Process
-from agent.execution.limits import Limits, megabytes
+from agent.execution.limits import MEGABYTE, Limits
 from agent.execution.output import Output, OutputLog
 from agent.execution.words import (
     CANCEL,
@@ -33,6 +33,8 @@ from agent.execution.words import (
     TerminatedWord,
     Word,
 )
+from agent.protocol.reasons import CauseKind, EndCause
+from agent.protocol.records import short_text
 
 GRACE_S = 5.0
 LAST_WORDS_S = 1.0
@@ -57,14 +59,14 @@ class Stopped:
 class Broken:
     """The program failed, or could not be run to its end."""
 
-    error: str
+    why: EndCause
 
 
 @dataclass(frozen=True, slots=True)
 class Deprived:
     """The machine could not keep it, which is no fault of its own."""
 
-    reason: str
+    why: EndCause
 
 
 Ending = Succeeded | Stopped | Broken | Deprived
@@ -92,7 +94,7 @@ class Child:
         self._told_s = 0.0
         self._last_word: LastWord | None = None
         self._stopping = False
-        self._overdue = ""
+        self._overdue: EndCause | None = None
         self._killing: asyncio.TimerHandle | None = None
         self._watching: asyncio.TimerHandle | None = None
 
@@ -194,26 +196,22 @@ class Child:
             loop = asyncio.get_running_loop()
             self._watching = loop.call_later(max(0.0, min(left_s)), self._look)
 
-    def _times(self) -> tuple[tuple[float, float, str], ...]:
-        ran_s, wall_s, silent_s = self.ran_s, self._limits.wall_s, self._limits.silent_s
+    def _times(self) -> tuple[tuple[int, float, CauseKind], ...]:
+        ran_s, limits = self.ran_s, self._limits
         return (
-            (wall_s, ran_s, f"ran for longer than {wall_s} s, which is its limit"),
-            (
-                silent_s,
-                ran_s - self._heard_s,
-                f"neither progressed nor printed anything for {silent_s} s, which is its limit",
-            ),
+            (limits.wall_s, ran_s, "RanTooLong"),
+            (limits.silent_s, ran_s - self._heard_s, "WasSilent"),
         )
 
     @property
     def _ends_already(self) -> bool:
         """Its grace time runs, and no other limit counts."""
-        return bool(self._overdue) or self._stopping or self._last_word is not None
+        return self._overdue is not None or self._stopping or self._last_word is not None
 
     def _look(self) -> None:
-        for limit_s, passed_s, text in self._times():
+        for limit_s, passed_s, kind in self._times():
             if limit_s and passed_s >= limit_s and not self._ends_already:
-                self._overdue = text
+                self._overdue = EndCause(kind, limit=limit_s)
                 self._end()
                 return
         self._watch()
@@ -246,15 +244,16 @@ class Child:
     def _ending(self, found: Exit) -> Ending:
         if self._stopping and not isinstance(self._last_word, TerminatedWord):
             return Stopped()
-        if self._overdue:
+        if self._overdue is not None:
             return Broken(self._overdue)
         match self._last_word:
             case TerminatedWord(outputs):
                 return Succeeded(outputs or None)
             case ErrorWord(text):
-                return Broken(text or "says ERROR, not which")
+                kind: CauseKind = "SaidError" if text else "SaidOnlyError"
+                return Broken(EndCause(kind, error=short_text(text)))
             case CancelledWord():
-                return Broken("ended itself as cancelled")
+                return Broken(EndCause("EndedItself"))
             case None:
                 pass
         if found.excess:
@@ -262,15 +261,17 @@ class Child:
         return Succeeded(None) if found.code == 0 else Broken(_told_by(found.code))
 
     def _excess(self, found: Exit) -> Ending:
-        took = megabytes(found.excess_bytes)
+        took, limits = found.excess_bytes, self._limits
         match found.excess:
             case "memory":
-                return Broken(f"took {took} of memory, its limit is {self._limits.memory_mb:,} MB")
+                limit_bytes = limits.memory_mb * MEGABYTE
+                return Broken(EndCause("TookMemory", took_bytes=took, limit_bytes=limit_bytes))
             case "disk":
-                return Broken(f"wrote {took}, its limit is {self._limits.disk_mb:,} MB")
+                limit_bytes = limits.disk_mb * MEGABYTE
+                return Broken(EndCause("WroteTooMuch", took_bytes=took, limit_bytes=limit_bytes))
             case _:
-                return Deprived(f"was ended, because the disk has only {took} left")
+                return Deprived(EndCause("DiskLeft", took_bytes=took))
 
 
-def _told_by(code: int) -> str:
-    return f"was ended by signal {-code}" if code < 0 else f"exited with code {code}"
+def _told_by(code: int) -> EndCause:
+    return EndCause("Signal", count=-code) if code < 0 else EndCause("ExitCode", count=code)

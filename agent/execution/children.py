@@ -21,6 +21,8 @@ from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from agent.execution.allowed_commands import ConfinementError, refuse_steering
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
 from agent.execution.groups import Exit, Groups, Hear, Launch, Process
@@ -31,7 +33,6 @@ from agent.execution.limits import (
     NODE_LIMITS,
     Limits,
     limits_of,
-    megabytes,
 )
 from agent.execution.output import OutputLog
 from agent.execution.programs import Program, ProgramError, Programs
@@ -48,7 +49,10 @@ from agent.protocol.events import (
     ChildSucceeded,
     Event,
 )
+from agent.protocol.reasons import CauseKind, EndCause
 from agent.protocol.records import Dataset, RunName, TaskId, short_text
+from agent.wording.amounts import megabytes
+from agent.wording.speech import english
 
 KILL_ALL_S = 5.0
 PREPARE_AFTER_S = 1.0
@@ -192,15 +196,14 @@ class Children:
         try:
             event = await self._run_program(run, effect)
         except OSError as error:
-            doing = "be followed" if run.started else "be started"
-            reason = short_text(f"could not {doing}: {error}")
+            why = _beyond("NotFollowed" if run.started else "NotStarted", str(error))
             lacking = error.errno in LACKING
-            event = ChildNotStarted(*key, reason) if lacking else ChildFailed(*key, reason)
+            event = ChildNotStarted(*key, why) if lacking else ChildFailed(*key, why)
         except (ProgramError, ValueError) as error:
-            event = ChildFailed(*key, short_text(f"could not be started: {error}"))
+            event = ChildFailed(*key, _beyond("NotStarted", str(error)))
         except Exception as error:
             log.exception("the program of %s cannot be followed", run.called)
-            event = ChildFailed(*key, short_text(f"could not be followed: {error!r}"))
+            event = ChildFailed(*key, _beyond("NotFollowed", repr(error)))
         del self._runs[key]
         if run.stopping and isinstance(event, ChildFailed | ChildNotStarted):
             event = ChildStopped(*key)
@@ -208,10 +211,14 @@ class Children:
         log.info("%s: %s%s", run.called, _in_words(event), run.used)
 
     async def _run_program(self, run: Run, effect: StartChild) -> Event:
-        program = self._programs.get(effect.spec.program)
+        key, program = (effect.task, effect.run), self._programs.get(effect.spec.program)
         if program is None:
-            raise ProgramError(f"the program {effect.spec.program} is not here any more")
-        limits = self._limits_of(effect, program)
+            return ChildFailed(*key, EndCause("ProgramGone", program=effect.spec.program))
+        free = shutil.disk_usage(self._scratch).free
+        wanted = FREE_BYTES_MIN + effect.spec.requirements.disk_mb * MEGABYTE
+        if free < wanted:
+            return ChildNotStarted(*key, EndCause("NoRoom", took_bytes=free, limit_bytes=wanted))
+        limits = self._limits_of(effect, program, free)
         path = task_log(self._logs, effect.task, effect.run[0], effect.run[1])
         async with AsyncExitStack() as done:
             scratch = self._folders.take()
@@ -257,14 +264,8 @@ class Children:
             free_bytes_min=FREE_BYTES_MIN,
         )
 
-    def _limits_of(self, effect: StartChild, program: Program) -> Limits:
-        """Raises ``OSError`` when the disk has no room for it."""
+    def _limits_of(self, effect: StartChild, program: Program, free: int) -> Limits:
         limits = limits_of(effect.spec, program.limits, self._limits)
-        free = shutil.disk_usage(self._scratch).free
-        wanted = FREE_BYTES_MIN + effect.spec.requirements.disk_mb * MEGABYTE
-        if free < wanted:
-            said = f"the disk has {megabytes(free)} free, it needs {megabytes(wanted)}"
-            raise OSError(errno.ENOSPC, said)
         if limits.disk_mb:
             return limits
         share_mb = int(DISK_SHARE * (free - FREE_BYTES_MIN)) // MEGABYTE
@@ -275,8 +276,7 @@ class Children:
         if isinstance(ending, Broken):
             free = shutil.disk_usage(self._scratch).free
             if free < FREE_BYTES_MIN:
-                left = f"while the disk has only {megabytes(free)} left"
-                return Deprived(f"{ending.error}, {left}")
+                return Deprived(structs.replace(ending.why, disk_left_bytes=free))
         return ending
 
     def _catch_up(self, run: Run, child: Child) -> None:
@@ -320,20 +320,25 @@ class Children:
             case Stopped():
                 return ChildStopped(*key)
             case Deprived():
-                return ChildNotStarted(*key, short_text(f"{program.name} {ending.reason}"))
+                return ChildNotStarted(*key, structs.replace(ending.why, program=program.name))
             case Broken():
-                told = "" if found.excess else output.last_line()
-                text = f"{program.name} {ending.error}{': ' if told else ''}{told}"
-                return ChildFailed(*key, short_text(text))
+                last = "" if found.excess else short_text(output.last_line())
+                why = structs.replace(ending.why, program=program.name, last=last)
+                return ChildFailed(*key, why)
             case Succeeded(named):
                 try:
                     outputs = await scratch.outputs(named, program.outputs, effect.task)
                 except OutputError as error:
-                    return ChildFailed(*key, short_text(f"{program.name} {error}"))
+                    return ChildFailed(*key, structs.replace(error.why, program=program.name))
                 return ChildSucceeded(*key, outputs)
 
     def _tell_soon(self, event: Event) -> None:
         asyncio.get_running_loop().call_soon(self._tell, event)
+
+
+def _beyond(kind: CauseKind, error: str) -> EndCause:
+    """What a system says, as far as a record holds it."""
+    return EndCause(kind, error=short_text(error))
 
 
 def _called(effect: StartChild) -> str:
@@ -345,10 +350,8 @@ def _in_words(event: Event) -> str:
     match event:
         case ChildSucceeded():
             return "succeeded"
-        case ChildFailed():
-            return event.error
-        case ChildNotStarted():
-            return event.reason
+        case ChildFailed() | ChildNotStarted():
+            return english(event.why)
         case _:
             return "stopped"
 

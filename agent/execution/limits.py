@@ -58,8 +58,3 @@ def limits_of(spec: records.TaskSpec, program: Limits, node: Limits) -> Limits:
         silent_s=task.silent_s or program.silent_s or node.silent_s,
         log_mb=program.log_mb or node.log_mb,
     )
-
-
-def megabytes(count: int) -> str:
-    """Return a number of bytes as people read it."""
-    return f"{count / MEGABYTE:,.0f} MB" if count >= MEGABYTE else f"{count / 1_000:,.0f} kB"

@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from agent.execution.limits import megabytes
 from agent.execution.words import (
     LINE_BYTES_MAX,
     CancelledWord,
@@ -27,6 +26,7 @@ from agent.execution.words import (
     may_have_words,
     read_word,
 )
+from agent.wording.amounts import megabytes
 
 TAIL_BYTES = 8 * 1024
 FLOOD_BYTES = 32 * 1024

@@ -35,7 +35,8 @@ from typing import Protocol
 
 from agent.execution.words import arguments
 from agent.protocol.effects import StartChild
-from agent.protocol.records import Dataset, DatasetId
+from agent.protocol.reasons import EndCause
+from agent.protocol.records import Dataset, DatasetId, short_text
 
 FOLDER_MODE = 0o700
 UNUSED_MAX = 16
@@ -53,7 +54,11 @@ _OWN = re.compile("(sha256|tree):[0-9a-f]{64}")
 
 
 class OutputError(Exception):
-    """One sentence: which output is not there."""
+    """Which output is not there."""
+
+    def __init__(self, why: EndCause) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 class ScratchFolders:
@@ -171,7 +176,7 @@ class Scratch:
         if named is None:
             return await self._declared(declared, task)
         if len(named) < len(declared):
-            raise OutputError(f"names {len(named)} outputs, it has {len(declared)}")
+            raise OutputError(EndCause("TooFewOutputs", count=len(named), limit=len(declared)))
         kept: dict[str, Dataset] = {}
         for word in named:
             if word not in kept:
@@ -204,8 +209,7 @@ class Scratch:
         paths = [(name, self._own(name)) for name in declared]
         missing = [name for name, path in paths if path is None]
         if missing:
-            said = ", ".join(missing)
-            raise OutputError(f"ended well but left no {said}, which its description declares")
+            raise OutputError(EndCause("NoOutput", error=short_text(", ".join(missing))))
         return tuple([await self.keep(path) for _, path in paths if path is not None])
 
     async def _kept(self, word: str) -> Dataset:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import get_args
 
 from agent.api import history
+from agent.api.reasons import Reason, as_why
 from agent.protocol.records import NodeId, Run, TaskSpec, Terminated
 from agent.protocol.table import Table
-from agent.wording.run_ends import run_id, why_ended
+from agent.wording.run_ends import named, run_id, why_ended
+from agent.wording.speech import english
 
 Span = tuple[str, str, int]
 """A run, the phase that it came into, and when."""
@@ -33,16 +35,25 @@ def task_runs(
         reading.state,
         ready_ms,
         tuple(
-            _run_view(name_of, run, [each for each in spans if each[0] == run_id(run)])
-            if run is not reading.outcome
-            else _run_view(name_of, run, [e for e in spans if e[0] == run_id(run)], counts=True)
+            _run_view(
+                name_of,
+                run,
+                named(why_ended(run), table, name_of),
+                [each for each in spans if each[0] == run_id(run)],
+                counts=run is reading.outcome,
+            )
             for run in runs
         ),
     )
 
 
 def _run_view(
-    name_of: Callable[[NodeId], str], run: Run, spans: Sequence[Span], *, counts: bool = False
+    name_of: Callable[[NodeId], str],
+    run: Run,
+    why: Reason,
+    spans: Sequence[Span],
+    *,
+    counts: bool,
 ) -> history.RunView:
     phase = type(run.phase).__name__
     shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]
@@ -60,10 +71,11 @@ def _run_view(
         run.claim.stamp[0],
         run.stamp[0],
         0 if run.live else run.stamp[0],
-        why_ended(run, name_of),
+        english(why),
         tuple(shown),
         counts and isinstance(run.phase, Terminated),
         checkpoint.dataset if checkpoint else "",
+        as_why(why),
     )
 
 

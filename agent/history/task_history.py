@@ -20,10 +20,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import msgspec
+from msgspec import Raw
 
 from agent.api import history as api
 from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply
+from agent.api.reasons import NO_REASON, NO_WHY, Reason, as_why
 from agent.api.session import WorkflowEnded
 from agent.history.log_reading import read_lines, read_piece
 from agent.history.run_views import Span, task_runs
@@ -45,6 +47,7 @@ HOUR_MS = 3_600_000
 AT_IT = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 
 _json = msgspec.json.Encoder().encode
+_raws = msgspec.json.Decoder(list[Raw]).decode
 
 log = logging.getLogger(__name__)
 
@@ -157,8 +160,10 @@ class TaskHistory:
         table = self._table()
         runs = [run for run in table.life(task).runs if not run.live]
         last = max(runs, key=lambda run: run.stamp, default=None)
-        if last is not None and (reason := why_ended(last, self._name_of)):
-            log.info("%s/%s moves: %s", table.workflow_of[task], table.specs[task].name, reason)
+        why = NO_REASON if last is None else self._why(last, table)
+        if why != NO_REASON:
+            place = table.workflow_of[task], table.specs[task].name
+            log.info("%s/%s moves: %s", *place, english(why))
 
     def _ended(self, task: TaskId) -> None:
         table = self._table()
@@ -177,9 +182,9 @@ class TaskHistory:
         begun = [run.claim.stamp[0] for run in life.runs]
         ready_ms = seen.ready_ms or min([*begun, times.started_ms or self._now_ms()])
         ended_ms = outcome.stamp[0] if outcome else self._now_ms()
-        moved = [why_ended(run, self._name_of) for run in life.runs if run is not outcome]
-        moved = [each for each in moved if each]
-        why = reading.reason
+        ends = [self._why(run, table) for run in life.runs if run is not outcome]
+        moved = [each for each in ends if each != NO_REASON]
+        why = named(reading.reason or NO_REASON, table)
         return TaskRow(
             task=task,
             generation=effective_generation(life),
@@ -197,10 +202,14 @@ class TaskHistory:
             ran_ms=times.ran_ms,
             suspended_ms=times.suspended_ms,
             attempts=len(life.runs),
-            moved=_json(moved).decode() if moved else "[]",
-            reason="" if why is None else english(named(why, table)),
-            spans=_json(seen.spans).decode() if seen.spans else "[]",
+            moved=_json([*map(english, moved)]).decode(),
+            reason=english(why),
+            spans=_json(seen.spans).decode(),
+            whys=_json([*map(as_why, (why, *moved))]).decode(),
         )
+
+    def _why(self, run: Run, table: Table) -> Reason:
+        return named(why_ended(run), table, self._name_of)
 
     # -- the database ----------------------------------------------------------------------
 
@@ -340,6 +349,8 @@ def _times(outcome: Run | None, spans: list[Span]) -> _Times:
 
 
 def _view(row: TaskRow) -> api.TaskHistory:
+    """Rows of before hold sentences alone."""
+    why, *whys = _raws(row.whys) if row.whys else [NO_WHY]
     return api.TaskHistory(
         row.task,
         row.name,
@@ -357,6 +368,8 @@ def _view(row: TaskRow) -> api.TaskHistory:
         row.attempts,
         tuple(json.loads(row.moved)),
         row.reason,
+        why,
+        tuple(whys),
     )
 
 

@@ -31,6 +31,7 @@ from agent.protocol.events import (
     Event,
 )
 from agent.protocol.records import Dataset, DatasetId, TaskSpec
+from agent.wording.speech import english
 
 TASK, NODE = "trial", "here"
 RUN = (1, 1, NODE, 1)
@@ -170,9 +171,9 @@ def _judge(tried: Tried, event: Event, results: _Results) -> None:
                 str(results.paths.get(each.dataset, each.dataset)) for each in event.outputs
             ]
         case ChildFailed():
-            tried.verdict = f"failed: {event.error}"
+            tried.verdict = f"failed: {english(event.why)}"
         case ChildNotStarted():
-            tried.verdict = f"this machine cannot run it now: {event.reason}"
+            tried.verdict = f"this machine cannot run it now: {english(event.why)}"
         case _:
             tried.verdict = "was stopped"
 

@@ -11,6 +11,7 @@ from agent.execution.children import Children
 from agent.execution.programs import ProgramError
 from agent.protocol.effects import StartChild
 from agent.protocol.events import ChildFailed, ChildNotStarted, Event
+from agent.protocol.reasons import CauseKind, EndCause
 from agent.protocol.records import RunName, TaskId, short_text
 
 
@@ -54,12 +55,14 @@ class WorkPort:
         try:
             await self._published.ready(effect.spec)
         except (OSError, NotAcceptedError) as error:
-            reason = short_text(f"{effect.spec.program} is not ready here: {error}")
-            self._tell(ChildNotStarted(*key, reason))
+            self._tell(ChildNotStarted(*key, _of(effect, "ProgramNotReady", error)))
             return
         except ProgramError as error:  # its folder is the same everywhere: it will not get better
-            reason = short_text(f"{effect.spec.program} cannot be run: {error}")
-            self._tell(ChildFailed(*key, reason))
+            self._tell(ChildFailed(*key, _of(effect, "CannotRun", error)))
             return
         self._preparing.pop((effect.task, effect.run), None)
         self._children.start(effect)
+
+
+def _of(effect: StartChild, kind: CauseKind, error: Exception) -> EndCause:
+    return EndCause(kind, program=effect.spec.program, error=short_text(str(error)))

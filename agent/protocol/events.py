@@ -114,7 +114,7 @@ class FetchFailed(OfRun):
     """An input could not be had from any of its holders, or there is no room for it here."""
 
     dataset: DatasetId
-    reason: ShortText = ""
+    why: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class ChildNotStarted(OfRun):
     """This machine lacks what it takes to start the program, or to keep it running (disk, memory,
     handles), just now."""
 
-    reason: ShortText
+    why: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +154,9 @@ class ChildSucceeded(OfRun):
 
 @dataclass(frozen=True, slots=True)
 class ChildFailed(OfRun):
-    """The program failed, in one sentence."""
+    """The program failed."""
 
-    error: ShortText
+    why: Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,18 +39,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import msgspec
 
 from agent.protocol.core import Core, Part
 from agent.protocol.liveness import Liveness
+from agent.protocol.reasons import EndCause, Reason
 from agent.protocol.records import (
     Dataset,
     DatasetId,
+    Evicted,
     Failed,
     Life,
     Lost,
-    Phase,
     Run,
     Running,
     Scheduled,
@@ -59,6 +61,7 @@ from agent.protocol.records import (
     TaskLife,
     TaskSpec,
     Terminated,
+    Yielded,
     run_name,
     short_text,
 )
@@ -83,15 +86,22 @@ class Stage(Enum):
 ON_THE_MACHINE = (Stage.STARTING, Stage.RUNNING, Stage.SUSPENDED, Stage.STOPPING)
 
 
+class BadEnd(NamedTuple):
+    """How a run ends that is not the outcome, and why."""
+
+    phase: type[Failed] | type[Evicted] | type[Yielded]
+    why: Reason
+
+
 @dataclass(slots=True)
 class OwnRun:
-    """A run that this node executes. ``then``: the phase to write when it has stopped."""
+    """A run that this node executes. ``then``: the end to write when it has stopped."""
 
     task: TaskId
     spec: TaskSpec
     run: Run
     stage: Stage
-    then: Phase | None = None
+    then: BadEnd | None = None
     outputs: tuple[Dataset, ...] = ()
     permille: int = 0
     left_ms: int | None = None
@@ -120,14 +130,14 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode_outputs = msgspec.msgpack.Decoder(tuple[Dataset, ...]).decode
 
 
-def unreadable(outputs: tuple[Dataset, ...]) -> str:
-    """Return why outputs that a program delivers cannot be a record that every peer reads; empty
+def unreadable(outputs: tuple[Dataset, ...]) -> EndCause | None:
+    """Return why outputs that a program delivers cannot be a record that every peer reads; None
     when they can."""
     try:
         _decode_outputs(_encode(outputs))
     except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError) as error:
-        return short_text(f"delivered an output that cannot be named: {error}")
-    return ""
+        return EndCause("BadOutput", error=short_text(str(error)))
+    return None
 
 
 def newest_checkpoint(life: Life, run: Run, reachable: Callable[[DatasetId], bool]) -> DatasetId:

@@ -402,7 +402,7 @@ class ShortTaskBatches(Part):
             self._first, self._first_since_s = first, self.core.now_s
         elif first and self.core.now_s - self._first_since_s >= STANDS_S:
             self.in_a_row_max = 1
-            self._runs.give_back(waiting, "what runs before it takes long")
+            self._runs.give_back(waiting)
 
 
 class EarlyClaims(Part):

@@ -25,6 +25,7 @@ from agent.protocol.reasons import (
     AgentDied,
     AgentsDied,
     Cancelled,
+    EndCause,
     FailedOften,
     FailedOnce,
     FailedSilently,
@@ -34,6 +35,7 @@ from agent.protocol.reasons import (
     NeedsOutput,
     WaitsFor,
     WaitsForUnknown,
+    reason_in,
 )
 from agent.protocol.records import (
     Dataset,
@@ -178,22 +180,30 @@ def _outcome_rank(run: Run, inputs: tuple[DatasetId, ...] | None) -> tuple[objec
 def _given_up(spec: TaskSpec, life: Life, generation: int, deaths_max: int) -> Given | None:
     failures = 0
     deaths = 0
-    error = ""
+    last: Run | None = None
     for run in life.runs:
         if run.generation != generation:
             continue
         if isinstance(run.phase, Failed):
             failures += 1
-            error = run.phase.error
+            last = run
         elif isinstance(run.phase, Lost) and run.phase.ran:
             deaths += 1
-    if failures >= spec.failures_max:
+    if failures >= spec.failures_max and last is not None:
+        error, cause = _failure(last)
         if failures > 1:
-            return FailedOften(failures, error)
-        return FailedOnce(error) if error else FailedSilently()
+            return FailedOften(failures, error, cause)
+        return FailedOnce(error, cause) if error else FailedSilently()
     if deaths >= deaths_max:
         return AgentDied() if deaths == 1 else AgentsDied(deaths)
     return None
+
+
+def _failure(run: Run) -> tuple[str, EndCause | None]:
+    """How a run failed: in words, and as a value where its record carries one known here."""
+    assert isinstance(run.phase, Failed)
+    cause = reason_in(run.more, run.phase.error)
+    return run.phase.error, cause if isinstance(cause, EndCause) else None
 
 
 def _owner(life: Life) -> Run | None:

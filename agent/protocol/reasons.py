@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -95,6 +95,63 @@ class NotOfFlock(Reason, frozen=True):
     flock: str
 
 
+# -- why a run ended other than well ------------------------------------------------------------------
+
+CauseKind = Literal[
+    "AgentStops",
+    "BadOutput",
+    "CannotRun",
+    "DiskFull",
+    "DiskLeft",
+    "EndedItself",
+    "ExitCode",
+    "FinishedBy",
+    "InputMissing",
+    "NewIncarnation",
+    "NoOutput",
+    "NoRoom",
+    "NotCommitted",
+    "NotFetched",
+    "NotFollowed",
+    "NotStarted",
+    "OwnerBack",
+    "ProgramGone",
+    "ProgramNotReady",
+    "Pruned",
+    "RanTooLong",
+    "RowStands",
+    "SaidError",
+    "SaidOnlyError",
+    "Signal",
+    "SupersededBy",
+    "TookMemory",
+    "TooFewOutputs",
+    "WasSilent",
+    "WroteTooMuch",
+]
+"""Names of sentences of ``agent.wording.english``; one of a later version is not read here."""
+
+
+class EndCause(Reason, frozen=True, omit_defaults=True):
+    """What ended a run, by its ``kind``, which says which of the values mean anything.
+
+    ``error`` is in the words of a program or a system, ``last`` the line that a program printed
+    last; ``disk_left_bytes`` is told of a failure that a full disk may have caused.
+    """
+
+    kind: CauseKind
+    program: str = ""
+    error: str = ""
+    last: str = ""
+    host: str = ""
+    dataset: str = ""
+    took_bytes: int = 0
+    limit_bytes: int = 0
+    disk_left_bytes: int = 0
+    limit: int = 0
+    count: int = 0
+
+
 # -- why a task is where it is ------------------------------------------------------------------------
 
 
@@ -103,9 +160,11 @@ class Cancelled(Reason, frozen=True):
 
 
 class FailedOnce(Reason, frozen=True):
-    """Its program failed, and was not to be tried again; ``error`` is what it said last."""
+    """Its program failed, and was not to be tried again; ``error`` is how, in words, for whoever
+    does not know the cause."""
 
     error: str
+    cause: EndCause | None = None
 
 
 class FailedSilently(Reason, frozen=True):
@@ -113,10 +172,11 @@ class FailedSilently(Reason, frozen=True):
 
 
 class FailedOften(Reason, frozen=True):
-    """Its program failed as often as it may; ``error`` may be empty."""
+    """Its program failed as often as it may; ``error`` may be empty, and is told of the last time."""
 
     count: int
     error: str
+    cause: EndCause | None = None
 
 
 class AgentDied(Reason, frozen=True):
@@ -188,6 +248,15 @@ class Became(Reason, frozen=True):
     host: str = ""
     left: str = ""
     why: Given | None = None
+
+
+class RunEnd(Reason, frozen=True, omit_defaults=True):
+    """A run came to an end without being the outcome; ``kind`` is its phase, ``Died`` that of an
+    agent that died before the program began."""
+
+    kind: Literal["Failed", "Evicted", "Yielded", "Lost", "Died"]
+    host: str
+    why: EndCause | Became | Given | None = None
 
 
 class OutcomeMoved(Reason, frozen=True):

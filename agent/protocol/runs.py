@@ -59,6 +59,7 @@ from agent.protocol.events import (
 from agent.protocol.messages import Goodbye, Progress, ProgressItem
 from agent.protocol.own_run import (
     ON_THE_MACHINE,
+    BadEnd,
     OwnRun,
     Stage,
     newest_checkpoint,
@@ -66,6 +67,7 @@ from agent.protocol.own_run import (
     write_run,
 )
 from agent.protocol.phrases import LocalProtocolError
+from agent.protocol.reasons import Became, EndCause, Reason, carried
 from agent.protocol.records import (
     DatasetId,
     Evicted,
@@ -201,8 +203,8 @@ class Runs(Part):
             if not self._fetch_missing(own):
                 own.stage = Stage.QUEUED
             return
-        reason = word.reason or f"input {word.dataset} could not be fetched"
-        self._end(own, Evicted(short_text(reason)))
+        missing = EndCause("InputMissing", dataset=word.dataset)
+        self._end(own, BadEnd(Evicted, word.why or missing))
 
     def _started(self, own: OwnRun, word: ChildStarted) -> None:
         """It has its slot already: nothing else is to be thought of anew."""
@@ -213,7 +215,7 @@ class Runs(Part):
         times = evictions(self.core.table.life(own.task), self.core.me)
         rest_s = min(RESTING_S * 2.0 ** min(times, 10), RESTING_S_MAX)
         self.resting[own.task] = self.core.now_s + rest_s
-        self._end(own, own.then or Evicted(short_text(word.reason)))
+        self._end(own, own.then or BadEnd(Evicted, word.why))
 
     def _progressed(self, own: OwnRun, word: ChildProgressed) -> None:
         own.permille = min(max(word.permille, 0), 1000)
@@ -235,8 +237,8 @@ class Runs(Part):
     def _succeeded(self, own: OwnRun, word: ChildSucceeded) -> None:
         core = self.core
         fault = unreadable(word.outputs)
-        if fault:
-            self._end(own, Failed(fault))
+        if fault is not None:
+            self._end(own, BadEnd(Failed, fault))
             return
         own.outputs = word.outputs
         own.stage = Stage.COPYING
@@ -265,7 +267,7 @@ class Runs(Part):
         self._end(own, Terminated(own.outputs, holders))
 
     def _failed(self, own: OwnRun, word: ChildFailed) -> None:
-        self._end(own, own.then or Failed(short_text(word.error)))
+        self._end(own, own.then or BadEnd(Failed, word.why))
 
     def _stopped(self, own: OwnRun, word: ChildStopped) -> None:
         if own.then is None:
@@ -297,36 +299,32 @@ class Runs(Part):
     def _reconcile_one(self, own: OwnRun) -> None:
         core = self.core
         superseded = self._superseded(own)
-        if superseded:
-            self._stop(own, Yielded(short_text(superseded)))
+        if superseded is not None:
+            self._stop(own, BadEnd(Yielded, superseded))
         elif core.stopping:
-            self._stop(own, Evicted("the agent stops"))
+            self._stop(own, BadEnd(Evicted, EndCause("AgentStops")))
         elif core.presence.owner_present and not self._at_home(own.task):
             if not self._may_end(own):
                 self._make_way(own)
         elif own.stage is Stage.SUSPENDED and not self._promised(own.task):
             self._resume(own)
 
-    def _superseded(self, own: OwnRun) -> str:
-        """Why the run is not to go on; empty when it is."""
+    def _superseded(self, own: OwnRun) -> Reason | None:
+        """Why the run is not to go on; None when it is."""
         core = self.core
         if own.run.incarnation != core.incarnation:
-            return "this agent goes by a new incarnation"
+            return EndCause("NewIncarnation")
         reading = core.table.reading(own.task)
         if reading is None:
-            return "the workflow was pruned"
+            return EndCause("Pruned")
         if reading.owner is not None:
-            if run_name(reading.owner) == run_name(own.run):
-                return ""
-            return (
-                ""
-                if own.nearly_done(core.now_s, core.settings.nearly_done_ms)
-                else f"superseded by {reading.owner.host}"
+            goes_on = run_name(reading.owner) == run_name(own.run) or own.nearly_done(
+                core.now_s, core.settings.nearly_done_ms
             )
+            return None if goes_on else EndCause("SupersededBy", host=reading.owner.host)
         if reading.outcome is not None:
-            return f"{reading.outcome.host} has finished it"
-        reason = reading.reason
-        return core.settings.words(reason) if reason is not None else reading.state.value
+            return EndCause("FinishedBy", host=reading.outcome.host)
+        return reading.reason or Became(reading.state.value)
 
     def _may_end(self, own: OwnRun) -> bool:
         """The owner is back but lets end what expects to end soon, and no longer than that."""
@@ -342,7 +340,7 @@ class Runs(Part):
     def _make_way(self, own: OwnRun) -> None:
         core = self.core
         if own.stage in (Stage.FETCHING, Stage.QUEUED):
-            self._stop(own, Evicted("the owner is back"))
+            self._stop(own, BadEnd(Evicted, EndCause("OwnerBack")))
         elif own.stage in (Stage.STARTING, Stage.RUNNING):
             own.stage = Stage.SUSPENDED
             core.emit(SuspendChild(own.task, run_name(own.run)))
@@ -405,20 +403,25 @@ class Runs(Part):
 
     # -- ends ----------------------------------------------------------------------------
 
-    def _stop(self, own: OwnRun, then: Phase) -> None:
+    def _stop(self, own: OwnRun, then: BadEnd) -> None:
         if own.stage is Stage.QUEUED:
             self._end(own, then)
             return
         own.then = then
         own.stage = Stage.STOPPING
         self.core.timers.disarm(TimerKind.HAND_BACK, own.task)
-        self.core.emit(StopChild(own.task, run_name(own.run), _words(then)))
+        self.core.emit(StopChild(own.task, run_name(own.run), self.core.settings.words(then.why)))
 
-    def _end(self, own: OwnRun, phase: Phase) -> None:
+    def _end(self, own: OwnRun, end: BadEnd | Terminated) -> None:
+        """Why it was no good end is a value in the record, and text for versions that read none."""
         del self.mine[own.task]
         self.core.timers.disarm(TimerKind.HAND_BACK, own.task)
         self.core.wake = True
-        self._write(own, phase)
+        if isinstance(end, Terminated):
+            self._write(own, end)
+            return
+        own.run = msgspec.structs.replace(own.run, more={**own.run.more, **carried(end.why)})
+        self._write(own, end.phase(short_text(self.core.settings.words(end.why))))
 
     def _write(self, own: OwnRun, phase: Phase) -> None:
         core = self.core
@@ -433,17 +436,17 @@ class Runs(Part):
             return False
         return any(other.stage is Stage.QUEUED for other in self.mine.values())
 
-    def give_back(self, tasks: Iterable[TaskId], why: str) -> None:
-        """Give back these tasks, which wait here for nothing that comes soon."""
+    def give_back(self, tasks: Iterable[TaskId]) -> None:
+        """Give back these tasks: what runs before them takes long."""
         for task in tasks:
-            self._stop(self.mine[task], Evicted(why))
+            self._stop(self.mine[task], BadEnd(Evicted, EndCause("RowStands")))
 
     def withdraw(self, task: TaskId, run: RunName) -> None:
         """End a run that was about to begin, as the disk refused its record; an unknown run is
         ignored."""
         own = self.mine.get(task)
         if own is not None and run_name(own.run) == run:
-            self._end(own, Evicted("the disk is full"))
+            self._end(own, BadEnd(Evicted, EndCause("DiskFull")))
 
     def _shutdown(self, event: Shutdown) -> None:
         self.core.stopping = self.core.wake = True
@@ -482,7 +485,3 @@ class Runs(Part):
         return ProgressItem(
             own.task, own.run.attempt, own.permille, own.left_ms_at(self.core.now_s)
         )
-
-
-def _words(phase: Phase) -> str:
-    return phase.reason if isinstance(phase, Evicted | Yielded) else type(phase).__name__

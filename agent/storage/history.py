@@ -41,7 +41,8 @@ log = logging.getLogger(__name__)
 
 
 class TaskRow(NamedTuple):
-    """What became of a task. ``moved`` and ``spans`` are JSON texts of their owner's making."""
+    """What became of a task. ``moved``, ``spans`` and ``whys`` are JSON texts of their owner's making;
+    rows of before have no ``whys``."""
 
     task: str
     generation: int
@@ -62,6 +63,7 @@ class TaskRow(NamedTuple):
     moved: str
     reason: str
     spans: str
+    whys: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,11 @@ CREATE INDEX IF NOT EXISTS task_workflow ON task (workflow);
 CREATE TABLE IF NOT EXISTS given (hour INTEGER PRIMARY KEY, ran_ms INTEGER NOT NULL);
 PRAGMA user_version = {SCHEMA_VERSION};
 """
-_PUT = f"INSERT OR REPLACE INTO task VALUES ({', '.join('?' * len(COLUMNS))})"
+_PUT = (
+    f"INSERT OR REPLACE INTO task ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+)
+_LATER = "ALTER TABLE task ADD COLUMN whys DEFAULT ''"
+"""What a database that was made before has no column for."""
 _GIVE = "INSERT INTO given VALUES (?, ?) ON CONFLICT (hour) DO UPDATE SET ran_ms = ran_ms + excluded.ran_ms"
 _TRIM = """DELETE FROM task WHERE (task, generation) IN
     (SELECT task, generation FROM task ORDER BY ended_ms DESC LIMIT -1 OFFSET ?)"""
@@ -208,6 +214,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_TABLES)
+        if "whys" not in {row[1] for row in connection.execute("PRAGMA table_info(task)")}:
+            connection.execute(_LATER)
     except BaseException:
         connection.close()
         raise

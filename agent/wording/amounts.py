@@ -5,6 +5,11 @@ from __future__ import annotations
 from datetime import datetime, tzinfo
 
 
+def megabytes(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    return f"{count / 1_000_000:,.0f} MB" if count >= 1_000_000 else f"{count / 1_000:,.0f} kB"
+
+
 def long(seconds: float) -> str:
     """Return a length of time, roughly: 12 s, 5 min, 3 h, 2 days."""
     if seconds < 90:

@@ -15,7 +15,7 @@ from agent.protocol.reasons import Reason
 
 HELPING, PAUSED = "Helping: ", "Paused: "
 """How sentences of this machine begin where they stand alone."""
-SENTENCES: dict[type[Reason], str] = {
+SENTENCES: dict[type[Reason] | str, str] = {
     # Whether a machine helps, as it tells the flock.
     told.Starting: "starting",
     told.SetToAlways: "set to always",
@@ -30,6 +30,44 @@ SENTENCES: dict[type[Reason], str] = {
     told.OthersBusy: "other programs are busy on it",
     told.ShortOfMemory: "it is short of memory",
     told.NotOfFlock: "does not belong to {flock} any more",
+    # What ended a run.
+    "AgentStops": "the agent stops",
+    "BadOutput": "delivered an output that cannot be named: {error}",
+    "CannotRun": "{program} cannot be run: {error}",
+    "DiskFull": "the disk is full",
+    "DiskLeft": "{program} was ended, because the disk has only {took} left",
+    "EndedItself": "{program} ended itself as cancelled{scarce}{said}",
+    "ExitCode": "{program} exited with code {count}{scarce}{said}",
+    "FinishedBy": "{host} has finished it",
+    "InputMissing": "input {dataset} could not be fetched",
+    "NewIncarnation": "this agent goes by a new incarnation",
+    "NoOutput": "{program} ended well but left no {error}, which its description declares",
+    "NoRoom": "could not be started: the disk has {took} free, it needs {bound}",
+    "NotCommitted": "its outcome could not be committed: {error}",
+    "NotFetched": "{error}",
+    "NotFollowed": "could not be followed: {error}",
+    "NotStarted": "could not be started: {error}",
+    "OwnerBack": "the owner is back",
+    "ProgramGone": "could not be started: the program {program} is not here any more",
+    "ProgramNotReady": "{program} is not ready here: {error}",
+    "Pruned": "the workflow was pruned",
+    "RanTooLong": "{program} ran for longer than {limit} s, which is its limit{scarce}{said}",
+    "RowStands": "what runs before it takes long",
+    "SaidError": "{program} {error}{scarce}{said}",
+    "SaidOnlyError": "{program} says ERROR, not which{scarce}{said}",
+    "Signal": "{program} was ended by signal {count}{scarce}{said}",
+    "SupersededBy": "superseded by {host}",
+    "TookMemory": "{program} took {took} of memory, its limit is {bound}{scarce}",
+    "TooFewOutputs": "{program} names {count} outputs, it has {limit}",
+    "WasSilent": "{program} neither progressed nor printed anything for {limit} s, which is its "
+    "limit{scarce}{said}",
+    "WroteTooMuch": "{program} wrote {took}, its limit is {bound}{scarce}",
+    # How a run ended that was not the outcome.
+    "Failed": "it failed on {host}{because}",
+    "Evicted": "{host} gave it back{because}",
+    "Yielded": "{host} left off{because}",
+    "Lost": "the agent of {host} died running it",
+    "Died": "the agent of {host} died before it began",
     # Why a task is where it is.
     told.Cancelled: "cancelled",
     told.FailedOnce: "failed: {error}",
@@ -194,6 +232,8 @@ CLAUSES = {
     "load": ", other programs use {load_percent} % of the processor",
     "until": " until you resume",
     "last": ", last: {error}",
+    "said": ": {last}",
+    "scarce": ", while the disk has only {left} left",
     "on": " on {host}",
     "left": ", no longer on {host}",
     "because": ": {why}",

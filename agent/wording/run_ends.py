@@ -1,14 +1,13 @@
-"""Why a run ended without being the outcome, in a sentence, and how runs are called."""
+"""Why a run ended without being the outcome, and how runs are called."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import assert_never
+from typing import Any, assert_never
 
 from msgspec import structs
 
-from agent.protocol.reasons import Reason
+from agent.protocol.reasons import NO_REASON, Reason, RunEnd, reason_in
 from agent.protocol.records import (
     Evicted,
     Failed,
@@ -26,22 +25,11 @@ from agent.protocol.table import Table
 HOST_LETTERS = 12
 HOSTS = ("host", "left", "before")
 """Fields of reasons that hold the id of a machine."""
-_TASK_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def run_id(run: Run) -> str:
     """What clients call a run: generation, attempt and the beginning of its machine's id."""
     return f"{run.generation}.{run.attempt}.{run.host[:HOST_LETTERS]}"
-
-
-def with_names(text: str, table: Table) -> str:
-    """The text with names of tasks for their ids, which nobody can look up later."""
-
-    def name(found: re.Match[str]) -> str:
-        spec = table.specs.get(found.group())
-        return spec.name if spec else found.group()
-
-    return _TASK_ID.sub(name, text)
 
 
 def named(reason: Reason, table: Table, name_of: Callable[[NodeId], str] = str) -> Reason:
@@ -58,19 +46,17 @@ def named(reason: Reason, table: Table, name_of: Callable[[NodeId], str] = str) 
     return structs.replace(reason, **names) if names else reason
 
 
-def why_ended(run: Run, name_of: Callable[[NodeId], str]) -> str:
-    """Why the task did not end with this run; empty while it goes on, or where it succeeded."""
-    host = name_of(run.host)
+def why_ended(run: Run) -> Reason:
+    """Return why the task did not end with this run; ``NO_REASON`` while it goes on, or where it
+    succeeded."""
     match run.phase:
-        case Failed(error):
-            return f"it failed on {host}: {error}" if error else f"it failed on {host}"
-        case Evicted(reason):
-            return f"{host} gave it back: {reason}" if reason else f"{host} gave it back"
-        case Yielded(reason):
-            return f"{host} left off: {reason}" if reason else f"{host} left off"
+        case Failed(text) | Evicted(text) | Yielded(text):
+            kind: Any = type(run.phase).__name__
+            why: Any = reason_in(run.more, text)
+            return RunEnd(kind, run.host, None if why == NO_REASON else why)
         case Lost(ran):
-            return f"the agent of {host} died {'running it' if ran else 'before it began'}"
+            return RunEnd("Lost" if ran else "Died", run.host)
         case Scheduled() | Running() | Suspended() | Terminated():
-            return ""
+            return NO_REASON
         case _:
             assert_never(run.phase)

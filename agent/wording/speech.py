@@ -12,9 +12,12 @@ from datetime import tzinfo
 from typing import Any
 
 from agent.api.reasons import Opaque, Reason
-from agent.wording.amounts import listed, long, moment
+from agent.protocol.reasons import EndCause, RunEnd
+from agent.wording.amounts import listed, long, megabytes, moment
 from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, UNKNOWN
 
+OF_A_KIND = (EndCause, RunEnd)
+"""Reasons that have a sentence for each kind."""
 NAMED_MAX = 4
 """So many machines or programs are named in a sentence."""
 
@@ -38,7 +41,8 @@ class Speech:
             return ""
         if isinstance(reason, Opaque):
             return reason.text
-        return self.filled(SENTENCES[type(reason)], self._values(reason)).strip()
+        key = reason.kind if isinstance(reason, OF_A_KIND) else type(reason)
+        return self.filled(SENTENCES[key], self._values(reason)).strip()
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
         """A sentence with its values; ``%n`` is how many."""
@@ -60,6 +64,10 @@ class Speech:
     def size(self, size_mb: int) -> str:
         """How much memory or disk."""
         return f"{size_mb} MB"
+
+    def amount(self, count: int) -> str:
+        """How many bytes."""
+        return megabytes(count)
 
     def listed(self, names: Iterable[str]) -> str:
         """Names in a row."""
@@ -97,6 +105,14 @@ class Speech:
     def last_error(self, error: str) -> str:
         """What a program said last, where it said anything."""
         return self._clause("last", error=error) if error else ""
+
+    def said(self, last: str) -> str:
+        """The line that a program printed last, where it printed one."""
+        return self._clause("said", last=last) if last else ""
+
+    def scarce(self, left_bytes: int) -> str:
+        """How full the disk was, where that may be why."""
+        return self._clause("scarce", left=self.amount(left_bytes)) if left_bytes else ""
 
     def several(self, names: tuple[str, ...]) -> str:
         """Names in a row, of many only the first."""
@@ -148,8 +164,9 @@ class Speech:
 
     def _values(self, reason: Reason) -> dict[str, Any]:
         values: dict[str, Any] = {}
+        cause = getattr(reason, "cause", None)
         for field in reason.__struct_fields__:
-            value = getattr(reason, field)
+            value = self.say(cause) if cause and field == "error" else getattr(reason, field)
             values[field] = value or self.word(UNKNOWN.get(field, "")) or value
             for place, method in PLACES.get(field, {}).items():
                 values[place] = getattr(self, method)(value)
@@ -176,6 +193,10 @@ PLACES: dict[str, dict[str, str]] = {
     "load_percent": {"load": "load"},
     "open_ended": {"until": "open_end"},
     "error": {"last": "last_error"},
+    "last": {"said": "said"},
+    "took_bytes": {"took": "amount"},
+    "limit_bytes": {"bound": "amount"},
+    "disk_left_bytes": {"scarce": "scarce"},
     "hosts": {"hosts": "several", "run": "run"},
     "programs": {"programs": "several", "them": "them", "command": "command"},
 }

@@ -12,6 +12,7 @@ from agent.api.history import RunView, TaskRuns
 from gui.model.marks import Mark
 from gui.model.screen import Screen
 from gui.model.times import clock, span
+from gui.wording import explained
 from gui.words import tr
 
 BARS_MAX = 20_000
@@ -151,4 +152,5 @@ def outcome_text(run: RunView) -> str:
         "Yielded": tr("not needed any more"),
         "Lost": tr("lost with its machine"),
     }[run.phase]
-    return f"{said}: {run.text}" if run.text else said
+    why = explained(run.why, run.text)
+    return f"{said}: {why}" if why else said

@@ -104,6 +104,138 @@
         <translation>Pausado: {names} está aberto</translation>
     </message>
     <message>
+        <source>the agent stops</source>
+        <translation>o agente vai parar</translation>
+    </message>
+    <message>
+        <source>delivered an output that cannot be named: {error}</source>
+        <translation>entregou um resultado que não se pode nomear: {error}</translation>
+    </message>
+    <message>
+        <source>{program} cannot be run: {error}</source>
+        <translation>{program} não pode ser executado: {error}</translation>
+    </message>
+    <message>
+        <source>the disk is full</source>
+        <translation>o disco está cheio</translation>
+    </message>
+    <message>
+        <source>{program} was ended, because the disk has only {took} left</source>
+        <translation>{program} foi terminado, porque o disco só tem {took} livres</translation>
+    </message>
+    <message>
+        <source>{program} ended itself as cancelled{scarce}{said}</source>
+        <translation>{program} deu-se por cancelado{scarce}{said}</translation>
+    </message>
+    <message>
+        <source>{program} exited with code {count}{scarce}{said}</source>
+        <translation>{program} saiu com o código {count}{scarce}{said}</translation>
+    </message>
+    <message>
+        <source>{host} has finished it</source>
+        <translation>{host} já a terminou</translation>
+    </message>
+    <message>
+        <source>input {dataset} could not be fetched</source>
+        <translation>não foi possível obter a entrada {dataset}</translation>
+    </message>
+    <message>
+        <source>this agent goes by a new incarnation</source>
+        <translation>este agente começou de novo</translation>
+    </message>
+    <message>
+        <source>{program} ended well but left no {error}, which its description declares</source>
+        <translation>{program} terminou bem, mas não deixou {error}, como a sua descrição declara</translation>
+    </message>
+    <message>
+        <source>could not be started: the disk has {took} free, it needs {bound}</source>
+        <translation>não pôde começar: o disco tem {took} livres e são precisos {bound}</translation>
+    </message>
+    <message>
+        <source>its outcome could not be committed: {error}</source>
+        <translation>não foi possível registar o resultado: {error}</translation>
+    </message>
+    <message>
+        <source>could not be followed: {error}</source>
+        <translation>não pôde ser seguido: {error}</translation>
+    </message>
+    <message>
+        <source>could not be started: {error}</source>
+        <translation>não pôde começar: {error}</translation>
+    </message>
+    <message>
+        <source>the owner is back</source>
+        <translation>o dono voltou</translation>
+    </message>
+    <message>
+        <source>could not be started: the program {program} is not here any more</source>
+        <translation>não pôde começar: o programa {program} já não está aqui</translation>
+    </message>
+    <message>
+        <source>{program} is not ready here: {error}</source>
+        <translation>{program} não está pronto aqui: {error}</translation>
+    </message>
+    <message>
+        <source>the workflow was pruned</source>
+        <translation>o fluxo foi limpo</translation>
+    </message>
+    <message>
+        <source>{program} ran for longer than {limit} s, which is its limit{scarce}{said}</source>
+        <translation>{program} correu mais de {limit} s, que é o seu limite{scarce}{said}</translation>
+    </message>
+    <message>
+        <source>what runs before it takes long</source>
+        <translation>o que corre antes demora</translation>
+    </message>
+    <message>
+        <source>{program} says ERROR, not which{scarce}{said}</source>
+        <translation>{program} diz ERROR, mas não qual{scarce}{said}</translation>
+    </message>
+    <message>
+        <source>{program} was ended by signal {count}{scarce}{said}</source>
+        <translation>{program} foi terminado pelo sinal {count}{scarce}{said}</translation>
+    </message>
+    <message>
+        <source>superseded by {host}</source>
+        <translation>{host} ficou com ela</translation>
+    </message>
+    <message>
+        <source>{program} took {took} of memory, its limit is {bound}{scarce}</source>
+        <translation>{program} ocupou {took} de memória; o seu limite é {bound}{scarce}</translation>
+    </message>
+    <message>
+        <source>{program} names {count} outputs, it has {limit}</source>
+        <translation>{program} nomeia {count} resultados, mas tem {limit}</translation>
+    </message>
+    <message>
+        <source>{program} neither progressed nor printed anything for {limit} s, which is its limit{scarce}{said}</source>
+        <translation>{program} não avançou nem escreveu nada durante {limit} s, que é o seu limite{scarce}{said}</translation>
+    </message>
+    <message>
+        <source>{program} wrote {took}, its limit is {bound}{scarce}</source>
+        <translation>{program} escreveu {took}; o seu limite é {bound}{scarce}</translation>
+    </message>
+    <message>
+        <source>on {host}{because}</source>
+        <translation>em {host}{because}</translation>
+    </message>
+    <message>
+        <source>{host} gave it back{because}</source>
+        <translation>{host} devolveu-a{because}</translation>
+    </message>
+    <message>
+        <source>{host} left off{because}</source>
+        <translation>{host} deixou-a{because}</translation>
+    </message>
+    <message>
+        <source>{host} went away while it ran</source>
+        <translation>{host} desapareceu enquanto ela corria</translation>
+    </message>
+    <message>
+        <source>{host} went away before it began</source>
+        <translation>{host} desapareceu antes de ela começar</translation>
+    </message>
+    <message>
         <source>outcome changed from {before} to {host}</source>
         <translation>o resultado passou de {before} para {host}</translation>
     </message>
@@ -198,6 +330,10 @@
     <message>
         <source>, last: {error}</source>
         <translation>, por último: {error}</translation>
+    </message>
+    <message>
+        <source>, while the disk has only {left} left</source>
+        <translation>, quando o disco só tem {left} livres</translation>
     </message>
     <message>
         <source> on {host}</source>

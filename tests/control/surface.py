@@ -55,7 +55,7 @@ from agent.protocol.events import (
     Started,
 )
 from agent.protocol.node import Node, NodeSetup
-from agent.protocol.reasons import NobodyUsesIt, StoryEntry
+from agent.protocol.reasons import EndCause, NobodyUsesIt, StoryEntry
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
@@ -252,7 +252,11 @@ class FakeNode:
 
     def fail(self, task: TaskId) -> None:
         """The program of a task fails."""
-        self.handle(ChildFailed(task, self.runs.pop(task), "no film in the camera"))
+        self.handle(
+            ChildFailed(
+                task, self.runs.pop(task), EndCause("SaidError", error="no film in the camera")
+            )
+        )
 
     def stop_program(self, task: TaskId) -> None:
         """The program of a task has ended as it was asked to."""

@@ -35,6 +35,11 @@ async def test_what_became_of_tasks_is_kept_with_why_they_moved(tmp_path: Path) 
         assert failed["moved"] == ["it failed on birch: no film in the camera"] * 3
         runs = await client.result("runs", {"task": failed["task"]})
         assert [run["phase"] for run in runs["tasks"][0]["runs"]] == ["Failed"] * 3
+        end = runs["tasks"][0]["runs"][0]["why"]
+        no_film = {"reason": "EndCause", "kind": "SaidError", "error": "no film in the camera"}
+        assert end == {"reason": "RunEnd", "kind": "Failed", "host": "birch", "why": no_film}
+        assert failed["whys"] == [end] * 3
+        assert failed["why"]["cause"] == no_film
         assert runs["tasks"][0]["runs"][0]["spans"][-1]["phase"] == "Failed"
     async with serving(tmp_path) as there, greeted(there) as client:
         assert (await client.result("history"))["total"] == len(tasks)

@@ -24,12 +24,23 @@ from agent.protocol.events import (
     ChildSucceeded,
     Event,
 )
+from agent.protocol.reasons import EndCause
 from agent.protocol.records import Dataset, DatasetId, TaskSpec
+from agent.wording.speech import english
 from tests.driver.worlds import RUN
 from tests.execution.installed import install, processes, reader
 from tests.hosts.waiting import eventually
 
 Failure = ChildFailed | ChildNotStarted
+
+
+def in_words(event: Event) -> tuple[type[Event], str]:
+    """How a run ended, and why in words; that is a value that people's languages can say."""
+    assert isinstance(event, ChildFailed | ChildNotStarted)
+    assert isinstance(event.why, EndCause)
+    return type(event), english(event.why)
+
+
 ENDS = (ChildSucceeded, ChildFailed, ChildStopped, ChildNotStarted)
 
 
@@ -105,7 +116,7 @@ class Place:
         """Wait for its end, which is of that kind and told in a sentence that matches this."""
         ended = await self.end(task)
         assert isinstance(ended, kind), ended
-        said = ended.error if isinstance(ended, ChildFailed) else ended.reason
+        _, said = in_words(ended)
         assert re.fullmatch(told, said), said
 
     async def running(self, name: str = "pids") -> list[int]:

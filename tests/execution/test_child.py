@@ -15,6 +15,7 @@ from agent.execution.child import Broken, Child, Deprived, Ending, Stopped, Succ
 from agent.execution.groups import Exit
 from agent.execution.limits import NO_LIMITS, Limits
 from agent.execution.output import OutputLog
+from agent.protocol.reasons import CauseKind, EndCause
 
 GRACE_S = 5.0
 CALLS_MAX = 100
@@ -149,19 +150,16 @@ async def test_its_time_is_the_time_that_it_could_run(here: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    ("here", "error"),
+    ("here", "kind"),
     [
-        (Limits(wall_s=60), "ran for longer than 60 s, which is its limit"),
-        (
-            Limits(silent_s=60),
-            "neither progressed nor printed anything for 60 s, which is its limit",
-        ),
+        (Limits(wall_s=60), "RanTooLong"),
+        (Limits(silent_s=60), "WasSilent"),
     ],
     indirect=["here"],
     ids=["too long", "too silent"],
 )
 async def test_one_beyond_its_limit_hears_cancel_then_and_is_ended_after_the_grace_time(
-    here: Running, error: str
+    here: Running, kind: CauseKind
 ) -> None:
     here.time.pass_s(20)
     here.child.suspend()
@@ -177,7 +175,7 @@ async def test_one_beyond_its_limit_hears_cancel_then_and_is_ended_after_the_gra
     ):
         here.time.pass_s(after_s)
         assert here.process.done == done
-    assert await here.ends(Exit(-9)) == Broken(error)
+    assert await here.ends(Exit(-9)) == Broken(EndCause(kind, limit=60))
     assert here.process.done == ["CANCEL", "kill", "close"]
 
 
@@ -281,23 +279,31 @@ def test_whatever_is_asked_before_it_is_there_does_nothing(tmp_path: Path) -> No
         ("", Exit(0), Succeeded(None)),
         ("TERMINATED", Exit(3), Succeeded(None)),
         ("TERMINATED 17 18", Exit(0), Succeeded(("17", "18"))),
-        ("", Exit(3), Broken("exited with code 3")),
-        ("", Exit(-11), Broken("was ended by signal 11")),
-        ("ERROR no such file", Exit(0), Broken("no such file")),
-        ("ERROR", Exit(0), Broken("says ERROR, not which")),
-        ("CANCELLED", Exit(0), Broken("ended itself as cancelled")),
+        ("", Exit(3), Broken(EndCause("ExitCode", count=3))),
+        ("", Exit(-11), Broken(EndCause("Signal", count=11))),
+        ("ERROR no such file", Exit(0), Broken(EndCause("SaidError", error="no such file"))),
+        ("ERROR", Exit(0), Broken(EndCause("SaidOnlyError"))),
+        ("CANCELLED", Exit(0), Broken(EndCause("EndedItself"))),
         (
             "",
             Exit(-9, "memory", 2_000_000_000),
-            Broken("took 2,000 MB of memory, its limit is 1,500 MB"),
+            Broken(EndCause("TookMemory", took_bytes=2_000_000_000, limit_bytes=1_500_000_000)),
         ),
-        ("", Exit(-9, "disk", 30_000_000), Broken("wrote 30 MB, its limit is 1,200 MB")),
+        (
+            "",
+            Exit(-9, "disk", 30_000_000),
+            Broken(EndCause("WroteTooMuch", took_bytes=30_000_000, limit_bytes=1_200_000_000)),
+        ),
         (
             "",
             Exit(-9, "full", 400_000),
-            Deprived("was ended, because the disk has only 400 kB left"),
+            Deprived(EndCause("DiskLeft", took_bytes=400_000)),
         ),
-        ("ERROR it is full", Exit(-9, "full", 1), Broken("it is full")),
+        (
+            "ERROR it is full",
+            Exit(-9, "full", 1),
+            Broken(EndCause("SaidError", error="it is full")),
+        ),
     ],
 )
 async def test_how_it_ended_is_said_by_its_words_first(

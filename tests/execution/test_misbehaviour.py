@@ -3,7 +3,6 @@ and nothing of it is left."""
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import resource
@@ -123,7 +122,7 @@ async def test_nothing_is_started_on_a_disk_without_room(
 ) -> None:
     monkeypatch.setattr(children_module, "FREE_BYTES_MIN", 2**60)
     here.start("say hello")
-    no_room = rf"could not be started: \[Errno {errno.ENOSPC}\] the disk has .*"
+    no_room = r"could not be started: the disk has .*"
     await here.fails(no_room, kind=ChildNotStarted)
     assert here.log() == ""
 

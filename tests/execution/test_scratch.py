@@ -11,6 +11,7 @@ import pytest
 
 from agent.execution.scratch import OutputError, Saving, Scratch, ScratchFolders
 from agent.protocol.effects import StartChild
+from agent.protocol.reasons import EndCause
 from agent.protocol.records import Dataset, TaskSpec
 from tests.driver.worlds import RUN
 
@@ -174,10 +175,12 @@ async def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared
     assert store.kept == ["b"]
     assert await outputs((), ()) == []
     assert await outputs(None, ("b", "a")) == ["sha256:b", "sha256:a"]
-    with pytest.raises(OutputError, match="names 1 outputs, it has 2"):
+    with pytest.raises(OutputError) as found:
         await outputs(("a",), ("a", "b"))
-    with pytest.raises(OutputError, match="left no c, d, which its description declares"):
+    assert found.value.why == EndCause("TooFewOutputs", count=1, limit=2)
+    with pytest.raises(OutputError) as found:
         await outputs(None, ("a", "c", "d"))
+    assert found.value.why == EndCause("NoOutput", error="c, d")
     elsewhere = await Scratch(tmp_path, None).outputs(None, ("a", "c"), "t")
     assert elsewhere == (Dataset("t:0", external=True), Dataset("t:1", external=True))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import Any
 
 from agent.api import presence_reasons as presence
 from agent.api import reasons as why
@@ -140,6 +141,53 @@ ENDS: tuple[Reason, ...] = (
     told.NeedsCancelled("import"),
     told.NeedsOutput(2, "import", 1),
 )
+MERGE: dict[str, Any] = {"program": "merge", "last": "no such file"}
+FAILED = told.EndCause("ExitCode", count=3, **MERGE)
+CAUSES: tuple[Reason, ...] = (
+    FAILED,
+    told.EndCause("ExitCode", count=3, program="merge", disk_left_bytes=2_000_000),
+    told.EndCause("Signal", count=9, program="merge"),
+    told.EndCause("SaidError", program="merge", error="finds no film"),
+    told.EndCause("SaidOnlyError", program="merge"),
+    told.EndCause("EndedItself", program="merge"),
+    told.EndCause("RanTooLong", limit=60, **MERGE),
+    told.EndCause("WasSilent", limit=60, **MERGE),
+    told.EndCause("TookMemory", program="merge", took_bytes=2**31, limit_bytes=10**9),
+    told.EndCause("WroteTooMuch", program="merge", took_bytes=2**31, limit_bytes=10**9),
+    told.EndCause("DiskLeft", program="merge", took_bytes=400_000),
+    told.EndCause("TooFewOutputs", program="merge", count=1, limit=2),
+    told.EndCause("NoOutput", program="merge", error="one, two"),
+    told.EndCause("BadOutput", error="Invalid UTF-8"),
+    told.EndCause("NotStarted", error="it is broken"),
+    told.EndCause("NotFollowed", error="KeyError()"),
+    told.EndCause("NoRoom", took_bytes=10**8, limit_bytes=10**9),
+    told.EndCause("ProgramGone", program="merge"),
+    told.EndCause("ProgramNotReady", program="merge", error="nobody has it"),
+    told.EndCause("CannotRun", program="merge", error="it has no command"),
+    told.EndCause("NotFetched", error="nobody has it"),
+    told.EndCause("InputMissing", dataset="sha256:0"),
+    told.EndCause("NotCommitted", error="it is locked"),
+    told.EndCause("AgentStops"),
+    told.EndCause("OwnerBack"),
+    told.EndCause("DiskFull"),
+    told.EndCause("RowStands"),
+    told.EndCause("NewIncarnation"),
+    told.EndCause("Pruned"),
+    told.EndCause("SupersededBy", host="acor"),
+    told.EndCause("FinishedBy", host="acor"),
+)
+RUNS: tuple[Reason, ...] = (
+    told.RunEnd("Failed", "acor", FAILED),
+    told.RunEnd("Failed", "acor"),
+    told.RunEnd("Evicted", "acor", told.EndCause("OwnerBack")),
+    told.RunEnd("Yielded", "acor", told.NeedsCancelled("import")),
+    told.RunEnd("Yielded", "acor", told.Became("Ready")),
+    told.RunEnd("Lost", "acor"),
+    told.RunEnd("Died", "acor"),
+    told.FailedOnce("merge exited with code 3", FAILED),
+    told.FailedOften(2, "merge exited with code 3", FAILED),
+    why.TaskFailedOnce("segment", "merge exited with code 3", FAILED),
+)
 ERROR = "ended with code 3"
 WAITING: tuple[Reason, ...] = (
     why.TaskWaits("segment", told.WaitsFor("import")),
@@ -232,6 +280,7 @@ def families() -> dict[str, list[tuple[str, Said]]]:
         "told to the flock": list(_of_values(TOLD)),
         "sources": list(_of_values(SOURCES)),
         "ends": list(_of_values(ENDS)),
+        "ends of runs": list(_of_values(CAUSES + RUNS)),
         "waiting": list(_of_values(WAITING)),
         "fitting": list(_of_values(FITTING)),
         "refusals": [(f"{worded(each)}.", partial(_refused, each)) for each in REFUSALS],

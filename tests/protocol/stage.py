@@ -21,7 +21,7 @@ from agent.protocol.clock import Instant
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reading import DerivedState
-from agent.protocol.reasons import Opaque
+from agent.protocol.reasons import EndCause, Opaque
 from agent.protocol.records import (
     Dataset,
     DatasetId,
@@ -42,7 +42,6 @@ START_S = 0.01
 STOP_S = 0.002
 COPY_S = 0.005
 EPSILON_S = 1e-9
-SETTINGS = Settings(words=english)
 CURTAIN_S = 3.25
 """When everybody has joined and a master is elected; between two ticks of every node."""
 
@@ -77,7 +76,7 @@ class Stage:
         """Datasets that arrive nowhere, though somebody says that he has them."""
         self.shows = shows
         self.entries: list[Entry] = []
-        self._settings = settings or SETTINGS
+        self._settings = replace(settings or Settings(), words=english)
         self._plan: list[tuple[float, int, int, Callable[[], None]]] = []
         self._planned = 0
         self._links: dict[frozenset[str], Link] = {}
@@ -411,7 +410,10 @@ class Stage:
         course = self.courses.get(task, Course())
         if actor.name in course.fails_on:
             self._note(actor.name, f"program of {task} fails")
-            self._hand(actor.name, ev.ChildFailed(task, run, "the grain is wet"))
+            self._hand(
+                actor.name,
+                ev.ChildFailed(task, run, EndCause("SaidError", error="the grain is wet")),
+            )
             return
         self._note(actor.name, f"program of {task} ends well")
         output = Dataset(f"{task} of {actor.name}", 10, external=not course.file)

@@ -19,6 +19,7 @@ from agent.protocol.effects import (
     Verdict,
 )
 from agent.protocol.messages import Heartbeat, TryDequeue
+from agent.protocol.reasons import Opaque, reason_in
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     DatasetId,
@@ -144,6 +145,7 @@ def _look_at_life(
             continue
         success_stays(machine, part.task, known, run)
         one_incarnation_writes(watch, machine, incarnation, part.task, run)
+        an_end_tells_why(machine, part.task, run)
         _book(watch, part.task, name, run)
     nothing_vanishes(machine, part.task, old)
     if ended_well:
@@ -190,6 +192,13 @@ def nothing_vanishes(machine: Machine, task: TaskId, left: dict[RunName, Run]) -
     """A table is a join: what was in a life stays in it."""
     if left:
         raise Broken("nothing vanishes", f"{machine} has lost the runs {list(left)}", task)
+
+
+def an_end_tells_why(machine: Machine, task: TaskId, run: Run) -> None:
+    """Why a run ended other than well is a value, not only text."""
+    badly = isinstance(run.phase, Failed | Evicted | Yielded)
+    if badly and isinstance(reason_in(run.more, ""), Opaque):
+        raise Broken("an end tells why", f"{machine} tells no reason of {run.phase}", task)
 
 
 def one_incarnation_writes(

@@ -22,6 +22,7 @@ from agent.protocol.events import (
     ChildSucceeded,
     Event,
 )
+from agent.protocol.reasons import EndCause
 from agent.protocol.records import Dataset, RunName, TaskId, TaskSpec
 from tests.sim.work import Behaviour, Course
 
@@ -214,7 +215,7 @@ class Children:
             machine.simulation.faults.crash_now(machine, back_s=draw.uniform(0.5, 4.0))
             return
         if behaviour.fails_on(machine.node_id, draw):
-            machine.hand(ChildFailed(task, run, "the program says no"))
+            machine.hand(ChildFailed(task, run, EndCause("SaidError", error="the program says no")))
             return
         outputs = tuple(self._output(child, number) for number in range(behaviour.outputs))
         for output in outputs:

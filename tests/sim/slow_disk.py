@@ -14,6 +14,7 @@ from agent.driver.outbox import Outbox
 from agent.protocol.effects import Effect, Persist, Send, StartChild
 from agent.protocol.events import ChildNotStarted
 from agent.protocol.node import Node
+from agent.protocol.reasons import EndCause
 from tests.sim.checks import missing_inputs
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ class SlowDisk:
         if node is None:
             return
         if isinstance(effect, StartChild) and missing_inputs(machine, effect):
-            told = ChildNotStarted(effect.task, effect.run, "an input was lost meanwhile")
+            told = ChildNotStarted(
+                effect.task, effect.run, EndCause("NotFetched", error="an input was lost meanwhile")
+            )
             machine.world.after(0.0, machine.hand_to, self._boots, told)
         else:
             machine.carry_out_one(node, effect)

@@ -62,6 +62,22 @@ def test_nothing_is_remembered_at_first(history: History) -> None:
     assert history.spans_of(["a"]) == {}
 
 
+def test_a_database_of_before_is_gone_on_with(tmp_path: Path) -> None:
+    before = [name for name in TaskRow._fields if name != "whys"]
+    with closing(sqlite3.connect(tmp_path / FILE)) as made, made:
+        columns, places = ", ".join(before), ", ".join("?" * len(before))
+        made.execute(f"CREATE TABLE task ({columns}, PRIMARY KEY (task, generation)) WITHOUT ROWID")
+        told = row("a", 100, moved='["it failed"]')
+        made.execute(f"INSERT INTO task VALUES ({places})", told[: len(before)])
+    for _ in range(2):
+        history = History.open(tmp_path / FILE)
+        history.write([row("b", 200, whys="[null]")], {})
+        found, _ = history.tasks(Wanted(limit=9))
+        history.close()
+        assert [each.whys for each in found] == ["[null]", ""]
+        assert found[1] == told
+
+
 def test_what_never_ran_has_not_failed(history: History) -> None:
     behind = row("c", 210, state="Aborted", started_ms=0, attempts=0)
     at_once = row("d", 220, state="Aborted", started_ms=1)

@@ -87,7 +87,7 @@ KNOWS = {
     "control": "client host wording workflow",
     "data": "execution host net settings storage",
     "driver": "",
-    "execution": "host",
+    "execution": "host wording",
     "flock": "net settings",
     "history": "host storage wording",
     "host": "",

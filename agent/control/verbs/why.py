@@ -117,8 +117,8 @@ def _given_up(name: str, given: Any) -> Reason:
             return reasons.TaskStopping(name, hosts)
         case reasons.NeedsCancelled():
             return reasons.TaskCancelledFor(name, given)
-        case reasons.FailedOnce(error):
-            return reasons.TaskFailedOnce(name, error)
+        case reasons.FailedOnce(error, cause):
+            return reasons.TaskFailedOnce(name, error, cause)
         case reasons.FailedOften() | reasons.FailedSilently():
             return reasons.TaskFailed(name, given)
         case _:
