@@ -96,7 +96,10 @@ class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Capabilities(messages.Capabilities, frozen=True, array_like=False):
-    """What a machine has. ``takes_published``: it runs programs that others publish."""
+    """What a machine has, with no cores where that was not told. ``takes_published``: it runs
+    programs that others publish."""
+
+    cores: Count = 0
 
 
 def capabilities_of(has: messages.Capabilities) -> Capabilities:

@@ -73,6 +73,11 @@ def may_retry(workflow: WorkflowView) -> bool:
     return bool(counts.get(TaskState.ABORTED) or counts.get(TaskState.CANCELLED))
 
 
+def has_log(task: TaskView) -> bool:
+    """Tell whether a task has an output to look at: a step for a person has none."""
+    return not task.gate and task.attempt > 0
+
+
 def task_outlook(task: TaskView, now_s: float) -> str:
     """Return what a task's row says beside its state: time left or progress, what a step asks for,
     when it was done, or why it waits; may be empty."""

@@ -173,7 +173,10 @@ class AskPanel(QWidget):
         if self._view is not None:
             self.same.setEnabled(False)
             code = ConfirmAsk(self._view.code)
-            self._context.bridge.ask(self, CONFIRM_ASK, code, self._told, self._failed)
+            context = self._context
+            context.bridge.ask(
+                self, CONFIRM_ASK, code, lambda view: context.take((view,)), self._failed
+            )
 
     def _withdraw(self) -> None:
         self._context.bridge.ask(self, WITHDRAW_ASK, WithdrawAsk(), self._withdrawn, self._failed)
@@ -182,9 +185,6 @@ class AskPanel(QWidget):
         self._view = view
         self._context.take((view,))
         self.over.emit("")
-
-    def _told(self, view: AskView) -> None:
-        self._context.take((view,))
 
     def _failed(self, sentence: str) -> None:
         self.same.setEnabled(True)

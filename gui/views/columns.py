@@ -38,40 +38,6 @@ from gui.views.rows import Column
 from gui.words import tr
 
 
-def _progress_columns() -> tuple[Column, ...]:
-    """Which, and how far."""
-    return (
-        Column(
-            "name",
-            tr("Workflow"),
-            lambda view, now_s: str(view.name),
-            250,
-            narrow=170,
-            sort=lambda view: view.name.casefold(),
-            tip=lambda view, now_s: f"{view.name}\n{mark_words(mark_of_workflow(view))}",
-            mark=lambda view: (mark_of_workflow(view), view.permille or None),
-        ),
-        Column(
-            "bar",
-            tr("Progress"),
-            lambda view, now_s: f"{view.permille // 10} %",
-            120,
-            narrow=88,
-            sort=lambda view: view.permille,
-            mark=lambda view: (_bar_mark(view), None),
-            share=lambda view: 1000 if view.state == "finished" else view.permille,
-        ),
-        Column(
-            "done",
-            tr("Done"),
-            lambda view, now_s: progress_text(view),
-            84,
-            sort=done_of,
-            right=True,
-        ),
-    )
-
-
 def workflow_columns(screen: Screen) -> tuple[Column, ...]:
     """Return the columns of the workflows: which, how far, what next, how urgent, whose."""
 
@@ -81,51 +47,28 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
         return outlook(view, tasks, now_s)
 
     return (
-        *_progress_columns(),
-        Column(
-            "next",
-            tr("State"),
-            next_for,
-            250,
-            sort=lambda view: URGENCY.index(mark_of_workflow(view)),
-            tip=lambda view, now_s: f"{next_for(view, now_s)}\n{when_tip(view)}",
-            stretch=True,
-        ),
-        *_submission_columns(),
-    )
-
-
-def _submission_columns() -> tuple[Column, ...]:
-    """How urgent, whose, since when."""
-    return (
-        Column(
-            "priority",
-            tr("Priority"),
-            lambda view, now_s: priority_text(view.priority),
-            96,
-            sort=lambda view: view.priority,
-            quiet=True,
-            spare=True,
-        ),
-        Column(
-            "owner",
-            tr("Owner"),
-            lambda view, now_s: str(view.submitter),
-            96,
-            quiet=True,
-            spare=True,
-        ),
-        Column(
-            "submitted",
-            tr("Submitted"),
-            lambda view, now_s: moment(view.submitted_ms / 1000, now_s),
-            110,
-            sort=lambda view: view.submitted_ms,
-            tip=lambda view, now_s: when_tip(view),
-            quiet=True,
-            spare=True,
-        ),
-    )
+        Column("name", tr("Workflow"), lambda view, now_s: str(view.name), 250, narrow=170,
+               sort=lambda view: view.name.casefold(),
+               tip=lambda view, now_s: f"{view.name}\n{mark_words(mark_of_workflow(view))}",
+               mark=lambda view: (mark_of_workflow(view), view.permille or None)),
+        Column("bar", tr("Progress"), lambda view, now_s: f"{view.permille // 10} %", 120,
+               narrow=88, sort=lambda view: view.permille,
+               mark=lambda view: (_bar_mark(view), None),
+               share=lambda view: 1000 if view.state == "finished" else view.permille),
+        Column("done", tr("Done"), lambda view, now_s: progress_text(view), 84, sort=done_of,
+               right=True),
+        Column("next", tr("State"), next_for, 250, stretch=True,
+               sort=lambda view: URGENCY.index(mark_of_workflow(view)),
+               tip=lambda view, now_s: f"{next_for(view, now_s)}\n{when_tip(view)}"),
+        Column("priority", tr("Priority"), lambda view, now_s: priority_text(view.priority), 96,
+               sort=lambda view: view.priority, quiet=True, spare=True),
+        Column("owner", tr("Owner"), lambda view, now_s: str(view.submitter), 96, quiet=True,
+               spare=True),
+        Column("submitted", tr("Submitted"),
+               lambda view, now_s: moment(view.submitted_ms / 1000, now_s), 110,
+               sort=lambda view: view.submitted_ms, tip=lambda view, now_s: when_tip(view),
+               quiet=True, spare=True),
+    )  # fmt: skip
 
 
 def _bar_mark(view: WorkflowView) -> Mark:
@@ -133,113 +76,43 @@ def _bar_mark(view: WorkflowView) -> Mark:
     return mark if mark in (Mark.DONE, Mark.FAILED, Mark.CANCELLED) else Mark.RUNNING
 
 
-def _task_state_columns() -> tuple[Column, ...]:
-    """Which, in what state, where."""
-    return (
-        Column(
-            "name",
-            tr("Task"),
-            lambda task, now_s: str(task.name),
-            150,
-            narrow=128,
-            sort=lambda task: task.name.casefold(),
-            mark=lambda task: (mark_of_task(task), task.permille or None),
-        ),
-        Column(
-            "state",
-            tr("State"),
-            lambda task, now_s: task_words(task),
-            130,
-            narrow=112,
-            sort=lambda task: URGENCY.index(mark_of_task(task)),
-            spare=True,
-        ),
-        Column("host", tr("Machine"), lambda task, now_s: str(task.host), 90, narrow=80),
-    )
-
-
 def task_columns() -> tuple[Column, ...]:
     """Return the columns of one workflow's tasks."""
     return (
-        *_task_state_columns(),
-        Column(
-            "outlook",
-            tr("Note"),
-            lambda task, now_s: task_outlook(task, now_s) or task_words(task),
-            170,
-            stretch=True,
-        ),
-        Column(
-            "took",
-            tr("Took"),
-            length_text,
-            60,
-            sort=lambda task: (task.ended_ms or task.changed_ms) - task.begun_ms,
-            right=True,
-            spare=True,
-        ),
-        Column(
-            "program",
-            tr("Program"),
-            lambda task, now_s: str(task.program).partition("@")[0],
-            100,
-            quiet=True,
-            spare=True,
-        ),
-    )
-
-
-def _queue_state_columns() -> tuple[Column, ...]:
-    """Which, of what, in what state."""
-    return (
-        Column(
-            "place",
-            tr("No."),
-            lambda row, now_s: str(row.place),
-            56,
-            sort=lambda row: row.place,
-            right=True,
-            quiet=True,
-            spare=True,
-        ),
-        Column(
-            "task",
-            tr("Task"),
-            lambda row, now_s: str(row.task.name),
-            140,
-            narrow=128,
-            sort=lambda row: row.task.name.casefold(),
-            mark=lambda row: (mark_of_task(row.task), row.task.permille or None),
-        ),
-        Column(
-            "workflow", tr("Workflow"), lambda row, now_s: str(row.workflow.name), 130, narrow=110
-        ),
-        Column(
-            "state",
-            tr("State"),
-            lambda row, now_s: task_words(row.task),
-            120,
-            sort=lambda row: URGENCY.index(mark_of_task(row.task)),
-        ),
-    )
+        Column("name", tr("Task"), lambda task, now_s: str(task.name), 150, narrow=128,
+               sort=lambda task: task.name.casefold(),
+               mark=lambda task: (mark_of_task(task), task.permille or None)),
+        Column("state", tr("State"), lambda task, now_s: task_words(task), 130, narrow=112,
+               sort=lambda task: URGENCY.index(mark_of_task(task)), spare=True),
+        Column("host", tr("Machine"), lambda task, now_s: str(task.host), 90, narrow=80),
+        Column("outlook", tr("Note"),
+               lambda task, now_s: task_outlook(task, now_s) or task_words(task), 170,
+               stretch=True),
+        Column("took", tr("Took"), length_text, 60, right=True, spare=True,
+               sort=lambda task: (task.ended_ms or task.changed_ms) - task.begun_ms),
+        Column("program", tr("Program"), lambda task, now_s: str(task.program).partition("@")[0],
+               100, quiet=True, spare=True),
+    )  # fmt: skip
 
 
 def queue_columns() -> tuple[Column, ...]:
     """Return the columns of the queue: what runs where, and what waits and why."""
     return (
-        *_queue_state_columns(),
+        Column("place", tr("No."), lambda row, now_s: str(row.place), 56,
+               sort=lambda row: row.place, right=True, quiet=True, spare=True),
+        Column("task", tr("Task"), lambda row, now_s: str(row.task.name), 140, narrow=128,
+               sort=lambda row: row.task.name.casefold(),
+               mark=lambda row: (mark_of_task(row.task), row.task.permille or None)),
+        Column("workflow", tr("Workflow"), lambda row, now_s: str(row.workflow.name), 130,
+               narrow=110),
+        Column("state", tr("State"), lambda row, now_s: task_words(row.task), 120,
+               sort=lambda row: URGENCY.index(mark_of_task(row.task))),
         Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 90, narrow=80),
         Column("why", tr("Why, or how long"), _queue_note, 230, tip=_queue_tip, stretch=True),
-        Column(
-            "priority",
-            tr("Priority"),
-            lambda row, now_s: priority_text(row.workflow.priority),
-            96,
-            sort=lambda row: -row.workflow.priority,
-            quiet=True,
-            spare=True,
-        ),
-    )
+        Column("priority", tr("Priority"),
+               lambda row, now_s: priority_text(row.workflow.priority), 96,
+               sort=lambda row: -row.workflow.priority, quiet=True, spare=True),
+    )  # fmt: skip
 
 
 def _queue_note(row: QueueRow, now_s: float) -> str:
@@ -259,92 +132,35 @@ def _queue_tip(row: QueueRow, now_s: float) -> str:
     return said + "\n" + tr("Since {when}", when=exact(begun / 1000)) if begun else said
 
 
-def _machine_state_columns() -> tuple[Column, ...]:
-    """Which, and what it does."""
+def machine_columns() -> tuple[Column, ...]:
+    """Return the columns of the flock's machines: which, what it does, how far it is."""
     return (
-        Column(
-            "name",
-            tr("Machine"),
-            lambda each, now_s: (
-                tr("{name} (this one)", name=each.view.name) if each.own else str(each.view.name)
-            ),
-            160,
-            narrow=130,
-            sort=lambda each: each.view.name.casefold(),
-            mark=lambda each: (mark_of_machine(each), _permille(each)),
-            tip=_machine_tip,
-        ),
+        Column("name", tr("Machine"),
+               lambda each, now_s: (
+                   tr("{name} (this one)", name=each.view.name) if each.own else each.view.name
+               ), 160, narrow=130, tip=_machine_tip,
+               sort=lambda each: each.view.name.casefold(),
+               mark=lambda each: (mark_of_machine(each), _permille(each))),
         Column("state", tr("State"), lambda each, now_s: state_text(each), 132, narrow=116),
         Column("work", tr("Work, or why not"), work_text, 290, stretch=True),
-    )
-
-
-def machine_columns() -> tuple[Column, ...]:
-    """Return the columns of the flock's machines."""
-    return (
-        *_machine_state_columns(),
-        Column(
-            "load",
-            tr("Load"),
-            lambda each, now_s: load_text(each),
-            64,
-            sort=lambda each: each.view.load_percent,
-            right=True,
-            spare=True,
-        ),
-        Column(
-            "slots",
-            tr("Tasks"),
-            lambda each, now_s: f"{each.view.running}/{each.view.slots}" if each.view.slots else "",
-            64,
-            sort=lambda each: each.view.running,
-            right=True,
-        ),
-        *_link_columns(),
-    )
-
-
-def _link_columns() -> tuple[Column, ...]:
-    """How far it is away, and what it can run."""
-    return (
-        Column(
-            "trip",
-            tr("Round trip"),
-            lambda each, now_s: round_trip_text(each),
-            80,
-            sort=lambda each: each.link.round_trip_ms or 0.0 if each.link else 0.0,
-            right=True,
-            quiet=True,
-            spare=True,
-        ),
-        Column(
-            "clock",
-            tr("Clock"),
-            lambda each, now_s: clock_text(each),
-            80,
-            sort=lambda each: abs(each.link.clock_ahead_ms or 0) if each.link else 0,
-            quiet=True,
-            spare=True,
-        ),
-        Column(
-            "programs",
-            tr("Programs"),
-            lambda each, now_s: ", ".join(_programs(each)),
-            160,
-            sort=lambda each: len(each.view.capabilities.programs),
-            tip=lambda each, now_s: "\n".join(_programs(each)),
-            quiet=True,
-            spare=True,
-        ),
-        Column(
-            "version",
-            tr("Version"),
-            lambda each, now_s: str(each.view.version),
-            80,
-            quiet=True,
-            spare=True,
-        ),
-    )
+        Column("load", tr("Load"), lambda each, now_s: load_text(each), 64,
+               sort=lambda each: each.view.load_percent, right=True, spare=True),
+        Column("slots", tr("Tasks"),
+               lambda each, now_s: (
+                   f"{each.view.running}/{each.view.slots}" if each.view.slots else ""
+               ), 64, sort=lambda each: each.view.running, right=True),
+        Column("trip", tr("Round trip"), lambda each, now_s: round_trip_text(each), 80,
+               sort=lambda each: each.link.round_trip_ms or 0.0 if each.link else 0.0,
+               right=True, quiet=True, spare=True),
+        Column("clock", tr("Clock"), lambda each, now_s: clock_text(each), 80,
+               sort=lambda each: abs(each.link.clock_ahead_ms or 0) if each.link else 0,
+               quiet=True, spare=True),
+        Column("programs", tr("Programs"), lambda each, now_s: ", ".join(_programs(each)), 160,
+               sort=lambda each: len(each.view.capabilities.programs),
+               tip=lambda each, now_s: "\n".join(_programs(each)), quiet=True, spare=True),
+        Column("version", tr("Version"), lambda each, now_s: str(each.view.version), 80,
+               quiet=True, spare=True),
+    )  # fmt: skip
 
 
 def _permille(machine: Machine) -> int | None:

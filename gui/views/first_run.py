@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from agent.api.admission import ASK, Ask, AskView
 from agent.api.flock import FLOCK_CREATE, JOIN, FlockCreate, Join, Joined
 from agent.api.rpc import Method
-from agent.api.volunteering import SET_VOLUNTEERING, SetVolunteering, VolunteerRules
+from agent.api.volunteering import SET_VOLUNTEERING, SetVolunteering, VolunteerMode, VolunteerRules
 from gui import settings
 from gui.model.screen import Changes
 from gui.model.week import ranges_of
@@ -266,13 +266,14 @@ class FirstRun(Sheet):
     def _set_rules(self) -> None:
         view = self._context.screen.volunteering
         rules = view.rules if view is not None else VolunteerRules()
-        if self.idle.isChecked():
-            wanted = msgspec.structs.replace(rules, mode="when idle")
-        elif self.hours.isChecked():
-            hours = ranges_of(self.week.cells)
-            wanted = msgspec.structs.replace(rules, mode="by schedule", hours=hours)
-        else:
-            wanted = msgspec.structs.replace(rules, mode="always")
+        choices: tuple[tuple[VolunteerMode, QRadioButton], ...] = (
+            ("when idle", self.idle),
+            ("by schedule", self.hours),
+            ("always", self.always),
+        )
+        mode = next(mode for mode, each in choices if each.isChecked())
+        hours = ranges_of(self.week.cells) if mode == "by schedule" else rules.hours
+        wanted = msgspec.structs.replace(rules, mode=mode, hours=hours)
         self._wish(SET_VOLUNTEERING, SetVolunteering(wanted), lambda _: self._go(1))
 
     def _finish(self) -> None:

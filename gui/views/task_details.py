@@ -14,6 +14,7 @@ from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
 from gui.model.workflows import (
+    has_log,
     length_text,
     may_cancel,
     may_retry,
@@ -58,7 +59,6 @@ class TaskDetails(QScrollArea):
     """A task, several, or the workflow itself when nothing is chosen."""
 
     cancel_wanted = Signal(str, object)
-    log_wanted = Signal(object)
 
     def __init__(self, context: ViewContext) -> None:
         super().__init__()
@@ -180,7 +180,8 @@ class TaskDetails(QScrollArea):
         assert workflow is not None
         ended = all(task.state in ENDED for task in tasks) if tasks else not may_cancel(workflow)
         self._show_button(self.done, self._waiting_gate() is not None)
-        self._show_button(self.log, self._has_log(single or self._failed_task()))
+        logged = single or self._failed_task()
+        self._show_button(self.log, logged is not None and has_log(logged))
         self._show_button(self.cancel, not ended)
         self._show_button(self.retry, bool(self._retriable()) if tasks else may_retry(workflow))
         self._show_button(self.priority, not tasks and not ended)
@@ -324,15 +325,12 @@ class TaskDetails(QScrollArea):
         dialog.open()
         return dialog
 
-    def _has_log(self, task: TaskView | None) -> bool:
-        return task is not None and not task.gate and task.attempt > 0
-
     def _log(self) -> None:
         """Open the log of the chosen task; of a workflow that failed, of the step at which it
         did."""
         task = self._tasks[0] if len(self._tasks) == 1 else self._failed_task()
         if task is not None:
-            self.log_wanted.emit(task)
+            self._context.log_of.emit(task)
 
     def _copy(self) -> None:
         if len(self._tasks) == 1:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from agent.api.values import ENDED, PRIORITY_NAMES, NamedPriority, TaskState
 from agent.api.work import TaskView
+from gui.model.workflows import has_log
 from gui.theme.drawing import icon
 from gui.views.menus import add_copy, add_entry, context_menu
 from gui.views.view_context import ViewContext
@@ -40,7 +41,7 @@ def task_menu(
     ended = task.state in ENDED
     has_result = any(not each.external for each in task.outputs)
     for name, text, icon_name, able, act in (
-        ("log", tr("Log"), "log", bool(not task.gate and task.attempt), context.log_of.emit),
+        ("log", tr("Log"), "log", has_log(task), context.log_of.emit),
         ("why", tr("Why"), "why", True, acts.show_why),
         ("done", tr("Mark done"), "check", task.state is TaskState.WAITING, acts.mark_done),
         ("result", tr("Open result"), "folder", has_result, acts.open_result),

@@ -135,7 +135,6 @@ class WorkflowsPage(QWidget):
         self.tabs.currentChanged.connect(lambda _: self._tell_detail())
         self.details = TaskDetails(self._context)
         self.details.cancel_wanted.connect(self.cancel)
-        self.details.log_wanted.connect(self._context.log_of.emit)
 
     def _lay(self) -> None:
         across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical

@@ -40,14 +40,16 @@ class Cloud:
     def __len__(self) -> int:
         return len(self.x)
 
-    def add(self, x: float, y: float, z: float, time_s: float, intensity: int) -> None:
-        """Add a point, of no class yet."""
+    def add(
+        self, x: float, y: float, z: float, time_s: float, intensity: int, kind: int = UNCLASSIFIED
+    ) -> None:
+        """Add a point, of no class yet if none is given."""
         self.x.append(x)
         self.y.append(y)
         self.z.append(z)
         self.time_s.append(time_s)
         self.intensity.append(intensity)
-        self.classes.append(UNCLASSIFIED)
+        self.classes.append(kind)
 
 
 def write_las(path: Path, cloud: Cloud) -> None:
@@ -109,10 +111,6 @@ def read_las(path: Path) -> Cloud:
     for x, y, z, intensity, _, what, _, _, _, time_s in _POINT.iter_unpack(
         data[first : first + count * size]
     ):
-        cloud.x.append(x * scales[0] + offsets[0])
-        cloud.y.append(y * scales[1] + offsets[1])
-        cloud.z.append(z * scales[2] + offsets[2])
-        cloud.intensity.append(intensity)
-        cloud.classes.append(what)
-        cloud.time_s.append(time_s)
+        place = (x * scales[0] + offsets[0], y * scales[1] + offsets[1], z * scales[2] + offsets[2])
+        cloud.add(*place, time_s, intensity, what)
     return cloud
