@@ -114,6 +114,25 @@ def unknown_room(source: Source, imported: Import) -> bool:
     return other not in {own, *VALUES, *KNOWS[own].split()}
 
 
+# The same for the window: the rooms, and the modules beside them, that each room may know.
+WINDOW_KNOWS = {
+    "bridge": "model wording words",
+    "editing": "",
+    "model": "wording words",
+    "theme": "model",
+    "translations": "wording words",
+    "views": "bridge editing example model settings startup theme translations wording words",
+}
+
+
+def unknown_room_of_the_window(source: Source, imported: Import) -> bool:
+    """7. A room of the window knows those that its row names, and what is beside them there."""
+    own, other = (f"{name}..".split(".")[1] for name in (source.module, imported.candidates[-1]))
+    if not inside(source.module, "gui") or not inside(imported.module, "gui"):
+        return False
+    return own in WINDOW_KNOWS and other not in {own, *WINDOW_KNOWS[own].split()}
+
+
 def _room(module: str) -> str:
     """The room that a module is in; an empty name for what lies beside the rooms."""
     name = f"{module}.".split(".")[1]
@@ -127,6 +146,7 @@ RULES: tuple[Rule, ...] = (
     wrong_side,
     leaning_on_tests,
     unknown_room,
+    unknown_room_of_the_window,
 )
 
 
@@ -152,6 +172,12 @@ def test_a_way_back_is_seen() -> None:
     ring = [parse("gui/a.py", "from gui import b"), parse("gui/b.py", "def f():\n    import gui.a")]
     with pytest.raises(CycleError):
         TopologicalSorter(knowledge(ring)).prepare()
+
+
+def test_every_folder_of_the_window_is_a_room(code: list[Source]) -> None:
+    own = {each.module for each in code if inside(each.module, "gui")}
+    assert {each.split(".")[1] for each in own if each.count(".") > 1} <= {*WINDOW_KNOWS}
+    assert {f"gui.{each}" for each in WINDOW_KNOWS} <= own
 
 
 def test_every_part_of_the_agent_is_a_room(code: list[Source]) -> None:
@@ -193,6 +219,8 @@ def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]
         (sideways, "agent/net/links.py", "from agent.storage import journal"),
         (sideways, "agent/net/links.py", "from agent import driver"),
         (sideways, "agent/workflow.py", "import agent.presence.windows"),
+        (unknown_room_of_the_window, "gui/model/queue.py", "from gui.views.rows import Rows"),
+        (unknown_room_of_the_window, "gui/theme/look.py", "from gui import settings"),
         (around_the_client, "gui/tray.py", "from agent.protocol import node"),
         (around_the_client, "gui/tray.py", "from agent import driver"),
         (around_the_client, "gui/tray.py", "import agent"),
