@@ -25,8 +25,8 @@ from agent.control.envelope import (
     Malformed,
     TooLong,
     answer_line,
-    closing_line,
     failure_line,
+    notification_line,
     read_request,
 )
 from agent.control.limits import Limits
@@ -278,7 +278,11 @@ class Connection:
         with contextlib.suppress(OSError, RuntimeError):
             if reason:
                 text = self._text is not None
-                last = f"ERROR {reason}\n".encode() if text else closing_line(Closing(reason))
+                last = (
+                    f"ERROR {reason}\n".encode()
+                    if text
+                    else notification_line("closing", Closing(reason))
+                )
                 self._writer.write(last)
             if not self._writer.can_write_eof():
                 self._writer.close()

@@ -19,9 +19,7 @@ import msgspec
 
 from agent.api.reasons import AcceptanceNeeded, as_why
 from agent.api.work import PENDING, Misfit, TaskPlan
-from agent.control.port import Snapshot
-from agent.control.views import Views, seen
-from agent.protocol.messages import Capabilities
+from agent.control.views import Machine, Views, seen
 from agent.protocol.policy.forecast import lay_out
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
@@ -35,17 +33,6 @@ TICKS = 1024
 _NOT_READ = DerivedState(TaskState.SUBMITTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """A machine that is seen now."""
-
-    node: NodeId
-    name: str
-    capabilities: Capabilities
-    slots: int
-    helps: bool
-
-
 @dataclass(slots=True)
 class Fits:
     """Which machines can run tasks of one kind, and why the others cannot."""
@@ -54,18 +41,9 @@ class Fits:
     misfits: list[Misfit] = field(default_factory=list)
 
 
-def machines_seen(now: Snapshot) -> list[Machine]:
-    """Return this machine, then those that are linked, with what each has and whether it helps."""
-    return [
-        Machine(
-            each.node,
-            each.name,
-            each.capabilities,
-            max(1, each.slots),
-            each.volunteering,
-        )
-        for each in seen(now)
-    ]
+def slots_of(machine: Machine) -> int:
+    """Return how many tasks a machine runs at a time; one that does not say runs one."""
+    return max(1, machine.slots)
 
 
 def to_come(spec: TaskSpec) -> bool:
@@ -79,7 +57,7 @@ class FitTable:
     ``far``: another machine of the flock asks. What it brings is published there and not here.
     """
 
-    def __init__(self, machines: list[Machine], *, far: bool = False) -> None:
+    def __init__(self, machines: Sequence[Machine], *, far: bool = False) -> None:
         self._machines, self._far = machines, far
         self._known: dict[object, Fits] = {}
 
@@ -116,11 +94,11 @@ def plan_tasks(
 ) -> tuple[list[TaskPlan], float]:
     """Return each task's plan in the order of the author, and the end of the last one in seconds
     from now. Nothing is changed."""
-    machines = machines_seen(views.now)
+    machines = seen(views.now)
     fits = FitTable(machines, far=far)
-    helping = [each for each in machines if each.helps] or machines
+    helping = [each for each in machines if each.volunteering] or machines
     busy_s = _busy_s(views, machines, helping, priority)
-    free = {each.node: [busy_s[each.node]] * each.slots for each in machines}
+    free = {each.node: [busy_s[each.node]] * slots_of(each) for each in machines}
     begins, ends = dict[TaskId, float](), dict[TaskId, float]()
     for spec in _in_order(specs):
         needs_s = max((ends.get(need, 0.0) for need in producers_of(spec)), default=0.0)
@@ -144,12 +122,12 @@ def _plan(spec: TaskSpec, fits: FitTable, begins_s: float, ends_s: float) -> Tas
 
 
 def _first_free(fits: Fits, free: dict[NodeId, list[float]]) -> Machine | None:
-    helping = [each for each in fits.machines if each.helps] or fits.machines
+    helping = [each for each in fits.machines if each.volunteering] or fits.machines
     return min(helping, key=lambda each: min(free[each.node]), default=None)
 
 
 def _busy_s(
-    views: Views, machines: list[Machine], helping: list[Machine], priority: int
+    views: Views, machines: Sequence[Machine], helping: Sequence[Machine], priority: int
 ) -> dict[NodeId, float]:
     """When each machine is free: what it has in hand, and its share of what goes before."""
     table = views.now.table
@@ -166,8 +144,8 @@ def _busy_s(
                 left_s[reading.owner.host] += left_ms / 1000
             else:
                 waiting_s += left_ms / 1000
-    slots = sum(each.slots for each in helping)
-    shares = {each.node: left_s[each.node] / each.slots + waiting_s / slots for each in helping}
+    slots = sum(map(slots_of, helping))
+    shares = {each.node: left_s[each.node] / slots_of(each) + waiting_s / slots for each in helping}
     everywhere = {each.node: shares.get(each.node, 0.0) for each in machines}
     return {**everywhere, **shares}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -107,14 +107,9 @@ def failure_line(request_id: RequestId | None, problem: Problem) -> bytes:
     return _encode(Failure(request_id, problem)) + b"\n"
 
 
-def event_line(event: Struct) -> bytes:
-    """Return the line that tells of an event."""
-    return _encode(Notification("event", Raw(_encode(event)))) + b"\n"
-
-
-def closing_line(closing: Struct) -> bytes:
-    """Return the line that is the last word of a connection."""
-    return _encode(Notification("closing", Raw(_encode(closing)))) + b"\n"
+def notification_line(kind: Literal["event", "closing"], told: Struct) -> bytes:
+    """Return the line that tells of an event, or is the last word of a connection."""
+    return _encode(Notification(kind, Raw(_encode(told)))) + b"\n"
 
 
 def _request(fields: dict[str, Raw]) -> Request | Malformed:

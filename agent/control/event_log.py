@@ -18,7 +18,7 @@ from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.api.session import Event, Happening, TaskMoved
 from agent.api.values import Position
-from agent.control.envelope import event_line
+from agent.control.envelope import notification_line
 from agent.control.limits import Limits
 
 UNREAD_BYTES = 400
@@ -108,7 +108,8 @@ class EventLog:
         for place in range(start, end):
             line = self._lines[place]
             if not isinstance(line, bytes):
-                written = event_line(Event(first + place, self._times[place], line))
+                event = Event(first + place, self._times[place], line)
+                written = notification_line("event", event)
                 self._bytes += len(written) - _bytes_of(line)
                 self._lines[place] = line = written
             told.append(line)

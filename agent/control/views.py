@@ -51,6 +51,7 @@ RECKONED_PERMILLE_MAX = 990
 _NOT_READ = DerivedState(TaskState.SUBMITTED)
 TASKS_SHOWN_MAX = 64
 _Machine = TypeVar("_Machine", work.NodeView, flock.PeerView)
+Machine = work.NodeView | flock.PeerView
 Hands = dict[NodeId, list[tuple[TaskId, Run]]]
 
 
@@ -275,7 +276,7 @@ def _open_needs(task: TaskId, left: dict[TaskId, int], table: Table) -> list[Tas
     return [each for each in table.producers[task] if each in left]
 
 
-def seen(now: Snapshot) -> tuple[work.NodeView | flock.PeerView, ...]:
+def seen(now: Snapshot) -> tuple[Machine, ...]:
     """Return the machines that are there now, this one first; what they run is not told."""
     return (now.status, *now.peers)
 
@@ -302,7 +303,7 @@ def peer_view(views: Views, node: NodeId) -> flock.PeerView | None:
     return next((each for each in now.away if each.node == node), None)
 
 
-def reason_said(machine: work.NodeView | flock.PeerView) -> str:
+def reason_said(machine: Machine) -> str:
     """Return why a machine helps or not, in English."""
     return english(reason_of(machine.why, machine.reason))
 

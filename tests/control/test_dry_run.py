@@ -10,15 +10,15 @@ import msgspec
 import pytest
 from msgspec import structs
 
+from agent.api.flock import PeerView
 from agent.api.phrases import worded
 from agent.api.reasons import AcceptanceNeeded
 from agent.api.values import Capabilities
 from agent.api.wording import near, suggestion
 from agent.api.work import PENDING, Submit
-from agent.control.dry_run import FitTable, Machine, acceptances, machines_seen, plan_tasks
+from agent.control.dry_run import FitTable, acceptances, plan_tasks, slots_of
 from agent.control.verbs.submitting import specs_of
-from agent.control.views import TaskProgress, Views
-from agent.protocol import messages
+from agent.control.views import TaskProgress, Views, seen
 from agent.protocol.records import Dataset, TaskSpec
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
@@ -139,9 +139,9 @@ def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:
 
 def test_this_machine_is_the_first_that_is_seen(node: FakeNode) -> None:
     flock(node, 0, 3, own=0, own_helps=False)
-    seen = [(each.name, each.slots, each.helps) for each in machines_seen(node.now())]
-    assert seen == [("birch", 1, False), ("peer0", 1, True), ("peer1", 3, True)]
-    assert machines_seen(node.now())[0].capabilities.programs == ("copy",)
+    told = [(each.name, slots_of(each), each.volunteering) for each in seen(node.now())]
+    assert told == [("birch", 1, False), ("peer0", 1, True), ("peer1", 3, True)]
+    assert seen(node.now())[0].capabilities.programs == ("copy",)
 
 
 FOLDER = Dataset("tree:" + "ab" * 32, 10)
@@ -149,14 +149,14 @@ COUNT = TaskSpec("1", "one", "count@abababababab", published=FOLDER)
 SPLIT = msgspec.structs.replace(COUNT, task="2", program="split@abababababab")
 BOTH, ONLY = "count and split", "only when somebody there accepts"
 TO_DO = "`wingbeat programs accept count split`"
-HAS_ALL = Machine(
-    "n", "alder", messages.Capabilities(programs=(COUNT.program, SPLIT.program)), 1, True
+HAS_ALL = PeerView(
+    "n", "alder", "linked", capabilities=Capabilities(programs=(COUNT.program, SPLIT.program))
 )
 
 
-def machine(name: str, *programs: str, takes: bool = False) -> Machine:
-    return replace(
-        HAS_ALL, name=name, capabilities=messages.Capabilities("", "", 0, 0, 0, programs, (), takes)
+def machine(name: str, *programs: str, takes: bool = False) -> PeerView:
+    return structs.replace(
+        HAS_ALL, name=name, capabilities=Capabilities("", "", 0, 0, 0, programs, (), takes)
     )
 
 
@@ -174,7 +174,7 @@ def machine(name: str, *programs: str, takes: bool = False) -> Machine:
         ),
     ],
 )
-def test_the_sentences(machines: list[Machine], sentences: list[str]) -> None:
+def test_the_sentences(machines: list[PeerView], sentences: list[str]) -> None:
     installed = TaskSpec("3", "three", "convert")
     assert [
         english(each) for each in acceptances((COUNT, SPLIT, COUNT, installed), machines)

@@ -91,7 +91,7 @@ STATIONS: dict[str, tuple[str, ...]] = {
         "happenings.happenings_of",
         "happenings.with_rows",
         "event_log.EventLog.record",
-        "envelope.event_line",
+        "envelope.notification_line",
         "connection.Connection._write",
         "link.Link._take",
         "following.Follower._follow",

@@ -17,10 +17,11 @@ from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Dataset, Limits, NamedPriority, Requirements
 from agent.api.wording import near
 from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submit, Submitted, Task
-from agent.control.dry_run import acceptances, machines_seen, plan_tasks
+from agent.control.dry_run import acceptances, plan_tasks
 from agent.control.gates import with_attached
 from agent.control.naming import task_id, with_names
 from agent.control.request_context import RequestContext, serves
+from agent.control.views import seen
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.admission import fault_of
@@ -47,7 +48,7 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     )
     answer = await wish(call, event, lambda: names_in(params))
     known = answer.verdict is Verdict.ALREADY_KNOWN
-    waits = [] if known else acceptances(specs, machines_seen(call.now))
+    waits = [] if known else acceptances(specs, seen(call.now))
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
     return Submitted(params.name, known, answer.disks, answer.text, texts, whys)
 
@@ -148,8 +149,8 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
         return PlanReply(known, (worded(fault),), (), 0, 0, wrong=(as_raw(fault),))
     far = bool(call.member)
     plans, end_s = plan_tasks(views, specs, priority, far=far)
-    machines = machines_seen(now)
-    helping = sum(each.helps for each in machines)
+    machines = seen(now)
+    helping = sum(each.volunteering for each in machines)
     waits = acceptances(specs, machines, far=far)
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
     end_ms = views.now_ms() + round(end_s * 1000)

@@ -9,7 +9,7 @@ from agent.api import reasons
 from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import WHY, Move, Story, TaskView, Why
-from agent.control.dry_run import machines_seen, unaccepted
+from agent.control.dry_run import slots_of, unaccepted
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.request_context import RequestContext, serves
@@ -57,14 +57,14 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
     hands = tasks_by_host(now.table)
     presence = _presence(now)
     failed = failed_on(now.table.life(spec.task))
-    for machine in machines_seen(now):
-        host, slots = machine.name, machine.slots
+    for machine in seen(now):
+        host, slots = machine.name, slots_of(machine)
         lacks = misfit(spec, machine.capabilities)
         if isinstance(lacks, reasons.NotAccepted):
             yield reasons.NotAcceptedYet(host, spec.program)
         elif lacks is not None:
             yield msgspec.structs.replace(lacks, host=host)
-        elif not machine.helps:
+        elif not machine.volunteering:
             yield reasons.DoesNotHelp(host, presence[machine.node] or reasons.SaysNoReason())
         elif machine.node in failed:
             yield reasons.FailedBefore(host)
@@ -126,8 +126,8 @@ def _given_up(name: str, given: Any) -> Reason:
 
 
 def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
-    machines = machines_seen(now)
-    willing = [each for each in machines if each.helps]
+    machines = seen(now)
+    willing = [each for each in machines if each.volunteering]
     if not willing:
         return reasons.NoHelper(_presence(now)[now.node] or reasons.PausedSomehow())
     if not any(misfit(spec, each.capabilities) for each in machines):
