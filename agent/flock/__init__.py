@@ -7,7 +7,7 @@ given. Start reading at ``operations`` for acts, at ``network`` for what goes on
 ``operations``        create, invite, join, expel, leave, each effective while the node runs
 ``network``           links, discovery and roster of one membership, from joining to leaving
 ``peer_status``       what peers say of themselves, and how often that is told
-``addresses``         where members can be reached, kept on disk; ``gossip`` tells others
+``gossip``            what members tell each other; where they can be reached, kept on disk
 ``known_requests``    strangers who ask to be let in, as a member knows them
 ``own_join_request``  this machine asks a flock to let it in; ``nearby`` finds flocks to ask
 ``member_clients``    clients that sit at another machine of the flock

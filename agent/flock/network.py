@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any
 from agent.api.admission import JoinRequested, JoinRequestEnded
 from agent.api.errors import MembershipError, NotKeptError, ServiceError
 from agent.api.session import FlockChanged, PeerChanged
-from agent.flock.addresses import AddressBook
-from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
+from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, read_gossip
 from agent.flock.known_requests import Admissions
 from agent.flock.peer_status import PeerNotices, PeerStatuses
 from agent.net.addresses import Address

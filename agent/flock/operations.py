@@ -23,7 +23,7 @@ from agent.api.admission import JoinRequestView
 from agent.api.errors import ServiceError
 from agent.api.flock import DepartureView, Invitation, Joined, MemberView
 from agent.api.session import FlockChanged
-from agent.flock.addresses import AddressBook
+from agent.flock.gossip import AddressBook
 from agent.flock.network import FlockNetwork, FlockNotice, cannot_listen
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
@@ -216,8 +216,7 @@ class FlockOperations:
         the name; ``MembershipError`` when no keeper could do it."""
         network = self._network("expel")
         node = self._member_called(name_or_id)
-        warning = await joining.expel(network.membership, node, network.addresses_of)
-        return warning or ""
+        return await joining.expel(network.membership, node, network.addresses_of) or ""
 
     @_one_at_a_time
     async def leave(self, *, even_as_last_keeper: bool = False) -> str:

@@ -1,6 +1,6 @@
 """A workflow file to the workflow that it means, or to all that is wrong with it.
 
-    workflow = read_workflow(path, {"line": "42"}, programs)    # raises FaultsError
+    workflow = read_workflow_file(path, Asked({"line": "42"}, programs))    # raises FaultsError
 
 Everything is found in one pass: a wrong field does not hide the fault of the next, and what would
 only follow from a fault that was told is not told too. Nothing is sent, run or written.
@@ -99,19 +99,6 @@ def describe(path: Path, asked: Asked, data: bytes | None = None) -> Description
     if faults or workflow is None:
         return Description(variables, faults=tuple(faults.listing()))
     return Description(variables, workflow)
-
-
-def read_workflow(
-    path: Path, variables: Map[str, str] | None = None, programs: Known | None = None
-) -> Workflow:
-    """Return the workflow in a file, with these values of its variables. Raises ``FaultsError``
-    with all that is wrong."""
-    return read_workflow_file(path, Asked(variables or {}, programs))
-
-
-def read_workflow_text(data: bytes, path: Path, asked: Asked) -> Workflow:
-    """Return the workflow that these bytes would be in that file. Raises ``FaultsError``."""
-    return read_workflow_file(path, asked, data)
 
 
 def read_workflow_file(path: Path, asked: Asked, data: bytes | None = None) -> Workflow:
@@ -230,8 +217,7 @@ class _Reader:
         outputs: dict[str, tuple[str, ...] | None] = {}
         for name, template in templates.items():
             if template.gate:
-                attach = template.fixed.get("attach", ())
-                outputs[name] = tuple(str(each) for each in attach)
+                outputs[name] = tuple(map(str, template.fixed.get("attach", ())))
             else:
                 known = self._program(template.fixed.get("program"))
                 outputs[name] = None if known is None else known.outputs
@@ -240,8 +226,7 @@ class _Reader:
     def _program(self, name: str | None) -> KnownProgram | None:
         if name is None:
             return None
-        beside = self._programs.known.get(name)
-        return beside or (self._asked.programs or {}).get(name)
+        return self._programs.known.get(name) or (self._asked.programs or {}).get(name)
 
     def _tasks(self, templates: Map[str, Template], links: Links) -> list[Task]:
         tasks: list[Task] = []
@@ -280,7 +265,7 @@ class _Reader:
         inputs, after = self._needs(template, values, run, links)
         if template.gate:
             asks = str(values.get("asks", ""))
-            attach = tuple(str(each) for each in values.get("attach", ()))
+            attach = tuple(map(str, values.get("attach", ())))
             return Task(name, inputs=inputs, after=after, gate=True, asks=asks, attach=attach)
         known = self._program(values.get("program"))
         words = values.get("data", ())

@@ -63,8 +63,7 @@ async def add(
     is sent in pieces, and ``sent`` hears the bytes of each. Raises ``ClientError`` or
     ``OSError``."""
     if not far:
-        added = await client.call(datasets.ADD_DATASET, AddDataset(_told(path)))
-        return added.dataset
+        return (await client.call(datasets.ADD_DATASET, AddDataset(_told(path)))).dataset
     return (await _upload(client, path, sent)).dataset
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent.api.errors import MembershipError
-from agent.flock.addresses import AddressBook
-from agent.flock.gossip import RequestWord, gossip_of, own_places, read_gossip
+from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, read_gossip
 from agent.host import logs
 from agent.net.addresses import Address
 from agent.paths import VARIABLE, Home

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import KnownProgram
 from agent.workflow.program_folder import read_program
-from agent.workflow.reading import Asked, read_workflow_text
+from agent.workflow.reading import Asked, read_workflow_file
 from agent.workflow.xml_workflow import read_xml_text
 
 TABLES = tuple(
@@ -103,7 +103,7 @@ def faults_of(case: Case, folder: Path) -> tuple[Fault, ...]:
         elif path.suffix == ".xml":
             read_xml_text(data, path)
         else:
-            read_workflow_text(data, path, Asked({}, PROGRAMS))
+            read_workflow_file(path, Asked({}, PROGRAMS), data)
     except FaultsError as error:
         return error.faults
     finally:

@@ -20,7 +20,7 @@ from agent.api.work import Submit
 from agent.protocol.phrases import said
 from agent.workflow.faults import FAULTS_MAX, Faults, FaultsError, Place, shown
 from agent.workflow.program_folder import read_program
-from agent.workflow.reading import Asked, read_workflow_file, read_workflow_text
+from agent.workflow.reading import Asked, read_workflow_file
 from agent.workflow.xml_nodes import DEPTH_MAX, read_xml
 from agent.workflow.xml_workflow import read_xml_text
 from agent.workflow.yaml_nodes import read_yaml
@@ -106,14 +106,14 @@ def test_deep_xml_is_refused() -> None:
 
 def told(data: bytes, folder: Path) -> list[str]:
     with pytest.raises(FaultsError) as caught:
-        read_workflow_text(data, folder / "w.wingbeat.yaml", Asked({}))
+        read_workflow_file(folder / "w.wingbeat.yaml", Asked({}), data)
     return [shortened(fault.sentence(), folder) for fault in caught.value.faults]
 
 
 def faults_of(text: str, folder: Path, **variables: str) -> list[str]:
     asked = Asked(variables, None, start=folder)
     try:
-        read_workflow_text(text.encode(), folder / "w.wingbeat.yaml", asked)
+        read_workflow_file(folder / "w.wingbeat.yaml", asked, text.encode())
     except FaultsError as error:
         return [each.words() for each in error.faults]
     return []
@@ -279,7 +279,7 @@ def yaml_answer(data: bytes) -> None:
     """Read it; anything but faults is raised on."""
     try:
         asked = Asked({}, PROGRAMS, start=NOWHERE)
-        workflow = read_workflow_text(data, NOWHERE / "w.wingbeat.yaml", asked)
+        workflow = read_workflow_file(NOWHERE / "w.wingbeat.yaml", asked, data)
     except FaultsError as error:
         said = [fault.sentence() for fault in error.faults]
     else:
@@ -333,7 +333,7 @@ def test_what_was_written_is_read_back(given_tasks: dict[str, tuple[str, int]]) 
         for name, (program, retries) in given_tasks.items()
     }
     data = yaml.safe_dump({"tasks": tasks}, allow_unicode=True).encode()
-    workflow = read_workflow_text(data, NOWHERE / "w.wingbeat.yaml", Asked({}))
+    workflow = read_workflow_file(NOWHERE / "w.wingbeat.yaml", Asked({}), data)
     read = {task.id: (task.program, task.failures_max - 1) for task in workflow.submit.tasks}
     assert read == given_tasks
 

@@ -20,7 +20,7 @@ from agent.api.datasets import (
 from agent.api.rpc import Method
 from agent.api.values import Dataset
 from agent.workflow.faults import FaultsError
-from agent.workflow.reading import read_workflow
+from agent.workflow.reading import Asked, read_workflow_file
 from agent.workflow.submission import add
 
 P = TypeVar("P", bound=Struct)
@@ -34,7 +34,7 @@ def read(folder: Path, for_each: str) -> list[str]:
     file = folder / "w.wingbeat.yaml"
     file.write_text(f"tasks: {{t: {{program: p, data: ['${{x}}'], for_each: {for_each}}}}}")
     try:
-        return [task.id for task in read_workflow(file).submit.tasks]
+        return [task.id for task in read_workflow_file(file, Asked({})).submit.tasks]
     except FaultsError as error:
         return [fault.words().replace(str(folder.resolve()), "HERE") for fault in error.faults]
 

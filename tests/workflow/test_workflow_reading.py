@@ -11,7 +11,7 @@ import pytest
 from agent.api.values import Dataset, Limits, Requirements
 from agent.api.work import Input, Submit, Task
 from agent.workflow.model import KnownProgram, Workflow
-from agent.workflow.reading import Asked, describe, read_workflow, read_workflow_text
+from agent.workflow.reading import Asked, describe, read_workflow_file
 
 DOCUMENTS = Path(__file__).parent / "documents"
 PROGRAMS = {"split": KnownProgram(("a", "b"), 12.5), "work": KnownProgram(("out",))}
@@ -19,7 +19,7 @@ PROGRAMS = {"split": KnownProgram(("a", "b"), 12.5), "work": KnownProgram(("out"
 
 def read(text: str, folder: Path, **variables: str) -> Workflow:
     asked = Asked(variables, None, start=folder)
-    return read_workflow_text(text.encode(), folder / "survey.wingbeat.yaml", asked)
+    return read_workflow_file(folder / "survey.wingbeat.yaml", asked, text.encode())
 
 
 def tasks_of(text: str, folder: Path, **variables: str) -> dict[str, Task]:
@@ -85,7 +85,9 @@ tasks:
   x: {program: work, inputs: [s/*, w]}
 """
     (tmp_path / "w.wingbeat.yaml").write_text(text)
-    split, work, rest = read_workflow(tmp_path / "w.wingbeat.yaml", {}, PROGRAMS).submit.tasks
+    split, work, rest = read_workflow_file(
+        tmp_path / "w.wingbeat.yaml", Asked({}, PROGRAMS)
+    ).submit.tasks
     assert (split.expected_s, work.expected_s, rest.expected_s) == (12.5, 1.0, 60.0)
     assert work.inputs == (Input("s", 1), Input("s", 0))
     assert rest.inputs == (Input("s", 0), Input("s", 1), Input("w", 0))
@@ -273,7 +275,7 @@ def test_ten_thousand_tasks_are_one_message(tmp_path: Path) -> None:
 def test_a_file_of_windows(tmp_path: Path) -> None:
     for encoding in ("utf-16", "utf-8-sig"):
         data = "name: Föhr\r\ntasks:\r\n  a: {program: p}\r\n".encode(encoding)
-        workflow = read_workflow_text(data, tmp_path / "w.wingbeat.yaml", Asked({}))
+        workflow = read_workflow_file(tmp_path / "w.wingbeat.yaml", Asked({}), data)
         assert workflow.submit.name == "Föhr"
 
 
@@ -289,7 +291,9 @@ tasks:
 
 @pytest.mark.parametrize("figure", ["figure_1_1", "figure_1_3"])
 def test_the_inspection_of_a_power_line(figure: str) -> None:
-    workflow = read_workflow(DOCUMENTS / f"{figure}.wingbeat.yaml", {}, {"stage": KnownProgram()})
+    workflow = read_workflow_file(
+        DOCUMENTS / f"{figure}.wingbeat.yaml", Asked({}, {"stage": KnownProgram()})
+    )
     tasks = {task.id: task for task in workflow.submit.tasks}
     machines = [name for name, task in tasks.items() if not task.gate]
     chain = "import, georeferencing, features, points of interest, aggregation, report"

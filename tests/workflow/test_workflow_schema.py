@@ -13,7 +13,7 @@ import yaml
 from agent.workflow import tables
 from agent.workflow.faults import Faults
 from agent.workflow.program_yaml import read_program_yaml
-from agent.workflow.reading import Asked, read_workflow_text
+from agent.workflow.reading import Asked, read_workflow_file
 from agent.workflow.schema import (
     FILE,
     PROGRAM_SCHEMA,
@@ -84,7 +84,7 @@ def test_the_example_of_the_tables_is_right(tmp_path: Path) -> None:
     used = example.replace("program: detect\n", "program: count\n")
     assert fits(yaml.safe_load(example), workflow_schema())
     path = tmp_path / "line.wingbeat.yaml"
-    workflow = read_workflow_text(used.encode(), path, Asked({"line": "42"}))
+    workflow = read_workflow_file(path, Asked({"line": "42"}), used.encode())
     assert [task.id for task in workflow.submit.tasks][-2:] == ["merge", "look"]
 
 
