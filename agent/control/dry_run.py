@@ -4,8 +4,8 @@ The end is an estimate as a person would make it: each task goes to the machine 
 among those that fit, the longest remaining path first, after the work that is there already. It
 knows of nothing that is still to come, and takes expected lengths for true.
 
-Some machines run a published program only after somebody there has accepted it. Whoever submits work
-with programs of its own waits for people, and should hear so at once: on this machine it runs
+Some machines run a published program only after somebody there has accepted it. Whoever submits
+work with programs of its own waits for people, and should hear so at once: on this machine it runs
 without being asked for, elsewhere it does not.
 """
 
@@ -20,7 +20,7 @@ import msgspec
 from agent.api.reasons import AcceptanceNeeded, as_why
 from agent.api.work import PENDING, Misfit, TaskPlan
 from agent.control.views import Machine, Views, seen
-from agent.protocol.policy.forecast import lay_out
+from agent.protocol.policy.default import lay_out
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import NodeId, TaskId, TaskSpec, TaskState

@@ -17,8 +17,7 @@ from typing import Any
 
 from agent.net import transfer_words
 from agent.net.transfer_download import HOLDERS_AT_ONCE_MAX, Download
-from agent.net.transfer_pipe import Pipe
-from agent.net.transfer_words import OFFERED_MAX, Taken
+from agent.net.transfer_words import OFFERED_MAX, Pipe, Taken
 from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch
 from agent.protocol.events import Event, FetchFailed, InputsFetched, OutputsCopied
 from agent.protocol.reasons import EndCause

@@ -4,8 +4,8 @@
 ``programs``        program folders as they are executed; ``allowed_commands`` what may be executed
 ``children``        all runs of this node: started, suspended, resumed, stopped, as events
 ``child``           one program of one run, from its start to the end of its last process
-``words``           the lines between node and program (the source's table 3.4)
-``output``          what programs print: words are heard, the rest goes to a log that has an end
+``output``          what programs print: the lines between node and program (the source's table
+                    3.4) are heard, the rest goes to a log that has an end
 ``scratch``         the working folder of a run: inputs, outputs, what attempts hand on,
                     and what is needed of the place where datasets are kept
 ``limits``          what a run may take of the machine

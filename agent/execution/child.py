@@ -22,13 +22,14 @@ from dataclasses import dataclass
 
 from agent.execution.groups import Exit, Process
 from agent.execution.limits import MEGABYTE, Limits
-from agent.execution.output import Output, OutputLog
-from agent.execution.words import (
+from agent.execution.output import (
     CANCEL,
     CancelledWord,
     CheckpointWord,
     ErrorWord,
     LastWord,
+    Output,
+    OutputLog,
     ProgressWord,
     TerminatedWord,
     Word,

@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 
 BLOCK_BYTES = 512
+WALK_SHARE = 20
+"""How many times longer than a walk through the working folder the pause after it is."""
 
 
 def folder_bytes(folder: str) -> int:

@@ -22,7 +22,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from agent.execution.folder_size import folder_bytes
+from agent.execution.folder_size import WALK_SHARE, folder_bytes
 from agent.execution.groups import Exit, Hear, Launch
 from agent.execution.groups_windows_api import JobApi, JobUse
 
@@ -33,8 +33,6 @@ FLAGS = CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW
 ENDED_HERE = 1
 LOOKS_MAX = 200
 LOOK_S, GONE_S = 1.0, 0.01
-WALK_SHARE = 20
-"""How many times longer than a walk through the working folder the pause after it is."""
 NEARLY = 0.95
 """Of its memory, as much is taken by a program that was refused more."""
 

@@ -38,7 +38,7 @@ import sys
 import time
 from contextlib import suppress
 
-from agent.execution.folder_size import folder_bytes
+from agent.execution.folder_size import WALK_SHARE, folder_bytes
 from agent.execution.process_tree import descendants, end_tree, reap, signal_tree
 
 assert sys.platform != "win32"
@@ -66,8 +66,6 @@ IOPRIO_OF_PROCESS, IOPRIO_OF_GROUP = 1, 2
 IDLE_IO, LOW_IO = 3 << 13, (2 << 13) | 7
 NICE_SPARE, NICE_LOW = 19, 10
 LOOK_S_MIN, LOOK_S_MAX = 0.05, 0.5
-WALK_SHARE = 20
-"""How many times longer than a walk through the working folder the pause after it is."""
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 FIRST_TO_END = "1000"
 DEFAULT_SIGNALS = [signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP]

@@ -33,7 +33,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from agent.execution.words import arguments
+from agent.execution.output import arguments
 from agent.protocol.effects import StartChild
 from agent.protocol.reasons import EndCause
 from agent.protocol.records import Dataset, DatasetId, short_text

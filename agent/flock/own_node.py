@@ -11,7 +11,7 @@ from typing import Protocol
 
 from agent.api.admission import AskChanged
 from agent.flock.network import FlockNetwork, FlockNotice
-from agent.net.transfer_pipe import Pipe
+from agent.net.transfer_words import Pipe
 from agent.paths import Home
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.records import NodeId

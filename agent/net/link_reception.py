@@ -7,7 +7,7 @@ from one host, each for a few seconds.
 
 A dataset on the link would stand before every claim and heartbeat, however finely it is cut, so
 each transfer has its own TLS connection, and TCP shares the wire among them. It is served by a
-thread (``transfer_pipe``). A peer has few at a time; who is expelled loses them at once.
+thread (``transfer_words``). A peer has few at a time; who is expelled loses them at once.
 
 Other protocols (clients, newcomers) are handed over right after the handshake, without having
 been verified: who serves them does that, by the ``ssl_object`` of the writer.
@@ -26,13 +26,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from agent.net import transfer_pipe
+from agent.net import transfer_words
 from agent.net.addresses import Address
 from agent.net.dialling import connect, listening_sockets
 from agent.net.link_greeting import Greeting, Verify
 from agent.net.link_refusals import Cause, LinkRefusal
 from agent.net.link_tls import Shared, Streams, TlsConnection, streams
-from agent.net.transfer_pipe import LoopPipe, Pipe, SocketPipe
+from agent.net.transfer_words import LoopPipe, Pipe, SocketPipe
 from agent.net.wire import Opening
 from agent.protocol.messages import PROTOCOL_VERSION
 from agent.protocol.records import NodeId
@@ -261,7 +261,7 @@ class Transfers:
                 loop.call_soon_threadsafe(known.pop, pipe, None)
 
         pipe: Pipe
-        if not transfer_pipe.LEAVES_THE_LOOP:
+        if not transfer_words.LEAVES_THE_LOOP:
             pipe = LoopPipe(loop, *self._streams(greeting), ended)
         else:
             await _all_sent(greeting.connection)

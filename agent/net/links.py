@@ -29,7 +29,7 @@ from agent.net.link import Link, Traffic, fits, message_frame
 from agent.net.link_greeting import Greeting, Verify
 from agent.net.link_reception import BulkAcceptor, Contexts, Reception, StreamAcceptor, Transfers
 from agent.net.link_refusals import UNREMARKABLE, Cause, LinkRefusal, Refusals, explained
-from agent.net.transfer_pipe import Pipe
+from agent.net.transfer_words import Pipe
 from agent.net.wire import GOSSIP_BYTES_MAX, Kind, frame
 from agent.protocol.messages import Message, Records
 from agent.protocol.records import NodeId

@@ -1,9 +1,9 @@
 """One dataset comes here from whoever has it, and keeps coming while links break and holders die.
 
-Each holder has a thread that asks for one piece more than it is receiving, so that the wire is never
-idle. A holder whose connection breaks is dialled again a few times as long as something comes of
-it; one that says that it does not have the data, or whose data is wrong, is left out. What the last
-of them could not give fails the download; what came stays for the next attempt.
+Each holder has a thread that asks for one piece more than it is receiving, so that the wire is
+never idle. A holder whose connection breaks is dialled again a few times as long as something comes
+of it; one that says that it does not have the data, or whose data is wrong, is left out. What the
+last of them could not give fails the download; what came stays for the next attempt.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from agent.net.transfer_pipe import PLAIN_BYTES, Pipe, receive_exactly
 from agent.net.transfer_words import (
     PIECE_BYTES,
+    PLAIN_BYTES,
     AskBytes,
     AskDataset,
     AskHashes,
     Described,
     Follow,
     Hashes,
+    Pipe,
     Refused,
     Word,
     hear,
+    receive_exactly,
     say,
 )
 from agent.net.transfer_work import Batch, ChunkStore, Doubt, Piece, Small, Work

@@ -35,7 +35,7 @@ from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity
 from agent.net.link_tls import Streams
 from agent.net.membership import Membership
-from agent.net.transfer_pipe import Pipe
+from agent.net.transfer_words import Pipe
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
 from agent.node.running import Options, RunningNode, open_datasets, open_journal

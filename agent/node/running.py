@@ -49,8 +49,7 @@ from agent.storage.database import Remembered
 from agent.storage.datasets.room import GIGABYTE
 from agent.storage.errors import JournalInUse
 from agent.storage.journal import Journal
-from agent.storage.lock import FolderLock
-from agent.storage.places import Places
+from agent.storage.places import FolderLock, Places
 from agent.wording.speech import english
 
 log = logging.getLogger(__name__)

@@ -15,11 +15,11 @@ from typing import Any
 
 from agent.api import presence_reasons as why
 from agent.api.volunteering import VolunteerRules
-from agent.presence import latches, touch
+from agent.presence import touch
 from agent.presence.judgement import Cause, Hold, Memory, Now
-from agent.presence.latches import Settling
 from agent.presence.readings import Kind, Readings, Seen, Sessions, Unseen
 from agent.presence.rules import NO_MATTER_PERCENT
+from agent.presence.touch import Settling
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 
@@ -119,7 +119,7 @@ def remembered(rules: VolunteerRules, readings: Readings, memory: Memory, now: N
         touched = touch.after(touched, readings.input.value, now.steady_s)
     busy, share = memory.busy, readings.others_cpu_percent
     if isinstance(share, Seen):
-        busy = latches.busy_after(busy, share.value, rules.others_cpu_percent, now.steady_s)
+        busy = touch.busy_after(busy, share.value, rules.others_cpu_percent, now.steady_s)
     settling = memory.settling
     for each in SETTLING:
         holds = _holding(each, rules, readings, memory.settling, now) is not None

@@ -1,8 +1,8 @@
 """What a verdict is made of besides readings and rules, and what comes out.
 
-What a person has said for the moment (pause, or finish and pause) lies over the rules. A pause beats
-the hours and every other rule, whatever a clock says meanwhile, and is kept over restarts. Its end
-is a moment of the wall clock: a machine that slept through it is not paused any more.
+What a person has said for the moment (pause, or finish and pause) lies over the rules. A pause
+beats the hours and every other rule, whatever a clock says meanwhile, and is kept over restarts.
+Its end is a moment of the wall clock: a machine that slept through it is not paused any more.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from datetime import tzinfo
 from enum import StrEnum
 
 from agent.api.reasons import Reason
-from agent.presence.latches import Busy, Settling
 from agent.presence.readings import Kind
-from agent.presence.touch import Touch
+from agent.presence.touch import Busy, Settling, Touch
 
 
 class Cause(StrEnum):

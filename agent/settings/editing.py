@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from agent.api.errors import ServiceError
 from agent.api.volunteering import VolunteerRules
 from agent.host.private_files import write_whole
-from agent.presence.rules_file import TABLE, written_rules
+from agent.presence.rules import TABLE, written_rules
 from agent.settings.node_settings import NodeSettings, read_settings, settings_of
 
 if TYPE_CHECKING:

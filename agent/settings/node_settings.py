@@ -46,8 +46,7 @@ from agent.api.errors import ServiceError
 from agent.api.volunteering import VolunteerMode, VolunteerRules
 from agent.api.wording import read_as
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
-from agent.presence.rules import faults
-from agent.presence.rules_file import read_rules
+from agent.presence.rules import faults, read_rules
 
 NAME_LENGTH_MAX = 60
 SLOTS_MAX = 256

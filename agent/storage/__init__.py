@@ -5,9 +5,9 @@
 ``writer``             its thread and its files; ``database`` says what is in them, ``formats`` how
                        an older one becomes the present one
 ``inspection``         what is looked at when it is opened, and what is done about damage; ``salvage``
-                       what can be read of it, ``log_frames`` what SQLite does not see
+                       what can be read of it, and what SQLite does not see
 ``identity_copy``      the node's incarnation and clock, kept twice
-``places``, ``lock``   where it lies, and that one process has it
+``places``             where it lies, and that one process has it
 ``errors``             why something could not be done
 =====================  =====================================================================
 """

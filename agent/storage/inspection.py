@@ -37,7 +37,6 @@ from agent.storage.formats import (
     refuse_later_version,
     version_of,
 )
-from agent.storage.log_frames import counted_frames, passed_over
 from agent.storage.places import (
     Places,
     keep_names,
@@ -45,7 +44,7 @@ from agent.storage.places import (
     shared_index,
     write_ahead_log,
 )
-from agent.storage.salvage import salvage
+from agent.storage.salvage import counted_frames, passed_over, salvage
 
 # What SQLite says when its file is not what it should be. SQLITE_ERROR: a table is missing, or a
 # header asks for what no version of SQLite knows. SQLITE_IOERR: a sector cannot be read.

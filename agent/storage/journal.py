@@ -27,8 +27,7 @@ from agent.storage.errors import JournalFull, in_words
 from agent.storage.formats import bring_up_to_date
 from agent.storage.identity_copy import read_copy, remembered
 from agent.storage.inspection import find_damage, finish, mend
-from agent.storage.lock import FolderLock
-from agent.storage.places import Places, keep_names, make_private_folder
+from agent.storage.places import FolderLock, Places, keep_names, make_private_folder
 from agent.storage.writer import Reserve, Store, Writer
 
 

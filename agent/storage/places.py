@@ -3,16 +3,25 @@
 The folder is the journal's own, so that its permissions can say so. Windows gives a folder made
 with mode 0o700 to its owner, the system and administrators, and files inherit that (Python 3.11.10,
 3.12.4 and later); older Pythons leave what the user's profile grants, which is the same there.
+
+**One process at a time: two agents on one journal would each believe to be this node.**
+
+The operating system holds the lock and drops it when the process ends, however it ends, so a lock
+is never stale. The file stays; what is written in it only tells people who holds it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
+
+from agent.storage.errors import JournalInUse
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
+PROCESS_ID_WIDTH = 20
 
 
 class Places:
@@ -64,3 +73,73 @@ def keep_names(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    LOCKED_BYTE = 2**30
+    """Far behind the end, because a locked byte cannot be read: what stands at the beginning, the
+    process that holds the lock, stays readable to others."""
+
+    def take(descriptor: int) -> bool:
+        """Take the lock of an open file; return False when somebody else holds it. Closing the file
+        gives it back."""
+        os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        return True
+
+else:
+    import fcntl
+
+    def take(descriptor: int) -> bool:
+        """Take the lock of an open file; return False when somebody else holds it. Closing the file
+        gives it back. ``flock`` also tells apart two opens within one process."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+class FolderLock:
+    """The lock of a journal's folder, held from ``take`` to ``release``."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    @classmethod
+    def take(cls, path: Path) -> FolderLock:
+        """Take and return the lock of a journal's folder; raise ``JournalInUse`` with its holder
+        when another process has it."""
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(path, flags, FILE_MODE)
+        try:
+            if not take(descriptor):
+                raise JournalInUse(path.parent, _holder(descriptor))
+            # Overwritten in place: on a full disk there may be no room for a new block.
+            with suppress(OSError):
+                os.write(descriptor, f"{os.getpid():<{PROCESS_ID_WIDTH}}".encode())
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Give the lock back, so that others may open the journal."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _holder(descriptor: int) -> int | None:
+    try:
+        written = os.read(descriptor, PROCESS_ID_WIDTH).strip()
+    except OSError:
+        return None
+    return int(written) if written.isdigit() else None

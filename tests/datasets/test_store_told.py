@@ -15,15 +15,19 @@ from agent.protocol.records import DatasetId
 from agent.storage.datasets import gathering, objects
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable, StoreFull
 from agent.storage.datasets.index import Lineage
-from agent.storage.datasets.manifest import Entry, Manifest, decoded, encoded, tree_of
-from agent.storage.datasets.names import (
+from agent.storage.datasets.manifest import (
+    Entry,
     Kind,
+    Manifest,
+    decoded,
+    encoded,
     fault_of_name,
     fault_of_path,
     fault_of_paths,
     ours,
     parsed,
     plain_name,
+    tree_of,
 )
 from agent.storage.datasets.objects import Incoming, Partial, copy_into, digests
 from agent.storage.datasets.room import Quota

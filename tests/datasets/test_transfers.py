@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.net import transfer_pipe
+from agent.net import transfer_words
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.nodes import MEGABYTE, a_file, a_folder, brought, here, laid, until
 from tests.driver.nodes import flock_of, members, services
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 async def test_a_large_file_comes_from_several_holders(
     tmp_path: Path, in_thread: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer_pipe, "LEAVES_THE_LOOP", in_thread)
+    monkeypatch.setattr(transfer_words, "LEAVES_THE_LOOP", in_thread)
 
     async with members(tmp_path, "ant", "bee", "cat", volunteer="paused") as (ant, bee, cat):
         path, dataset = a_file(tmp_path / "raw", 30 * MEGABYTE + 17)
@@ -82,7 +82,7 @@ async def test_a_transfer_that_breaks_goes_on_where_it_was(
 ) -> None:
     """The pipe is cut after every few megabytes."""
     size = 40 * MEGABYTE
-    monkeypatch.setattr(transfer_pipe.SocketPipe, "receive_into", _cut_after(12 * MEGABYTE))
+    monkeypatch.setattr(transfer_words.SocketPipe, "receive_into", _cut_after(12 * MEGABYTE))
 
     async with services(tmp_path, "ant", "bee", volunteer="paused") as (ant, bee):
         path, dataset = a_file(tmp_path / "raw", size)
@@ -142,10 +142,10 @@ def _rot(store: DatasetStore, dataset: str) -> None:
     os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
 
 
-def _cut_after(size: int) -> Callable[[transfer_pipe.SocketPipe, memoryview], int]:
-    receive = transfer_pipe.SocketPipe.receive_into
+def _cut_after(size: int) -> Callable[[transfer_words.SocketPipe, memoryview], int]:
+    receive = transfer_words.SocketPipe.receive_into
 
-    def cutting(self: transfer_pipe.SocketPipe, view: memoryview) -> int:
+    def cutting(self: transfer_words.SocketPipe, view: memoryview) -> int:
         seen: int = getattr(self, "seen", 0)
         if seen > size:
             raise ConnectionResetError("cut by the test")

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.output import FLOOD_BYTES, Output, OutputLog
-from agent.execution.words import (
+from agent.execution.output import (
+    FLOOD_BYTES,
     CancelledWord,
     CheckpointWord,
     ErrorWord,
+    Output,
+    OutputLog,
     ProgressWord,
     TerminatedWord,
     Word,

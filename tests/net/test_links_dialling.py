@@ -14,11 +14,11 @@ from random import Random
 
 import pytest
 
-from agent.net import dialling, link_reception, transfer_pipe
+from agent.net import dialling, link_reception, transfer_words
 from agent.net.addresses import Address
 from agent.net.dialling import BACK_OFF_MAX_S, Dialler, connect, listening_sockets
 from agent.net.link_refusals import Cause, LinkRefusal
-from agent.net.transfer_pipe import Pipe, receive_exactly
+from agent.net.transfer_words import Pipe, receive_exactly
 from agent.protocol.messages import AskStatus
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import LOOPBACK, Node, contexts, linked, nodes
@@ -254,7 +254,7 @@ Serve = Callable[[str, Pipe], None]
 @pytest.fixture(params=[True, False], ids=["thread", "loop"], autouse=True)
 def in_thread(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything holds on systems where a socket stays in the loop, too."""
-    if request.param and not transfer_pipe.LEAVES_THE_LOOP:
+    if request.param and not transfer_words.LEAVES_THE_LOOP:
         pytest.skip("sockets do not leave the loop on this system")
     monkeypatch.setattr(transfer_pipe, "LEAVES_THE_LOOP", request.param)
 

@@ -26,7 +26,7 @@ from cryptography.x509.oid import NameOID
 from agent.net.addresses import Address
 from agent.net.link_reception import Contexts, StreamAcceptor
 from agent.net.links import LinkCallbacks, Links
-from agent.net.transfer_pipe import Pipe
+from agent.net.transfer_words import Pipe
 from agent.net.wire import ALPN_BULK, ALPN_LINK
 from agent.protocol.messages import Message
 from tests.hosts.waiting import EVENTUALLY_S_MAX

@@ -12,7 +12,6 @@ import pytest
 
 from agent.net import transfer_download, transfer_words
 from agent.net.transfer_download import Download
-from agent.net.transfer_pipe import Pipe, receive_exactly
 from agent.net.transfer_words import (
     OFFERED_MAX,
     PIECE_BYTES,
@@ -24,11 +23,13 @@ from agent.net.transfer_words import (
     Follow,
     Hashes,
     Offer,
+    Pipe,
     Refused,
     Taken,
     Word,
     hear,
     packed,
+    receive_exactly,
     say,
 )
 from agent.protocol.phrases import RemoteProtocolError

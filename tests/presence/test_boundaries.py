@@ -14,11 +14,9 @@ from agent.api.presence_reasons import SystemSays
 from agent.api.volunteering import Hours, VolunteerMode, VolunteerRules
 from agent.presence.hours import minutes
 from agent.presence.judgement import Cause, Finishing, Paused
-from agent.presence.latches import Busy, busy_after
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
-from agent.presence.rules import faults
-from agent.presence.rules_file import read_hours, read_rules, written_rules
-from agent.presence.touch import Touch, after
+from agent.presence.rules import faults, read_hours, read_rules, written_rules
+from agent.presence.touch import Busy, Touch, after, busy_after
 from agent.settings.node_settings import SettingsError, read_settings
 from tests.presence.scenes import NOON_S, Look, Scene, at, look
 

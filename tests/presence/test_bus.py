@@ -16,20 +16,18 @@ if not sys.platform.startswith("linux"):
     pytest.skip("message buses are a thing of Linux desktops", allow_module_level=True)
 
 from agent.presence.readings import LastInput, Seen, Sessions, Unseen
-from agent.presence.sources.bus import Bus
-from agent.presence.sources.desktops import (
+from agent.presence.sources.bus import (
     GNOME_SAVER,
-    SAVER,
-    bus_kept_awake,
-    bus_screen_saver,
-    mutter_last_input,
-    saver_last_input,
-)
-from agent.presence.sources.sessions_logind import (
     MANAGER,
     PROPERTIES_INTERFACE,
+    SAVER,
     SERVICE,
+    Bus,
+    bus_kept_awake,
+    bus_screen_saver,
     logind_sessions,
+    mutter_last_input,
+    saver_last_input,
 )
 from agent.presence.sources.source import Source
 from tests.presence.clocks import Clock

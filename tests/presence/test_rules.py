@@ -14,8 +14,7 @@ from msgspec import structs
 
 from agent.api.volunteering import Hours, VolunteerRules
 from agent.presence.hours import WEEK, clock, inside, next_change_s, tomorrow_s
-from agent.presence.rules import faults
-from agent.presence.rules_file import hours_text, read_hours, read_rules, written_rules
+from agent.presence.rules import faults, hours_text, read_hours, read_rules, written_rules
 from agent.settings.editing import keep_rules, with_values
 from agent.settings.node_settings import SettingsError, read_settings
 from tests.presence.scenes import ZURICH, at

@@ -9,8 +9,8 @@ import pytest
 from agent.api.presence_reasons import NamedFills, SystemSays
 from agent.api.reasons import Reason
 from agent.presence.conditions import description
-from agent.presence.latches import Busy
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
+from agent.presence.touch import Busy
 from agent.wording.amounts import listed, long, moment
 from agent.wording.speech import Speech
 from tests.presence.scenes import NOON_S, ZURICH, Scene

@@ -25,18 +25,21 @@ if sys.platform == "win32":
 
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources import linux, x11
-from agent.presence.sources.bus import Bus, BusError
-from agent.presence.sources.desktops import (
+from agent.presence.sources.bus import (
     SAVER_NAME,
+    Bus,
+    BusError,
+    Login,
+    logind_sessions,
     saver_last_input,
+    sessions_of,
 )
 from agent.presence.sources.linux import TICK_S, LinuxOwnTime, linux_names, terminal_last_input
 from agent.presence.sources.native_linux import linux_sources
 from agent.presence.sources.processor import free_memory, machine_busy_s, processor
 from agent.presence.sources.programs import ExclusivePrograms, plain
-from agent.presence.sources.sessions_logind import Login, logind_sessions, sessions_of
 from agent.presence.sources.source import Asked, FirstThatSees, Screens
-from agent.presence.sources.x11_wire import XRefusal
+from agent.presence.sources.x11 import XRefusal
 from tests.certain import of_kind
 from tests.presence.clocks import Clock
 

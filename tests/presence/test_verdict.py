@@ -17,7 +17,7 @@ from agent.api.volunteering import VolunteerRules
 from agent.presence.conditions import required
 from agent.presence.judgement import Cause, Finishing, Paused, Unpaused
 from agent.presence.readings import Kind, LastInput, Readings, Seen, Sessions, Unseen
-from agent.presence.rules_file import read_hours
+from agent.presence.rules import read_hours
 from agent.presence.verdict import held_back_by, needed
 from agent.protocol.reasons import OwnerUsesIt, SomebodyElseUsesIt
 from tests.presence.scenes import NOON_S, Look, Scene, at, look

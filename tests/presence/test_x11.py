@@ -30,14 +30,17 @@ from agent.paths import Home
 from agent.presence.readings import LastInput, Seen, Unseen
 from agent.presence.sources.linux import terminal_last_input
 from agent.presence.sources.source import Source
-from agent.presence.sources.x11 import X11Screen, filling, x11_last_input, x11_screen_saver
-from agent.presence.sources.x11_wire import (
+from agent.presence.sources.x11 import (
     COOKIE,
     LOCAL,
     WILD,
+    X11Screen,
     XConnection,
     cookie_for,
     display_number,
+    filling,
+    x11_last_input,
+    x11_screen_saver,
 )
 from agent.wording.speech import Speech
 from tests.certain import of_kind

@@ -12,7 +12,7 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("X servers are for other systems", allow_module_level=True)
 
-from agent.presence.sources.x11_wire import XConnection, XError, XRefusal
+from agent.presence.sources.x11 import XConnection, XError, XRefusal
 
 LIMIT_S = 30.0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.storage import log_frames
+from agent.storage import salvage as log_frames
 from agent.storage.database import PAGE_BYTES, Row, checksum, open_to_read, stored_rows
 from agent.storage.journal import Journal
 from agent.storage.places import shared_index, write_ahead_log

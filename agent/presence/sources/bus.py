@@ -2,17 +2,37 @@
 
 Nobody is started by a question: a service that does not run has nothing to tell. A lost bus is
 joined anew at the next question.
+
+**What a desktop tells over the session bus: the last input, its lock, and what keeps it awake.**
+
+GNOME's compositor tells the last input in milliseconds. The interface of the screen savers, which
+KDE has, is told in seconds by some and in milliseconds by others; by how much the answer grows
+between two questions it is found out which. Until then the shorter of the two meanings counts.
+
+Where nobody can tell which window fills the screen, whether a program keeps the screen on says the
+same of films, games and talks.
+
+**Who is logged in at the screens of a Linux machine, and whose screen is locked, by logind.**
+
+A screen that is switched away from counts as locked: whoever used it has left it. The screens of
+other people cannot be looked into; one that is in use and not locked counts as somebody who uses
+this machine. Logins without a screen are seen by their terminals instead.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from jeepney import DBusAddress, HeaderFields, MessageFlag, MessageType, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
-from agent.api.presence_reasons import NoBus
-from agent.presence.sources.source import SightError
+from agent.api.presence_reasons import Filling, NoBus, ScreenKeptOn
+from agent.presence.readings import LastInput, Sessions
+from agent.presence.sources.source import Asked, SightError
 
 ANSWER_WITHIN_S = 1.0
 MISSING = (
@@ -25,6 +45,17 @@ UNKNOWN = (
     "org.freedesktop.DBus.Error.UnknownObject",
     "org.freedesktop.DBus.Error.NotSupported",
 )
+T = TypeVar("T")
+assert sys.platform != "win32"
+
+SERVICE = "org.freedesktop.login1"
+MANAGER = DBusAddress(
+    "/org/freedesktop/login1", bus_name=SERVICE, interface="org.freedesktop.login1.Manager"
+)
+SESSION_INTERFACE = "org.freedesktop.login1.Session"
+PROPERTIES_INTERFACE = "org.freedesktop.DBus.Properties"
+SCREEN_TYPES = ("x11", "wayland", "mir")
+SESSIONS_MAX = 64
 
 
 class BusError(SightError):
@@ -75,3 +106,132 @@ def _refusal(question: DBusAddress, method: str, fields: dict[HeaderFields, Any]
     if name in UNKNOWN:
         return f"{question.bus_name} does not tell ({method})"
     return f"{question.bus_name} refuses ({name})"
+
+
+def _address(name: str, path: str = "") -> DBusAddress:
+    path = path or "/" + name.replace(".", "/")
+    return DBusAddress(path, bus_name=name, interface=name)
+
+
+MUTTER = _address("org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core")
+GNOME_SAVER = _address("org.gnome.ScreenSaver")
+SAVER = _address("org.freedesktop.ScreenSaver")
+AWAKE = {
+    "GNOME": (_address("org.gnome.SessionManager"), "IsInhibited", "u", 8),
+    "KDE": (_address("org.kde.Solid.PowerManagement.PolicyAgent"), "HasInhibition", "u", 4),
+}
+"""Whom to ask whether the screen is kept on, and how; the number means the screen."""
+SAVER_NAME = "the screen saver"
+COMPARED_AFTER_S = 1.5
+MILLISECONDS, SECONDS = 1000.0, 1.0
+
+
+def mutter_last_input(bus: Bus, clock: Callable[[], float]) -> Asked[LastInput]:
+    """Return the source of the last input on GNOME, on Wayland and on X11."""
+    return _asked(
+        bus, lambda ms: LastInput(clock() - int(ms) / 1000), "GNOME", MUTTER, "GetIdletime"
+    )
+
+
+def saver_last_input(bus: Bus, clock: Callable[[], float]) -> Asked[LastInput]:
+    """Return the source of the last input on desktops whose screen saver tells it."""
+    meaning = _SaverMeaning(clock).last_input
+    return _asked(bus, meaning, SAVER_NAME, SAVER, "GetSessionIdleTime")
+
+
+def bus_screen_saver(bus: Bus, saver: DBusAddress) -> Asked[bool]:
+    """Return the source of whether the screen saver or lock is on, by ``GNOME_SAVER`` or by the
+    ``SAVER`` of KDE and others."""
+    return _asked(bus, bool, SAVER_NAME, saver, "GetActive")
+
+
+def bus_kept_awake(bus: Bus, desktop: str) -> Asked[Filling | None]:
+    """Return the source of what keeps the screen on, by the way of a desktop to ask."""
+
+    def meaning(kept: object) -> Filling | None:
+        return ScreenKeptOn() if kept else None
+
+    return _asked(bus, meaning, desktop, *AWAKE[desktop])
+
+
+def _asked(
+    bus: Bus, meaning: Callable[[Any], T], by: str, whom: DBusAddress, *question: Any
+) -> Asked[T]:
+    return Asked(lambda: meaning(bus.ask(whom, *question)[0]), by, bus.close)
+
+
+class _SaverMeaning:
+    """Whether a screen saver counts seconds or milliseconds, found out as it goes."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._first: tuple[float, int] | None = None
+        self._a_second: float | None = None
+
+    def last_input(self, told: int) -> LastInput:
+        now_s = self._clock()
+        self._compare(now_s, int(told))
+        return LastInput(now_s - told / (self._a_second or MILLISECONDS))
+
+    def _compare(self, now_s: float, told: int) -> None:
+        if self._a_second is not None:
+            return
+        if self._first is None or told < self._first[1]:
+            self._first = (now_s, told)  # somebody was there in between
+            return
+        passed_s = now_s - self._first[0]
+        if passed_s >= COMPARED_AFTER_S:
+            rate = (told - self._first[1]) / passed_s
+            if rate > 0:
+                self._a_second = MILLISECONDS if rate > 30 else SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """One session, as far as it matters."""
+
+    user_id: int
+    user: str
+    in_use: bool
+    locked: bool
+
+
+def logind_sessions(bus: Bus, user_id: int | None = None) -> Asked[Sessions]:
+    """Return the source of who is at the screens, as logind tells it; all sessions are asked for
+    at each look."""
+    own = os.getuid() if user_id is None else user_id
+
+    def ask() -> Sessions:
+        listed = bus.ask(MANAGER, "ListSessions")[0][:SESSIONS_MAX]
+        return sessions_of(filter(None, (_login(bus, *each) for each in listed)), own)
+
+    return Asked(ask, "logind", bus.close)
+
+
+def _login(bus: Bus, _: str, user_id: int, user: str, __: str, path: str) -> Login | None:
+    question = DBusAddress(path, bus_name=SERVICE, interface=PROPERTIES_INTERFACE)
+    try:
+        told: dict[str, Any] = bus.ask(question, "GetAll", "s", SESSION_INTERFACE)[0]
+    except BusError:
+        return None  # it has ended since
+    found = {name: value for name, (_, value) in told.items()}
+    if found.get("Type") not in SCREEN_TYPES or found.get("State") == "closing":
+        return None
+    if not str(found.get("Class", "user")).startswith("user"):
+        return None  # a login screen, a service
+    return Login(user_id, user, bool(found.get("Active")), bool(found.get("LockedHint")))
+
+
+def sessions_of(logins: Iterable[Login], user_id: int) -> Sessions:
+    """Return what the logins mean for the user who runs the agent: whether its screen is locked,
+    whether nobody is logged in, and who else uses the machine."""
+    logins = list(logins)
+    own = [each for each in logins if each.user_id == user_id]
+    others = {
+        each.user for each in logins if each.user_id != user_id and each.in_use and not each.locked
+    }
+    return Sessions(
+        locked=bool(own) and all(each.locked or not each.in_use for each in own),
+        nobody=not logins,
+        others=tuple(sorted(others)),
+    )

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 
 from agent.api.presence_reasons import Filling, NoScreen
 from agent.presence.readings import Kind, LastInput
-from agent.presence.sources import desktops, linux, wayland, x11
-from agent.presence.sources.bus import Bus
+from agent.presence.sources import bus, linux, wayland, x11
+from agent.presence.sources.bus import Bus, logind_sessions
 from agent.presence.sources.processor import free_memory, processor
 from agent.presence.sources.programs import ExclusivePrograms
-from agent.presence.sources.sessions_logind import logind_sessions
 from agent.presence.sources.source import FirstThatSees, Screens, Source, Sources, blind
 
 
@@ -21,9 +20,7 @@ def linux_sources(
     """Return the sources of presence that suit the session that the environment tells of."""
     session, screen = Bus("SESSION"), x11.X11Screen(environment)
     last_input, full_screen = _of_session(clock, environment, screen, session)
-    savers = [
-        desktops.bus_screen_saver(session, each) for each in (desktops.GNOME_SAVER, desktops.SAVER)
-    ]
+    savers = [bus.bus_screen_saver(session, each) for each in (bus.GNOME_SAVER, bus.SAVER)]
     if environment.get("DISPLAY") and not environment.get("WAYLAND_DISPLAY"):
         savers.insert(0, x11.x11_screen_saver(screen))
     own_time = linux.LinuxOwnTime()
@@ -49,12 +46,12 @@ def _of_session(
         idle = wayland.WaylandIdle(clock, environment)
         inputs = [
             wayland.wayland_last_input(idle),
-            desktops.mutter_last_input(session, clock),
-            desktops.saver_last_input(session, clock),
+            bus.mutter_last_input(session, clock),
+            bus.saver_last_input(session, clock),
         ]
         awake = [
             wayland.wayland_kept_awake(idle),
-            *(desktops.bus_kept_awake(session, desktop) for desktop in desktops.AWAKE),
+            *(bus.bus_kept_awake(session, desktop) for desktop in bus.AWAKE),
         ]
         return FirstThatSees(inputs, clock), FirstThatSees(awake, clock)
     if environment.get("DISPLAY"):

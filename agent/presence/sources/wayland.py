@@ -8,19 +8,36 @@ There are two such notifications. One counts input alone. The other does not cou
 either while a program keeps the screen on, which films, games and talks do; where the first is idle
 and the second is not, there is such a program. Older compositors have only the second: then
 whoever watches a film counts as somebody who touches the machine, which is right as well.
+
+**The few messages of the Wayland protocol that presence needs, spoken on its socket.**
+
+There is no small maintained client library for Python, and the messages are simple: an object, an
+operation, a length, arguments. Nothing is shown and no input is received: only the globals are
+listed and a few are bound.
 """
 
 from __future__ import annotations
 
 import os
+import socket
 import struct
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-from agent.api.presence_reasons import Filling, ScreenKeptOn
+from agent.api.presence_reasons import CompositorGone, Filling, NoSession, ScreenKeptOn
 from agent.presence.readings import LastInput
-from agent.presence.sources.source import Asked
-from agent.presence.sources.wayland_wire import WaylandConnection, WaylandError
+from agent.presence.sources.source import Asked, SightError
 
+assert sys.platform != "win32"
+
+ANSWER_WITHIN_S = 1.0
+MESSAGE_BYTES_MAX = 65_535
+READ_BYTES = 65_536
+DISPLAY, REGISTRY = 1, 2
+GET_REGISTRY, SYNC, BIND = 1, 0, 0
+ERROR, GLOBAL, GLOBAL_REMOVE, DONE = 0, 0, 1, 0
 NAME = "Wayland"
 NOTIFIER, SEAT = "ext_idle_notifier_v1", "wl_seat"
 GET_IDLE, GET_INPUT_IDLE = 1, 2
@@ -29,6 +46,175 @@ IDLED, RESUMED = 0, 1
 QUIET_MS = 1_000
 AWAKE_AFTER_S = 5.0
 """The two notifications do not come at the same instant."""
+
+
+class WaylandError(SightError):
+    """The compositor cannot be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """Something that the compositor offers."""
+
+    name: int
+    interface: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaylandEvent:
+    """What an object of this client is told."""
+
+    target: int
+    operation: int
+    arguments: bytes
+
+
+class WaylandConnection:
+    """A connection with the globals that there were when it was made."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        self._unread = b""
+        self._last_id = REGISTRY
+        self.globals: dict[int, Global] = {}
+        self.changed = False
+        """A global came or went since."""
+
+    @classmethod
+    def connect(cls, environment: Mapping[str, str] = os.environ) -> WaylandConnection:
+        """Connect to the session's compositor and learn what it offers; raise ``OSError`` when
+        there is none."""
+        connection = cls(_open(socket_path(environment)))
+        try:
+            connection._list_globals()
+        except (OSError, struct.error):
+            connection.close()
+            raise
+        connection.changed = False
+        return connection
+
+    def close(self) -> None:
+        """Close the connection to the compositor."""
+        self._socket.close()
+
+    def find(self, interface: str) -> list[Global]:
+        """Return the globals of an interface; empty when the compositor has none."""
+        return [each for each in self.globals.values() if each.interface == interface]
+
+    def bind(self, wanted: Global, version: int) -> int:
+        """Have an object made for a global of the compositor and return its id; raise ``OSError``
+        when the compositor is gone."""
+        new = self.new_id()
+        text = _text(wanted.interface)
+        self.send(REGISTRY, BIND, struct.pack("=I", wanted.name) + text + _numbers(version, new))
+        return new
+
+    def new_id(self) -> int:
+        """Return a new id for an object that a request makes."""
+        self._last_id += 1
+        return self._last_id
+
+    def ask(self, target: int, operation: int, *arguments: int) -> None:
+        """Send a request whose arguments are all numbers; raise ``OSError`` when the compositor is
+        gone."""
+        self.send(target, operation, _numbers(*arguments))
+
+    def send(self, target: int, operation: int, arguments: bytes) -> None:
+        """Send a request; raise ``OSError`` when the compositor is gone."""
+        size = 8 + len(arguments)
+        self._socket.sendall(struct.pack("=II", target, size << 16 | operation) + arguments)
+
+    def events(self) -> Iterator[WaylandEvent]:
+        """Yield everything that has come for other objects than the display, without waiting; raise
+        ``OSError`` when the compositor is gone."""
+        while self._receive(0.0):
+            pass
+        yield from self._messages()
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _list_globals(self) -> None:
+        self.ask(DISPLAY, GET_REGISTRY, REGISTRY)
+        callback = self.new_id()
+        self.ask(DISPLAY, SYNC, callback)
+        while True:
+            self._receive(ANSWER_WITHIN_S)
+            if any(each.target == callback for each in self._messages()):
+                return
+
+    def _receive(self, wait_s: float) -> bool:
+        """Whether there was anything."""
+        self._socket.settimeout(wait_s)
+        try:
+            data = self._socket.recv(READ_BYTES)
+        except BlockingIOError:
+            return False
+        finally:
+            self._socket.settimeout(ANSWER_WITHIN_S)
+        if not data:
+            raise WaylandError(CompositorGone())
+        self._unread += data
+        return True
+
+    def _messages(self) -> list[WaylandEvent]:
+        found: list[WaylandEvent] = []
+        while len(self._unread) >= 8:
+            target, word = struct.unpack_from("=II", self._unread)
+            size = word >> 16
+            if size < 8:
+                raise WaylandError("the compositor sends something else than Wayland")
+            if len(self._unread) < size:
+                break
+            event = WaylandEvent(target, word & 0xFFFF, self._unread[8:size])
+            self._unread = self._unread[size:]
+            if target == REGISTRY:
+                self._globals(event)
+            elif target == DISPLAY and event.operation == ERROR:
+                raise WaylandError("the compositor has ended the connection")
+            elif target != DISPLAY:
+                found.append(event)
+        return found
+
+    def _globals(self, event: WaylandEvent) -> None:
+        self.changed = True
+        name = struct.unpack_from("=I", event.arguments)[0]
+        if event.operation == GLOBAL_REMOVE:
+            self.globals.pop(name, None)
+            return
+        size = struct.unpack_from("=I", event.arguments, 4)[0]
+        interface = event.arguments[8 : 8 + size - 1].decode("utf-8", "replace")
+        version = struct.unpack_from("=I", event.arguments, 8 + size + -size % 4)[0]
+        self.globals[name] = Global(name, interface, version)
+
+
+def socket_path(environment: Mapping[str, str]) -> Path:
+    """Return where the compositor listens; raise ``WaylandError`` outside a graphical session."""
+    name = environment.get("WAYLAND_DISPLAY", "")
+    folder = environment.get("XDG_RUNTIME_DIR", "")
+    if not name or not (folder or name.startswith("/")):
+        raise WaylandError(NoSession())
+    return Path(folder) / name
+
+
+def _open(path: Path) -> socket.socket:
+    connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connected.settimeout(ANSWER_WITHIN_S)
+    try:
+        connected.connect(str(path))
+    except OSError as error:
+        connected.close()
+        raise WaylandError(f"the compositor at {path} cannot be reached ({error})") from error
+    return connected
+
+
+def _numbers(*values: int) -> bytes:
+    return struct.pack(f"={len(values)}I", *values)
+
+
+def _text(value: str) -> bytes:
+    data = value.encode() + b"\0"
+    return struct.pack("=I", len(data)) + data + bytes(-len(data) % 4)
 
 
 class WaylandIdle:

@@ -2,7 +2,7 @@
 
 ==============  ============================================================================
 ``store``       ``DatasetStore``: keep, lay, read, remove; what everybody else talks to
-``names``       what a dataset is called, and what its files may be; ``manifest`` what a folder is
+``manifest``    what a dataset and its files may be called, and what a folder is
 ``objects``     one file for each content, written whole or not at all; those that are on their
                 way here; how they are laid out for a program
 ``index``       what is known of them besides their content, in SQLite, and what made them

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.storage.datasets.errors import NotKeepable
-from agent.storage.datasets.manifest import Entry
-from agent.storage.datasets.names import fault_of_paths
+from agent.storage.datasets.manifest import Entry, fault_of_paths
 from agent.storage.datasets.objects import Objects, copy_into, digests
 
 

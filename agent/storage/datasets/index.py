@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.protocol.records import DatasetId, TaskId
-from agent.storage.datasets.names import Kind
+from agent.storage.datasets.manifest import Kind
 from agent.storage.errors import UNREADABLE
 from agent.storage.places import make_private_file, write_ahead_log
 

@@ -18,8 +18,17 @@ from agent.protocol.records import Dataset, DatasetId
 from agent.storage.datasets import gathering, index, room
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable
 from agent.storage.datasets.index import Index, Lineage, Row
-from agent.storage.datasets.manifest import Entry, Manifest, decoded, encoded, tree_of
-from agent.storage.datasets.names import Kind, dataset_id, parsed, plain_name
+from agent.storage.datasets.manifest import (
+    Entry,
+    Kind,
+    Manifest,
+    dataset_id,
+    decoded,
+    encoded,
+    parsed,
+    plain_name,
+    tree_of,
+)
 from agent.storage.datasets.objects import LINKS, Objects, Partial, lay_file, remove_file
 from agent.storage.datasets.room import NOTHING_WANTED, Quota, Room, Wanted
 from agent.storage.places import keep_names, make_private_folder
