@@ -12,8 +12,15 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import astuple
 
-from agent.protocol import messages
-from agent.protocol.records import ENDED, PRIORITY_INTERACTIVE, PRIORITY_LOW, TaskState
+from agent.protocol import messages, records
+from agent.protocol.records import (
+    ENDED,
+    PRIORITY_INTERACTIVE,
+    PRIORITY_LOW,
+    Count,
+    ShortText,
+    TaskState,
+)
 
 __all__ = [
     "CLIENT_PROTOCOL",
@@ -44,11 +51,9 @@ __all__ = [
 CLIENT_PROTOCOL = 1
 """Raised when a client of before would misunderstand; additions do not raise it."""
 
-ShortText = Annotated[str, Meta(max_length=256)]
 LongText = Annotated[str, Meta(max_length=65_536)]
 NAME_CHARACTERS_MAX = 128
 WorkflowId = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
-Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 Millis = Annotated[int, Meta(ge=0, le=2**53)]
 Page = Annotated[int, Meta(ge=1, le=2_000)]
 
@@ -64,23 +69,20 @@ WorkflowState = Literal["waiting", "running", "finished", "failed", "cancelled"]
 """``failed`` and ``cancelled`` only when nothing of it goes on any more."""
 
 
-class Dataset(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Dataset(
+    records.Dataset, frozen=True, array_like=False, forbid_unknown_fields=True, omit_defaults=True
+):
     """A file of the flock by its identifier; ``external`` ones live in somebody's database."""
 
-    dataset: Annotated[str, Meta(min_length=1, max_length=256)]
-    size_bytes: Annotated[int, Meta(ge=0, le=2**60)] = 0
-    external: bool = False
 
-
-class Requirements(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Requirements(
+    records.Requirements,
+    frozen=True,
+    array_like=False,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
     """What a machine must have to run a task; empty and zero mean: anything."""
-
-    system: ShortText = ""
-    architecture: ShortText = ""
-    memory_mb: Count = 0
-    disk_mb: Count = 0
-    cores: Count = 0
-    tags: tuple[ShortText, ...] = ()
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

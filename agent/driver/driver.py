@@ -29,13 +29,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from agent.driver.clock import LiveClock
 from agent.driver.outbox import Outbox
 from agent.driver.ports import Audience, Disk, Network, Programs, WithProgram
 from agent.driver.resting import REST_S, RestingLoop
-from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
     CancelFinished,
@@ -66,6 +65,7 @@ from agent.protocol.events import (
     Submit,
 )
 from agent.protocol.messages import Heartbeat, Message
+from agent.protocol.node import Node
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskId
 
@@ -96,24 +96,12 @@ WITH_PROGRAMS: dict[type[WithProgram], Callable[[Programs, Any], None]] = {
 """Who does which of the effects on programs and their data."""
 
 
-class Hosted(Protocol):
-    """The three questions that a node answers; ``agent.protocol.node.Node`` does."""
-
-    def handle(
-        self, event: Event, now: Instant, cause: str = "", *, more: bool = False
-    ) -> list[Effect]: ...
-
-    def next_deadline(self) -> float | None: ...
-
-    def story(self, task: TaskId) -> list[StoryEntry]: ...
-
-
 class Driver:
     """Hosts a node from ``start`` until it has stopped."""
 
     def __init__(
         self,
-        node: Hosted,
+        node: Node,
         network: Network,
         disk: Disk,
         programs: Programs,

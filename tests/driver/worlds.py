@@ -23,6 +23,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import Due, Event
 from agent.protocol.messages import Goodbye, Message
+from agent.protocol.node import Node
 from agent.protocol.reasons import Opaque, StoryEntry
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
 from tests.hosts.waiting import EVENTUALLY_S_MAX
@@ -64,7 +65,7 @@ class HeldDisk:
 
 
 @dataclass
-class Script:
+class Script(Node):
     """A node that answers each event by a function, and keeps what it was told."""
 
     react: Callable[[Event], list[Effect]] = lambda _: []
