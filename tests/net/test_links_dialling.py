@@ -256,7 +256,7 @@ def in_thread(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Everything holds on systems where a socket stays in the loop, too."""
     if request.param and not transfer_words.LEAVES_THE_LOOP:
         pytest.skip("sockets do not leave the loop on this system")
-    monkeypatch.setattr(transfer_pipe, "LEAVES_THE_LOOP", request.param)
+    monkeypatch.setattr(transfer_words, "LEAVES_THE_LOOP", request.param)
 
 
 def sends(size: int) -> Serve:
