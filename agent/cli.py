@@ -44,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except BrokenPipeError:
-        return _unread()
+        _forget_output()  # whoever read it has seen enough (`wingbeat status | head`)
+        return exits.DONE
     except OSError as error:
         return _impossible(error)
 
@@ -102,12 +103,6 @@ def _open_what_is_closed() -> None:
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, os.fdopen(nowhere, mode, encoding="utf-8", closefd=False))
-
-
-def _unread() -> int:
-    """Whoever read the output has seen enough (`wingbeat status | head`)."""
-    _forget_output()
-    return exits.DONE
 
 
 def _impossible(error: OSError) -> int:

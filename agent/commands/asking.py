@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.api.rpc import Method, P, R
+from agent.api.work import SHOW, Show, ShowReply
 from agent.client import (
     BlockingClient,
     Client,
@@ -22,6 +24,8 @@ from agent.commands import exits
 from agent.commands.columns import complain
 from agent.commands.parsing import PROGRAM, Options, Use
 from agent.commands.showing import plain, show_json, show_lines
+
+PAGE = 1_000
 
 
 class _Failure(Struct, frozen=True):
@@ -74,6 +78,14 @@ def ask(
         return exits.FAILED if bad(answer) else exits.DONE
 
     return with_client(asked)(options)
+
+
+async def whole(client: Client, reply: ShowReply) -> ShowReply:
+    """Return a workflow with all of its tasks, of which the first page was answered."""
+    name, tasks = reply.workflow.workflow, list(reply.tasks)
+    for first in range(PAGE, reply.workflow.tasks, PAGE):
+        tasks += (await client.call(SHOW, Show(name, first, PAGE))).tasks
+    return replace(reply, tasks=tuple(tasks))
 
 
 def tell(options: Options, answer: Struct, lines: Iterable[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -14,12 +13,11 @@ from agent.api.datasets import DATASET_FILES, READ_DATASET, DatasetFiles, FilesR
 from agent.api.values import TaskState
 from agent.api.work import SHOW, WHY, Show, TaskView, Why
 from agent.client import Client, RequestError
-from agent.commands.asking import fail, tell, with_loop
+from agent.commands.asking import PAGE, fail, tell, whole, with_loop
 from agent.commands.drawing import transfer_bar
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import size
 
-PAGE = 1_000
 FILES_PAGE = 10_000
 EXECUTABLE = 0o755
 _STRANGE = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
@@ -33,14 +31,6 @@ class Fetched(Struct, frozen=True):
     path: str = ""
     size_bytes: int = 0
     external: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    task: TaskView
-    number: int
-    dataset: str
-    external: bool
 
 
 @command(
@@ -95,29 +85,19 @@ def _line(fetched: Fetched) -> str:
 
 
 async def _save_results(client: Client, options: Options, folder: Path) -> list[Fetched]:
-    results = await _results(client, options.what, every=options.all)
-    fetched = []
-    for each in results:
-        if each.external:
-            fetched.append(Fetched(each.task.name, each.dataset, external=True))
-            continue
-        several = len(each.task.outputs) > 1
-        fallback = f"{each.task.name}-{each.number}" if several else each.task.name
-        fetched.append(
-            await _save(client, each.dataset, folder / _plain(each.task.name), fallback, each.task)
-        )
-    return fetched
-
-
-async def _results(client: Client, what: str, *, every: bool) -> list[_Result]:
-    tasks = await _tasks(client, what)
+    tasks = await _tasks(client, options.what)
     needed = {need for task in tasks for need in task.needs} if len(tasks) > 1 else set()
-    return [
-        _Result(task, number, made.dataset, made.external)
-        for task in tasks
-        if task.state is TaskState.TERMINATED and (every or task.task not in needed)
-        for number, made in enumerate(task.outputs, 1)
-    ]
+    finished = [task for task in tasks if task.state is TaskState.TERMINATED]
+    fetched = []
+    for task in (each for each in finished if options.all or each.task not in needed):
+        for number, made in enumerate(task.outputs, 1):
+            fallback = f"{task.name}-{number}" if len(task.outputs) > 1 else task.name
+            fetched.append(
+                Fetched(task.name, made.dataset, external=True)
+                if made.external
+                else await _save(client, made.dataset, folder / _plain(task.name), fallback, task)
+            )
+    return fetched
 
 
 async def _tasks(client: Client, what: str) -> list[TaskView]:
@@ -129,10 +109,7 @@ async def _tasks(client: Client, what: str) -> list[TaskView]:
             return [(await client.call(WHY, Why(what))).task]
         except RequestError as error:
             raise (error if "/" in what else unknown) from error
-    tasks = list(reply.tasks)
-    for first in range(PAGE, reply.workflow.tasks, PAGE):
-        tasks += (await client.call(SHOW, Show(reply.workflow.workflow, first, PAGE))).tasks
-    return tasks
+    return list((await whole(client, reply)).tasks)
 
 
 async def _save(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
 from msgspec import Struct
 
 from agent.api.history import RUNS, Runs, RunsReply, RunView
@@ -23,9 +22,9 @@ from agent.api.work import (
     TaskView,
     Why,
 )
-from agent.client import BlockingClient
+from agent.client import BlockingClient, Client
 from agent.commands import exits
-from agent.commands.asking import ask, with_client
+from agent.commands.asking import PAGE, ask, whole, with_client, with_loop
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import (
     ago,
@@ -40,7 +39,6 @@ from agent.commands.showing import (
     size,
 )
 
-PAGE = 1_000
 LATEST = 20
 LATEST_MAX = 2_000
 PRIORITIES = {number: name for name, number in PRIORITY_NAMES.items()}
@@ -87,19 +85,16 @@ def _show_node(reply: StatusReply) -> None:
         show_lines([f"{hidden} earlier ones are not shown; `wingbeat status --all` shows them."])
 
 
-@with_client
-def _workflow(options: Options, client: BlockingClient) -> int:
+@with_loop
+async def _workflow(options: Options, client: Client) -> int:
     """All tasks, however many pages they are."""
-    reply = client.call(SHOW, Show(options.workflow, limit=PAGE))
-    tasks = list(reply.tasks)
-    for first in range(PAGE, reply.workflow.tasks, PAGE):
-        tasks += client.call(SHOW, Show(reply.workflow.workflow, first, PAGE)).tasks
+    reply = await whole(client, await client.call(SHOW, Show(options.workflow, limit=PAGE)))
     if options.json:
-        show_json(msgspec.structs.replace(reply, tasks=tuple(tasks)))
+        show_json(reply)
         return exits.DONE
     show_lines([counts_told(reply.workflow)])
     show_rows(
-        tasks,
+        reply.tasks,
         TASK=lambda task: task.name,
         STATE=lambda task: task.state.value,
         ON=lambda task: task.host,

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
-from contextlib import contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
 
 from msgspec import Struct
 
@@ -154,20 +154,16 @@ def _run(home: Home, options: Options, ending: Ending, started: Started) -> str:
 
 
 async def _live_with_clients(home: Home, options: Options, ending: Ending, started: Started) -> str:
-    servers: list[ControlServer] = []
+    async with AsyncExitStack() as ended:
 
-    async def serve(agent: Agent) -> None:
-        server = ControlServer(agent, home.data)
-        await server.start()
-        agent.member_clients.serve(server.serve_member)
-        servers.append(server)
-        started(_running(agent, server))
+        async def serve(agent: Agent) -> None:
+            server = ControlServer(agent, home.data)
+            await server.start()
+            ended.push_async_callback(server.stop)
+            agent.member_clients.serve(server.serve_member)
+            started(_running(agent, server))
 
-    try:
         return await live(home, options, ending, serve)
-    finally:
-        for server in servers:
-            await server.stop()
 
 
 async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> str:

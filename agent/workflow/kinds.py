@@ -56,11 +56,9 @@ class Kind(Protocol):
 
     def read(self, node: Node, what: What, faults: Faults) -> Any | None:
         """Return the value; None after a fault. ``what`` is what the file's author calls it."""
-        ...
 
     def schema(self, *, variables: bool = False) -> Schema:
         """Return what fits as JSON Schema. ``variables``: ``${name}`` may stand for it."""
-        ...
 
 
 def scalar(node: Node, what: What, wanted: Value, faults: Faults) -> Scalar | None:

@@ -53,7 +53,6 @@ class Client(Protocol):
 
     async def call(self, method: Method[P, R], params: P) -> R:
         """Ask, and wait for the answer."""
-        ...
 
 
 async def add(
