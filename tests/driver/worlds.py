@@ -12,10 +12,7 @@ from agent.driver.ports import TaskNotice
 from agent.protocol.clock import Instant
 from agent.protocol.effects import (
     Answer,
-    CopyCheckpoint,
-    CopyOutputs,
     Effect,
-    Fetch,
     Identity,
     Persist,
     StartChild,
@@ -108,29 +105,10 @@ class World:
         del reason
         self.done.append(("unlink", peer))
 
-    def fetch(self, effect: Fetch) -> None:
-        self.done.append(("fetch", effect.task))
+    def _of_programs(self, *given: object, **named: object) -> None:
+        raise AssertionError(f"no script has programs: {given}, {named}")
 
-    def start(self, effect: StartChild) -> None:
-        self.done.append(("start", effect.task))
-
-    def suspend(self, task: TaskId, run: RunName) -> None:
-        del run
-        self.done.append(("suspend", task))
-
-    def resume(self, task: TaskId, run: RunName) -> None:
-        del run
-        self.done.append(("resume", task))
-
-    def stop(self, task: TaskId, run: RunName, reason: str) -> None:
-        del run, reason
-        self.done.append(("stop", task))
-
-    def copy(self, effect: CopyOutputs) -> None:
-        self.done.append(("copy", effect.task))
-
-    def copy_checkpoint(self, effect: CopyCheckpoint) -> None:
-        self.done.append(("copy checkpoint", effect.task))
+    fetch = start = suspend = resume = stop = copy = copy_checkpoint = _of_programs
 
     def answered(self, answer: Answer) -> None:
         self.done.append(answer.request)
