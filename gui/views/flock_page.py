@@ -72,11 +72,11 @@ class FlockPage(QWidget):
             self,
         )
         self.table = Table(self.rows, "machines", tr("Machines"))
-        self.table.chosen.connect(self._chosen)
         self.filter = filter_field("flockFilter", self.rows.type)
         self.invite = button(tr("Invite …"), "invite", self._invite, "invite", primary=True)
         self.expel = button(tr("Expel …"), "expel", self._expel, "expel")
         self.expel.setEnabled(False)
+        self.table.chosen.connect(lambda each: self.expel.setEnabled(bool(each and not each.own)))
         self.name = quiet()
         self.timeline = WorkflowTimeline(context)
         self.statistics = Statistics(context)
@@ -138,9 +138,6 @@ class FlockPage(QWidget):
         add_copy(menu, machine.view.node)
         menu.popup(place)
         return menu
-
-    def _chosen(self, machine: Machine | None) -> None:
-        self.expel.setEnabled(bool(machine and not machine.own))
 
     def _invite(self) -> None:
         self._dialog = InviteDialog(self._context, self)

@@ -81,7 +81,12 @@ class LogPage(QWidget):
         self.text = log_field("agentLog", tr("Log of the agent"))
         self.note = quiet()
         copy = tool(tr("Copy"), "logCopy", lambda: copy_text(self.text), "copy")
-        export = tool(tr("Export …"), "logExport", self._export, "export")
+        export = tool(
+            tr("Export …"),
+            "logExport",
+            lambda: export_text(self, self.text, "wingbeat.log", self.note.setText),
+            "export",
+        )
         choices = (self.machine, self.severity, self.filter, self.follow, copy, export)
         head = row(title(tr("Log")), self.note, "stretch", *choices, margins=HEAD_MARGINS)
         column(head, (self.text, 1), on=self, spacing=0)
@@ -151,7 +156,7 @@ class LogPage(QWidget):
                 client, wish, lambda reply: bridge.tell(self, took, reply)
             ),
             None,
-            self._failed,
+            self.note.setText,
             self.machine.currentData(),
         )
 
@@ -168,9 +173,6 @@ class LogPage(QWidget):
         self._unwritten.extend(reply.lines)
         self._write()
         self.note.setText("" if self._lines else tr("No line is like that"))
-
-    def _failed(self, sentence: str) -> None:
-        self.note.setText(sentence)
 
     def _follow_changed(self, on: bool) -> None:
         if on:
@@ -189,9 +191,6 @@ class LogPage(QWidget):
         self.text.clear()
         self._unwritten = deque(self._lines)
         self._write()
-
-    def _export(self) -> None:
-        export_text(self, self.text, "wingbeat.log", self._failed)
 
 
 async def follow_agent_log(

@@ -25,20 +25,25 @@ class LogWindow(QWidget):
         away = Qt.WidgetAttribute.WA_DeleteOnClose
         set_up(self, "logWindow", windowTitle=heading, attribute=away)
         self.resize(90 * GRID, 60 * GRID)
-        self._name = f"{task.workflow}-{task.name}.log".replace("/", "-")
+        name = f"{task.workflow}-{task.name}.log".replace("/", "-")
         self.text = log_field("taskLogText", tr("Output of {task}", task=task.name))
         self.note = quiet(state_words(task.state), "taskLogNote")
         self.search = filter_field("taskLogSearch", self._find_first, tr("Search …"))
         self.search.returnPressed.connect(self._find_next)
         copy = button(tr("Copy"), "taskLogCopy", lambda: copy_text(self.text), "copy")
-        export = button(tr("Export …"), "taskLogExport", self._export, "export")
+        export = button(
+            tr("Export …"),
+            "taskLogExport",
+            lambda: export_text(self, self.text, name, self.note.setText),
+            "export",
+        )
         acts = (self.search, copy, export)
         margins = (2 * GRID, GRID, 2 * GRID, GRID)
         head = row(strong(task.name), self.note, "stretch", *acts, margins=margins)
         column(head, (self.text, 1), on=self, spacing=0)
         QShortcut(QKeySequence("Esc"), self, self.close)
         QShortcut(QKeySequence("Ctrl+F"), self, self.search.setFocus)
-        context.bridge.follow_log(self, TaskLog(task.task), self._took, self._failed)
+        context.bridge.follow_log(self, TaskLog(task.task), self._took, self.note.setText)
 
     def _took(self, part: TaskLogPart) -> None:
         write_at_end(self.text, lambda cursor: cursor.insertText(part.text))
@@ -47,9 +52,6 @@ class LogWindow(QWidget):
         self.note.setText(f"{said} {where}".strip())
         if part.over and not part.size_bytes:
             self.note.setText(tr("It has said nothing."))
-
-    def _failed(self, sentence: str) -> None:
-        self.note.setText(sentence)
 
     def _find_first(self, typed: str) -> None:
         self.text.moveCursor(QTextCursor.MoveOperation.Start)
@@ -60,6 +62,3 @@ class LogWindow(QWidget):
         if not self.text.find(self.search.text()):
             self.text.moveCursor(QTextCursor.MoveOperation.Start)
             self.text.find(self.search.text())
-
-    def _export(self) -> None:
-        export_text(self, self.text, self._name, self._failed)

@@ -157,7 +157,7 @@ class SubmitSheet(Sheet):
                 self._show()
 
         self._context.bridge.work(
-            self, lambda: self._preview.check(file.path, values), done, self._failed
+            self, lambda: self._preview.check(file.path, values), done, self.summary.setText
         )
 
     def _mark(self, file: _File) -> None:
@@ -348,9 +348,6 @@ class SubmitSheet(Sheet):
         self._tell_submit()
         if all(each.sending for each in self._files) and not self._told_more:
             self.accept()
-
-    def _failed(self, sentence: str) -> None:
-        self.summary.setText(sentence)
 
 
 def _news_of_waits(file: _File, reply: Submitted) -> bool:
