@@ -1,4 +1,4 @@
-"""A keeper of a flock that listens, for tests of who joins it."""
+"""A keeper of a flock that listens, for tests of who joins it; and two nodes with a link."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from agent.net.membership import Membership
 from tests.net.flocks import Door, first, open_door
+from tests.net.test_links_nodes import Node, linked, nodes
 
 
 @pytest.fixture
@@ -22,3 +23,21 @@ async def door(keeper: Membership) -> AsyncIterator[Door]:
     """Where it listens, until the end of the test."""
     async with open_door(keeper) as found:
         yield found
+
+
+@pytest.fixture
+async def pair() -> AsyncIterator[list[Node]]:
+    """Two nodes that are linked with each other."""
+    async with nodes("ant", "bee") as made:
+        await linked(*made)
+        yield made
+
+
+@pytest.fixture
+def ant(pair: list[Node]) -> Node:
+    return pair[0]
+
+
+@pytest.fixture
+def bee(pair: list[Node]) -> Node:
+    return pair[1]

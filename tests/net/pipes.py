@@ -6,8 +6,8 @@ import hashlib
 import io
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO, cast
 
@@ -56,6 +56,18 @@ def served(serve: Callable[[SocketEnd], object]) -> tuple[SocketEnd, threading.T
     thread = threading.Thread(target=work)
     thread.start()
     return ours, thread
+
+
+@contextmanager
+def serving(serve: Callable[[SocketEnd], object]) -> Iterator[SocketEnd]:
+    """The same for a block; who serves comes to its end behind it."""
+    pipe, thread = served(serve)
+    try:
+        yield pipe
+    finally:
+        pipe.close()
+        thread.join(LIMIT_S)
+    assert not thread.is_alive()
 
 
 def answered(pipe: SocketEnd, word: Word) -> Word | None:

@@ -28,7 +28,6 @@ from agent.net.discovery import (
     Discovery,
     DiscoveryCallbacks,
     Sighting,
-    explained_trouble,
     own_record,
     read_record,
 )
@@ -223,21 +222,6 @@ async def test_typed_addresses_are_told_where_multicast_does_not_work(
         monkeypatch.setattr(discovery, "TRY_AGAIN_S", 0.02)
         await eventually(lambda: ant.trouble == "")
     await ant.stop()
-
-
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [
-        (PermissionError(errno.EPERM, "no"), "does not allow"),
-        (OSError(errno.ENODEV, "no"), "no network is up"),
-        (OSError(errno.EIO, "strange"), "strange"),
-        (RuntimeError("No interfaces to listen on"), "No interfaces"),
-    ],
-)
-def test_trouble_is_one_sentence(error: Exception, why: str) -> None:
-    sentence = explained_trouble(error)
-    assert why in sentence
-    assert sentence.endswith("give addresses by hand.")
 
 
 def test_the_watch_tells_addresses_from_sleep() -> None:

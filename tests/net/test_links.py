@@ -23,19 +23,17 @@ def beat(number: int) -> Heartbeat:
     return Heartbeat(number, 0, 0, 0, 0, "", (0, 0))
 
 
-async def test_messages_and_gossip_arrive_in_order_both_ways() -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        messages: list[Message] = [beat(number) for number in range(50)]
-        for message in messages:
-            ant.links.send(["bee"], message)
-        assert ant.links.gossip("bee", b"roster")
-        bee.links.send(["ant"], Goodbye("late"))
-        await bee.until(lambda: len(bee.told) == 52)
-        await ant.until(lambda: len(ant.told) == 2)
-        expected = [("received", "ant", message) for message in messages]
-        assert bee.told == [("linked", "ant"), *expected, ("gossip", "ant", b"roster")]
-        assert ant.told == [("linked", "bee"), ("received", "bee", Goodbye("late"))]
+async def test_messages_and_gossip_arrive_in_order_both_ways(ant: Node, bee: Node) -> None:
+    messages: list[Message] = [beat(number) for number in range(50)]
+    for message in messages:
+        ant.links.send(["bee"], message)
+    assert ant.links.gossip("bee", b"roster")
+    bee.links.send(["ant"], Goodbye("late"))
+    await bee.until(lambda: len(bee.told) == 52)
+    await ant.until(lambda: len(ant.told) == 2)
+    expected = [("received", "ant", message) for message in messages]
+    assert bee.told == [("linked", "ant"), *expected, ("gossip", "ant", b"roster")]
+    assert ant.told == [("linked", "bee"), ("received", "bee", Goodbye("late"))]
 
 
 async def test_one_message_goes_to_all_who_are_linked() -> None:
@@ -56,28 +54,24 @@ async def test_what_is_sent_on_being_linked_arrives_first() -> None:
         assert ant.told == [("linked", "bee"), ("received", "bee", AskStatus())]
 
 
-async def test_the_report_tells_of_the_link() -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        ant.links.send(["bee"], AskStatus())
-        await bee.until(lambda: bool(bee.heard("received")))
-        await eventually(lambda: ant.links.report()[0].round_trip_s is not None)
-        (here,), (there,) = ant.links.report(), bee.links.report()
-        assert (here.peer, here.name, here.dialled) == ("bee", "Bee", True)
-        assert (there.peer, there.name, there.dialled) == ("ant", "Ant", False)
-        assert here.address == bee.address
-        assert here.traffic.messages_out == there.traffic.messages_in == 1
+async def test_the_report_tells_of_the_link(ant: Node, bee: Node) -> None:
+    ant.links.send(["bee"], AskStatus())
+    await bee.until(lambda: bool(bee.heard("received")))
+    await eventually(lambda: ant.links.report()[0].round_trip_s is not None)
+    (here,), (there,) = ant.links.report(), bee.links.report()
+    assert (here.peer, here.name, here.dialled) == ("bee", "Bee", True)
+    assert (there.peer, there.name, there.dialled) == ("ant", "Ant", False)
+    assert here.address == bee.address
+    assert here.traffic.messages_out == there.traffic.messages_in == 1
 
 
-async def test_why_a_link_is_gone_is_known_until_there_is_another() -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        ant.links.unlink("bee", "silent for 5.5 s")
-        (refusal,) = ant.links.refusals()
-        assert (refusal.peer, refusal.cause) == ("bee", Cause.LOST)
-        assert refusal.text == "Its link is gone: silent for 5.5 s."
-        await ant.until(lambda: "bee" in ant.links.linked)
-        assert ant.links.refusals() == ()
+async def test_why_a_link_is_gone_is_known_until_there_is_another(ant: Node, bee: Node) -> None:
+    ant.links.unlink("bee", "silent for 5.5 s")
+    (refusal,) = ant.links.refusals()
+    assert (refusal.peer, refusal.cause) == ("bee", Cause.LOST)
+    assert refusal.text == "Its link is gone: silent for 5.5 s."
+    await ant.until(lambda: "bee" in ant.links.linked)
+    assert ant.links.refusals() == ()
 
 
 # -- one link per pair -------------------------------------------------------------------------
@@ -108,13 +102,11 @@ async def test_there_is_one_link_when_both_know_each_other() -> None:
             assert ant.links.report()[0].dialled
 
 
-async def test_a_second_connection_does_not_replace_a_link_that_lives() -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        _, refusal = await ant.links._reception.dial([bee.address], "bee")
-        assert refusal is not None
-        assert refusal.cause is Cause.DUPLICATE
-        assert ant.comings_and_goings("bee") == bee.comings_and_goings("ant") == ["linked"]
+async def test_a_second_connection_does_not_replace_a_link_that_lives(ant: Node, bee: Node) -> None:
+    _, refusal = await ant.links._reception.dial([bee.address], "bee")
+    assert refusal is not None
+    assert refusal.cause is Cause.DUPLICATE
+    assert ant.comings_and_goings("bee") == bee.comings_and_goings("ant") == ["linked"]
 
 
 async def test_a_copied_identity_does_not_throw_the_first_one_out() -> None:
@@ -202,66 +194,58 @@ async def higher_dials() -> None:
 # -- ends --------------------------------------------------------------------------------------
 
 
-async def test_unlinking_is_told_here_as_found_and_there_as_said() -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        ant.links.send(["bee"], Goodbye("tired"))
-        ant.links.unlink("bee", "said goodbye")
-        assert ant.heard("unlinked") == []
-        await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", False)])
-        await bee.until(lambda: bee.heard("unlinked") == [("unlinked", "ant", True)])
-        assert bee.heard("received") == [("received", "ant", Goodbye("tired"))]
+async def test_unlinking_is_told_here_as_found_and_there_as_said(ant: Node, bee: Node) -> None:
+    ant.links.send(["bee"], Goodbye("tired"))
+    ant.links.unlink("bee", "said goodbye")
+    assert ant.heard("unlinked") == []
+    await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", False)])
+    await bee.until(lambda: bee.heard("unlinked") == [("unlinked", "ant", True)])
+    assert bee.heard("received") == [("received", "ant", Goodbye("tired"))]
 
 
-async def test_a_connection_that_times_out_was_not_reset_by_the_peer() -> None:
+async def test_a_connection_that_times_out_was_not_reset_by_the_peer(ant: Node, bee: Node) -> None:
     """What the system reports of a cable that was cut."""
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        connection = bee.links._links["ant"]._connection
-        connection.error = TimeoutError(errno.ETIMEDOUT, "timed out")
-        assert connection.raw is not None
-        connection.raw.abort()
-        await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
-        await ant.until(lambda: ("unlinked", "bee", True) in ant.told)
+    connection = bee.links._links["ant"]._connection
+    connection.error = TimeoutError(errno.ETIMEDOUT, "timed out")
+    assert connection.raw is not None
+    connection.raw.abort()
+    await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
+    await ant.until(lambda: ("unlinked", "bee", True) in ant.told)
 
 
-async def test_a_link_comes_back_after_it_was_unlinked() -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        bee.links.unlink("ant", "silent for 5 s")
-        await ant.until(lambda: len(ant.comings_and_goings("bee")) == 3)
-        await bee.until(lambda: len(bee.comings_and_goings("ant")) == 3)
-        assert ant.comings_and_goings("bee") == ["linked", "unlinked", "linked"]
-        assert bee.comings_and_goings("ant") == ["linked", "unlinked", "linked"]
+async def test_a_link_comes_back_after_it_was_unlinked(ant: Node, bee: Node) -> None:
+    bee.links.unlink("ant", "silent for 5 s")
+    await ant.until(lambda: len(ant.comings_and_goings("bee")) == 3)
+    await bee.until(lambda: len(bee.comings_and_goings("ant")) == 3)
+    assert ant.comings_and_goings("bee") == ["linked", "unlinked", "linked"]
+    assert bee.comings_and_goings("ant") == ["linked", "unlinked", "linked"]
 
 
 def causes_at(node: Node) -> list[Cause]:
     return [each.cause for each in node.links.refusals()]
 
 
-async def test_a_stopped_peer_is_a_reset_and_is_dialled_until_it_is_back() -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        port = bee.links.port
-        await bee.links.stop()
-        await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", True)])
-        await eventually(lambda: causes_at(ant) not in ([], [Cause.LOST]))
-        assert ant.links.refusals()[0].cause is Cause.UNREACHABLE
-        await bee.start(port)
-        await ant.until(lambda: ant.comings_and_goings("bee") == ["linked", "unlinked", "linked"])
-        assert ant.links.refusals() == ()
+async def test_a_stopped_peer_is_a_reset_and_is_dialled_until_it_is_back(
+    ant: Node, bee: Node
+) -> None:
+    port = bee.links.port
+    await bee.links.stop()
+    await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", True)])
+    await eventually(lambda: causes_at(ant) not in ([], [Cause.LOST]))
+    assert ant.links.refusals()[0].cause is Cause.UNREACHABLE
+    await bee.start(port)
+    await ant.until(lambda: ant.comings_and_goings("bee") == ["linked", "unlinked", "linked"])
+    assert ant.links.refusals() == ()
 
 
-async def test_the_expelled_are_cut_off_and_told_why() -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        bee.expelled.add("ant")
-        bee.links.expel("ant", "expelled")
-        await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", True)])
-        await eventually(lambda: causes_at(ant) not in ([], [Cause.LOST]))
-        refusal = ant.links.refusals()[0]
-        assert refusal.peer == "bee"
-        assert refusal.text == "It refuses this node: ant was expelled from the flock."
+async def test_the_expelled_are_cut_off_and_told_why(ant: Node, bee: Node) -> None:
+    bee.expelled.add("ant")
+    bee.links.expel("ant", "expelled")
+    await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", True)])
+    await eventually(lambda: causes_at(ant) not in ([], [Cause.LOST]))
+    refusal = ant.links.refusals()[0]
+    assert refusal.peer == "bee"
+    assert refusal.text == "It refuses this node: ant was expelled from the flock."
 
 
 async def test_strangers_are_refused_in_words_on_both_sides() -> None:

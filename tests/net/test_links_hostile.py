@@ -210,31 +210,27 @@ async def until_goodbye(ant: Rogue) -> int:
         passed += len(body)
 
 
-async def test_records_keep_their_order_among_themselves() -> None:
+async def test_records_keep_their_order_among_themselves(ant: Node, bee: Node) -> None:
     """The small last piece of a table does not pass the large ones before it."""
 
     lives = tuple(TaskLife(f"{number:036}", Life()) for number in range(3_000))
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        for _ in range(5):
-            bee.links.send(["ant"], Records(lives=lives))
-        bee.links.send(["ant"], Records(last=True))
-        bee.links.send(["ant"], AskStatus())
-        await ant.until(lambda: len(ant.heard("received")) == 7)
-        messages = [message for _, _, message in ant.heard("received")]
-        assert (messages[0], messages[-1]) == (AskStatus(), Records(last=True))
+    for _ in range(5):
+        bee.links.send(["ant"], Records(lives=lives))
+    bee.links.send(["ant"], Records(last=True))
+    bee.links.send(["ant"], AskStatus())
+    await ant.until(lambda: len(ant.heard("received")) == 7)
+    messages = [message for _, _, message in ant.heard("received")]
+    assert (messages[0], messages[-1]) == (AskStatus(), Records(last=True))
 
 
 async def test_a_message_that_no_peer_would_take_is_not_sent(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, ant: Node, bee: Node
 ) -> None:
-    async with nodes("ant", "bee") as (ant, bee):
-        await linked(ant, bee)
-        monkeypatch.setattr(links, "fits", lambda data: len(data) < 100)
-        ant.links.send(["bee"], Goodbye("x" * 200))
-        ant.links.send(["bee"], AskStatus())
-        await ant.until(lambda: ("dropped", "bee") in ant.told)
-        await bee.until(lambda: bee.heard("received") == [("received", "ant", AskStatus())])
+    monkeypatch.setattr(links, "fits", lambda data: len(data) < 100)
+    ant.links.send(["bee"], Goodbye("x" * 200))
+    ant.links.send(["bee"], AskStatus())
+    await ant.until(lambda: ("dropped", "bee") in ant.told)
+    await bee.until(lambda: bee.heard("received") == [("received", "ant", AskStatus())])
 
 
 # -- too little --------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ from tests.net.pipes import (
     digest_of,
     hashes_of,
     served,
+    serving,
 )
 
 LARGE = bytes(range(256)) * (2 * PIECE_BYTES // 256) + b"the rest"
@@ -87,11 +88,8 @@ def received(pipe: SocketEnd, size: int) -> bytes:
 )
 def test_each_question_has_its_answer_and_another_may_follow(word: Word, answer: Word) -> None:
     source = MemorySource(CONTENTS, 17, "data", b"manifest")
-    pipe, holder = served(giving(source))
-    assert (answered(pipe, word), answered(pipe, word)) == (answer, answer)
-    pipe.close()
-    holder.join(LIMIT_S)
-    assert not holder.is_alive()
+    with serving(giving(source)) as pipe:
+        assert (answered(pipe, word), answered(pipe, word)) == (answer, answer)
 
 
 @pytest.mark.parametrize(
@@ -99,11 +97,9 @@ def test_each_question_has_its_answer_and_another_may_follow(word: Word, answer:
 )
 def test_of_a_content_the_piece_is_given_that_was_asked_for(offset: int, size: int) -> None:
     content = SMALL if size <= len(SMALL) else LARGE
-    pipe, holder = served(giving(MemorySource(CONTENTS)))
-    assert answered(pipe, AskBytes(digest_of(content), offset, size)) == Follow(size)
-    assert received(pipe, size) == content[offset : offset + size]
-    pipe.close()
-    holder.join(LIMIT_S)
+    with serving(giving(MemorySource(CONTENTS))) as pipe:
+        assert answered(pipe, AskBytes(digest_of(content), offset, size)) == Follow(size)
+        assert received(pipe, size) == content[offset : offset + size]
 
 
 @pytest.mark.parametrize(("length", "told"), [(1_000, 1_000), (1_001, 1_000)])
@@ -112,10 +108,8 @@ def test_a_long_reason_is_cut(length: int, told: int) -> None:
         def verify(self, digest: str) -> bytes:  # noqa: ARG002
             raise OSError("x" * length)
 
-    pipe, holder = served(giving(Wordy({})))
-    assert answered(pipe, AskHashes(DIGEST)) == Refused("x" * told)
-    pipe.close()
-    holder.join(LIMIT_S)
+    with serving(giving(Wordy({}))) as pipe:
+        assert answered(pipe, AskHashes(DIGEST)) == Refused("x" * told)
 
 
 def test_what_becomes_shorter_while_it_is_given_ends_the_transfer() -> None:
@@ -130,12 +124,10 @@ def test_what_becomes_shorter_while_it_is_given_ends_the_transfer() -> None:
             file.seek = shrunk  # type: ignore[method-assign]
             return file
 
-    pipe, holder = served(giving(Shrinking({SMALL_DIGEST: SMALL})))
-    assert answered(pipe, AskBytes(SMALL_DIGEST, 0, 12)) == Follow(12)
-    with pytest.raises(ConnectionResetError, match="before its end"):
-        received(pipe, 12)
-    holder.join(LIMIT_S)
-    pipe.close()
+    with serving(giving(Shrinking({SMALL_DIGEST: SMALL}))) as pipe:
+        assert answered(pipe, AskBytes(SMALL_DIGEST, 0, 12)) == Follow(12)
+        with pytest.raises(ConnectionResetError, match="before its end"):
+            received(pipe, 12)
 
 
 def test_what_is_offered_is_asked_for_until_it_is_taken() -> None:
@@ -147,19 +139,17 @@ def test_what_is_offered_is_asked_for_until_it_is_taken() -> None:
         assert received(pipe, 11) == SMALL
         say(pipe, Taken(("tree:1",)))
 
-    pipe, thread = served(keeper)
-    assert transfer_words.offer(pipe, source, ("tree:1",)) == Taken(("tree:1",))
-    assert source.asked == ["open"]
-    pipe.close()
-    thread.join(LIMIT_S)
+    with serving(keeper) as pipe:
+        assert transfer_words.offer(pipe, source, ("tree:1",)) == Taken(("tree:1",))
+        assert source.asked == ["open"]
 
 
 def test_who_ends_before_it_took_an_offer_has_not_taken_it() -> None:
-    pipe, thread = served(hear)
-    with pytest.raises(ConnectionResetError, match="before it had everything"):
+    with (
+        serving(hear) as pipe,
+        pytest.raises(ConnectionResetError, match="before it had everything"),
+    ):
         transfer_words.offer(pipe, MemorySource(CONTENTS), ("tree:1",))
-    thread.join(LIMIT_S)
-    pipe.close()
 
 
 @pytest.mark.parametrize(
@@ -181,11 +171,9 @@ def test_what_no_agent_says_ends_the_transfer(said: bytes, fault: str) -> None:
             giving(MemorySource(CONTENTS))(pipe)
         pipe.send(b"seen")
 
-    pipe, holder = served(serve)
-    pipe.send(said)
-    assert received(pipe, 4) == b"seen"
-    holder.join(LIMIT_S)
-    pipe.close()
+    with serving(serve) as pipe:
+        pipe.send(said)
+        assert received(pipe, 4) == b"seen"
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 10])
@@ -193,11 +181,8 @@ def test_a_word_that_breaks_off_is_no_end(size: int) -> None:
     def serve(pipe: SocketEnd) -> None:
         pipe.send(packed(AskHashes(DIGEST))[:size])
 
-    pipe, holder = served(serve)
-    with pytest.raises(ConnectionResetError, match="before its end"):
+    with serving(serve) as pipe, pytest.raises(ConnectionResetError, match="before its end"):
         hear(pipe)
-    holder.join(LIMIT_S)
-    pipe.close()
 
 
 # -- who wants it ------------------------------------------------------------------------------
