@@ -19,8 +19,7 @@ from agent.protocol.effects import TaskMoved
 from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
 from agent.protocol.records import Dataset, DatasetId, NodeId, TaskState
-from agent.storage.datasets.backend import Sharing
-from agent.storage.datasets.backends import open_backend
+from agent.storage.datasets.backend import Backend, Sharing
 from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
@@ -28,6 +27,8 @@ from agent.storage.datasets.store import DatasetStore
 WANTED_S_MAX = 30.0
 
 log = logging.getLogger(__name__)
+EMBEDDED = "embedded"
+POSTGRESQL = ("postgresql://", "postgres://")
 
 
 class NodeDatasets:
@@ -224,3 +225,17 @@ class NodeDatasets:
         here = [each for each in lineage if self.store.has(each.dataset)]
         if here:
             self.store.note_lineage(here)
+
+
+def open_backend(url: str) -> Backend | None:
+    """Open the back end that a URL names; return None when results stay on the nodes themselves.
+    Raise ``BackendError`` for a URL that cannot be used."""
+    if url in ("", EMBEDDED):
+        return None
+    if url.startswith(POSTGRESQL):
+        from agent.storage.datasets.backend_postgresql import PostgresqlBackend
+
+        return PostgresqlBackend(url)
+    from agent.storage.datasets.backend_folder import FolderBackend
+
+    return FolderBackend(url)

@@ -20,11 +20,10 @@ from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode, Failure, Problem
 from agent.api.session import FlockChanged
 from agent.flock.own_node import OwnNode
-from agent.net.certificates import Member
+from agent.net.certificates import Member, Refusal
 from agent.net.dialling import connect
 from agent.net.link_tls import Streams
 from agent.net.membership import Membership
-from agent.net.refusals import Refusal
 from agent.net.tls import CLIENT, NO_SERVER_NAME, arrival_of, explain, peer_of
 from agent.protocol.records import NodeId
 

@@ -17,6 +17,10 @@ that one of them has seen cannot be taken back. Therefore a certificate also nam
 issued it and carries a signature of that keeper's own key, which no other has, over the name of the
 node. It is an extension of the certificate, because whoever shows the certificate in a handshake
 has nothing else with it. What a keeper's word is worth at a time is in ``roster``.
+
+**Refusals** say why somebody is not let in. A person reads it, mostly on a machine that is not
+theirs, so the rule is one sentence that says what is wrong, where, and what to do. It is made where
+the reason is known and passed on unchanged.
 """
 
 from __future__ import annotations
@@ -392,3 +396,18 @@ def has_signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
     except InvalidSignature:
         return False
     return True
+
+
+class Refusal(Struct, frozen=True):
+    """Why the other end of a connection is not let in."""
+
+    reason: str
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in the largest unit of which it has two, such as "3 hours", without its
+    sign."""
+    for unit, length_s in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if round(abs(seconds) / length_s) >= 2:
+            return f"{round(abs(seconds) / length_s)} {unit}"
+    return f"{abs(seconds):.0f} seconds"

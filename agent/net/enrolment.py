@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import assert_never
 
 from agent.api.errors import MembershipError
-from agent.net.certificates import Applicant, Member, read_request
+from agent.net.certificates import Applicant, Member, Refusal, duration, read_request
 from agent.net.enrolment_messages import (
     EXCHANGE_S_MAX,
     KEEPERS_QUESTION_BYTES_MAX,
@@ -60,7 +60,6 @@ from agent.net.enrolment_messages import (
 from agent.net.invitation_book import GuessLimit
 from agent.net.join_requests import JoinRequest, JoinRequests, keeper_key_of
 from agent.net.membership import Membership
-from agent.net.refusals import Refusal, duration
 from agent.net.tls import JOIN, Arrival, arrival_of
 
 BURNING_S_MAX = 0.5

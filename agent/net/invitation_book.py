@@ -31,9 +31,9 @@ from msgspec import Meta, Struct
 from agent.api.errors import MembershipError
 from agent.api.wording import moment
 from agent.host.private_files import PrivateFolder
+from agent.net.certificates import duration
 from agent.net.identity import read_named
 from agent.net.invitation import SECRET_BYTES
-from agent.net.refusals import duration
 
 BOOK_FILE = "invitations"
 ENTRIES_MAX = 200

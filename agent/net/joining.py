@@ -40,7 +40,7 @@ from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
-from agent.net.certificates import PrivateKey
+from agent.net.certificates import PrivateKey, Refusal
 from agent.net.enrolment import clock_fault
 from agent.net.enrolment_messages import (
     ANSWER_BYTES_MAX,
@@ -79,7 +79,6 @@ from agent.net.invitation_book import (
     tag_of,
 )
 from agent.net.membership import Membership, refuse_second_flock
-from agent.net.refusals import Refusal
 from agent.net.roster import Clock, Roster
 from agent.net.tls import (
     JOIN,

@@ -27,7 +27,7 @@ from agent.net.authority import (
     Authority,
     Flock,
 )
-from agent.net.certificates import Applicant, Member, Signer
+from agent.net.certificates import Applicant, Member, Refusal, Signer
 from agent.net.identity import Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation, usable_addresses
 from agent.net.invitation_book import (
@@ -37,7 +37,6 @@ from agent.net.invitation_book import (
     Entry,
     InvitationBook,
 )
-from agent.net.refusals import Refusal
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
 

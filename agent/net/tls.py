@@ -31,9 +31,8 @@ from typing import assert_never
 from msgspec import Struct
 
 from agent.net.authority import Flock
-from agent.net.certificates import Member, member_of
+from agent.net.certificates import Member, Refusal, member_of
 from agent.net.identity import IdentityPaths
-from agent.net.refusals import Refusal
 from agent.net.roster import Roster
 
 LINK = "wingbeat/1"

@@ -18,9 +18,9 @@ from agent.api.flock import Finding, FindingKind, MemberView, PeerView
 from agent.api.reasons import IdentityCopied, as_why
 from agent.api.wording import moment
 from agent.flock.operations import FlockFacts
+from agent.net.certificates import duration
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
-from agent.net.refusals import duration
 from agent.protocol.records import NodeId
 from agent.wording.english import HOW_TO_JOIN, sent_away
 

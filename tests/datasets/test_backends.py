@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from agent.api.errors import ServiceError
+from agent.data.node_datasets import open_backend
 from agent.node.agent import Agent
 from agent.protocol.events import MarkGate
 from agent.protocol.records import Dataset, InputRef, TaskSpec, TaskState
@@ -24,7 +25,6 @@ from agent.storage.datasets.backend import (
     Sharing,
     Stored,
 )
-from agent.storage.datasets.backends import open_backend
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.database import server, why_no_server
 from tests.datasets.nodes import MEGABYTE, a_file, a_folder, here, install_shout, submit, until

@@ -21,14 +21,13 @@ from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import NODE_LIFE_S, Authority
-from agent.net.certificates import Applicant, Member, PrivateKey, Signer
+from agent.net.certificates import Applicant, Member, PrivateKey, Refusal, Signer
 from agent.net.enrolment import EnrolmentServer
 from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
 from agent.net.invitation import Invitation
 from agent.net.joining import AddressesOf, join_flock
 from agent.net.membership import Membership, create_flock
-from agent.net.refusals import Refusal
 from agent.net.tls import Arrival, arrival_of
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 

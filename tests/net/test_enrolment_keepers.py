@@ -18,12 +18,11 @@ from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity, joining
 from agent.net import membership as membership_module
 from agent.net.authority import EXPELLED, KEEPER, Statement
-from agent.net.certificates import Applicant, Member, Signer, voucher_of
+from agent.net.certificates import Applicant, Member, Refusal, Signer, voucher_of
 from agent.net.enrolment_messages import AskAuthority, TakeAuthority
 from agent.net.invitation import Invitation
 from agent.net.joining import exchange, join_flock, keep_up, leave, renew
 from agent.net.membership import Membership
-from agent.net.refusals import Refusal
 from agent.net.tls import JOIN, client_context
 from tests.net.flocks import (
     DAY_S,

@@ -10,11 +10,11 @@ import pytest
 
 from agent.api.wording import moment
 from agent.net import link_refusals
+from agent.net.certificates import Refusal, duration
 from agent.net.copies import INSTANCES_MAX, Copies
 from agent.net.discovery import explained_trouble, own_record, read_record
 from agent.net.discovery_network import JUMP_S, POLL_S, AddressNews, Change, NetworkWatch, has_way
 from agent.net.link_refusals import REFUSALS_MAX, Cause, LinkRefusal, Refusals, explained
-from agent.net.refusals import Refusal, duration
 from agent.net.tls import explain, peer_of
 
 

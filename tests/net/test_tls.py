@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.net.certificates import Member
+from agent.net.certificates import Member, Refusal
 from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
-from agent.net.refusals import Refusal
 from agent.net.roster import Roster
 from agent.net.tls import (
     BULK,
