@@ -51,8 +51,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.reasons import CauseKind, EndCause
 from agent.protocol.records import Dataset, RunName, TaskId, short_text
-from agent.wording.amounts import megabytes
-from agent.wording.speech import english
+from agent.wording.speech import english, megabytes
 
 KILL_ALL_S = 5.0
 PREPARE_AFTER_S = 1.0

@@ -28,7 +28,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from agent.wording.amounts import megabytes
+from agent.wording.speech import megabytes
 
 CANCEL = b"CANCEL\n"
 LINE_BYTES_MAX = 64 * 1024

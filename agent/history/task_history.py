@@ -4,6 +4,8 @@ Records tell what a run was at last; when it was suspended and went on is only t
 happens. So this watches the notices, remembers the open tasks' times in memory, and writes a row
 when a task has ended. Rows are written together, once in a while, in a thread. What is lost by a
 sudden end is a moment of statistics, never work.
+
+Below are the runs of tasks as clients see them: who had it when, and how each ended.
 """
 
 from __future__ import annotations
@@ -13,27 +15,28 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 from msgspec import Raw
 
+from agent.api import history
 from agent.api import history as api
 from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.reasons import NO_REASON, NO_WHY, Reason, as_why
 from agent.api.session import WorkflowEnded
 from agent.history.log_reading import read_lines, read_piece
-from agent.history.run_views import Span, task_runs
 from agent.host.logs import NORMAL
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import DerivedState, effective_generation
-from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState
+from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState, Terminated
 from agent.protocol.table import Table
 from agent.storage.history import FILE, History, Sums, TaskRow
 from agent.wording.run_ends import named, run_id, why_ended
@@ -50,6 +53,9 @@ _json = msgspec.json.Encoder().encode
 _raws = msgspec.json.Decoder(list[Raw]).decode
 
 log = logging.getLogger(__name__)
+Span = tuple[str, str, int]
+"""A run, the phase that it came into, and when."""
+PHASES = frozenset(get_args(history.RunPhase))
 
 
 @dataclass(slots=True)
@@ -395,3 +401,70 @@ def _week(begin_ms: int, sums: Sums) -> api.WeekView:
         sums.waited_median_ms / 1000,
         sums.waited_longest_ms / 1000,
     )
+
+
+def task_runs(
+    spec: TaskSpec,
+    table: Table,
+    name_of: Callable[[NodeId], str],
+    spans: Iterable[Span],
+    ready_ms: int,
+) -> history.TaskRuns:
+    """Return all attempts at a task, the first one first, with the phases in ``spans``."""
+    reading, life = table.reading(spec.task), table.life(spec.task)
+    assert reading is not None
+    runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))
+    return history.TaskRuns(
+        spec.task,
+        spec.name,
+        table.workflow_of[spec.task],
+        reading.state,
+        ready_ms,
+        tuple(
+            _run_view(
+                name_of,
+                run,
+                named(why_ended(run), table, name_of),
+                [each for each in spans if each[0] == run_id(run)],
+                counts=run is reading.outcome,
+            )
+            for run in runs
+        ),
+    )
+
+
+def _run_view(
+    name_of: Callable[[NodeId], str],
+    run: Run,
+    why: Reason,
+    spans: Sequence[Span],
+    *,
+    counts: bool,
+) -> history.RunView:
+    phase = type(run.phase).__name__
+    shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]
+    if not shown:
+        shown = [history.PhaseSpan("Scheduled", run.claim.stamp[0])]
+    if not run.live:
+        shown.append(history.PhaseSpan(_phase(phase), run.stamp[0]))
+    checkpoint = run.checkpoint
+    return history.RunView(
+        run_id(run),
+        run.generation,
+        run.attempt,
+        name_of(run.host),
+        _phase(phase),
+        run.claim.stamp[0],
+        run.stamp[0],
+        0 if run.live else run.stamp[0],
+        english(why),
+        tuple(shown),
+        counts and isinstance(run.phase, Terminated),
+        checkpoint.dataset if checkpoint else "",
+        as_why(why),
+    )
+
+
+def _phase(name: str) -> history.RunPhase:
+    assert name in PHASES, name
+    return name  # type: ignore[return-value]

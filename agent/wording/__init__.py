@@ -2,6 +2,6 @@
 
 It may import values, never whoever made them. ``english``: a sentence for each reason, which is
 also the key of its translation; ``speech``: how a reason is said, and each kind of value in it;
-``amounts``: times and names; ``run_ends``: why a run ended, and what it is called. Start with
+``run_ends``: why a run ended, and what it is called. Start with
 ``speech``.
 """

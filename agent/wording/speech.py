@@ -2,24 +2,89 @@
 
 ``Speech`` speaks English, for the command line, the log and clients that know no reasons. The window
 derives its own, with other words, its languages and its own way to say times and sizes.
+
+Above it is how times and shares are said to a person.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from agent.api.reasons import Opaque, Reason
 from agent.protocol.reasons import EndCause, RunEnd
-from agent.wording.amounts import listed, long, megabytes, moment
 from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, UNKNOWN
 
 OF_A_KIND = (EndCause, RunEnd)
 """Reasons that have a sentence for each kind."""
 NAMED_MAX = 4
 """So many machines or programs are named in a sentence."""
+PLACES: dict[str, dict[str, str]] = {
+    "at_ms": {"ago": "length"},
+    "since_ms": {"time": "length"},
+    "until_ms": {"when": "moment"},
+    "names": {"names": "listed"},
+    "places": {"places": "listed"},
+    "size_mb": {"size": "size"},
+    "kept_mb": {"kept_size": "size"},
+    "sight": {"what": "sight"},
+    "source": {"source": "source"},
+    "why": {"why": "say", "why_large": "beginning", "because": "because"},
+    "host": {"on": "on"},
+    "left": {"left": "no_longer_on"},
+    "state": {"state": "state"},
+    "event": {"event": "event"},
+    "whys": {"why": "every"},
+    "by": {"by": "way"},
+    "load_percent": {"load": "load"},
+    "open_ended": {"until": "open_end"},
+    "error": {"last": "last_error"},
+    "last": {"said": "said"},
+    "took_bytes": {"took": "amount"},
+    "limit_bytes": {"bound": "amount"},
+    "disk_left_bytes": {"scarce": "scarce"},
+    "hosts": {"hosts": "several", "run": "run"},
+    "programs": {"programs": "several", "them": "them", "command": "command"},
+}
+"""By the name of a field: the places of a sentence that it fills, and the method that says how."""
+
+
+def megabytes(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    return f"{count / 1_000_000:,.0f} MB" if count >= 1_000_000 else f"{count / 1_000:,.0f} kB"
+
+
+def long(seconds: float) -> str:
+    """Return a length of time, roughly: 12 s, 5 min, 3 h, 2 days."""
+    if seconds < 90:
+        return f"{max(0, round(seconds))} s"
+    if seconds < 90 * 60:
+        return f"{round(seconds / 60)} min"
+    if seconds < 36 * 3600:
+        return f"{round(seconds / 3600)} h"
+    return f"{round(seconds / 86_400)} days"
+
+
+def moment(at_s: float, now_s: float, zone: tzinfo | None) -> str:
+    """Return a moment of the local clock as text, with its day where that is not today; ``second N``
+    for one that no calendar holds, as another machine may tell it."""
+    try:
+        at, now = datetime.fromtimestamp(at_s, zone), datetime.fromtimestamp(now_s, zone)
+    except (OverflowError, OSError, ValueError):
+        return f"second {at_s:.0f}"
+    text = f"{at.hour:02d}:{at.minute:02d}"
+    if at.date() == now.date():
+        return text
+    days = (at.date() - now.date()).days
+    day = at.strftime("%A") if 0 < days < 7 else f"{at.date()}"
+    return f"{day} {text}"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """Return names as they stand in a sentence: a, b and c."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 class Speech:
@@ -171,36 +236,6 @@ class Speech:
             for place, method in PLACES.get(field, {}).items():
                 values[place] = getattr(self, method)(value)
         return values
-
-
-PLACES: dict[str, dict[str, str]] = {
-    "at_ms": {"ago": "length"},
-    "since_ms": {"time": "length"},
-    "until_ms": {"when": "moment"},
-    "names": {"names": "listed"},
-    "places": {"places": "listed"},
-    "size_mb": {"size": "size"},
-    "kept_mb": {"kept_size": "size"},
-    "sight": {"what": "sight"},
-    "source": {"source": "source"},
-    "why": {"why": "say", "why_large": "beginning", "because": "because"},
-    "host": {"on": "on"},
-    "left": {"left": "no_longer_on"},
-    "state": {"state": "state"},
-    "event": {"event": "event"},
-    "whys": {"why": "every"},
-    "by": {"by": "way"},
-    "load_percent": {"load": "load"},
-    "open_ended": {"until": "open_end"},
-    "error": {"last": "last_error"},
-    "last": {"said": "said"},
-    "took_bytes": {"took": "amount"},
-    "limit_bytes": {"bound": "amount"},
-    "disk_left_bytes": {"scarce": "scarce"},
-    "hosts": {"hosts": "several", "run": "run"},
-    "programs": {"programs": "several", "them": "them", "command": "command"},
-}
-"""By the name of a field: the places of a sentence that it fills, and the method that says how."""
 
 
 def english(reason: Reason) -> str:

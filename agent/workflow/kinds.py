@@ -287,14 +287,10 @@ MEGABYTES: Map[str, float] = {
 }
 
 
-def duration(days_max: int = 365) -> Amount:
-    """Return the kind of a length of time; a bare number is seconds."""
-    return Amount(SECONDS, days_max * 86_400.0, ("90 s", "5 min", "2 h"))
-
-
-def memory(most_mb: int = 1_000_000_000) -> Amount:
-    """Return the kind of a number of bytes; a bare number is megabytes."""
-    return Amount(MEGABYTES, float(most_mb), ("500 MB", "2 GB"))
+DURATION = Amount(SECONDS, 365 * 86_400.0, ("90 s", "5 min", "2 h"))
+"""A length of time; a bare number is seconds."""
+MEMORY = Amount(MEGABYTES, 1e9, ("500 MB", "2 GB"))
+"""A number of bytes; a bare number is megabytes."""
 
 
 @dataclass(frozen=True, slots=True)

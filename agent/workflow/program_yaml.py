@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, shown
-from agent.workflow.kinds import Flag, Several, Text, duration, memory
+from agent.workflow.kinds import DURATION, MEMORY, Flag, Several, Text
 from agent.workflow.program_description import (
     DESCRIPTION_BYTES_MAX,
     NAME_LENGTH_MAX,
@@ -24,7 +24,7 @@ DOCS_LENGTH_MAX = 64 * 1024
 WORDS_MAX = 1_000
 
 _PROGRAM_LIMITS = Record(
-    "limits", (*LIMITS.fields, Field("log", memory(), "What it may print; a number is MB."))
+    "limits", (*LIMITS.fields, Field("log", MEMORY, "What it may print; a number is MB."))
 )
 PROGRAM_FILE = Record(
     said("a program"),
@@ -49,7 +49,7 @@ PROGRAM_FILE = Record(
             Several(SHORT, WORDS_MAX, alone=False, once=True),
             "Files that it leaves in its working folder.",
         ),
-        Field("expected", duration(), "How long it usually takes; a bare number is seconds."),
+        Field("expected", DURATION, "How long it usually takes; a bare number is seconds."),
         Field("requirements", REQUIREMENTS, "What a machine must have to run it."),
         Field("limits", _PROGRAM_LIMITS, "What one run may take before it is ended."),
         Field("checkpoint", Flag(), "Whether it saves its state for a later attempt."),

@@ -17,7 +17,7 @@ from agent.workflow.program_description import script_description
 from agent.workflow.program_folder import read_program
 from agent.workflow.program_yaml import wrong_name
 from agent.workflow.records import Named, Values
-from agent.workflow.tables import PROGRAM, PROGRAMS_MAX, TASK_NAME, TASK_NAME_WANTED, Anything
+from agent.workflow.tables import PROGRAM, PROGRAMS_MAX, TASK_NAME, TASK_NAME_WANTED, Later
 from agent.workflow.variables import Scope, fill
 from agent.workflow.yaml_nodes import Mapping, Node
 
@@ -36,7 +36,7 @@ class ProgramsBeside:
         self.known: dict[str, KnownProgram] = {}
         self._files, self._faults = files, files.faults
         self._places: dict[str, Word] = {}
-        names = Named(TASK_NAME, TASK_NAME_WANTED, Anything(), PROGRAMS_MAX)
+        names = Named(TASK_NAME, TASK_NAME_WANTED, Later(), PROGRAMS_MAX)
         found = (
             None
             if node is None

@@ -44,7 +44,8 @@ from agent.api.work import ATTACHED_MAX
 from agent.protocol.phrases import said
 from agent.workflow.faults import Faults
 from agent.workflow.kinds import (
-    Amount,
+    DURATION,
+    MEMORY,
     Choice,
     Either,
     Kind,
@@ -53,8 +54,6 @@ from agent.workflow.kinds import (
     Text,
     What,
     Whole,
-    duration,
-    memory,
 )
 from agent.workflow.records import Field, Named, Record, Values
 from agent.workflow.variables import NAME, NAME_WANTED, VARIABLES
@@ -85,30 +84,18 @@ SYSTEMS = ("linux", "windows", "macos")
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A place that is read when more is known; editors are told of its kind at once."""
+    """A place that is read when more is known; editors are told of its kind at once, if it has one."""
 
-    kind: Kind
+    kind: Kind | None = None
 
     def read(self, node: Node, what: What, faults: Faults) -> Node | None:  # noqa: ARG002
         """Return the node itself, to be read later."""
         return node
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of the kind that it is read as later."""
-        return self.kind.schema(variables=variables)
-
-
-@dataclass(frozen=True, slots=True)
-class Anything:
-    """Values of any shape."""
-
-    def read(self, node: Node, what: What, faults: Faults) -> Node | None:  # noqa: ARG002
-        """Return the node itself."""
-        return node
-
-    def schema(self, *, variables: bool = False) -> Schema:  # noqa: ARG002
-        """Return the JSON Schema that anything fits."""
-        return {}
+        """Return the JSON Schema of the kind that it is read as later; without one, anything
+        fits."""
+        return {} if self.kind is None else self.kind.schema(variables=variables)
 
 
 SHORT = Text(SHORT_CHARACTERS_MAX)
@@ -122,8 +109,8 @@ REQUIREMENTS = Record(
     (
         Field("system", Choice(SYSTEMS), "The operating system."),
         Field("architecture", SHORT, "The processor, such as x86_64 or arm64."),
-        Field("memory", memory(), "Memory that the machine must have; a bare number is MB."),
-        Field("disk", memory(), "Free space that the machine must have; a bare number is MB."),
+        Field("memory", MEMORY, "Memory that the machine must have; a bare number is MB."),
+        Field("disk", MEMORY, "Free space that the machine must have; a bare number is MB."),
         Field("cores", Whole(1, 1_024), "Processor cores that the machine must have."),
         Field("tags", Several(SHORT, 32), "Tags that its owner must have given the machine."),
     ),
@@ -131,10 +118,10 @@ REQUIREMENTS = Record(
 LIMITS = Record(
     "limits",
     (
-        Field("memory", memory(), "Memory that it may take; a bare number is MB."),
-        Field("disk", memory(), "Space that it may take; a bare number is MB."),
-        Field("wall", duration(), "Time that it may take; a bare number is seconds."),
-        Field("silent", duration(), "Time that it may say nothing; a bare number is seconds."),
+        Field("memory", MEMORY, "Memory that it may take; a bare number is MB."),
+        Field("disk", MEMORY, "Space that it may take; a bare number is MB."),
+        Field("wall", DURATION, "Time that it may take; a bare number is seconds."),
+        Field("silent", DURATION, "Time that it may say nothing; a bare number is seconds."),
     ),
 )
 INPUT = Record(
@@ -178,13 +165,12 @@ FOR_EACH = Either(
         FAN_VARIABLES_MAX,
     ),
 )
-EXPECTED: Amount = duration()
 
 SHARED = (
     Field("requirements", REQUIREMENTS, "What a machine must have to run it."),
     Field("limits", LIMITS, "What it may take before it is ended."),
     Field("retries", Whole(0, RETRIES_MAX), "How often it is tried again; 2 if nothing is said."),
-    Field("expected", EXPECTED, "How long it usually takes; a bare number is seconds."),
+    Field("expected", DURATION, "How long it usually takes; a bare number is seconds."),
     Field("parameters_as", Choice(FORMATS), "What parameters of several values become."),
 )
 NEEDS = (
@@ -210,8 +196,8 @@ TASK_RECORD = Record(
             "parameters",
             Either(
                 single=Text(PARAMETERS_CHARACTERS_MAX, empty=True),
-                mapping=Anything(),
-                sequence=Anything(),
+                mapping=Later(),
+                sequence=Later(),
             ),
             "A text, or values by name.",
         ),
@@ -245,7 +231,7 @@ PROGRAM = Record(
             said("{owner} needs run: the script or the program's folder, beside this file"),
         ),
         Field("outputs", Several(SHORT, 1_000), "Files that the script leaves when it ends."),
-        Field("expected", EXPECTED, "How long it usually takes; a bare number is seconds."),
+        Field("expected", DURATION, "How long it usually takes; a bare number is seconds."),
     ),
 )
 WORKFLOW = Record(

@@ -37,7 +37,7 @@ from agent.workflow.tables import (
     TASK_NAME_WANTED,
     TASK_RECORD,
     TASKS_MAX,
-    Anything,
+    Later,
 )
 from agent.workflow.variables import Scope, fill, names_in
 from agent.workflow.yaml_nodes import Entry, Mapping, Node, Scalar, kind_of
@@ -230,7 +230,7 @@ def read_templates(
 
 
 def _named(section: str, node: Node, faults: Faults) -> dict[Word, Mapping]:
-    named = Named(TASK_NAME, TASK_NAME_WANTED, Anything(), TASKS_MAX, TASK_CHARACTERS_MAX)
+    named = Named(TASK_NAME, TASK_NAME_WANTED, Later(), TASKS_MAX, TASK_CHARACTERS_MAX)
     found: dict[Word, Mapping] = {}
     for name, each in (named.read(node, section, faults) or {}).items():
         if isinstance(each, Mapping):

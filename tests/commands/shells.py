@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent.commands.scripts import SCRIPTS
+from agent.commands.completion import SCRIPTS
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.style.source import REPOSITORY
 

@@ -11,8 +11,7 @@ import pytest
 
 from agent import cli
 from agent.commands import exits
-from agent.commands.completion import GROUPS, PLACES, words
-from agent.commands.scripts import SCRIPTS
+from agent.commands.completion import GROUPS, PLACES, SCRIPTS, words
 
 CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
 

@@ -17,7 +17,7 @@ from agent.execution.inherited import inherited
 from agent.execution.limits import NODE_LIMITS, Limits, limits_of, node_limits
 from agent.protocol import records
 from agent.protocol.records import Requirements, TaskSpec
-from agent.wording.amounts import megabytes
+from agent.wording.speech import megabytes
 
 OF_NODE = Limits(memory_mb=1_000, disk_mb=2_000, wall_s=3_000, silent_s=4_000, log_mb=5)
 OF_PROGRAM = Limits(memory_mb=100, disk_mb=200, wall_s=300, silent_s=400, log_mb=50)

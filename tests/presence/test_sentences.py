@@ -11,8 +11,7 @@ from agent.api.reasons import Reason
 from agent.presence.conditions import description
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.touch import Busy
-from agent.wording.amounts import listed, long, moment
-from agent.wording.speech import Speech
+from agent.wording.speech import Speech, listed, long, moment
 from tests.presence.scenes import NOON_S, ZURICH, Scene
 
 HOUR_S, DAY_S = 3_600, 86_400

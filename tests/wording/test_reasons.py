@@ -18,9 +18,8 @@ from agent.protocol import reasons as told
 from agent.protocol.events import Event
 from agent.protocol.messages import Capabilities, Message, Status
 from agent.protocol.reasons import WHY, Reason, carried, kinds, reason_in, tag_of
-from agent.wording.amounts import moment
 from agent.wording.english import EVENTS, SENTENCES
-from agent.wording.speech import OF_A_KIND, Speech
+from agent.wording.speech import OF_A_KIND, Speech, moment
 from gui.wording import OwnSpeech
 
 NOW_MS = 1_700_000_000_000
