@@ -129,7 +129,7 @@ def test_what_a_workflow_says_of_itself() -> None:
         (workflow(state="failed"), [behind], "failed"),
         (workflow(state="failed"), [*broken[:2], behind], "failed: a, b"),
         (workflow(state="failed"), broken, "failed: a, b …"),
-        (workflow(), gates[:2], "waits for you: look, sign"),
+        (workflow(), [task("a", S.RUNNING), *gates[:2]], "waits for you: look, sign"),
         (workflow(), gates, "waits for you: look, sign …"),
         (workflow(gates=1), [], "waits for you"),
         (workflow(counts={S.SUSPENDED: 1}), [], "suspended: its machine is needed"),
