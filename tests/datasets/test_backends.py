@@ -7,8 +7,9 @@ import hashlib
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -33,6 +34,22 @@ from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading
 KINDS = ("folder", "object store", "database")
 
 
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Backend]:
+    """The back end that is a folder."""
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
+    with opened((tmp_path / "shared").as_uri()) as backend:
+        yield backend
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Backend]:
+    backend = open_backend(url)
+    assert backend is not None
+    with closing(backend):
+        yield backend
+
+
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
     pytest.importorskip("psycopg", reason="psycopg is not installed")
@@ -55,10 +72,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def backend(url: str) -> Iterator[Backend]:
-    opened = open_backend(url)
-    assert opened is not None
-    yield opened
-    opened.close()
+    with opened(url) as backend:
+        yield backend
 
 
 def outcome(task: str, run: str, *outputs: str, generation: int = 1) -> Outcome:
@@ -66,24 +81,22 @@ def outcome(task: str, run: str, *outputs: str, generation: int = 1) -> Outcome:
     return Outcome(task, generation, run, "count", "tree:1", ("sha256:in",), made, 5)
 
 
-def test_what_one_node_gives_another_has(backend: Backend, tmp_path: Path) -> None:
-    one, other = DatasetStore(tmp_path / "one"), DatasetStore(tmp_path / "other")
+def test_what_one_node_gives_another_has(
+    backend: Backend, store: DatasetStore, tmp_path: Path
+) -> None:
     path, large = a_file(tmp_path / "raw", 3 * MEGABYTE + 5)
-    one.keep(path)
-    folder = one.keep(a_folder(tmp_path / "folder", [0, 10, 2 * MEGABYTE])).dataset
-    giving, taking = Sharing(one, backend), Sharing(other, backend)
-    for dataset in (large, folder):
-        assert not taking.bring(dataset)
-        giving.give(dataset)
-        giving.give(dataset)
-        assert taking.bring(dataset)
-        assert other.files(dataset) == one.files(dataset)
-    assert other.read(large, "", 0, 4 * MEGABYTE) == path.read_bytes()
-    found = other.get(folder)
-    assert found is not None
-    assert found.name == "folder"
-    one.close()
-    other.close()
+    with closing(DatasetStore(tmp_path / "other")) as other:
+        store.keep(path)
+        folder = store.keep(a_folder(tmp_path / "folder", [0, 10, 2 * MEGABYTE])).dataset
+        giving, taking = Sharing(store, backend), Sharing(other, backend)
+        for dataset in (large, folder):
+            assert not taking.bring(dataset)
+            for _ in range(2):
+                giving.give(dataset)
+            assert taking.bring(dataset)
+            assert other.files(dataset) == store.files(dataset)
+        assert other.read(large, "", 0, 4 * MEGABYTE) == path.read_bytes()
+        assert "folder" in [each.name for each in other.listing()]
 
 
 def test_an_outcome_is_committed_once_and_says_what_made_it(backend: Backend) -> None:
@@ -99,17 +112,12 @@ def test_an_outcome_is_committed_once_and_says_what_made_it(backend: Backend) ->
 def test_of_many_that_commit_at_once_one_is_first(url: str) -> None:
     task = uuid.uuid4().hex
 
-    def commit(number: int) -> Outcome:
-        opened = open_backend(url)
-        assert opened is not None
-        try:
-            return opened.commit(outcome(task, f"run {number}", f"row-{number}"))
-        finally:
-            opened.close()
+    def commit(number: int) -> str:
+        with opened(url) as backend:
+            return backend.commit(outcome(task, f"run {number}", f"row-{number}")).run
 
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(commit, range(16)))
-    assert len({each.run for each in found}) == 1
+        assert len(set(threads.map(commit, range(16)))) == 1
 
 
 def read_once(content: bytes) -> Callable[[], bytes]:
@@ -124,21 +132,19 @@ def fetched(backend: Backend, digest: str) -> bytes:
 
 
 def test_a_content_that_is_there_is_not_sent_again(backend: Backend) -> None:
-    def unwanted() -> bytes:
-        raise AssertionError("it is there already")
-
+    unwanted = Mock(side_effect=AssertionError("it is there already"))
     for content in (uuid.uuid4().bytes, b""):
         digest = hashlib.sha256(content + uuid.uuid4().bytes).hexdigest()
-        backend.put_content(digest, read_once(content), len(content))
-        backend.put_content(digest, unwanted, len(content))
+        for read in (read_once(content), unwanted):
+            backend.put_content(digest, read, len(content))
         assert fetched(backend, digest) == content
 
 
 def test_of_a_dataset_all_that_was_put_is_found(backend: Backend) -> None:
     stored = Stored(f"tree:{uuid.uuid4().hex}", 17, "photos", b"\x00 manifest")
     assert backend.find(stored.dataset) is None
-    backend.put(stored)
-    backend.put(stored)
+    for _ in range(2):
+        backend.put(stored)
     assert backend.find(stored.dataset) == stored
 
 
@@ -155,61 +161,45 @@ def test_who_made_a_dataset_last_is_told_first(backend: Backend) -> None:
     assert backend.made(key) == backend.made(other) == [made[1], made[2], made[0]]
 
 
-def test_a_content_of_another_size_in_the_folder_is_put_anew(tmp_path: Path) -> None:
-    pytest.importorskip("fsspec", reason="fsspec is not installed")
-    opened = open_backend((tmp_path / "shared").as_uri())
-    assert opened is not None
+def test_a_content_of_another_size_in_the_folder_is_put_anew(
+    shared: Backend, tmp_path: Path
+) -> None:
     digest = hashlib.sha256(b"what it should be").hexdigest()
-    opened.put_content(digest, read_once(b"half"), 4)
-    opened.put_content(digest, read_once(b"what it should be"), 17)
-    assert fetched(opened, digest) == b"what it should be"
+    for content in (b"half", b"what it should be"):
+        shared.put_content(digest, read_once(content), len(content))
+    assert fetched(shared, digest) == b"what it should be"
     left = [path.name for path in (tmp_path / "shared").rglob("*") if path.is_file()]
     assert left == [digest]
 
 
-def test_what_no_node_wrote_is_told(tmp_path: Path) -> None:
-    pytest.importorskip("fsspec", reason="fsspec is not installed")
-    opened = open_backend((tmp_path / "shared").as_uri())
-    assert opened is not None
-    opened.put(Stored("tree:1", 17, "photos"))
+def test_what_no_node_wrote_is_told(shared: Backend, tmp_path: Path) -> None:
+    shared.put(Stored("tree:1", 17, "photos"))
     (tmp_path / "shared" / "datasets" / "tree-1").write_bytes(b"\xc1")
     with pytest.raises(BackendError, match="holds what no node wrote"):
-        opened.find("tree:1")
+        shared.find("tree:1")
     with pytest.raises(BackendError, match="cannot be used just now"):
-        opened.get_content("0" * 64, lambda _: None)
+        shared.get_content("0" * 64, lambda _: None)
 
 
 def test_half_an_outcome_of_a_node_that_died_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("fsspec", reason="fsspec is not installed")
-    from agent.storage.datasets import backend_folder
-
-    monkeypatch.setattr(backend_folder, "LOOK_AGAIN_S", 0.0)
-    opened = open_backend((tmp_path / "shared").as_uri())
-    assert opened is not None
+    monkeypatch.setattr("agent.storage.datasets.backend_folder.LOOK_AGAIN_S", 0.0)
     half, mine = outcome("t", "1.1 by ant", "row"), outcome("t", "1.2 by bee", "row")
-    opened.commit(half)
+    shared.commit(half)
     (written,) = (tmp_path / "shared" / "outcomes").iterdir()
     written.write_bytes(written.read_bytes()[:9])
-    assert opened.commit(mine) == mine
-    assert opened.commit(half) == mine
-    assert [path.name for path in (tmp_path / "shared" / "outcomes").iterdir()] == [written.name]
+    assert shared.commit(mine) == shared.commit(half) == mine
+    assert list((tmp_path / "shared" / "outcomes").iterdir()) == [written]
 
 
 def test_where_files_have_one_name_only_an_outcome_is_still_committed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shared: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(source: str, target: str) -> None:
-        raise OSError("no second names here")
-
-    pytest.importorskip("fsspec", reason="fsspec is not installed")
-    monkeypatch.setattr("os.link", refused)
-    opened = open_backend((tmp_path / "shared").as_uri())
-    assert opened is not None
+    monkeypatch.setattr("os.link", Mock(side_effect=OSError("no second names here")))
     first = outcome("t", "1.1 by ant", "row")
-    assert opened.commit(first) == first
-    assert opened.commit(outcome("t", "1.2 by bee", "row")) == first
+    for each in (first, outcome("t", "1.2 by bee", "row")):
+        assert shared.commit(each) == first
 
 
 def test_the_nodes_themselves_need_no_back_end() -> None:
@@ -217,25 +207,23 @@ def test_the_nodes_themselves_need_no_back_end() -> None:
     assert open_backend("embedded") is None
 
 
-def test_what_is_in_the_back_end_is_asked_for_once(backend: Backend, tmp_path: Path) -> None:
-    store = DatasetStore(tmp_path / "store")
+def test_what_is_in_the_back_end_is_asked_for_once(
+    backend: Backend, store: DatasetStore, tmp_path: Path
+) -> None:
     sharing = Sharing(store, backend)
     dataset = store.keep(a_file(tmp_path / "raw", 10)[0]).dataset
     assert not sharing.has(dataset)
     sharing.give(dataset)
     assert sharing.has(dataset)
-    store.close()
 
 
-def test_damage_on_the_way_is_found(backend: Backend, tmp_path: Path) -> None:
+def test_damage_on_the_way_is_found(backend: Backend, store: DatasetStore) -> None:
     wrong, digest = b"something else", hashlib.sha256(b"what it should be").hexdigest()
     backend.put_content(digest, read_once(wrong), len(wrong))
     backend.put(Stored(f"sha256:{digest}", len(wrong), "wrong"))
-    store = DatasetStore(tmp_path / "store")
     with pytest.raises(OSError, match="what came is not"):
         Sharing(store, backend).bring(f"sha256:{digest}")
     assert store.holdings() == ()
-    store.close()
 
 
 async def test_what_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
@@ -250,20 +238,19 @@ async def test_what_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None:
         await Agent.start(home, QUIET)
 
 
-def test_a_database_that_was_away_is_used_again(tmp_path: Path, database: str) -> None:
-    opened = open_backend(database)
-    assert opened is not None
-    assert opened.find("sha256:0") is None
+def test_a_database_that_was_away_is_used_again(database: str) -> None:
     import psycopg
 
-    with psycopg.connect(database) as other, suppress(psycopg.Error):
-        other.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-        )
-    with pytest.raises(BackendError):
-        opened.find("sha256:0")
-    assert opened.find("sha256:0") is None
-    opened.close()
+    with opened(database) as backend:
+        assert backend.find("sha256:0") is None
+        with psycopg.connect(database) as other, suppress(psycopg.Error):
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE pid <> pg_backend_pid()"
+            )
+        with pytest.raises(BackendError):
+            backend.find("sha256:0")
+        assert backend.find("sha256:0") is None
 
 
 async def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(
