@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import msgspec
@@ -28,7 +29,17 @@ from agent.storage.datasets.backend import (
 )
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.database import server, why_no_server
-from tests.datasets.nodes import MEGABYTE, a_file, a_folder, here, install_shout, submit, until
+from tests.datasets.nodes import (
+    MEGABYTE,
+    a_file,
+    a_folder,
+    here,
+    install_shout,
+    points,
+    services_of_homes,
+    submit,
+    until,
+)
 from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading
 
 KINDS = ("folder", "object store", "database")
@@ -257,28 +268,22 @@ async def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(
     tmp_path: Path, url: str
 ) -> None:
     """The maker never had a peer that took a copy; its output is in the back end alone."""
-
-    notes = tmp_path / "notes"
-    homes = [home_of(tmp_path, name, datasets=url) for name in ("ant", "bee")]
-    for home in homes:
-        install_shout(home.programs)
-    ant, bee = [await Agent.start(home, QUIET) for home in homes]
-    mark = uuid.uuid4().hex[:8]
+    notes, mark = tmp_path / "notes", uuid.uuid4().hex[:8]
+    for name in ("ant", "bee"):
+        install_shout(home_of(tmp_path, name, datasets=url).programs)
     first, last, gate = f"first{mark}", f"last{mark}", f"gate{mark}"
-    try:
+    async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
         bee.presence.pause()
         await flock_of(ant, bee)
-        path = tmp_path / "quiet.txt"
-        path.write_text(f"word {mark}")
-        given = await ant.live.datasets.add(path)
+        given = await ant.live.datasets.add(points(tmp_path, "quiet.txt", f"word {mark}".encode()))
+        told: dict[str, Any] = {"parameters": str(notes)}
+        needs = (InputRef(first, 0),)
         await submit(
             ant,
             f"w{mark}",
-            TaskSpec(first, first, "shout", raw=(given,), parameters=str(notes)),
+            TaskSpec(first, first, "shout", raw=(given,), **told),
             TaskSpec(gate, gate, "", after=(first,), gate=True, asks="go on?"),
-            TaskSpec(
-                last, last, "shout", (InputRef(first, 0),), after=(gate,), parameters=str(notes)
-            ),
+            TaskSpec(last, last, "shout", needs, after=(gate,), **told),
         )
         await until(lambda: in_state([ant, bee], first, TaskState.TERMINATED))
         (output,) = reading(bee, first).outputs
@@ -291,19 +296,15 @@ async def test_work_goes_on_from_the_back_end_when_its_maker_is_gone(
         assert notes.read_text().split() == [first, last]
         made = await asyncio.to_thread(bee.live.datasets.shared.backend.made, output.dataset)  # type: ignore[union-attr]
         assert [each.task for each in made] == [first]
-    finally:
-        await ant.stop("the test is over")
-        await bee.stop("the test is over")
 
 
 async def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path: Path) -> None:
     pytest.importorskip("fsspec", reason="fsspec is not installed")
-
     url = (tmp_path / "shared").as_uri()
     settings = {"ant": url, "bee": url, "cat": "embedded"}
-    homes = [home_of(tmp_path, name, datasets=each) for name, each in settings.items()]
-    ant, bee, cat = [await Agent.start(home, QUIET) for home in homes]
-    try:
+    for name, each in settings.items():
+        home_of(tmp_path, name, datasets=each)
+    async with services_of_homes(tmp_path, *settings) as (ant, bee, cat):
         await flock_of(ant, bee, cat)
         path, dataset = a_file(tmp_path / "raw", 2 * MEGABYTE)
         given = await ant.live.datasets.add(path)
@@ -313,6 +314,3 @@ async def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path:
         assert not here(bee, dataset)
         await cat.live.datasets.bring(dataset)
         assert await cat.live.datasets.read(dataset, "", 0, 3 * MEGABYTE) == path.read_bytes()
-    finally:
-        for service in (ant, bee, cat):
-            await service.stop("the test is over")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import cast
 
@@ -75,13 +76,17 @@ async def cared_for(there: OnlyHere) -> AsyncIterator[DatasetRetention]:
     await asyncio.gather(caring, return_exceptions=True)
 
 
+async def look_twice(there: OnlyHere, caretaker: DatasetRetention) -> None:
+    for looks in (there.looks + 1, there.looks + 2):
+        caretaker.look()
+        await eventually(partial(lambda looks: there.looks >= looks, looks))
+
+
 async def test_who_broke_off_is_asked_again_when_it_is_back_and_not_before() -> None:
     there = OnlyHere()
     async with cared_for(there) as caretaker:
         await eventually(lambda: there.asked == 1)
-        for looks in (there.looks + 1, there.looks + 2):
-            caretaker.look()
-            await eventually(lambda looks=looks: there.looks >= looks)  # type: ignore[misc]
+        await look_twice(there, caretaker)
         assert there.asked == 1
         for linked in (False, True):
             caretaker.met("bee", linked=linked)
@@ -111,9 +116,7 @@ async def test_who_has_just_taken_a_copy_counts_for_as_long_as_it_is_there(
     there = OnlyHere()
     there.taken = {"bee"}
     async with cared_for(there) as caretaker:
-        for looks in (1, 2):
-            caretaker.look()
-            await eventually(lambda looks=looks: there.looks >= looks)  # type: ignore[misc]
+        await look_twice(there, caretaker)
         assert there.asked == 0
         there.taken = {"cat"}  # which has gone since
         caretaker.look()

@@ -16,12 +16,19 @@ from tests.datasets.nodes import (
     a_folder,
     here,
     install_shout,
+    points,
     raw,
     services_of_homes,
     submit,
     until,
 )
 from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """Where each run is noted."""
+    return tmp_path / "notes"
 
 
 def shout(task: str, notes: Path, **more: object) -> TaskSpec:
@@ -48,15 +55,13 @@ def with_shout(folder: Path, *names: str) -> None:
 
 async def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_disks(
     tmp_path: Path,
+    notes: Path,
 ) -> None:
-    notes = tmp_path / "notes"
     async with services(tmp_path, "ant", "bee") as (ant, bee):
         install_shout(bee.home.programs)
         bee.live.look_for_programs()
         await flock_of(ant, bee)
-        path = tmp_path / "quiet.txt"
-        path.write_text("a quiet word")
-        given = await ant.live.datasets.add(path)
+        given = await ant.live.datasets.add(points(tmp_path, "quiet.txt", b"a quiet word"))
         second = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
         await submit(ant, "w", shout("a", notes, raw=raw(given)), second)
         await until(lambda: in_state([ant, bee], "b", TaskState.TERMINATED))
@@ -78,8 +83,7 @@ async def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_d
         assert made == {"a": "loud.txt", "b": "loud.txt"}
 
 
-async def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
+async def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path, notes: Path) -> None:
     with_shout(tmp_path, "bee", "cat")
     home = home_of(tmp_path, "ant", volunteer="paused")
     async with services_of_homes(tmp_path, "bee", "cat") as (bee, cat):
@@ -102,9 +106,8 @@ async def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path) -
 
 
 async def test_when_all_copies_are_lost_the_task_runs_again_and_says_why(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, notes: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    notes = tmp_path / "notes"
     with_shout(tmp_path, "ant", "bee")
     async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
         await flock_of(ant, bee)
@@ -124,8 +127,9 @@ async def test_when_all_copies_are_lost_the_task_runs_again_and_says_why(
     assert "outputs lost: sha256:" in caplog.text
 
 
-async def test_a_node_without_room_gives_the_task_back_in_words(tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
+async def test_a_node_without_room_gives_the_task_back_in_words(
+    tmp_path: Path, notes: Path
+) -> None:
     install_shout(home_of(tmp_path, "bee", datasets_gb=0.001).programs)
     async with (
         services(tmp_path, "ant", volunteer="paused") as (ant,),
@@ -149,17 +153,15 @@ async def test_a_node_without_room_gives_the_task_back_in_words(tmp_path: Path) 
 
 async def test_an_input_that_was_damaged_here_is_fetched_again_and_nothing_failed(
     tmp_path: Path,
+    notes: Path,
 ) -> None:
-    notes = tmp_path / "notes"
     with_shout(tmp_path, "bee")
     async with (
         services(tmp_path, "ant", volunteer="paused") as (ant,),
         services_of_homes(tmp_path, "bee") as (bee,),
     ):
         await flock_of(ant, bee)
-        path = tmp_path / "quiet.txt"
-        path.write_text("a quiet word")
-        given = await ant.live.datasets.add(path)
+        given = await ant.live.datasets.add(points(tmp_path, "quiet.txt", b"a quiet word"))
         await until(lambda: here(bee, given.dataset))
         place = bee.live.datasets.store.sound(given.dataset.partition(":")[2])
         place.chmod(0o600)
@@ -174,13 +176,11 @@ async def test_an_input_that_was_damaged_here_is_fetched_again_and_nothing_faile
 
 async def test_what_work_needs_stays_and_so_do_results_until_their_workflow_leaves(
     tmp_path: Path,
+    notes: Path,
 ) -> None:
-    notes = tmp_path / "notes"
     with_shout(tmp_path, "ant")
     async with services_of_homes(tmp_path, "ant") as (ant,):
-        path = tmp_path / "quiet.txt"
-        path.write_text("a quiet word")
-        given = await ant.live.datasets.add(path)
+        given = await ant.live.datasets.add(points(tmp_path, "quiet.txt", b"a quiet word"))
         last = TaskSpec("b", "b", "shout", (InputRef("a", 0),), parameters=str(notes))
         await submit(ant, "w", shout("a", notes, raw=raw(given)), gate("g", "b"), last)
         await until(lambda: in_state([ant], "b", TaskState.TERMINATED))
@@ -196,8 +196,8 @@ async def test_what_work_needs_stays_and_so_do_results_until_their_workflow_leav
 
 async def test_a_result_that_was_made_while_a_machine_was_alone_gets_its_second_disk_later(
     tmp_path: Path,
+    notes: Path,
 ) -> None:
-    notes = tmp_path / "notes"
     with_shout(tmp_path, "ant")
     home_of(tmp_path, "bee")
     async with services_of_homes(tmp_path, "ant", "bee") as (ant, bee):
