@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.inspection.conversation import Work, WorkError, read_parameters
+from tasks.inspection.conversation import Do, Work, WorkError, read_parameters
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended
 from tests.tasks.flown import REPOSITORY, said_by
 
@@ -28,9 +28,25 @@ main(do)
 """
 
 
-def test_a_program_names_the_files_that_it_leaves(tmp_path: Path) -> None:
-    said = said_by(lambda _: ("a.las", "b.txt"), [])
-    assert (said.lines, said.code) == (["TERMINATED a.las b.txt"], 0)
+def refused(_: Work) -> Sequence[str]:
+    raise WorkError("scan.raw has not one good record")
+
+
+@pytest.mark.parametrize(
+    ("do", "line"),
+    [
+        (lambda _: ("a.las", "b.txt"), "TERMINATED a.las b.txt"),
+        (refused, "ERROR scan.raw has not one good record"),
+        (
+            lambda _: [Path("/nowhere/x").read_text()],
+            "ERROR /nowhere/x cannot be used: No such file or directory",
+        ),
+    ],
+    ids=["files", "an error", "a missing file"],
+)
+def test_a_program_ends_with_one_line(do: Do, line: str) -> None:
+    said = said_by(do, [])
+    assert (said.lines, said.code) == ([line], int(line.startswith("ERROR")))
 
 
 def test_arguments_are_read_as_the_source_gives_them() -> None:
@@ -49,19 +65,6 @@ def test_progress_is_told_in_percent_and_not_too_often() -> None:
     said = said_by(do, [])
     assert said.lines[0] == "PROGRESS 0"
     assert len(said.lines) < 100
-
-
-def test_an_error_is_one_sentence() -> None:
-    def do(work: Work) -> Sequence[str]:
-        raise WorkError("scan.raw has not one good record")
-
-    said = said_by(do, [])
-    assert (said.lines, said.code) == (["ERROR scan.raw has not one good record"], 1)
-
-
-def test_a_file_that_is_missing_is_named() -> None:
-    said = said_by(lambda _: [Path("/nowhere/x").read_text()], [])
-    assert said.lines == ["ERROR /nowhere/x cannot be used: No such file or directory"]
 
 
 def test_a_fault_of_the_program_leaves_its_traceback_in_the_log() -> None:
@@ -122,10 +125,9 @@ def test_a_program_stops_when_it_is_asked_to_or_its_node_is_gone(how: str) -> No
 def test_what_an_earlier_attempt_saved_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    saved = tmp_path / "saved"
+    saved, work = tmp_path / "saved", Work()
     saved.write_text("state")
     monkeypatch.setenv("WINGBEAT_CHECKPOINT", str(saved))
-    work = Work()
     said_by(lambda _: (), [], work)
     assert work.checkpoint == saved
     assert os.environ["WINGBEAT_CHECKPOINT"] == str(saved)
