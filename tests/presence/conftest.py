@@ -12,7 +12,7 @@ import pytest
 
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
-ASKING = () if sys.platform == "win32" else ("bus", "wayland_wire", "x11_wire")
+ASKING = () if sys.platform == "win32" else ("bus", "wayland", "x11")
 
 
 @pytest.fixture(autouse=True)
