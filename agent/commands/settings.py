@@ -68,7 +68,7 @@ PROCESSOR_WORDS = {
 )
 def run(options: Options) -> int:
     """Show the settings of this node, or change those that are given."""
-    told = {name: getattr(options, name) for name in ChangeSettings.__struct_fields__}
+    told = {name: getattr(options, name, None) for name in ChangeSettings.__struct_fields__}
     given: dict[str, Any] = {
         name: [each for each in value if each] if isinstance(value, list) else value
         for name, value in told.items()
