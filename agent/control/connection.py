@@ -35,6 +35,7 @@ from agent.control.membership import other_member
 from agent.control.request_context import RequestContext
 from agent.control.text_session import TextError, TextSession, read_line
 from agent.control.verbs import VERBS
+from agent.protocol.phrases import said
 
 READ_BYTES = 256 * 1024
 
@@ -218,7 +219,7 @@ class Connection:
         """Another member answers from now on, unless this node is meant."""
         call = self._call
         if call.member:
-            sentence = "a machine passes on what its own clients say, and nobody else's"
+            sentence = said("a machine passes on what its own clients say, and nobody else's")
             raise RefusedError(ErrorCode.UNAUTHORISED, sentence)
         if hello.node in (call.now.name, call.now.node):
             return None

@@ -20,6 +20,7 @@ from agent.api.session import Event, Happening, TaskMoved
 from agent.api.values import Position
 from agent.control.envelope import notification_line
 from agent.control.limits import Limits
+from agent.protocol.phrases import said
 
 UNREAD_BYTES = 400
 """What an event that nobody has read counts for, about as much as it will take; each row that it
@@ -85,16 +86,25 @@ class EventLog:
         if position.log != self._name:
             raise RefusedError(
                 ErrorCode.EVENTS_LOST,
-                "the agent was started anew since then and its events are numbered anew: "
-                "read what you show again and subscribe from there",
+                said(
+                    "the agent was started anew since then and its events are numbered anew: "
+                    "read what you show again and subscribe from there"
+                ),
             )
         if position.sequence > self._last:
-            raise RefusedError(ErrorCode.EVENTS_LOST, f"there is no event {position.sequence} yet")
+            raise RefusedError(
+                ErrorCode.EVENTS_LOST,
+                said("there is no event {sequence} yet", sequence=position.sequence),
+            )
         if position.sequence < self._first - 1:
             raise RefusedError(
                 ErrorCode.EVENTS_LOST,
-                f"the events after {position.sequence} are remembered only from {self._first} "
-                f"on: read what you show again and subscribe from there",
+                said(
+                    "the events after {sequence} are remembered only from {first} on: "
+                    "read what you show again and subscribe from there",
+                    sequence=position.sequence,
+                    first=self._first,
+                ),
             )
 
     def lines_after(self, sequence: int) -> list[bytes]:

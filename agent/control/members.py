@@ -24,6 +24,7 @@ from agent.api.session import HELLO, Hello, Welcome
 from agent.client.errors import ClientError, DisconnectedError, RequestError
 from agent.client.link import Link
 from agent.control.port import NodePort
+from agent.protocol.phrases import said
 from agent.protocol.records import NodeId
 
 KEPT_S = 30.0
@@ -136,7 +137,9 @@ def _known(code: int) -> ErrorCode:
 
 def _unanswered(name: str, error: BaseException) -> RefusedError:
     reason = str(error) or "it does not answer"
-    return RefusedError(ErrorCode.REFUSED, f"{name} cannot be asked: {reason}")
+    return RefusedError(
+        ErrorCode.REFUSED, said("{name} cannot be asked: {reason}", name=name, reason=reason)
+    )
 
 
 class Relay:
@@ -167,7 +170,10 @@ class Relay:
                     raise EOFError
                 answer = _incoming.decode(line)
                 if answer.error is not None:
-                    raise RefusedError(ErrorCode.REFUSED, f"{self.name}: {answer.error.message}")
+                    raise RefusedError(
+                        ErrorCode.REFUSED,
+                        said("{name}: {message}", name=self.name, message=answer.error.message),
+                    )
                 return _welcome.decode(answer.result)
         except (EOFError, OSError, ValueError, msgspec.MsgspecError) as error:
             raise RefusedError(ErrorCode.REFUSED, f"{self.name} {_silence(error)}") from error

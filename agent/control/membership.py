@@ -10,6 +10,7 @@ from agent.api.wording import moment
 from agent.control.naming import find_member
 from agent.control.port import Belonging
 from agent.control.request_context import RequestContext
+from agent.protocol.phrases import said
 from agent.wording.english import HOW_TO_JOIN, sent_away
 
 
@@ -38,11 +39,13 @@ def other_member(call: RequestContext, reference: str) -> MemberView:
     if not any(reference in (each.name, each.node) for each in members):
         for gone in call.rooms.flock.departures():
             if reference in (gone.name, gone.node):
-                how = "was sent away from" if gone.expelled else "left"
-                sentence = (
-                    f"{gone.name} {how} the flock on {moment(gone.at_ms / 1000)}: it is not asked"
-                )
-                raise RefusedError(ErrorCode.UNKNOWN, sentence)
+                values = {"name": gone.name, "when": moment(gone.at_ms / 1000)}
+                fault = said("{name} left the flock on {when}: it is not asked", **values)
+                if gone.expelled:
+                    fault = said(
+                        "{name} was sent away from the flock on {when}: it is not asked", **values
+                    )
+                raise RefusedError(ErrorCode.UNKNOWN, fault)
     return find_member(members, reference)
 
 
@@ -71,11 +74,19 @@ def find_request(requests: list[JoinRequestView], reference: str) -> JoinRequest
         return found[0]
     if not found:
         names = ", ".join(f"{each.name} ({each.code})" for each in requests)
-        asking = f"these ask: {names}" if names else "none asks at present"
-        sentence = f'no machine that asks has the name or code "{reference}": {asking}'
+        asking = said("these ask: {names}", names=names) if names else said("none asks at present")
+        sentence = said(
+            'no machine that asks has the name or code "{reference}": {asking}',
+            reference=reference,
+            asking=asking,
+        )
         raise RefusedError(ErrorCode.UNKNOWN, sentence)
     codes = ", ".join(each.code for each in found)
-    sentence = f"several machines that ask call themselves {reference}: give the code ({codes})"
+    sentence = said(
+        "several machines that ask call themselves {reference}: give the code ({codes})",
+        reference=reference,
+        codes=codes,
+    )
     raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
 
 
@@ -83,7 +94,10 @@ def check_compared(wanted: JoinRequestView, reference: str) -> None:
     """Raise ``RefusedError`` unless the reference is the request's id or code. Nobody is let in by
     its name alone, for that is its own word, and whoever is quicker has it."""
     if reference != wanted.request and not same_code(wanted.code, reference):
-        sentence = f"give the code that {reference} shows, so that it is the one you mean"
+        sentence = said(
+            "give the code that {reference} shows, so that it is the one you mean",
+            reference=reference,
+        )
         raise RefusedError(ErrorCode.REFUSED, sentence)
 
 

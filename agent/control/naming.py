@@ -10,7 +10,6 @@ A dataset is meant by its identifier, the beginning of one, or the task that mad
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import get_args
@@ -21,11 +20,11 @@ from agent.api.errors import RefusedError
 from agent.api.flock import MemberView
 from agent.api.reasons import Opaque, Reason, SetOff, ToldBy
 from agent.api.rpc import ErrorCode
-from agent.api.wording import suggestion
+from agent.api.wording import near
 from agent.control.request_context import RequestContext
 from agent.protocol.events import Event
 from agent.protocol.messages import Message
-from agent.protocol.phrases import Phrase
+from agent.protocol.phrases import Phrase, Value, hinted, said
 from agent.protocol.records import Dataset, TaskId, TaskSpec, TaskState, Workflow, WorkflowId
 from agent.protocol.table import Table
 
@@ -33,7 +32,6 @@ CHOICES_SHOWN_MAX = 4
 MESSAGES = frozenset(kind.__name__ for kind in get_args(Message))
 EVENTS = frozenset(kind.__name__ for kind in get_args(Event))
 TASK_NAMES = uuid.UUID("6f0fa9c8-3b5e-5d0e-9a55-7d6f6e7a9b21")
-_TASK_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 PREFIXES = ("sha256:", "tree:")
 LETTERS_MIN = 6
 
@@ -41,17 +39,6 @@ LETTERS_MIN = 6
 def task_id(workflow: WorkflowId, name: str) -> TaskId:
     """Return the id of the task that its workflow calls so: the same one each time."""
     return str(uuid.uuid5(TASK_NAMES, f"{workflow}/{name}"))
-
-
-def readable(text: str, table: Table) -> str:
-    """Return the text with the names of tasks in the places of their ids; ids that nobody knows
-    stay."""
-
-    def name(found: re.Match[str]) -> str:
-        spec = table.specs.get(found.group())
-        return spec.name if spec else found.group()
-
-    return _TASK_ID.sub(name, text)
 
 
 def with_names(fault: Phrase, names: Mapping[TaskId, str]) -> Phrase:
@@ -80,7 +67,7 @@ def find_workflow(table: Table, reference: str) -> Workflow:
     if reference in table.workflows:
         return table.workflows[reference]
     known = [(each.spec.name, each.spec.workflow) for each in table.workflows.values()]
-    return table.workflows[_meant("workflow", reference, known)]
+    return table.workflows[_meant(said("no workflow"), said("the workflows"), reference, known)]
 
 
 def find_task(table: Table, reference: str, within: Workflow | None = None) -> TaskSpec:
@@ -95,12 +82,12 @@ def find_task(table: Table, reference: str, within: Workflow | None = None) -> T
         within, reference = find_workflow(table, workflow), name
     specs = within.spec.tasks if within is not None else table.specs.values()
     known = [(spec.name, spec.task) for spec in specs if spec.task in table.specs]
-    where = f" of {within.spec.name}" if within is not None else ""
+    none = said("no task of {workflow}", workflow=within.spec.name) if within else said("no task")
 
     def described(task: str) -> str:
         return f"{table.workflow_of[task]}/{table.specs[task].name}"
 
-    return table.specs[_meant("task", reference, known, where, described)]
+    return table.specs[_meant(none, said("the tasks"), reference, known, described)]
 
 
 def find_member(members: Iterable[MemberView], reference: str) -> MemberView:
@@ -112,7 +99,7 @@ def find_member(members: Iterable[MemberView], reference: str) -> MemberView:
     def described(node: str) -> str:
         return f"{by_id[node].name} ({node})"
 
-    return by_id[_meant("member", reference, known, "", described)]
+    return by_id[_meant(said("no member"), said("the members"), reference, known, described)]
 
 
 def _refuse_workflow(table: Table, name: WorkflowId) -> None:
@@ -120,8 +107,13 @@ def _refuse_workflow(table: Table, name: WorkflowId) -> None:
     tasks = table.workflows[name].spec.tasks
     if any(spec.name == name for spec in table.specs.values()):
         return
-    example = f", like {name}/{tasks[0].name}" if tasks else ""
-    raise RefusedError(ErrorCode.UNKNOWN, f"{name} is a workflow: name one of its tasks{example}")
+    fault = said("{name} is a workflow: name one of its tasks", name=name)
+    if tasks:
+        like = f"{name}/{tasks[0].name}"
+        fault = said(
+            "{name} is a workflow: name one of its tasks, like {like}", name=name, like=like
+        )
+    raise RefusedError(ErrorCode.UNKNOWN, fault)
 
 
 def _is_in(table: Table, task: TaskId, within: Workflow | None) -> bool:
@@ -129,10 +121,10 @@ def _is_in(table: Table, task: TaskId, within: Workflow | None) -> bool:
 
 
 def _meant(
-    kind: str,
+    none: Phrase,
+    several: Phrase,
     reference: str,
     known: list[tuple[str, str]],
-    where: str = "",
     described: Callable[[str], str] = str,
 ) -> str:
     """The id that a reference means among (name, id)."""
@@ -145,12 +137,20 @@ def _meant(
     if len(found) == 1:
         return found[0]
     if not found:
-        meant = suggestion(reference, (name for name, _ in known))
-        sentence = f'no {kind}{where} is called "{reference}"{meant}'
-        raise RefusedError(ErrorCode.UNKNOWN, sentence)
-    shown = sorted(map(described, found))[:CHOICES_SHOWN_MAX]
-    more = " or others" * (len(found) > len(shown))
-    sentence = f'"{reference}" may mean the {kind}s {", ".join(shown)}{more}: write more of it'
+        sentence = said('{none} is called "{reference}"', none=none, reference=reference)
+        hint = near(reference, (name for name, _ in known), 1)
+        raise RefusedError(ErrorCode.UNKNOWN, hinted(sentence, hint))
+    shown = tuple(sorted(map(described, found))[:CHOICES_SHOWN_MAX])
+    values: dict[str, Value] = {
+        "reference": reference,
+        "several": several,
+        "names": ", ".join(shown),
+    }
+    sentence = said('"{reference}" may mean {several} {names}: write more of it', **values)
+    if len(found) > len(shown):
+        sentence = said(
+            '"{reference}" may mean {several} {names} or others: write more of it', **values
+        )
     raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
 
 
@@ -192,9 +192,15 @@ def _beginning(known: dict[str, Dataset], reference: str) -> Dataset:
     if len(digest) == 64:
         return Dataset(reference)
     if len(found) > 1:
-        sentence = f'"{reference}" may mean {len(found)} datasets: write more of it'
+        sentence = said(
+            '"{reference}" may mean {count} datasets: write more of it',
+            reference=reference,
+            count=len(found),
+        )
         raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
-    raise RefusedError(ErrorCode.UNKNOWN, f'no dataset is called "{reference}"')
+    raise RefusedError(
+        ErrorCode.UNKNOWN, said('no dataset is called "{reference}"', reference=reference)
+    )
 
 
 def _output(table: Table, task: str, number: int) -> Dataset:
@@ -204,7 +210,10 @@ def _output(table: Table, task: str, number: int) -> Dataset:
     if 1 <= number <= len(outputs):
         return outputs[number - 1]
     made = f"it made {len(outputs)}" if outputs else "it has made none"
-    raise RefusedError(ErrorCode.UNKNOWN, f"{spec.name} has no output {number}: {made}")
+    raise RefusedError(
+        ErrorCode.UNKNOWN,
+        said("{name} has no output {number}: {made}", name=spec.name, number=number, made=made),
+    )
 
 
 async def bring_dataset(call: RequestContext, reference: str) -> Dataset:
@@ -212,11 +221,16 @@ async def bring_dataset(call: RequestContext, reference: str) -> Dataset:
     is unknown, not kept by the flock or cannot be had."""
     dataset = find_dataset(call.now.table, reference)
     if dataset.external or ":" not in dataset.dataset:
-        sentence = f"{dataset.dataset} is not kept by the flock: only its identifier is known"
+        sentence = said(
+            "{dataset} is not kept by the flock: only its identifier is known",
+            dataset=dataset.dataset,
+        )
         raise RefusedError(ErrorCode.REFUSED, sentence)
     try:
         await call.rooms.datasets.bring(dataset.dataset)
     except OSError as error:
-        sentence = f"{dataset.dataset[:20]} cannot be had: {error}"
+        sentence = said(
+            "{dataset} cannot be had: {error}", dataset=dataset.dataset[:20], error=str(error)
+        )
         raise RefusedError(ErrorCode.REFUSED, sentence) from error
     return dataset

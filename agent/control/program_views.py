@@ -24,6 +24,7 @@ from agent.client.errors import ClientError
 from agent.control.members import Members
 from agent.control.port import NodePort, ProgramRoom, Snapshot
 from agent.control.views import dataset_view, seen
+from agent.protocol.phrases import said
 from agent.protocol.records import Dataset, NodeId
 from agent.protocol.table import Table
 from agent.workflow.faults import FaultsError
@@ -211,7 +212,11 @@ def find_published(table: Table, room: ProgramRoom, reference: str) -> str:
     if reference in found or not found:
         return reference
     if len(found) > 1:
-        sentence = f'"{reference}" may mean the programs {", ".join(found[:4])}: write more of it'
+        sentence = said(
+            '"{reference}" may mean the programs {names}: write more of it',
+            reference=reference,
+            names=", ".join(found[:4]),
+        )
         raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
     return found[0]
 

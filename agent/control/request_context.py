@@ -21,6 +21,7 @@ from agent.control.port import NodePort, Rooms, Snapshot
 from agent.control.program_views import FlockPrograms
 from agent.control.uploads import Uploads
 from agent.control.views import TaskProgress, Views
+from agent.protocol.phrases import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class Verb:
             sentence = parameters_fault(self.name, str(error), fields, choices)
             raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
         except RecursionError as error:
-            sentence = f"{self.name}: params are nested too deeply"
-            raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
+            fault = said("{name}: params are nested too deeply", name=self.name)
+            raise RefusedError(ErrorCode.WRONG_PARAMETERS, fault) from error
 
 
 def serves(

@@ -41,13 +41,14 @@ from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES
 from agent.api.wording import suggestion
 from agent.api.work import TaskView
-from agent.control.naming import find_task, readable, task_id
+from agent.control.naming import find_task, task_id
 from agent.control.port import Notice
 from agent.control.request_context import RequestContext
 from agent.control.views import seen
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict
+from agent.protocol.phrases import said
 from agent.protocol.records import ENDED, TaskId, TaskState
 
 LINE_WORDS_MAX = 4_096
@@ -283,7 +284,7 @@ class TextSession:
             name = f"{program[:100]}-{uuid.uuid4().hex[:8]}"
             if name not in self._call.now.table.workflows:
                 return name
-        raise RefusedError(ErrorCode.AGENT_FAILED, "no free name was found: try again")
+        raise RefusedError(ErrorCode.AGENT_FAILED, said("no free name was found: try again"))
 
     async def _subscribe(self, named: Iterable[str]) -> None:
         table = self._call.now.table
@@ -300,7 +301,9 @@ class TextSession:
         task = find_task(table, named).task
         reading = table.reading(task)
         if reading is not None and reading.state in ENDED:
-            raise TextError(f"{task} has ended already: it is {reading.state.value}")
+            raise TextError(
+                f"{table.specs[task].name} has ended already: it is {reading.state.value}"
+            )
         self._cancelling[task] = None
         event = events.Cancel(TO_BE_NAMED, table.workflow_of[task], (task,))
         try:
@@ -349,10 +352,7 @@ class TextSession:
         return max(0, until_ms - view.begun_ms) // 1000
 
     async def _say(self, *words: str) -> None:
-        line = " ".join(words)
-        if words[0] == "ERROR":
-            line = readable(line, self._call.now.table)
-        await self._tell(" ".join(line.split()).encode() + b"\n")
+        await self._tell(" ".join(" ".join(words).split()).encode() + b"\n")
 
 
 def _is_here(text: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
+from agent.protocol.phrases import said
 
 OPEN_MAX = 8
 """Uploads of one client at once."""
@@ -43,10 +44,15 @@ class Uploads:
         """Make room for a file or folder, and return the number under which its pieces are sent.
         Raises ``RefusedError`` for a name that is none, or too many uploads, and ``OSError``."""
         if len(self._open) >= OPEN_MAX:
-            raise RefusedError(ErrorCode.TOO_MANY, f"{OPEN_MAX} uploads are open: end one of them")
+            raise RefusedError(
+                ErrorCode.TOO_MANY,
+                said("{most} uploads are open: end one of them", most=OPEN_MAX),
+            )
         plain = PurePosixPath(name.replace("\\", "/")).name
         if plain in {"", ".."}:
-            raise RefusedError(ErrorCode.REFUSED, f'begin_upload: "{name}" is no name of a file')
+            raise RefusedError(
+                ErrorCode.REFUSED, said('begin_upload: "{name}" is no name of a file', name=name)
+            )
         number = secrets.token_hex(8)
         place = self.folder / number
         place.mkdir(parents=True, mode=0o700)
@@ -65,7 +71,7 @@ class Uploads:
             sentence = f"upload_chunk: {path or upload.name} has {held} bytes so far, not {offset}"
             raise RefusedError(ErrorCode.REFUSED, sentence)
         if shutil.disk_usage(upload.place).free < FREE_BYTES_MIN + len(data):
-            raise RefusedError(ErrorCode.REFUSED, "the disk of this machine is almost full")
+            raise RefusedError(ErrorCode.REFUSED, said("the disk of this machine is almost full"))
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("ab" if offset else "wb") as file:
             file.write(data)
@@ -84,7 +90,9 @@ class Uploads:
         sent."""
         upload = self._upload(number)
         if not upload.sizes and not upload.folder:
-            raise RefusedError(ErrorCode.REFUSED, f"end_upload: nothing of {upload.name} was sent")
+            raise RefusedError(
+                ErrorCode.REFUSED, said("end_upload: nothing of {name} was sent", name=upload.name)
+            )
         return upload.place / upload.name, upload.name
 
     def forget(self, number: str) -> None:
@@ -101,7 +109,7 @@ class Uploads:
     def _upload(self, number: str) -> Upload:
         upload = self._open.get(number)
         if upload is None:
-            sentence = f'no upload of this connection is called "{number[:40]}"'
+            sentence = said('no upload of this connection is called "{number}"', number=number[:40])
             raise RefusedError(ErrorCode.UNKNOWN, sentence)
         return upload
 
@@ -110,11 +118,11 @@ def _target(upload: Upload, path: str) -> Path:
     whole = upload.place / upload.name
     if not upload.folder:
         if path:
-            raise RefusedError(ErrorCode.REFUSED, "upload_chunk: a single file has no path")
+            raise RefusedError(ErrorCode.REFUSED, said("upload_chunk: a single file has no path"))
         return whole
     parts = PurePosixPath(path).parts
     strange = "\\" in path or ":" in path or not path.isprintable()
     if not parts or strange or path.startswith("/") or ".." in parts:
-        sentence = f'upload_chunk: "{path[:80]}" is no path within the folder'
+        sentence = said('upload_chunk: "{path}" is no path within the folder', path=path[:80])
         raise RefusedError(ErrorCode.REFUSED, sentence)
     return whole.joinpath(*parts)

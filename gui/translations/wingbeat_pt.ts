@@ -3637,5 +3637,225 @@
         <source>{task} is no gate: a program does it, and says itself when it is done</source>
         <translation>{task} não é um passo manual: um programa a faz e diz ele mesmo quando terminou</translation>
     </message>
+    <message>
+        <source>a machine passes on what its own clients say, and nobody else&apos;s</source>
+        <translation>uma máquina só passa adiante o que dizem os seus próprios clientes</translation>
+    </message>
+    <message>
+        <source>the agent was started anew since then and its events are numbered anew: read what you show again and subscribe from there</source>
+        <translation>entretanto o agente começou de novo e numera os eventos do princípio: leia de novo o que mostra e subscreva a partir daí</translation>
+    </message>
+    <message>
+        <source>there is no event {sequence} yet</source>
+        <translation>ainda não há evento {sequence}</translation>
+    </message>
+    <message>
+        <source>the events after {sequence} are remembered only from {first} on: read what you show again and subscribe from there</source>
+        <translation>dos eventos depois de {sequence} só se guardam os de {first} em diante: leia de novo o que mostra e subscreva a partir daí</translation>
+    </message>
+    <message>
+        <source>{name} cannot be asked: {reason}</source>
+        <translation>não se consegue perguntar a {name}: {reason}</translation>
+    </message>
+    <message>
+        <source>{name}: {message}</source>
+        <translation>{name}: {message}</translation>
+    </message>
+    <message>
+        <source>{name} left the flock on {when}: it is not asked</source>
+        <translation>{name} saiu do bando em {when}: não lhe é perguntado</translation>
+    </message>
+    <message>
+        <source>{name} was sent away from the flock on {when}: it is not asked</source>
+        <translation>{name} foi expulsa do bando em {when}: não lhe é perguntado</translation>
+    </message>
+    <message>
+        <source>these ask: {names}</source>
+        <translation>pedem estas: {names}</translation>
+    </message>
+    <message>
+        <source>none asks at present</source>
+        <translation>de momento nenhuma pede</translation>
+    </message>
+    <message>
+        <source>no machine that asks has the name or code &quot;{reference}&quot;: {asking}</source>
+        <translation>nenhuma máquina que pede tem o nome ou código &quot;{reference}&quot;: {asking}</translation>
+    </message>
+    <message>
+        <source>several machines that ask call themselves {reference}: give the code ({codes})</source>
+        <translation>várias máquinas que pedem chamam-se {reference}: indique o código ({codes})</translation>
+    </message>
+    <message>
+        <source>give the code that {reference} shows, so that it is the one you mean</source>
+        <translation>indique o código que {reference} mostra, para que seja a que quer</translation>
+    </message>
+    <message>
+        <source>no workflow</source>
+        <translation>nenhum fluxo</translation>
+    </message>
+    <message>
+        <source>the workflows</source>
+        <translation>os fluxos</translation>
+    </message>
+    <message>
+        <source>no task of {workflow}</source>
+        <translation>nenhuma tarefa de {workflow}</translation>
+    </message>
+    <message>
+        <source>no task</source>
+        <translation>nenhuma tarefa</translation>
+    </message>
+    <message>
+        <source>the tasks</source>
+        <translation>as tarefas</translation>
+    </message>
+    <message>
+        <source>no member</source>
+        <translation>nenhum membro</translation>
+    </message>
+    <message>
+        <source>the members</source>
+        <translation>os membros</translation>
+    </message>
+    <message>
+        <source>{name} is a workflow: name one of its tasks</source>
+        <translation>{name} é um fluxo: indique uma das suas tarefas</translation>
+    </message>
+    <message>
+        <source>{name} is a workflow: name one of its tasks, like {like}</source>
+        <translation>{name} é um fluxo: indique uma das suas tarefas, como {like}</translation>
+    </message>
+    <message>
+        <source>{none} is called &quot;{reference}&quot;</source>
+        <translation>{none} se chama &quot;{reference}&quot;</translation>
+    </message>
+    <message>
+        <source>&quot;{reference}&quot; may mean {several} {names}: write more of it</source>
+        <translation>&quot;{reference}&quot; pode ser {several} {names}: escreva mais</translation>
+    </message>
+    <message>
+        <source>&quot;{reference}&quot; may mean {several} {names} or others: write more of it</source>
+        <translation>&quot;{reference}&quot; pode ser {several} {names} ou outros: escreva mais</translation>
+    </message>
+    <message>
+        <source>&quot;{reference}&quot; may mean {count} datasets: write more of it</source>
+        <translation>&quot;{reference}&quot; pode ser {count} conjuntos de dados: escreva mais</translation>
+    </message>
+    <message>
+        <source>no dataset is called &quot;{reference}&quot;</source>
+        <translation>nenhum conjunto de dados se chama &quot;{reference}&quot;</translation>
+    </message>
+    <message>
+        <source>{name} has no output {number}: {made}</source>
+        <translation>{name} não tem o resultado {number}: {made}</translation>
+    </message>
+    <message>
+        <source>{dataset} is not kept by the flock: only its identifier is known</source>
+        <translation>{dataset} não está guardado no bando: só se conhece o identificador</translation>
+    </message>
+    <message>
+        <source>{dataset} cannot be had: {error}</source>
+        <translation>não se consegue obter {dataset}: {error}</translation>
+    </message>
+    <message>
+        <source>&quot;{reference}&quot; may mean the programs {names}: write more of it</source>
+        <translation>&quot;{reference}&quot; pode ser os programas {names}: escreva mais</translation>
+    </message>
+    <message>
+        <source>{name}: params are nested too deeply</source>
+        <translation>{name}: os parâmetros têm níveis a mais</translation>
+    </message>
+    <message>
+        <source>no free name was found: try again</source>
+        <translation>não se encontrou um nome livre: tente de novo</translation>
+    </message>
+    <message>
+        <source>{most} uploads are open: end one of them</source>
+        <translation>há {most} envios abertos: termine um deles</translation>
+    </message>
+    <message>
+        <source>begin_upload: &quot;{name}&quot; is no name of a file</source>
+        <translation>begin_upload: &quot;{name}&quot; não é nome de ficheiro</translation>
+    </message>
+    <message>
+        <source>the disk of this machine is almost full</source>
+        <translation>o disco desta máquina está quase cheio</translation>
+    </message>
+    <message>
+        <source>end_upload: nothing of {name} was sent</source>
+        <translation>end_upload: não foi enviado nada de {name}</translation>
+    </message>
+    <message>
+        <source>no upload of this connection is called &quot;{number}&quot;</source>
+        <translation>nenhum envio desta ligação se chama &quot;{number}&quot;</translation>
+    </message>
+    <message>
+        <source>upload_chunk: a single file has no path</source>
+        <translation>upload_chunk: um só ficheiro não tem caminho</translation>
+    </message>
+    <message>
+        <source>upload_chunk: &quot;{path}&quot; is no path within the folder</source>
+        <translation>upload_chunk: &quot;{path}&quot; não é um caminho dentro da pasta</translation>
+    </message>
+    <message>
+        <source>add_dataset: {path} is no whole path, and the agent is elsewhere</source>
+        <translation>add_dataset: {path} não é um caminho completo, e o agente está noutra pasta</translation>
+    </message>
+    <message>
+        <source>add_dataset: there is no {path}</source>
+        <translation>add_dataset: não há {path}</translation>
+    </message>
+    <message>
+        <source>add_dataset: {error}</source>
+        <translation>add_dataset: {error}</translation>
+    </message>
+    <message>
+        <source>upload_chunk: a folder has no data of its own</source>
+        <translation>upload_chunk: uma pasta não tem dados seus</translation>
+    </message>
+    <message>
+        <source>end_upload: {error}</source>
+        <translation>end_upload: {error}</translation>
+    </message>
+    <message>
+        <source>the dataset {name} has {what}</source>
+        <translation>o conjunto de dados {name} tem {what}</translation>
+    </message>
+    <message>
+        <source>read_dataset: {error}</source>
+        <translation>read_dataset: {error}</translation>
+    </message>
+    <message>
+        <source>runs: name a workflow or a task</source>
+        <translation>runs: indique um fluxo ou uma tarefa</translation>
+    </message>
+    <message>
+        <source>{name} has no run &quot;{wanted}&quot;; its runs: {known}</source>
+        <translation>{name} não tem a tentativa &quot;{wanted}&quot;; as suas tentativas: {known}</translation>
+    </message>
+    <message>
+        <source>{name} ran on {host}, not on {here}</source>
+        <translation>{name} correu em {host}, não em {here}</translation>
+    </message>
+    <message>
+        <source>publish: {folder} is no whole path, and the agent is elsewhere</source>
+        <translation>publish: {folder} não é um caminho completo, e o agente está noutra pasta</translation>
+    </message>
+    <message>
+        <source>publish: there is no folder {folder}</source>
+        <translation>publish: não há a pasta {folder}</translation>
+    </message>
+    <message>
+        <source>the token is not the one of this start of the agent: read control.json again</source>
+        <translation>a senha não é a deste arranque do agente: leia control.json de novo</translation>
+    </message>
+    <message>
+        <source>pause: either for_s or until_tomorrow, not both</source>
+        <translation>pause: ou for_s ou until_tomorrow, não ambos</translation>
+    </message>
+    <message>
+        <source>change_settings: name at least one setting to change</source>
+        <translation>change_settings: indique pelo menos uma definição a mudar</translation>
+    </message>
 </context>
 </TS>

@@ -17,7 +17,7 @@ from agent.control.membership import (
     find_request,
     open_requests,
 )
-from agent.control.naming import find_member, find_task, find_workflow, readable, task_id
+from agent.control.naming import find_member, find_task, find_workflow, task_id
 from agent.control.program_views import find_published, published_programs
 from tests.control.serving import LineClient, Serving
 from tests.control.surface import MEMBERS, FakeNode
@@ -147,12 +147,6 @@ def test_a_task_of_another_workflow_is_not_meant(node: FakeNode) -> None:
 )
 def test_the_member_that_is_meant(reference: str, node: str) -> None:
     assert find_member(MEMBERS, reference).node == node
-
-
-def test_ids_become_names_where_they_are_known(node: FakeNode) -> None:
-    other = task_id("nowhere", "x")
-    text = f"waits for {ID} and {other}"
-    assert readable(text, node.table) == f"waits for copy and {other}"
 
 
 def test_published_programs_are_meant_by_their_beginning(node: FakeNode) -> None:

@@ -35,6 +35,7 @@ from agent.control.naming import bring_dataset, find_workflow
 from agent.control.port import DatasetRoom, Snapshot
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
+from agent.protocol.phrases import said
 from agent.protocol.records import Dataset
 from agent.protocol.table import Table
 
@@ -117,15 +118,21 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
     is."""
     path = Path(params.path)
     if not path.is_absolute():
-        sentence = f"add_dataset: {params.path} is no whole path, and the agent is elsewhere"
+        sentence = said(
+            "add_dataset: {path} is no whole path, and the agent is elsewhere", path=params.path
+        )
         raise RefusedError(ErrorCode.REFUSED, sentence)
     try:
         there = await asyncio.to_thread(path.exists)
         if not there:
-            raise RefusedError(ErrorCode.UNKNOWN, f"add_dataset: there is no {path}")
+            raise RefusedError(
+                ErrorCode.UNKNOWN, said("add_dataset: there is no {path}", path=str(path))
+            )
         dataset = await call.rooms.datasets.add(path)
     except OSError as error:
-        raise RefusedError(ErrorCode.REFUSED, f"add_dataset: {error}") from error
+        raise RefusedError(
+            ErrorCode.REFUSED, said("add_dataset: {error}", error=str(error))
+        ) from error
     return DatasetAdded(dataset_view(dataset), path.name)
 
 
@@ -142,7 +149,7 @@ async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
     """Take a piece of what a client sends, in order within each file; return how large that file is
     now. Raises ``RefusedError`` for a piece that does not follow, or a full disk."""
     if params.folder and params.data:
-        raise RefusedError(ErrorCode.REFUSED, "upload_chunk: a folder has no data of its own")
+        raise RefusedError(ErrorCode.REFUSED, said("upload_chunk: a folder has no data of its own"))
     take = partial(call.uploads.take, executable=params.executable)
     try:
         if params.folder:
@@ -164,7 +171,9 @@ async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
     try:
         dataset = await call.rooms.datasets.add(content, name, move=True)
     except OSError as error:
-        raise RefusedError(ErrorCode.REFUSED, f"end_upload: {error}") from error
+        raise RefusedError(
+            ErrorCode.REFUSED, said("end_upload: {error}", error=str(error))
+        ) from error
     finally:
         await asyncio.to_thread(call.uploads.forget, params.upload)
     return DatasetAdded(dataset_view(dataset), name)
@@ -197,9 +206,13 @@ async def read_dataset(call: RequestContext, params: ReadDataset) -> DatasetPiec
     sizes = {each.path: each.size_bytes for each in await store.files(name)}
     if params.path not in sizes:
         what = f"no file {params.path}" if params.path else "several files: name one of them"
-        raise RefusedError(ErrorCode.UNKNOWN, f"the dataset {name[:20]} has {what}")
+        raise RefusedError(
+            ErrorCode.UNKNOWN, said("the dataset {name} has {what}", name=name[:20], what=what)
+        )
     try:
         data = await store.read(name, params.path, params.offset, params.limit)
     except OSError as error:
-        raise RefusedError(ErrorCode.REFUSED, f"read_dataset: {error}") from error
+        raise RefusedError(
+            ErrorCode.REFUSED, said("read_dataset: {error}", error=str(error))
+        ) from error
     return DatasetPiece(data, params.offset, sizes[params.path])

@@ -11,6 +11,7 @@ from agent.api.history import (
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task, find_workflow
 from agent.control.request_context import RequestContext, serves
+from agent.protocol.phrases import said
 
 
 @serves(RUNS)
@@ -27,7 +28,7 @@ async def runs(call: RequestContext, params: Runs) -> RunsReply:
         name = workflow.spec.workflow
         specs = [each for each in workflow.spec.tasks if table.workflow_of.get(each.task) == name]
     else:
-        raise RefusedError(ErrorCode.WRONG_PARAMETERS, "runs: name a workflow or a task")
+        raise RefusedError(ErrorCode.WRONG_PARAMETERS, said("runs: name a workflow or a task"))
     page = specs[params.first : params.first + params.limit]
     return RunsReply(await call.rooms.history.runs(page), len(specs))
 

@@ -14,6 +14,7 @@ from agent.api.logs import AGENT_LOG, TASK_LOG, AgentLog, AgentLogReply, TaskLog
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task
 from agent.control.request_context import RequestContext, serves
+from agent.protocol.phrases import said
 from agent.protocol.records import Run, TaskSpec
 from agent.wording.run_ends import run_id
 
@@ -50,7 +51,12 @@ def _find_run(spec: TaskSpec, runs: Sequence[Run], wanted: str) -> Run | None:
     found = next((run for run in runs if run_id(run) == wanted), None)
     if found is None:
         known = ", ".join(run_id(run) for run in runs) or "none"
-        sentence = f'{spec.name} has no run "{wanted}"; its runs: {known}'
+        sentence = said(
+            '{name} has no run "{wanted}"; its runs: {known}',
+            name=spec.name,
+            wanted=wanted,
+            known=known,
+        )
         raise RefusedError(ErrorCode.UNKNOWN, sentence)
     return found
 
@@ -60,7 +66,12 @@ async def _elsewhere(
 ) -> TaskLogPart:
     host = call.now.name_of(run.host)
     if params.here_only:
-        sentence = f"{spec.name} ran on {host}, not on {call.now.name}"
+        sentence = said(
+            "{name} ran on {host}, not on {here}",
+            name=spec.name,
+            host=host,
+            here=call.now.name,
+        )
         raise RefusedError(ErrorCode.REFUSED, sentence)
     asked = replace(params, task=spec.task, run=run_id(run), here_only=True)
     return await call.members.ask(run.host, TASK_LOG, asked)

@@ -22,6 +22,7 @@ from agent.api.rpc import ErrorCode
 from agent.control.program_views import ProgramAnswers, descriptions, find_published, program_views
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
+from agent.protocol.phrases import said
 
 
 @serves(PROGRAMS)
@@ -45,10 +46,14 @@ async def publish(call: RequestContext, params: Publish) -> Published:
     ``ServiceError`` where it is no program."""
     folder = Path(params.folder)
     if not folder.is_absolute():
-        sentence = f"publish: {params.folder} is no whole path, and the agent is elsewhere"
+        sentence = said(
+            "publish: {folder} is no whole path, and the agent is elsewhere", folder=params.folder
+        )
         raise RefusedError(ErrorCode.REFUSED, sentence)
     if not await asyncio.to_thread(folder.is_dir):
-        raise RefusedError(ErrorCode.UNKNOWN, f"publish: there is no folder {folder}")
+        raise RefusedError(
+            ErrorCode.UNKNOWN, said("publish: there is no folder {folder}", folder=str(folder))
+        )
     name, dataset = await call.rooms.programs.publish(folder)
     return Published(name, dataset_view(dataset))
 

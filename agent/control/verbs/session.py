@@ -18,6 +18,7 @@ from agent.api.session import (
 )
 from agent.api.values import CLIENT_PROTOCOL
 from agent.control.request_context import RequestContext, serves
+from agent.protocol.phrases import said
 
 
 @serves(HELLO)
@@ -33,7 +34,7 @@ async def hello(call: RequestContext, params: Hello) -> Welcome:
     if not (call.member or right):
         raise RefusedError(
             ErrorCode.UNAUTHORISED,
-            "the token is not the one of this start of the agent: read control.json again",
+            said("the token is not the one of this start of the agent: read control.json again"),
         )
     if params.node and (elsewhere := await call.pass_on(params)) is not None:
         return elsewhere

@@ -19,6 +19,7 @@ from agent.api.volunteering import (
 )
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import volunteering_said
+from agent.protocol.phrases import said
 
 
 @serves(PAUSE)
@@ -26,7 +27,7 @@ async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
     """Pause helping, for a while or until further notice, over restarts too; what runs is suspended
     at once, or may end first. Raises ``RefusedError`` where two ends are named."""
     if params.for_s is not None and params.until_tomorrow:
-        sentence = "pause: either for_s or until_tomorrow, not both"
+        sentence = said("pause: either for_s or until_tomorrow, not both")
         raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
     return volunteering_said(await call.rooms.presence.pause(params))
 
@@ -67,6 +68,6 @@ async def change_settings(call: RequestContext, params: ChangeSettings) -> Setti
         if value is not UNSET
     }
     if not given:
-        sentence = "change_settings: name at least one setting to change"
+        sentence = said("change_settings: name at least one setting to change")
         raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
     return await call.rooms.settings.change(given)
