@@ -18,7 +18,6 @@ from agent.api.session import (
 )
 from agent.api.values import CLIENT_PROTOCOL
 from agent.control.request_context import RequestContext, serves
-from agent.protocol.phrases import said
 
 
 @serves(HELLO)
@@ -34,7 +33,7 @@ async def hello(call: RequestContext, params: Hello) -> Welcome:
     if not (call.member or right):
         raise RefusedError(
             ErrorCode.UNAUTHORISED,
-            said("the token is not the one of this start of the agent: read control.json again"),
+            "the token is not the one of this start of the agent: read control.json again",
         )
     if params.node and (elsewhere := await call.pass_on(params)) is not None:
         return elsewhere
