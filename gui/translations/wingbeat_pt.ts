@@ -3846,10 +3846,6 @@
         <translation>publish: não há a pasta {folder}</translation>
     </message>
     <message>
-        <source>the token is not the one of this start of the agent: read control.json again</source>
-        <translation>a senha não é a deste arranque do agente: leia control.json de novo</translation>
-    </message>
-    <message>
         <source>pause: either for_s or until_tomorrow, not both</source>
         <translation>pause: ou for_s ou until_tomorrow, não ambos</translation>
     </message>
