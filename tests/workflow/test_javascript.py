@@ -51,9 +51,40 @@ def run(
     )
 
 
-def test_arguments_go_by_name(tmp_path: Path) -> None:
-    code = "function weevil_main(a, b) { return a - b; }"
-    assert run(tmp_path, code, call(b=13, a=44)) == (0, ["TERMINATED result.json"], "31")
+def of_input(returns: str = "Number", **argument: int) -> dict[str, Any]:
+    """A call whose only argument is what others returned."""
+    return {**call(returns, a=None), "arguments": [{"name": "a", **argument}]}
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "inputs", "result"),
+    [
+        ("function weevil_main(a, b) { return a - b; }", call(b=13, a=44), (), "31"),
+        (
+            "function weevil_main(a) { if (a !== undefined) return String(a); }",
+            of_input("undefined", input=0),
+            ("",),
+            "",
+        ),
+        (
+            "function weevil_main(a) { a = eval(a); return a.length + a[1]; }",
+            of_input(gathered=2),
+            ("1", "40"),
+            "42",
+        ),
+        (
+            "async function weevil_main(a) { return await Promise.resolve(a * 2); }",
+            call(a=21),
+            (),
+            "42",
+        ),
+    ],
+    ids=["by name", "nothing returned", "results of others", "a promise"],
+)
+def test_a_function_is_called_and_its_result_kept(
+    tmp_path: Path, code: str, told: object, inputs: tuple[str, ...], result: str
+) -> None:
+    assert run(tmp_path, code, told, inputs) == (0, ["TERMINATED result.json"], result)
 
 
 def test_parameters_may_be_in_a_file(tmp_path: Path) -> None:
@@ -73,23 +104,6 @@ def test_values_come_back_as_they_went(kind: str, value: object, tmp_path: Path)
     _, lines, result = run(tmp_path, "function weevil_main(a) { return a; }", told)
     assert lines == ["TERMINATED result.json"]
     assert json.loads(str(result)) == value
-
-
-def test_nothing_returned_is_an_empty_result_and_read_as_nothing(tmp_path: Path) -> None:
-    code = "function weevil_main(a) { if (a !== undefined) return String(a); }"
-    told = {**call("undefined"), "arguments": [{"name": "a", "input": 0}]}
-    assert run(tmp_path, code, told, ("",)) == (0, ["TERMINATED result.json"], "")
-
-
-def test_results_of_others_are_gathered(tmp_path: Path) -> None:
-    code = "function weevil_main(a) { a = eval(a); return a.length + a[1]; }"
-    told = {**call(), "arguments": [{"name": "a", "gathered": 2}]}
-    assert run(tmp_path, code, told, ("1", "40"))[2] == "42"
-
-
-def test_a_promise_is_waited_for(tmp_path: Path) -> None:
-    code = "async function weevil_main(a) { return await Promise.resolve(a * 2); }"
-    assert run(tmp_path, code, call(a=21))[2] == "42"
 
 
 def test_a_pool_tells_how_far_it_is(tmp_path: Path) -> None:
@@ -129,11 +143,9 @@ def test_a_pool_tells_how_far_it_is(tmp_path: Path) -> None:
     ],
 )
 def test_what_goes_wrong_is_one_line(code: str, told: object, error: str, tmp_path: Path) -> None:
-    status, lines, result = run(tmp_path, code, told)
-    assert status == 1
-    assert len(lines) == 1
-    assert lines[0].startswith(error)
-    assert result is None
+    status, (line,), result = run(tmp_path, code, told)
+    assert (status, result) == (1, None)
+    assert line.startswith(error)
 
 
 def test_it_can_be_cancelled_while_it_computes(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,18 @@ TASK = """<?xml version="1.0" encoding="utf-8"?>
   </inputs>
 </task>
 """
+Typed = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
+    """Has a command of programs done, which ends with this code; what it says, and its complaints."""
+
+    def typed(*words: str, code: int = 0) -> tuple[str, str]:
+        assert main(["program", *words]) == code
+        return capsys.readouterr()
+
+    return typed
 
 
 def described(folder: Path, text: str, name: str = "program.yaml") -> ProgramDescription:
@@ -136,83 +149,69 @@ def shell_program(script: str, more: str = "") -> None:
     Path("tell/program.yaml").write_text(f"command: [sh, run.sh]\n{more}")
 
 
-def test_a_new_program_has_a_description_without_faults(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["program", "new", "count", "--folder", "there/it", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["files"] == ["program.yaml", "main.py", "wingbeat_task.py"]
+def test_a_new_program_has_a_description_without_faults(typed: Typed) -> None:
+    told, _ = typed("new", "count", "--folder", "there/it", "--json")
+    assert json.loads(told)["files"] == ["program.yaml", "main.py", "wingbeat_task.py"]
     program = read_program(Path("there/it"))
     assert (program.name, program.outputs, program.checkpoint) == ("count", ("report.txt",), True)
 
 
-def test_nothing_is_written_over_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["program", "new", "count"]) == 0
+def test_nothing_is_written_over_what_is_there(typed: Typed) -> None:
+    typed("new", "count")
     Path("count/main.py").write_text("mine")
-    assert main(["program", "new", "count"]) == 1
-    assert "count: is not empty" in capsys.readouterr().err
+    assert "count: is not empty" in typed("new", "count", code=1)[1]
     assert Path("count/main.py").read_text() == "mine"
-    assert main(["program", "new", "two words"]) == 1
-    assert "cannot be a name" in capsys.readouterr().err
+    assert "cannot be a name" in typed("new", "two words", code=1)[1]
 
 
 @on_linux
-def test_a_new_program_works_and_goes_on_where_it_was(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_new_program_works_and_goes_on_where_it_was(typed: Typed) -> None:
     Path("data").mkdir()
     for number in range(150):
         Path(f"data/{number:03}").write_text("x" * number)
-    assert main(["program", "new", "count"]) == 0
-    assert main(["program", "check", "count", "-p", "data", "-x", "fast"]) == 0
-    told = capsys.readouterr().out
-    assert "started\n" in told
-    assert "saved its state\n" in told
-    assert "count succeeded\n" in told
+    typed("new", "count")
+    told, _ = typed("check", "count", "-p", "data", "-x", "fast")
+    lines = ("started", "saved its state", "count succeeded")
+    assert [line for line in lines if line in told.splitlines()] == [*lines]
     assert Path("results/report.txt").read_text() == "150 files, 11175 bytes\nfast\n"
     state = json.loads(Path("results/state.json").read_text())
-    state["1"] = 1_000
-    Path("state.json").write_text(json.dumps(state))
-    assert main(["program", "check", "count", "-p", "data", "--checkpoint", "state.json"]) == 0
+    Path("state.json").write_text(json.dumps({**state, "1": 1_000}))
+    typed("check", "count", "-p", "data", "--checkpoint", "state.json")
     assert "12175 bytes" in Path("results/report.txt").read_text()
 
 
 @on_linux
-def test_what_goes_wrong_is_told_with_what_it_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_goes_wrong_is_told_with_what_it_printed(typed: Typed) -> None:
     shell_program("echo hello; exit 3")
-    assert main(["program", "check", "tell"]) == 1
-    told = capsys.readouterr().out
+    told, _ = typed("check", "tell", code=1)
     assert told == "started\nprinted: hello\ntell failed: tell exited with code 3: hello\n"
 
 
 @on_linux
-def test_the_limits_of_its_description_hold(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_limits_of_its_description_hold(typed: Typed) -> None:
     shell_program("read word; echo $word; echo CANCELLED", "limits: {wall: 1}")
-    assert main(["program", "check", "tell", "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["verdict"] == ("failed: tell ran for longer than 1 s, which is its limit: CANCEL")
+    told, _ = typed("check", "tell", "--json", code=1)
+    failed = "failed: tell ran for longer than 1 s, which is its limit: CANCEL"
+    assert json.loads(told)["verdict"] == failed
 
 
-def test_what_is_no_program_is_told_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_program_is_told_with_its_place(typed: Typed) -> None:
     shell_program("", "outputs: 3\nexpected: soon\n")
-    assert main(["program", "check", "tell"]) == 1
-    told = capsys.readouterr().err.splitlines()
+    told = typed("check", "tell", code=1)[1].splitlines()
     assert [line.rpartition("yaml:")[2].split(": ")[0] for line in told] == ["2:10", "3:11"]
     shell_program("", "requirements: {tags: [gpu]}")
-    assert main(["program", "check", "tell"]) == 1
-    assert "does not run on this machine: it needs the tag gpu" in capsys.readouterr().err
+    unfit = "does not run on this machine: it needs the tag gpu"
+    assert unfit in typed("check", "tell", code=1)[1]
     Path("tell/program.yaml").write_text("command: [/bin/true]")
-    assert main(["program", "check", "tell"]) == 1
-    assert "leads out of" in capsys.readouterr().err
+    assert "leads out of" in typed("check", "tell", code=1)[1]
 
 
 def test_whoever_writes_a_program_is_told_what_to_do_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: Typed
 ) -> None:
     monkeypatch.setenv("WINGBEAT_HOME", str(tmp_path / "home"))
     folder = tmp_path / "count"
-    assert main(["program", "new", "count", "--folder", str(folder)]) == 0
-    told = capsys.readouterr().out.splitlines()
+    told = typed("new", "count", "--folder", str(folder))[0].splitlines()
     assert [line.rpartition("  ")[2] for line in told[-3:]] == [
         f"wingbeat program check {folder}",
         f"wingbeat programs publish {folder}",
