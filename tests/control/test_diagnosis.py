@@ -10,9 +10,10 @@ import pytest
 from msgspec import structs
 
 from agent.api.flock import Finding
+from agent.api.reasons import IdentityCopied, reason_of
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
-from agent.node.diagnosis import Facts, findings
+from agent.node.diagnosis import Facts, copied_peer, findings
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
 NOW_S = 2e9
@@ -27,6 +28,14 @@ def told(facts: Facts) -> list[Finding]:
 def refused(cause: Cause, text: str = "It said so.", **changes: Any) -> Facts:
     refusal = replace(REFUSAL, cause=cause, text=text, **changes)
     return replace(MISSING, refusals=(refusal,))
+
+
+def test_a_peer_whose_identity_was_copied_is_not_relied_on() -> None:
+    peer = HEALTHY.peers[0]
+    copied = Copied(peer.node, ("10.0.0.2", "10.0.0.2", "10.0.0.9"), NOW_S)
+    told_of = reason_of(copied_peer(peer, [copied]).why, "")
+    assert told_of == IdentityCopied(peer.name, ("10.0.0.2", "10.0.0.9"))
+    assert copied_peer(peer, [replace(copied, node="another")]) is peer
 
 
 def test_nothing_is_said_where_nothing_is_wrong() -> None:

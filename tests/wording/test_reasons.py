@@ -17,8 +17,11 @@ from agent.protocol import messages
 from agent.protocol import reasons as told
 from agent.protocol.events import Event
 from agent.protocol.messages import Capabilities, Message, Status
+from agent.protocol.reading import read_off
 from agent.protocol.reasons import WHY, Reason, carried, kinds, reason_in, tag_of
+from agent.protocol.records import Claim, Failed, Life, Run, TaskSpec
 from agent.wording.english import EVENTS, SENTENCES
+from agent.wording.run_ends import why_ended
 from agent.wording.speech import OF_A_KIND, Speech, moment
 from gui.wording import OwnSpeech
 
@@ -176,3 +179,27 @@ def test_an_answer_of_a_later_version_is_read() -> None:
     assert reason_of(view.why, view.reason) == Opaque("so")
     before = msgspec.json.decode('{"node": "n", "name": "acor", "version": "0"}', type=NodeView)
     assert reason_of(before.why, "as before") == Opaque("as before")
+
+
+@pytest.mark.parametrize(
+    ("more", "cause"),
+    [
+        (carried(told.EndCause("ExitCode", count=3)), told.EndCause("ExitCode", count=3)),
+        ({}, None),
+        ({WHY: Raw(msgspec.msgpack.encode({"reason": "EndCause", "kind": "MoonFull"}))}, None),
+        (carried(told.NobodyUsesIt()), None),
+    ],
+    ids=["of this version", "of before", "of a later version", "of another kind"],
+)
+def test_a_failure_is_told_by_its_cause_or_else_by_its_text(
+    more: dict[str, Raw], cause: told.EndCause | None
+) -> None:
+    claim = Claim(1, (1, 0), "acor")
+    run = Run(1, 1, "acor", 1, claim, 1_000, phase=Failed("it broke"), more=more)
+    spec = TaskSpec("t", "t", "merge", failures_max=1)
+    reading = read_off(spec, Life(runs=(run,)), lambda _: None, 5)
+    assert reading.reason == told.FailedOnce("it broke", cause)
+    said = "exited with code 3" if cause else "it broke"
+    assert Speech().say(reading.reason) == f"failed: {said}"
+    why: Any = reason_in(more, "it broke")
+    assert why_ended(run) == told.RunEnd("Failed", "acor", why)
