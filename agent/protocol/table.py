@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from msgspec.structs import replace
+
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
 from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
@@ -333,7 +335,7 @@ class Table:
             news.contradictions += 1
             return
         mine = self.lives.get(task)
-        joined = join_lives(NO_LIFE if mine is None else mine, part.life)
+        joined = join_lives(NO_LIFE if mine is None else mine, _let_go(part.life))
         if joined is mine or (mine is None and joined == NO_LIFE):
             return
         self.lives[task] = joined
@@ -415,3 +417,13 @@ class Table:
 
 def _seen_by_dependants(reading: DerivedState) -> tuple[TaskState | None, Run | None]:
     return (reading.state if reading.state in ENDED else None, reading.outcome)
+
+
+def _let_go(life: Life) -> Life:
+    """The life by itself: what ``more`` carries would keep the whole message that it came in."""
+    if not any(run.more for run in life.runs):
+        return life
+    runs = [
+        replace(run, more={key: raw.copy() for key, raw in run.more.items()}) for run in life.runs
+    ]
+    return replace(life, runs=tuple(runs))

@@ -5,6 +5,7 @@ Equality is also asked of the bytes, because nodes compare and pass on bytes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import reduce
 from typing import Any, NamedTuple, TypeVar
@@ -26,8 +27,10 @@ from agent.protocol.records import (
     Run,
     Running,
     TaskLife,
+    TaskSpec,
     Terminated,
     Workflow,
+    WorkflowSpec,
     join_lives,
     join_priorities,
     join_prunings,
@@ -35,6 +38,8 @@ from agent.protocol.records import (
     join_workflows,
     run_name,
 )
+from agent.protocol.settings import Settings
+from agent.protocol.table import Table
 from tests.protocol.generation import (
     Scattered,
     colliding_lives,
@@ -315,3 +320,15 @@ def test_entries_that_could_be_decoded_can_be_joined_and_encoded() -> None:
     mine, theirs = arrived
     joined = deeper(50, lambda: join_runs(mine, theirs))
     deeper(50, lambda: content(joined))
+
+
+def test_a_table_keeps_no_message_for_the_entries_in_it() -> None:
+    run = run_with(b"\x01")
+    spec = WorkflowSpec("w", "w", (1, 0), "ant", "ada", (TaskSpec("t", "t", "copy"),))
+    message = content(TaskLife("t", Life(runs=(run,))))
+    held = Table(Settings())
+    held.join([Workflow(spec, PriorityWish(0, "ant", 50))])
+    before = sys.getrefcount(message)
+    held.join([], [msgspec.msgpack.decode(message, type=TaskLife)])
+    assert held.life("t").runs == (run,)
+    assert sys.getrefcount(message) == before
