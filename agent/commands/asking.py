@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.api.rpc import Method, P, R
+from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.work import SHOW, Show, ShowReply
 from agent.client import (
     BlockingClient,
@@ -29,10 +29,11 @@ PAGE = 1_000
 
 
 class _Failure(Struct, frozen=True):
-    """What `--json` shows when there is no answer."""
+    """What `--json` shows when there is no answer; ``reason`` is the name of the code."""
 
     error: str
     code: int | None = None
+    reason: str | None = None
 
 
 def with_client(use: Callable[[Options, BlockingClient], int]) -> Use:
@@ -98,7 +99,8 @@ def fail(options: Options, sentence: str, code: int = exits.FAILED, kind: int | 
     """Tell why it was not done, as JSON where that is wanted, else on standard error; return
     ``code``. ``kind``: the agent's code of the error."""
     if options.json:
-        sys.stdout.write(msgspec.json.encode(_Failure(sentence, kind)).decode() + "\n")
+        name = next((each.name for each in ErrorCode if each == kind), None)
+        sys.stdout.write(msgspec.json.encode(_Failure(sentence, kind, name)).decode() + "\n")
     else:
         said = plain(sentence).rstrip(".")
         complain(f"{PROGRAM}: {said}{'' if said.endswith('?') else '.'}")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agent.api.presence_reasons import HelpsAlways, PausedUntilResumed
 from agent.api.reasons import Cancelled, NeedsCancelled, NotAccepted, Opaque, Reason, as_why
+from agent.api.rpc import ErrorCode
 from agent.api.session import TaskMoved
 from agent.api.values import TaskState
 from agent.api.work import Misfit, NodeView, PlanReply, TaskPlan
 from agent.cli import COMMANDS, main
+from agent.commands import exits
+from agent.commands.asking import fail
 from agent.commands.columns import column_widths, folded, stacked_rows, wrapped_lines
+from agent.commands.parsing import Options
 from agent.commands.showing import helping
 from agent.commands.submit import show_plan
 from agent.commands.waiting import ending
@@ -159,3 +165,15 @@ def test_machines_that_wait_for_a_person_are_told_together(
         WAITS,
     ]
     assert lines[5].startswith("1 machine helps now; it would end about ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"), [(ErrorCode.UNKNOWN, "UNKNOWN"), (None, None), (4_711, None)]
+)
+def test_scripts_are_told_by_name_why_something_was_refused(
+    capsys: pytest.CaptureFixture[str], kind: int | None, reason: str | None
+) -> None:
+    """One of a later version has its number alone."""
+    assert fail(Options(json=True), "no task is called x", kind=kind) == exits.FAILED
+    told = {"error": "no task is called x", "code": kind, "reason": reason}
+    assert json.loads(capsys.readouterr().out) == told
