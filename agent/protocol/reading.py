@@ -2,7 +2,7 @@
 
 Nothing of this is ever sent. Two nodes with the same records read the same, whatever reached
 them in which order, because the reading depends on nothing else: not on who is up, not on time.
-Whether a task may be *claimed* here and now depends on both, and is decided in ``claims``.
+Whether a task may be *claimed* here and now depends on both, and is decided in ``claimability``.
 
 The rules, in this order:
 

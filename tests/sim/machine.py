@@ -7,6 +7,7 @@ do: stop between two effects, answer late, refuse the disk, set the clock, lose 
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from tests.sim.simulation import Simulation
 
 WALL_MS = 1_750_000_000_000
+ADDRESS = re.compile(" at 0x[0-9a-f]+")
+"""Of what has no better name; another in each process, so no trace tells it."""
 TIMER_SLACK_S = 1e-5
 """A timer never fires before its time, whatever the rounding of a drifting clock."""
 TURN_S = 0.0005
@@ -459,12 +462,12 @@ class Machine:
             self.world.tell(f"{self.world.now:10.4f} {self} {text}")
 
     def _tell_event(self, event: Event) -> None:
-        text = repr(event)
+        text = ADDRESS.sub("", repr(event))
         if "Heartbeat(" not in text and text != "Due()":
             self._say(f"<- {text[:600]}")
 
     def _tell_effect(self, effect: Effect) -> None:
-        text = repr(effect)
+        text = ADDRESS.sub("", repr(effect))
         if "Heartbeat(" not in text:
             self._say(f"   -> {text[:600]}")
 
