@@ -1,8 +1,147 @@
-"""`python -m gui` is `wingbeat-tray`."""
+"""`wingbeat-tray`: the tray, the window, and the agent of this home in a thread if nobody else runs it.
 
+A second start brings the first to front, with its files, and needs little of the program for that:
+so what it does not need is imported after it is known which of the two this is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
 import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gui.app import main
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from agent.client import Home
+from gui.single import FirstInstance, SilentWindowError, become_first
+
+if TYPE_CHECKING:
+    from gui.application import Application
+
+APPLICATION = "wingbeat"
+SIGNALS_MS = 300
+NO_SCREEN = (
+    "wingbeat-tray: there is no desktop here (neither DISPLAY nor WAYLAND_DISPLAY is set): log in to "
+    "one and start it there, or start `wingbeat agent`, which needs none.\n"
+)
+ICON_SIZES = (16, 32, 48, 128, 256)
+ICON_COLOUR = "#0b63b0"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run tray and window until their person quits, and return the exit code: 0 also where a window
+    of this home runs already, which then gets the paths; 1 where that one is silent or no screen is
+    there."""
+    options = _options(sys.argv[1:] if arguments is None else arguments)
+    home = Home.of()
+    paths = [str(Path(each).absolute()) for each in options.paths]
+    try:
+        lock = become_first(home, paths)
+    except SilentWindowError as error:
+        return _tell_silence(error.process)
+    if lock is None:
+        return 0
+    if not _screen_there():
+        lock.unlock()
+        sys.stderr.write(NO_SCREEN)
+        return 1
+    application = make_application()
+    first = FirstInstance(home)
+    from gui import settings
+    from gui.application import Application
+    from gui.startup import native_login
+    from gui.theme.look import look
+    from gui.translations import speak
+
+    speak(settings.language())
+    look().follow(application)
+    whole = Application(application, home, native_login(), first)
+    _let_signals_in(application, whole)
+    whole.start(background=options.background, paths=paths)
+    code = application.exec()
+    lock.unlock()
+    return code
+
+
+def _screen_there() -> bool:
+    """Qt ends the process where there is none, without a word that helps."""
+    known = any(os.environ.get(each) for each in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+    return sys.platform != "linux" or known
+
+
+def make_application() -> QApplication:
+    """Return Qt's application of this process, made if there is none yet, with the program's names
+    and icon set. Tests and pictures use it too."""
+    from gui.theme.wing import plain_wing
+
+    existing = QApplication.instance()
+    application = existing if isinstance(existing, QApplication) else QApplication([APPLICATION])
+    application.setApplicationName(APPLICATION)
+    application.setOrganizationName(APPLICATION)  # the folder of what the window remembers
+    application.setApplicationDisplayName("Wingbeat")
+    application.setDesktopFileName(APPLICATION)
+    application.setQuitOnLastWindowClosed(False)
+    icon = QIcon()
+    for size in ICON_SIZES:
+        icon.addPixmap(plain_wing(size, ICON_COLOUR))
+    application.setWindowIcon(icon)
+    return application
+
+
+def _tell_silence(process: int) -> int:
+    """A person who started it sees why nothing comes, on a terminal too."""
+    from PySide6.QtWidgets import QMessageBox
+
+    from gui import settings
+    from gui.translations import speak
+    from gui.words import tr
+
+    application = make_application()
+    speak(settings.language())
+    sentence = tr(
+        "Wingbeat runs already, as process {process}, and does not answer: wait a little, or end "
+        "that process, then start it again.",
+        process=process,
+    )
+    sys.stderr.write(sentence + "\n")
+    box = QMessageBox(QMessageBox.Icon.Warning, "Wingbeat", sentence)
+    box.finished.connect(application.exit)
+    box.show()
+    application.exec()
+    return 1
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        "wingbeat-tray", description="The tray icon and the window of Wingbeat."
+    )
+    parser.add_argument("--background", action="store_true", help="do not open the window")
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="workflows to submit")
+    return parser.parse_args(arguments)
+
+
+def _let_signals_in(application: QApplication, whole: Application) -> None:
+    """Ctrl-C and the like end it properly; Python hears them only while it runs now and then.
+
+    That may be in the midst of an event, and what Qt still needs for that one must not be gone: on
+    Wayland a window that was closed while it was resized hung for good. So it ends between two.
+    """
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None:
+            signal.signal(number, lambda *_: QTimer.singleShot(0, whole.quit))
+    timer = QTimer(application)
+    timer.setInterval(SIGNALS_MS)
+    timer.timeout.connect(time.monotonic)
+    timer.start()
+
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -128,7 +128,7 @@ def _own_command() -> tuple[str, ...]:
     """Return the command that starts this program again, word by word."""
     if getattr(sys, "frozen", False):
         return (sys.executable,)
-    return (sys.executable, "-m", "gui.app")
+    return (sys.executable, "-m", "gui")
 
 
 def _quoted(word: str) -> str:

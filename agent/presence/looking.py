@@ -27,7 +27,7 @@ from agent.presence.readings import (
     Sessions,
     Unseen,
 )
-from agent.presence.sources.source import Source, Sources
+from agent.presence.sources import Source, Sources
 
 PACE_S = {
     Kind.INPUT: (0.0, 0.0),

@@ -34,7 +34,7 @@ from agent.presence.looking import Looker
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Readings, Unseen
 from agent.presence.rules import faults
-from agent.presence.sources.source import Sources
+from agent.presence.sources import Sources
 from agent.presence.verdict import (
     LOOK_WHILE_RUNNING_S,
     effective,

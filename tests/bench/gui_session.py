@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QLineEdit, QScrollBar, QTabWidget, QWidget
 from agent.client import Home
 from agent.client.link import read_control_file
 from gui import settings
-from gui.app import make_application
+from gui.__main__ import make_application
 from gui.application import Application
 from gui.theme.look import look
 from gui.views.settings_dialog import SettingsDialog

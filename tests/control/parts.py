@@ -15,7 +15,7 @@ from agent.api.errors import MembershipError, ServiceError
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
 from agent.api.volunteering import VolunteerRules
-from agent.presence.sources.source import Sources
+from agent.presence.sources import Sources
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.records import Dataset, DatasetId, NodeId
 from agent.storage.datasets.errors import DatasetMissing

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import Shiboken
 
 from gui import settings, words
-from gui.app import make_application
+from gui.__main__ import make_application
 from gui.bridge.bridge import Bridge
 from gui.model.screen import Screen
 from gui.theme.look import look

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QWidget
 from agent.api.values import TaskState
 from agent.paths import Home
 from gui import settings
-from gui.app import make_application
+from gui.__main__ import make_application
 from gui.bridge.bridge import Bridge
 from gui.model.folding import is_open
 from gui.model.screen import Screen

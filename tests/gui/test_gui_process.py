@@ -23,7 +23,7 @@ from agent.api.values import TaskState
 from agent.client import Home
 from agent.client.own_agent import OwnAgent
 from gui import hosting
-from gui.app import _let_signals_in
+from gui.__main__ import _let_signals_in
 from gui.application import Application
 from gui.foreground import ANY_PROCESS, TOKEN, WAYLAND, TokenForeground, WindowsForeground
 from gui.hosting import Hosting

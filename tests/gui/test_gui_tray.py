@@ -271,7 +271,7 @@ def test_login_on_windows_is_a_value_of_the_run_key(tmp_path: Path) -> None:
     assert not login.enabled()
     login.enable()
     assert login.enabled()
-    assert str(values().value(VALUE)).endswith("-m gui.app --background")
+    assert str(values().value(VALUE)).endswith("-m gui --background")
     login.disable()
     login.disable()
     assert not login.enabled()

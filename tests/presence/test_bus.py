@@ -16,6 +16,7 @@ if not sys.platform.startswith("linux"):
     pytest.skip("message buses are a thing of Linux desktops", allow_module_level=True)
 
 from agent.presence.readings import LastInput, Seen, Sessions, Unseen
+from agent.presence.sources import Source
 from agent.presence.sources.bus import (
     GNOME_SAVER,
     MANAGER,
@@ -29,7 +30,6 @@ from agent.presence.sources.bus import (
     mutter_last_input,
     saver_last_input,
 )
-from agent.presence.sources.source import Source
 from tests.presence.clocks import Clock
 from tests.presence.desktop_on_bus import Answer, Answers, desktop
 from tests.presence.displays import bus

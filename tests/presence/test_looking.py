@@ -19,7 +19,7 @@ from agent.presence.readings import (
     Sessions,
     Unseen,
 )
-from agent.presence.sources.source import Sources
+from agent.presence.sources import Sources
 from tests.presence.clocks import Clock
 from tests.presence.watched import Told
 

@@ -14,10 +14,10 @@ import pytest
 from agent.api.presence_reasons import SystemSays
 from agent.presence.looking import last_of
 from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
+from agent.presence.sources import TRY_BETTER_EVERY_S, FirstThatSees, Source, blind
 from agent.presence.sources.linux import LinuxOwnTime, linux_mains, linux_names, terminal_last_input
 from agent.presence.sources.processor import CountedOwnTime, free_memory
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
-from agent.presence.sources.source import TRY_BETTER_EVERY_S, FirstThatSees, Source, blind
 from tests.certain import certain, of_kind
 from tests.hosts.waiting import wait_for
 from tests.presence.clocks import Clock

@@ -24,7 +24,7 @@ if sys.platform == "win32":
 
 
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
-from agent.presence.sources import linux, x11
+from agent.presence.sources import Asked, FirstThatSees, Screens, linux, x11
 from agent.presence.sources.bus import (
     SAVER_NAME,
     Bus,
@@ -38,7 +38,6 @@ from agent.presence.sources.linux import TICK_S, LinuxOwnTime, linux_names, term
 from agent.presence.sources.native_linux import linux_sources
 from agent.presence.sources.processor import free_memory, machine_busy_s, processor
 from agent.presence.sources.programs import ExclusivePrograms, plain
-from agent.presence.sources.source import Asked, FirstThatSees, Screens
 from agent.presence.sources.x11 import XRefusal
 from tests.certain import of_kind
 from tests.presence.clocks import Clock

@@ -14,8 +14,8 @@ import pytest
 from agent.api.presence_reasons import GameFills, PresentationOn, ProgramFills
 from agent.presence.looking import Looker
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
+from agent.presence.sources import Screens
 from agent.presence.sources.native_windows import sources_of
-from agent.presence.sources.source import Screens
 from agent.presence.sources.windows import (
     windows_full_screen,
     windows_last_input,

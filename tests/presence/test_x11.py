@@ -28,8 +28,8 @@ from agent.node.agent import Agent
 from agent.node.running import Options
 from agent.paths import Home
 from agent.presence.readings import LastInput, Seen, Unseen
+from agent.presence.sources import Source
 from agent.presence.sources.linux import terminal_last_input
-from agent.presence.sources.source import Source
 from agent.presence.sources.x11 import (
     COOKIE,
     LOCAL,

@@ -13,7 +13,7 @@ from typing import TypeVar
 from agent.api.reasons import Reason
 from agent.api.volunteering import VolunteerRules
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions
-from agent.presence.sources.source import Source, Sources
+from agent.presence.sources import Source, Sources
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.events import PresenceChanged
 from agent.settings.editing import keep_rules

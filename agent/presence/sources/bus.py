@@ -32,7 +32,7 @@ from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
 from agent.api.presence_reasons import Filling, NoBus, ScreenKeptOn
 from agent.presence.readings import LastInput, Sessions
-from agent.presence.sources.source import Asked, SightError
+from agent.presence.sources import Asked, SightError
 
 ANSWER_WITHIN_S = 1.0
 MISSING = (

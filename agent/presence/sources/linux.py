@@ -29,7 +29,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agent.presence.readings import LastInput
-from agent.presence.sources.source import Asked
+from agent.presence.sources import Asked
 
 assert sys.platform != "win32"
 

@@ -7,11 +7,20 @@ from collections.abc import Callable, Mapping
 
 from agent.api.presence_reasons import Filling, NoScreen
 from agent.presence.readings import Kind, LastInput
-from agent.presence.sources import bus, linux, wayland, x11
+from agent.presence.sources import (
+    FirstThatSees,
+    Screens,
+    Source,
+    Sources,
+    blind,
+    bus,
+    linux,
+    wayland,
+    x11,
+)
 from agent.presence.sources.bus import Bus, logind_sessions
 from agent.presence.sources.processor import free_memory, processor
 from agent.presence.sources.programs import ExclusivePrograms
-from agent.presence.sources.source import FirstThatSees, Screens, Source, Sources, blind
 
 
 def linux_sources(

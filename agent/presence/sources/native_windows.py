@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent.presence.readings import Kind, LastInput
-from agent.presence.sources import windows
+from agent.presence.sources import Asked, Screens, Sources, windows
 from agent.presence.sources.processor import CountedOwnTime, free_memory, processor
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
-from agent.presence.sources.source import Asked, Screens, Sources
 from agent.presence.sources.windows_calls import WindowsCalls
 
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 import psutil
 
 from agent.api.presence_reasons import StillMeasured
-from agent.presence.sources.source import Asked, SightError
+from agent.presence.sources import Asked, SightError
 
 WINDOW_S = 10.0
 MEASURED_S_MIN = 2.0

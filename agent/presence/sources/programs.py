@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from agent.api.presence_reasons import ProgramsHidden
 from agent.presence.readings import Reading, Seen, Unseen
-from agent.presence.sources.source import Source
+from agent.presence.sources import Source
 
 NAME_LENGTH = 15
 """Linux keeps so much of a name."""

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from agent.api.presence_reasons import CompositorGone, Filling, NoSession, ScreenKeptOn
 from agent.presence.readings import LastInput
-from agent.presence.sources.source import Asked, SightError
+from agent.presence.sources import Asked, SightError
 
 assert sys.platform != "win32"
 

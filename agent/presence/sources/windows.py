@@ -24,7 +24,7 @@ from agent.api.presence_reasons import (
     WindowsUnsure,
 )
 from agent.presence.readings import LastInput, Sessions
-from agent.presence.sources.source import Asked, SightError
+from agent.presence.sources import Asked, SightError
 from agent.presence.sources.windows_calls import WindowsCalls
 
 T = TypeVar("T")

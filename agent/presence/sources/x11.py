@@ -37,7 +37,7 @@ from agent.api.presence_reasons import (
     WaylandHidesIt,
 )
 from agent.presence.readings import LastInput
-from agent.presence.sources.source import Asked, SightError
+from agent.presence.sources import Asked, SightError
 
 assert sys.platform != "win32"
 
