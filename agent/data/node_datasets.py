@@ -53,16 +53,16 @@ class NodeDatasets:
     async def open(
         cls, me: NodeId, folder: Path, quota_bytes: int, reach: Reach, url: str = ""
     ) -> NodeDatasets:
-        """Open the store in this folder, made if need be; a quota of 0 is the usual one. With a URL
-        everything is kept there, too (``agent.storage.datasets.backend``). Raise ``OSError`` when
-        that fails."""
+        """Open the store in this folder, made if need be; a quota of 0 stands for a share of the
+        free disk. With a URL all results are kept there, too (``agent.storage.datasets.backend``).
+        Raise ``OSError`` when the folder or the URL cannot be used."""
         backend = await asyncio.to_thread(open_backend, url)
         store = await asyncio.to_thread(DatasetStore, folder, quota_bytes)
         return cls(me, store, reach, None if backend is None else Sharing(store, backend))
 
     def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
-        """Tell the node, which runs now, of changes of the datasets from now on, and look after
-        those that are here."""
+        """Tell the node, which runs now, of changes of the datasets from now on, and begin a task
+        that copies and removes datasets as its table demands; returns at once."""
         self._node, self._tell, self.transfers.tell = node, tell, tell
         self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
@@ -76,16 +76,17 @@ class NodeDatasets:
         self._caring = asyncio.create_task(self._caretaker.run())
 
     def commit_first(self, event: Event, then: Callable[[Event], None]) -> bool:
-        """Commit the results of a task that ended to the back end first, and hand the event to
-        ``then`` after that; return False, and do nothing, for any other event or without a back
-        end."""
+        """Begin to commit the results of a run that succeeded to the back end, return True at once,
+        and hand what comes of it to ``then``, which is a refusal when that fails; return False, and
+        do nothing, for any other event or without a back end."""
         if self._results is None or not isinstance(event, ChildSucceeded):
             return False
         self._results.commit(event, then)
         return True
 
     async def close(self) -> None:
-        """End all transfers, then close the back end and the store."""
+        """Cancel all commits, copies and transfers, wait until they have ended, then close the back
+        end and the store."""
         if self._results is not None:
             await self._results.close()
         if self._caring is not None:
@@ -97,8 +98,9 @@ class NodeDatasets:
         await asyncio.to_thread(self.store.close)
 
     def moved(self, moved: TaskMoved) -> None:
-        """Note that a task is in another state: record what made its outputs once it has
-        terminated."""
+        """Note that a task is in another state: once it has terminated, have it recorded in a
+        thread what made those of its outputs that are here; log a warning when it runs again after
+        that."""
         if moved.before is TaskState.TERMINATED and moved.after is not TaskState.TERMINATED:
             log.warning("task %s was finished and runs again: %s", moved.task, moved.cause)
         elif moved.after is TaskState.TERMINATED:
@@ -108,23 +110,24 @@ class NodeDatasets:
                 self._loop.run_in_executor(None, self._note, lineage)
 
     def peer_seen(self, peer: NodeId, *, linked: bool) -> None:
-        """Note that a peer tells of itself, or is gone; only coming and going counts here."""
+        """Note that a peer is linked, or is gone; saying the same again changes nothing."""
         if self._caring is not None:
             self._caretaker.met(peer, linked=linked)
 
     # -- for clients -----------------------------------------------------------------------
 
     async def add(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
-        """Take a file or folder of this machine in and return its dataset, durable on return. A
-        second node gets a copy as soon as there is one, so that this machine may go away. With
-        ``move`` the file itself is taken, where it lies on the same disk. Raise ``DatasetError``
-        when it cannot be kept."""
+        """Take a file or folder of this machine in and return its dataset, durable on return; a
+        second node gets a copy some time after. With ``move`` the files are taken away, where they
+        lie on the same disk, else copied. Raise ``OSError`` when it cannot be kept, here or in the
+        back end."""
         dataset = await asyncio.to_thread(self._keep, path, name, move=move)
         self._caretaker.added(dataset.dataset)
         return dataset
 
     async def bring(self, dataset: DatasetId) -> None:
-        """Have it here, from whoever has it. Raises ``OSError`` with a sentence."""
+        """Wait until the dataset is here, fetched from the back end or the peers that hold it;
+        raise ``OSError`` with a sentence when it cannot be had."""
         await self.transfers.bring(dataset, self._node.holders(dataset))
 
     async def named(self, dataset: DatasetId) -> str:
@@ -133,13 +136,14 @@ class NodeDatasets:
         return kept.name if kept else ""
 
     async def files(self, dataset: DatasetId) -> tuple[FileView, ...]:
-        """Return its files; the path of a single one is empty. It has to be here."""
+        """Return the files of a dataset; the path of a single one is empty. Raise ``DatasetError``
+        when it is not here."""
         entries = await asyncio.to_thread(self.store.files, dataset)
         return tuple(FileView(each.path, each.size_bytes, each.executable) for each in entries)
 
     async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
-        """Return at most ``limit`` bytes of one of the dataset's files from this offset; raise
-        ``DatasetError`` when it is not here."""
+        """Return at most ``limit`` bytes of one of the dataset's files from this offset, empty
+        behind its end; raise ``DatasetError`` when the dataset is not here or has no such file."""
         return await asyncio.to_thread(self.store.read, dataset, path, offset, limit)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
@@ -147,8 +151,8 @@ class NodeDatasets:
         return self._node.holders(dataset)
 
     async def listing(self) -> DatasetsReply:
-        """Return the datasets on this disk, the newest first, and how full the store is. Who else
-        holds them and what made them is left empty."""
+        """Return the datasets on this disk, the newest first, and how full the store is. Of a
+        dataset, who else holds it and what made it is left empty."""
         needed = self._caretaker.wanted().needed
         kept, quota = await asyncio.to_thread(lambda: (self.store.listing(), self.store.quota()))
         views = tuple(
@@ -169,15 +173,15 @@ class NodeDatasets:
     # -- for programs ----------------------------------------------------------------------
 
     async def lay(self, dataset: DatasetId, into: Path) -> Path:
-        """Place the dataset in this folder as a read-only file or folder and return its path; raise
-        ``OSError`` when that fails."""
+        """Place the dataset in this folder for a program, to be read only, and return its path;
+        with a back end it is fetched first. Raise ``OSError`` when that fails or it is not here."""
         if self.shared is not None:
             await self.bring(dataset)
         return await asyncio.to_thread(self.store.lay, dataset, into)
 
     async def keep(self, path: Path, name: str) -> Dataset:
-        """Move what a program has made into the store and return its dataset; raise ``OSError``
-        when it cannot be kept."""
+        """Move what a program has made into the store, and into the back end where there is one,
+        and return its dataset; raise ``OSError`` when it cannot be kept."""
         return await asyncio.to_thread(self._keep, path, name, move=True)
 
     def free_bytes(self) -> int:
@@ -228,8 +232,9 @@ class NodeDatasets:
 
 
 def open_backend(url: str) -> Backend | None:
-    """Open the back end that a URL names; return None when results stay on the nodes themselves.
-    Raise ``BackendError`` for a URL that cannot be used."""
+    """Return the back end that a URL names, None for an empty one and ``embedded``; a database
+    server is not asked yet. Raise ``BackendError`` for a URL that cannot be used, and where the
+    library for it is missing."""
     if url in ("", EMBEDDED):
         return None
     if url.startswith(POSTGRESQL):

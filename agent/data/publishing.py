@@ -79,8 +79,9 @@ class PublishedPrograms:
         datasets.kept_besides = self._kept
 
     def load(self) -> None:
-        """Read what was decided about published programs, and have those that are accepted ready;
-        what cannot be read or prepared is only logged. Blocks."""
+        """Read what was decided about published programs, and lay out and add those that are
+        accepted; waits for the disk. Decisions that cannot be read are asked for again, a program
+        that cannot be prepared is tried again when it is to run; either is only logged."""
         try:
             content = self._file.read_bytes()[:FILE_BYTES_MAX]
             self._decisions = msgspec.json.decode(content, type=Decisions)
@@ -95,13 +96,14 @@ class PublishedPrograms:
                 log.info("the published program %s is not ready: %s", name, error)
 
     def begin(self, table: Table) -> None:
-        """Look for published programs in the node's table, which runs now, and after each change of
-        it."""
+        """Take the table of the node, which runs now, and announce in a moment the published
+        programs in it that wait for a decision; ``moved`` has it done again as work comes."""
         self._table = table
         self._look_soon()
 
     def moved(self, moved: TaskMoved) -> None:
-        """Work has come, and maybe a program with it."""
+        """Look in a moment for published programs to announce, where a task has just come and the
+        owner wants to be asked; do nothing for other moves."""
         if moved.before is None and self.mode == ASK and self._timer is None:
             self._look_soon()
 
@@ -118,8 +120,9 @@ class PublishedPrograms:
         return self.mode == ALWAYS
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
-        """Publish a program in a folder of this machine; return its name and dataset. Raise
-        ``ServiceError`` when it is no program or cannot be kept."""
+        """Keep the program in a folder of this machine as a dataset, accept it here, and return its
+        published name and dataset. Raise ``ServiceError`` when it is no program or cannot be kept,
+        ``OSError`` when the decision cannot be written."""
         try:
             program = await asyncio.to_thread(self._read, folder)
             dataset = await self._datasets.add(folder, program.name)
@@ -132,8 +135,8 @@ class PublishedPrograms:
         return name, dataset
 
     def waiting(self) -> list[ProgramWaiting]:
-        """Return the published programs that wait for a decision here, each with the work that
-        brought it first."""
+        """Return the published programs of unfinished work that wait for a decision here, each with
+        who submitted the first work with it; empty unless the owner wants to be asked."""
         if self.mode != ASK:
             return []
         found: dict[str, ProgramWaiting] = {}
@@ -143,8 +146,8 @@ class PublishedPrograms:
         return list(found.values())
 
     def decision(self, name: str) -> Decision:
-        """Return what is decided about a published program: ``accepted``, ``refused`` or
-        ``waiting``."""
+        """Return what holds for a published program of this name here, known or not: ``accepted``,
+        ``refused`` or, where the owner has to be asked, ``waiting``."""
         if name in self._decisions.own or name in self._decisions.accepted:
             return "accepted"
         if name in self._decisions.refused or self.mode == NEVER:
@@ -152,8 +155,9 @@ class PublishedPrograms:
         return "accepted" if self.takes else "waiting"
 
     async def accept(self, name: str) -> None:
-        """Fetch a published program and run it here from now on; raise ``ServiceError`` when it is
-        unknown or cannot be fetched."""
+        """Fetch a published program and let it run here from now on, over restarts; raise
+        ``ServiceError`` when it is unknown, cannot be fetched or is unusable, ``OSError`` when the
+        decision cannot be written."""
         dataset = self._dataset_of(name)
         try:
             await self._datasets.bring(dataset)
@@ -165,8 +169,9 @@ class PublishedPrograms:
         await self._decided()
 
     async def refuse(self, name: str) -> None:
-        """Delete a published program here and never run it; raise ``ServiceError`` when it is
-        unknown."""
+        """Let a published program not run here from now on, over restarts, and delete its folder;
+        what runs of it is not ended. Raise ``ServiceError`` when it is unknown, ``OSError`` when
+        the decision cannot be written."""
         dataset = self._dataset_of(name)
         self._decisions.accepted.pop(name, None)
         self._decisions.own.pop(name, None)
@@ -178,9 +183,9 @@ class PublishedPrograms:
     # -- for the node ----------------------------------------------------------------------
 
     async def ready(self, spec: TaskSpec) -> None:
-        """Have the program of a task ready, if it came with it. Raise ``ProgramError`` where no
-        other attempt would do better, ``NotAcceptedError`` where its owner has not accepted it, and
-        ``OSError`` where it cannot be placed."""
+        """Have the program of a task laid out and added, if it came with the task, else do nothing.
+        Raise ``ProgramError`` where no other attempt would do better, ``NotAcceptedError`` where
+        its owner has not accepted it, and ``OSError`` where it is not here or cannot be placed."""
         if spec.published is None:
             return
         own, accepted = self._decisions.own, self._decisions.accepted

@@ -48,8 +48,9 @@ log = logging.getLogger(__name__)
 
 
 def wanted_of(table: Table, others: Iterable[DatasetId] = ()) -> Wanted:
-    """Return which datasets must stay, as the table tells: those that work needs, and results.
-    ``others`` are needed for reasons of their own."""
+    """Return which datasets must stay, as the table tells: needed by unfinished workflows, or
+    results of finished ones, where one failed all that it was given and made. ``others`` are needed
+    as well."""
     needed, results = set(others), set[DatasetId]()
     for name, workflow in table.workflows.items():
         if table.unfinished.get(name):
@@ -103,8 +104,8 @@ def _ours(datasets: Iterable[Dataset]) -> Iterator[DatasetId]:
 
 
 def lineage_of_task(table: Table, task: TaskId) -> list[Lineage]:
-    """Return what the table says of how the outputs of a task came to be; empty when it has
-    none."""
+    """Return, for each output of a task that has terminated, what the table says of how it came to
+    be, external ones left out; empty when the task has no outcome or is unknown."""
     reading, spec = table.reading(task), table.specs.get(task)
     if reading is None or spec is None or reading.outcome is None:
         return []
@@ -155,8 +156,8 @@ class DatasetRetention:
         self._collected_s = time.monotonic()
 
     def added(self, dataset: DatasetId) -> None:
-        """Keep a dataset that a client has brought for a while, and have a second node take it,
-        too."""
+        """Keep a dataset that a client has brought for an hour though no work names it, and look
+        soon for a second node to take a copy."""
         self._added[dataset] = time.monotonic() + ADDED_KEPT_S
         self._soon.set()
 
@@ -165,8 +166,8 @@ class DatasetRetention:
         self._soon.set()
 
     def met(self, peer: NodeId, *, linked: bool) -> None:
-        """Note whether a peer is linked. When that has changed, what it refused before may be
-        offered again."""
+        """Note whether a peer is linked; when that has changed, it may be offered again what it
+        refused, and a look follows soon."""
         if (peer in self._linked) == linked:
             return
         self._linked ^= {peer}
@@ -183,8 +184,8 @@ class DatasetRetention:
         return wanted_of(self._node.table, (*self._others(), *self._added))
 
     async def run(self) -> None:
-        """Copy datasets to peers and remove those that nobody needs, whenever there is something to
-        do, until cancelled."""
+        """Copy datasets to peers and, now and then, remove those that nobody needs, each time
+        something has changed, until cancelled; a disk or back end that refuses is only logged."""
         while True:
             await self._something_to_do()
             try:

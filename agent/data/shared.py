@@ -33,8 +33,9 @@ class SharedResults:
         self._committing: set[asyncio.Task[None]] = set()
 
     async def look_for(self, wanted: Iterable[DatasetId]) -> None:
-        """Ask the back end for these datasets and tell the node that it holds those that are there;
-        raise ``BackendError`` when it cannot be asked."""
+        """Ask the back end for these datasets, one after the other, without those known to be
+        there, and tell the node that it holds those that are; raise ``BackendError`` when it cannot
+        be asked."""
         unknown = [each for each in wanted if each not in self._found]
         for dataset in unknown[: max(0, FOUND_MAX - len(self._found))]:
             if await asyncio.to_thread(self._sharing.has, dataset):
@@ -42,8 +43,8 @@ class SharedResults:
                 self._tell(DatasetsChanged(added=(dataset,)))
 
     def still_there(self, datasets: tuple[DatasetId, ...]) -> tuple[DatasetId, ...]:
-        """Return those of these datasets, which left this disk, that can be had from the back end
-        all the same."""
+        """Return those of these datasets, which left this disk, that the back end is known to
+        have."""
         return tuple(each for each in datasets if each in self._found)
 
     def note(self, dataset: DatasetId) -> None:
@@ -51,13 +52,16 @@ class SharedResults:
         self._found[dataset] = None
 
     def commit(self, event: ChildSucceeded, then: Callable[[Event], None]) -> None:
-        """Hand the success in once it is committed, as it was committed."""
+        """Begin to commit the results of a run to the back end and return at once. ``then`` gets
+        the success with the outputs that were committed first for its task, or, when the back end
+        cannot be used, ``ChildNotStarted``."""
         task = asyncio.create_task(self._commit(event, then))
         self._committing.add(task)
         task.add_done_callback(self._committing.discard)
 
     async def close(self) -> None:
-        """Cancel what is being committed, and wait until that has ended."""
+        """Cancel what is being committed, and wait until that has ended; ``then`` is not called for
+        it."""
         for task in list(self._committing):
             task.cancel()
         await asyncio.gather(*self._committing, return_exceptions=True)

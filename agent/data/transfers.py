@@ -97,7 +97,8 @@ class DatasetTransfers:
     # -- what the driver asks --------------------------------------------------------------
 
     def fetch(self, effect: Fetch) -> None:
-        """Bring the inputs of a run here."""
+        """Begin to bring the inputs of a run here and return at once; ``tell`` gets
+        ``InputsFetched``, or ``FetchFailed`` for the first one that cannot be had."""
         key = (effect.task, effect.run)
         task = self._runs[key] = self._begin(self._fetch(effect))
         task.add_done_callback(lambda _: self._runs.pop(key, None))
@@ -111,13 +112,14 @@ class DatasetTransfers:
         self._begin(self.spread([effect.checkpoint.dataset], effect.peers, 1))
 
     def stop(self, task: TaskId, run: RunName) -> None:
-        """Stop fetching for this run, and tell nothing more of it; an unknown run is ignored."""
+        """Stop fetching for this run, and tell nothing more of it; a run that fetches nothing is
+        ignored. Downloads that others wait for go on."""
         fetching = self._runs.pop((task, run), None)
         if fetching is not None:
             fetching.cancel()
 
     async def close(self) -> None:
-        """Cancel all transfers and wait until they have ended."""
+        """Cancel all transfers, and wait until they and their threads have ended."""
         tasks = [*self._tasks, *(each.task for each in self._bringing.values())]
         for task in tasks:
             task.cancel()
@@ -129,8 +131,9 @@ class DatasetTransfers:
     async def bring(
         self, dataset: DatasetId, holders: Sequence[NodeId], reach: Reach | None = None
     ) -> None:
-        """Fetch a dataset from these holders unless it is here; raise ``OSError`` with a sentence
-        when that cannot be."""
+        """Wait until a dataset is here, fetched from a back end or else from these holders; several
+        who want the same share one download, which ends when all have given up. Raise ``OSError``
+        with a sentence when it cannot be had."""
         while not await self._in_thread(self._store.has, dataset):
             known = self._bringing.get(dataset)
             if known is None:
@@ -190,8 +193,9 @@ class DatasetTransfers:
     async def spread(
         self, datasets: Sequence[DatasetId], peers: Sequence[NodeId], copies: int
     ) -> list[NodeId]:
-        """Offer these datasets to one peer after the other until so many keep all of them; return
-        those that do."""
+        """Offer these datasets to one peer after the other, in this order, until ``copies`` of them
+        keep all; return those that do, which may be fewer. A peer that refuses or breaks off is
+        only logged."""
         keepers: list[NodeId] = []
         self.copying.update(dict.fromkeys(datasets))
         try:
@@ -208,8 +212,8 @@ class DatasetTransfers:
         return keepers
 
     def takers(self, dataset: DatasetId) -> set[NodeId]:
-        """Return the peers that have just taken a copy of the dataset; their word that they have it
-        may be on its way."""
+        """Return the peers that took a copy of the dataset within the last seconds, whose own word
+        that they have it may be on its way."""
         now_s = self._loop.time()
         self._given = {each: end_s for each, end_s in self._given.items() if end_s > now_s}
         return {peer for peer, given in self._given if given == dataset}
@@ -259,8 +263,8 @@ class DatasetTransfers:
     # -- for peers, in a thread of each transfer -------------------------------------------
 
     def serve(self, peer: NodeId, pipe: Pipe) -> None:
-        """Serve a transfer that a peer has opened, in the calling thread, until it ends; raise
-        ``OSError`` when it breaks."""
+        """Serve a transfer that a peer has opened, in the calling thread, until it ends: give what
+        it asks for, take what it offers. Raise ``OSError`` when it breaks or the agent stops."""
 
         def take(pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
             work = self._take(peer, pipe, datasets)

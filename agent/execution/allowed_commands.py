@@ -52,8 +52,9 @@ class ConfinementError(Exception):
 def command_line(
     folder: Path, command: Sequence[str], *, windows: bool = sys.platform == "win32"
 ) -> list[str]:
-    """Return the command with absolute paths; raise ``ConfinementError`` when it is empty or would
-    execute something outside the program's folder."""
+    """Return the command with absolute paths; raise ``ConfinementError`` when it is empty, its file
+    or interpreter is missing or not executable, an option of an interpreter is not allowed, or it
+    would execute something outside the program's folder."""
     if not command:
         raise ConfinementError("it has no command")
     told = [word.replace(FOLDER, str(folder)) for word in command]
@@ -76,9 +77,9 @@ def command_line(
 
 
 def refuse_steering(command: Sequence[str], told: Sequence[str]) -> None:
-    """Raise ``ConfinementError`` where words of a task would be commands of their own. Windows
-    hands a batch file to cmd with all that it is told, and cmd executes what stands behind an
-    ``&``, whoever wrote it."""
+    """Raise ``ConfinementError`` when the command is a batch file of Windows and one of these words
+    of a task has a letter on which cmd acts: it would execute what stands behind an ``&``, whoever
+    wrote it. Do nothing for other commands."""
     if not command[0].lower().endswith(BATCH_FILES):
         return
     for word in told:

@@ -101,20 +101,21 @@ class Child:
 
     @property
     def ran_s(self) -> float:
-        """For how many seconds the program could run so far, suspensions left out."""
+        """For how many seconds the program could run since it was asked for, suspensions left
+        out."""
         now_s = time.monotonic() if self._suspended_at is None else self._suspended_at
         return now_s - self._since_s - self._suspended_s
 
     def suspend(self) -> None:
-        """Suspend the program's processes where they are; do nothing before its start, after
-        ``stop`` or twice."""
+        """Suspend the program's processes where they are, and stop its clocks; do nothing before
+        its start, after ``stop`` or twice."""
         if self._process is not None and self._suspended_at is None and not self._stopping:
             self._suspended_at = time.monotonic()
             self._process.suspend()
             self._watch()
 
     def resume(self) -> None:
-        """Let a suspended program go on; do nothing when it is not suspended."""
+        """Let a suspended program and its clocks go on; do nothing when it is not suspended."""
         if self._process is not None and self._suspended_at is not None:
             self._suspended_s += time.monotonic() - self._suspended_at
             self._suspended_at = None
@@ -122,27 +123,29 @@ class Child:
             self._watch()
 
     def stop(self) -> None:
-        """Ask the program to end, and kill it when it has not after a while; do nothing before its
-        start or twice."""
+        """Ask the program to end, and kill it when it has not after its grace time, at once when it
+        is suspended; returns without waiting. Do nothing before its start or twice."""
         if self._stopping or self._process is None:
             return
         self._stopping = True
         self._end()
 
     def kill(self) -> None:
-        """Kill the program and all that it started, now."""
+        """Kill the program and all that it started, now, and return without waiting; it then counts
+        as stopped. Before its start nothing is killed."""
         self._stopping = True
         self._end_group()
 
     def attach(self, process: Process) -> None:
-        """Take on the process of the program, which may have said something already, and watch
-        it."""
+        """Take on the process of the program, which may have said something already, and begin to
+        watch its time."""
         self._process = process
         self._watch()
 
     async def run(self) -> tuple[Ending, Exit]:
-        """Wait until nothing of the program runs any more; return how the run ended and how its
-        process did. Cancelling kills the program."""
+        """Wait until nothing of the program runs any more, and a moment for its last output; return
+        how the run ended and how its process did. ``attach`` comes first. When cancelled, kill the
+        program."""
         process = self._process
         assert process is not None
         try:
@@ -163,7 +166,8 @@ class Child:
         return self._ending(found), found
 
     def hear(self, file: int, data: bytes) -> None:
-        """Take in what the program prints to this file, in whatever pieces."""
+        """Take in what the program prints to the file of this number, 1 or 2, in whatever pieces;
+        it does not count as silent then."""
         self._heard_s = self.ran_s
         self._output.hear(file, data)
 

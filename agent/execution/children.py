@@ -111,18 +111,19 @@ class Children:
         return () if self._groups.available() else self._programs.names
 
     def running(self) -> int:
-        """Return how many programs run, suspended ones among them; may be called from any
-        thread."""
+        """Return how many runs were begun and have not ended, suspended ones and those that still
+        prepare among them; may be called from any thread."""
         return len(self._runs)
 
     def clear_scratch(self) -> None:
-        """Delete the working folders that an agent that was killed has left."""
+        """Delete all working folders, which an agent that was killed has left; what cannot be
+        deleted stays. Raise ``OSError`` when the place of them cannot be listed."""
         for left in self._scratch.iterdir():
             shutil.rmtree(left, ignore_errors=True)
 
     def prepare(self) -> None:
-        """Have everything ready in a moment for the first program, as this machine helps from now
-        on."""
+        """Have what starts programs made ready in a moment, and return at once; do nothing when
+        that was asked for before or programs cannot be run here. A failure is only logged."""
         if self._preparing is None and not self._groups.available():
             loop = asyncio.get_running_loop()
             self._preparing = loop.call_later(PREPARE_AFTER_S, self._prepare)
@@ -136,14 +137,15 @@ class Children:
     # -- what the driver asks --------------------------------------------------------------
 
     def start(self, effect: StartChild) -> None:
-        """Start the program of a run."""
+        """Begin the run in the background and return at once; that it started, how far it is and
+        how it ended, or why it did not start, are told as events."""
         key = (effect.task, effect.run)
         run = self._runs[key] = Run(_called(effect))
         run.task = asyncio.create_task(self._execute(run, effect))
 
     def suspend(self, task: TaskId, run: RunName) -> None:
-        """Suspend the run's processes where they are, or at its start; an unknown run is
-        ignored."""
+        """Suspend the run's processes where they are, or right after its start if it has none yet;
+        an unknown run is ignored."""
         found = self._runs.get((task, run))
         if found is not None:
             found.suspended = True
@@ -151,7 +153,8 @@ class Children:
                 found.child.suspend()
 
     def resume(self, task: TaskId, run: RunName) -> None:
-        """Let a suspended run go on; an unknown run is ignored."""
+        """Let a suspended run go on, or take back the wish to suspend it at its start; an unknown
+        run is ignored."""
         found = self._runs.get((task, run))
         if found is not None:
             found.suspended = False
@@ -159,8 +162,9 @@ class Children:
                 found.child.resume()
 
     def stop(self, task: TaskId, run: RunName, reason: str) -> None:
-        """End whatever there is of the run; its end is told as an event, at once for an unknown
-        run."""
+        """Ask the run's program to end, once it has started if it has not yet, kill it after its
+        grace time, and return at once; ``reason`` is logged. Its end is told as an event,
+        ``ChildStopped`` soon for an unknown run."""
         found = self._runs.get((task, run))
         if found is None:
             self._tell_soon(ChildStopped(task, run))
@@ -171,7 +175,8 @@ class Children:
             found.child.stop()
 
     async def close(self) -> None:
-        """Kill all programs, wait until they are gone, within a limit, and start none any more."""
+        """Kill all programs, wait some seconds until they are gone, then give up whatever is left,
+        and close what starts programs; none can be started any more."""
         if self._preparing is not None:
             self._preparing.cancel()
         for run in list(self._runs.values()):
@@ -377,7 +382,8 @@ class NoGroups:
 
 
 def native_groups() -> Groups:
-    """Return what starts groups of processes on the system that this runs on."""
+    """Return what starts groups of processes on the system that this runs on; on systems other than
+    Windows and Linux one that refuses to."""
     if sys.platform == "win32":
         from agent.execution.groups_windows import WindowsGroups
         from agent.execution.groups_windows_api import JobApi

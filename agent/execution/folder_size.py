@@ -11,8 +11,8 @@ WALK_SHARE = 20
 
 
 def folder_bytes(folder: str) -> int:
-    """Return how many bytes a folder takes on disk; what cannot be read counts nothing. Links count
-    nothing, hard ones neither: an input that was laid there belongs to the store."""
+    """Return how many bytes the files below a folder take on disk. Links count nothing, hard ones
+    neither, for an input that was laid there belongs to the store; nor does what cannot be read."""
     total, folders = 0, [folder]
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:

@@ -78,8 +78,8 @@ class Groups(Protocol):
         fails."""
 
     async def start(self, launch: Launch, hear: Hear) -> Process:
-        """Start a program with low priority in a group of its own and return it; raise ``OSError``
-        when it cannot be started."""
+        """Start a program with low priority in a group of its own and return it, without waiting
+        for its end; raise ``OSError`` when it cannot be started."""
 
     async def close(self) -> None:
         """Start nothing any more, and end whatever is left."""

@@ -56,8 +56,8 @@ class Keeper:
         return self._near.fileno() >= 0
 
     async def start(self, group: LinuxGroup, request: bytes, files: list[int]) -> None:
-        """Have the keeper start a program for this group; raise ``OSError`` when it cannot be
-        asked."""
+        """Send the keeper a request to start a program, with its three files, and let this group
+        hear its answers; returns when that is sent. Raise ``OSError`` when the keeper is gone."""
         self._group = group
         rights = array.array("i", files)
         sent = self._near.sendmsg([request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
@@ -70,7 +70,8 @@ class Keeper:
             self._near.send(letter)
 
     def close(self) -> None:
-        """Close this end, by which the keeper ends, with whatever it keeps."""
+        """Close this end, by which the keeper ends, with whatever it keeps; do nothing when that
+        was done."""
         if self._near.fileno() >= 0:
             self._loop.remove_reader(self._near.fileno())
             self._near.close()
@@ -130,7 +131,8 @@ class LinuxGroup:
         self._ask(KILL)
 
     def close(self) -> None:
-        """Close the pipes to the program and give its keeper up."""
+        """Close the pipes to the program and its keeper, if it still has one, which ends what is
+        left of the program; a second call does nothing."""
         for file in list(self._open):
             self._close_output(file)
         if self._input >= 0:
@@ -172,8 +174,8 @@ class LinuxGroup:
             self.silent.set_result(None)
 
     def answered(self, words: list[str]) -> None:
-        """Take in one answer of the keeper: the program started, failed to, took too much, or
-        ended. Unknown words are ignored."""
+        """Take in the words of one answer of the keeper: the program started, failed to, took too
+        much, or ended, which settles ``started`` and ``ended``. Unknown answers are ignored."""
         match words:
             case ["started"]:
                 self._settle(0)
@@ -189,8 +191,8 @@ class LinuxGroup:
                 pass
 
     def keeper_gone(self) -> None:
-        """Settle how the program ended when its keeper is gone, unless that is known: keepers say
-        how before they go, unless somebody has killed them too."""
+        """Give up the keeper, which is gone, and settle that the program could not be started, or
+        was killed, unless how it did is known already."""
         self._keeper = None
         self._settle(errno.EAGAIN)
         self._end(Exit(KEEPER_GONE))
@@ -223,8 +225,8 @@ class LinuxGroups:
         return ""
 
     async def start(self, launch: Launch, hear: Hear) -> LinuxGroup:
-        """Start a program in a group of its own, whose output goes to ``hear``, and return it;
-        raise ``OSError`` when it cannot be started."""
+        """Start a program in a group of its own, whose output goes to ``hear``, and return the
+        group once it runs, not when it has ended; raise ``OSError`` when it cannot be started."""
         keeper = self._keeper()
         files, theirs = _pipes()
         group = LinuxGroup(hear, keeper, files, self._freed)
@@ -250,14 +252,14 @@ class LinuxGroups:
 
     def prepare(self) -> None:
         """Start the guardian and one keeper ahead of the first program, which would wait for them
-        at the worst moment: all machines of a flock begin to work when somebody submits
-        something."""
+        at the worst moment; do nothing when one is ready. Returns at once; raise ``OSError`` when
+        that fails."""
         if not self._idle:
             self._idle.append((self._keeper(), asyncio.get_running_loop().time()))
 
     async def close(self) -> None:
-        """End the guardian and all keepers, with whatever they still run; return when they are
-        gone."""
+        """End the idle keepers and the guardian, which ends all that still runs, and wait until it
+        is gone; one that takes too long is killed."""
         if self._closing is not None:
             self._closing.cancel()
         while self._idle:

@@ -62,7 +62,8 @@ class WindowsGroup(asyncio.SubprocessProtocol):
             pipe.write(line)
 
     def suspend(self) -> None:
-        """Suspend all processes of the group, also those that are started meanwhile."""
+        """Suspend all processes of the group that are not yet, and look again until no new one is
+        found, within a number of looks; those that have just ended are ignored."""
         for _ in range(LOOKS_MAX):
             fresh = [each for each in self._processes() if each not in self._suspended]
             if not fresh:
@@ -73,7 +74,8 @@ class WindowsGroup(asyncio.SubprocessProtocol):
                     self._api.suspend(each)
 
     def resume(self) -> None:
-        """Let the processes of the group that were suspended go on."""
+        """Let the processes of the group that ``suspend`` has suspended go on; those that have
+        ended are ignored."""
         suspended, self._suspended = self._suspended, {}
         for each in suspended:
             with suppress(OSError):
@@ -84,7 +86,8 @@ class WindowsGroup(asyncio.SubprocessProtocol):
             self._api.terminate(self._job, ENDED_HERE)
 
     def close(self) -> None:
-        """Close the pipes and the job, which ends every process that is left in it."""
+        """Close the pipes and the job, which ends every process that is left in it; nothing is
+        raised, also when it was closed before."""
         if self._looking is not None:
             self._looking.cancel()
         self._transport.close()
@@ -114,8 +117,9 @@ class WindowsGroup(asyncio.SubprocessProtocol):
         self._hear(fd, data)
 
     def process_exited(self) -> None:
-        """Kill what the program has left behind; when nothing is left, settle how the group
-        ended. Do nothing once the job is closed: no handle means the job of the agent itself."""
+        """Kill what the program has left behind and look again a moment later; when nothing is
+        left, settle how the group ended. Do nothing when that is settled, or once the job is
+        closed: no handle means the job of the agent itself."""
         if self.ended.done() or not self._job:
             return
         if self._processes():
@@ -180,8 +184,9 @@ class WindowsGroups:
         """Do nothing, as a job is made at once."""
 
     async def start(self, launch: Launch, hear: Hear) -> WindowsGroup:
-        """Start a program in a job of its own, whose output goes to ``hear``, and return it; raise
-        ``OSError`` when it cannot be started."""
+        """Start a program in a job of its own, whose output goes to ``hear``, and return the group
+        without waiting for its end; raise ``OSError``, and leave nothing running, when it cannot be
+        started."""
         api = self._api
         job = api.new_job(launch.memory_bytes, spare=launch.spare)
         group = WindowsGroup(api, job, launch, hear)

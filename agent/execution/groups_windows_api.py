@@ -117,8 +117,9 @@ class JobApi:
         self._kernel32, self._ntdll = (library(name, calls) for name, calls in CALLS.items())
 
     def new_job(self, memory_bytes: int, *, spare: bool) -> int:
-        """Make a job object with these limits and return its handle; its processes end when that is
-        closed. Raise ``OSError`` when that fails."""
+        """Make a job object, with a memory limit unless ``memory_bytes`` is 0 and the lowest
+        priority if ``spare``, and return its handle; its processes end when that is closed. Raise
+        ``OSError`` when that fails."""
         job = self._kernel32.CreateJobObjectW(None, None)
         check(job)
         limits = _ExtendedLimits(job_memory=memory_bytes)
@@ -137,8 +138,8 @@ class JobApi:
         return int(job)
 
     def adopt(self, job: int, process: int, *, spare: bool) -> None:
-        """Put a process into a job and lower its disk priority; raise ``OSError`` when it cannot
-        join."""
+        """Put the process of this id into a job and lower its disk priority, as far as Windows
+        allows that; raise ``OSError`` when it is gone or cannot join."""
         access = PROCESS_SET_QUOTA | PROCESS_TERMINATE | PROCESS_SET_INFORMATION
         with self._opened(process, access) as handle:
             check(self._kernel32.AssignProcessToJobObject(job, handle))
@@ -148,18 +149,20 @@ class JobApi:
             )
 
     def processes(self, job: int) -> list[int]:
-        """Return the ids of the processes that are in the job now."""
+        """Return the ids of the processes that are in the job now; raise ``OSError`` when Windows
+        does not tell, or there are more than ``PROCESSES_MAX``."""
         found = _ProcessIds()
         self._query(job, PROCESS_IDS, found)
         return [int(each) for each in found.ids[: found.listed]]
 
     def suspend(self, process: int) -> None:
-        """Suspend all threads of a process; raise ``OSError`` when it is gone."""
+        """Suspend all threads of a process; raise ``OSError`` when it is gone or may not be
+        suspended."""
         with self._opened(process, PROCESS_SUSPEND_RESUME) as handle:
             check(self._ntdll.NtSuspendProcess(handle) >= 0)
 
     def resume(self, process: int) -> None:
-        """Let the threads of a process go on; raise ``OSError`` when it is gone."""
+        """Let the suspended threads of a process go on; raise ``OSError`` when it is gone."""
         with self._opened(process, PROCESS_SUSPEND_RESUME) as handle:
             check(self._ntdll.NtResumeProcess(handle) >= 0)
 
@@ -168,8 +171,8 @@ class JobApi:
         check(self._kernel32.TerminateJobObject(job, code))
 
     def used(self, job: int) -> JobUse:
-        """Return the processor time and peak memory that a job has used; raise ``OSError`` when
-        Windows does not tell."""
+        """Return the processor time and peak memory that all processes of a job, ended ones too,
+        have used; raise ``OSError`` when Windows does not tell."""
         times, limits = _Accounting(), _ExtendedLimits()
         self._query(job, ACCOUNTING, times)
         self._query(job, EXTENDED_LIMITS, limits)

@@ -38,7 +38,8 @@ AGENT = 0
 
 
 def main() -> None:
-    """Run the guardian until the agent has gone and nothing is left of its programs."""
+    """Run the guardian of the agent at the other end of standard input until that has gone and
+    nothing is left of its programs; signals that would end it are ignored."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     become_subreaper()
@@ -63,8 +64,9 @@ class Guardian:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self) -> None:
-        """Serve the agent until it closes its end of the socket, then end all processes below this
-        one."""
+        """Fork a keeper for each that the agent asks for, and end processes whose keeper died,
+        until the agent closes its end of the socket; then end all processes below this one and
+        return."""
         gc.collect()
         gc.freeze()
         while True:

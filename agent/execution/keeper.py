@@ -80,8 +80,9 @@ def become_subreaper() -> None:
 
 
 def keep(agent: int, group: str) -> None:
-    """Run programs one after the other, until the agent closes its end. ``group`` is the file that
-    takes those that give way to all others; empty where there is none."""
+    """Run programs one after the other as the agent asks for them by this socket, until it closes
+    its end; then end what still runs. ``group`` is the file that takes those that give way to all
+    others; empty where there is none."""
     become_subreaper()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _write("/proc/self/oom_score_adj", FIRST_TO_END)
@@ -109,8 +110,9 @@ class Keeper:
         self._memory_kb = 0
 
     def serve(self) -> bool:
-        """Run one program, from its request to its end, and tell the agent; return False when there
-        will be no more."""
+        """Wait for a request, run its program until nothing of it is left, and tell the agent;
+        return True, also when it could not be started, and False when the agent has closed its end
+        before a request. Raise ``OSError`` when the agent goes while it runs."""
         found = self._wait_for_request()
         if found is None:
             return False
@@ -205,7 +207,8 @@ class Bounds:
 
     def look(self, look_s: float) -> tuple[float, str]:
         """Look whether the program takes too much; return in how many seconds to look again, and
-        what there is too much of, with its amount (empty: nothing)."""
+        what there is too much of with its amount in bytes (``memory N``, ``disk N``, ``full N``),
+        empty for nothing. The folder is walked only now and then."""
         free = self._free_bytes()
         if free < self._free:
             return look_s, f"full {free}"
@@ -233,9 +236,9 @@ class Bounds:
 
 
 def memory_bytes(processes: list[int], limit: int) -> int:
-    """Return how much memory these processes hold together. Pages that several hold count once
-    where it matters: the exact sum is dear, so it is asked for only when the quick one is above the
-    limit."""
+    """Return how much memory these processes hold together, those that are gone none: the quick
+    sum, which counts shared pages several times, unless that is above ``limit``; else the exact
+    one."""
     quick = sum(_resident_bytes(each) for each in processes)
     return quick if quick <= limit else sum(_own_bytes(each) for each in processes)
 
@@ -260,11 +263,9 @@ def _own_bytes(process: int) -> int:
 
 
 def start(request: dict[str, Any], files: list[int], group: str) -> int:
-    """Start the program and return its process; raise ``OSError`` when it cannot be. A process that
-    is made for nothing else (``vfork``) costs a fraction of one that first runs Python, so what it
-    is to have is set from outside right after. It may have started others in that moment: those of
-    its process group are set with it, all others when it is looked at first (``step_back_all``),
-    which most programs do not live to see."""
+    """Start the program of a request in a session of its own, with low priority, and return its
+    process id without waiting; raise ``OSError`` when it cannot be started. It begins before its
+    priority is set; what it may have started by then is left to ``step_back_all``."""
     command = request["command"]
     actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
     os.chdir(request["folder"])
@@ -286,8 +287,9 @@ def start(request: dict[str, Any], files: list[int], group: str) -> int:
 
 
 def step_back_all(keeper: int, *, spare: bool, group: str) -> None:
-    """Lower the priority of every process below a keeper where that was not done yet; who begins a
-    session anew is in a scheduling group anew."""
+    """Lower the priority of every process below a keeper where that was not done yet, more with
+    ``spare``, also into this ``group`` if it is not empty; what the system refuses is passed
+    over."""
     nice = NICE_SPARE if spare else NICE_LOW
     for process in descendants(keeper):
         if _has_stepped_back(process, nice, spare=spare):

@@ -41,14 +41,17 @@ NODE_LIMITS = Limits(wall_s=WALL_S, log_mb=LOG_MB)
 
 
 def node_limits(memory_mb: int, slots: int, each_gb: float = 0.0) -> Limits:
-    """Return the limits of a machine with this much memory (0: it does not say), or as its owner
-    has set them."""
+    """Return the limits of one run on a machine: its memory as set by the owner in ``each_gb``,
+    where that is 0 an equal part for each slot of what programs may take; 0, no limit, when
+    ``memory_mb`` is 0 too, as the machine does not say."""
     share_mb = int(MEMORY_SHARE * memory_mb) // slots
     return replace(NODE_LIMITS, memory_mb=int(1_000 * each_gb) or share_mb)
 
 
 def limits_of(spec: records.TaskSpec, program: Limits, node: Limits) -> Limits:
-    """Return the limits for one run: each from the task, else the program, else the node."""
+    """Return the limits for one run: each from the task, where that says 0 from the program, where
+    that does too from the node, whose memory is raised to what the task requires. The size of the
+    log is not for the task to say."""
     task = spec.limits
     memory_mb = max(node.memory_mb, spec.requirements.memory_mb) if node.memory_mb else 0
     return Limits(

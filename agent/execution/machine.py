@@ -22,8 +22,8 @@ MEGABYTE = 1024 * 1024
 def capabilities(
     programs: tuple[str, ...], scratch: Path, tags: tuple[str, ...] = ()
 ) -> Capabilities:
-    """Return what this machine has: system, memory, free disk at ``scratch``, cores, these programs
-    and tags, and a tag for each engine that is installed."""
+    """Return what this machine has: system, memory and free disk at ``scratch``, 0 where that is
+    not known, cores, these programs and tags, and a tag for each engine that is installed."""
     machine = platform.machine().lower()
     return Capabilities(
         system=SYSTEMS.get(sys.platform, sys.platform),
@@ -47,7 +47,7 @@ if sys.platform == "win32":
     _kernel32.GetPhysicallyInstalledSystemMemory.argtypes = (ctypes.POINTER(ctypes.c_ulonglong),)
 
     def memory_bytes() -> int:
-        """Return the installed memory in bytes, 0 where the system does not say."""
+        """Return the installed memory in bytes; 0 where Windows does not say."""
         kilobytes = ctypes.c_ulonglong()
         if not _kernel32.GetPhysicallyInstalledSystemMemory(ctypes.byref(kilobytes)):
             return 0
@@ -56,7 +56,7 @@ if sys.platform == "win32":
 else:
 
     def memory_bytes() -> int:
-        """Return the installed memory in bytes."""
+        """Return the installed memory in bytes; 0 where Windows does not say."""
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 

@@ -86,7 +86,8 @@ Word = ProgressWord | CheckpointWord | LastWord
 
 
 def read_word(line: bytes) -> Word | None:
-    """Return what a line of a program says to the node; None when it says nothing to it."""
+    """Return what a line of a program says to the node, its text or number read; None when it says
+    nothing to it, as with ``PROGRESS`` and no number behind it."""
     text = line.decode("utf-8", "replace").strip()
     verb, _, rest = text.partition(" ")
     rest = rest.strip()
@@ -112,15 +113,15 @@ def may_be_word(line: bytes) -> bool:
 
 
 def may_have_words(data: bytes) -> bool:
-    """Tell quickly whether output may hold words to the node; what stands at the beginning of a
-    line counts."""
+    """Tell quickly whether output may hold words to the node at the beginning of a line, its own
+    beginning counted as one; False only when it holds none."""
     first = b"\n" + data[:FIRST_BYTES]
     return any(start in data or start in first for start in _STARTS)
 
 
 def arguments(raw: list[str], inputs: list[str], parameters: str) -> list[str]:
-    """Return a program's arguments: ``-p`` for raw data, ``-i`` for outputs of producers, ``-x``
-    for parameters."""
+    """Return a program's arguments in this order: ``-p`` before each of ``raw``, ``-i`` before each
+    of ``inputs``, and ``-x`` before the parameters, unless these are empty."""
     told: list[str] = []
     for word in raw:
         told += ["-p", word]
@@ -152,8 +153,9 @@ class OutputLog:
         self._tail = b""
 
     def write(self, data: bytes) -> None:
-        """Append what was printed, in whatever pieces; once the log is full, only the end is
-        remembered."""
+        """Append what was printed, in whatever pieces; the file is made at the first. Once the log
+        is full it says so, and only the last lines are remembered for ``close``. A disk that
+        refuses is passed over."""
         if not data:
             return
         self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
@@ -170,14 +172,14 @@ class OutputLog:
             self._put(f"\n[wingbeat] the log is full at {size}; only the end follows\n".encode())
 
     def last_line(self) -> str:
-        """Return the line that was printed last, for people who see only that it failed; empty when
-        nothing was."""
+        """Return the line that was printed last, without spaces around it, for people who see only
+        that a program failed; empty when none was."""
         lines = self._tail.decode("utf-8", "replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
     def last_word(self, line: bytes) -> None:
-        """Log what a program says of its own failure, which people look for; it is no last line,
-        because it is told beside that one."""
+        """Append what a program says of its own failure to the log, even when that is full;
+        ``last_line`` does not return it, because it is told beside that one."""
         self._put(line if line.endswith(b"\n") else line + b"\n")
 
     def note(self, sentence: str) -> None:
@@ -185,7 +187,8 @@ class OutputLog:
         self._put(f"[wingbeat] {sentence}\n".encode())
 
     def close(self) -> None:
-        """Write the end of what did not fit in, and close the file."""
+        """Append the last lines of what did not fit in, and how much is left out, and close the
+        file; without any output there is no file. Nothing is raised."""
         if self._left_out:
             tail = self._tail[-self._left_out :]
             _, _, whole = tail.partition(b"\n") if len(tail) < self._left_out else (b"", b"", tail)
@@ -213,8 +216,9 @@ class Output:
         self._over = False
 
     def hear(self, file: int, data: bytes) -> None:
-        """Take in what the program prints to the file with this number: words on its standard
-        output are heard, everything else is logged."""
+        """Take in a piece of what the program prints to the file with this number: whole lines on
+        standard output (1) that are words are told, until its last word; everything else goes to
+        the log."""
         if file != 1 or self._over:
             self._log.write(data)
             return
@@ -227,7 +231,8 @@ class Output:
             self._hear_lines(data)
 
     def finish(self) -> None:
-        """Take what was printed last as a line, though it has no end, as nothing more comes."""
+        """Take what was printed last for a whole line, though it has no end, as nothing more comes;
+        do nothing when there is no such rest."""
         rest, self._unfinished = self._unfinished, b""
         if rest:
             self._hear_lines(rest)

@@ -27,7 +27,8 @@ PAUSE_S = 0.005
 
 
 def children_of(process: int) -> list[int]:
-    """Return the children of a process, of all its threads; none when it is gone."""
+    """Return the children of a process, of all its threads; empty when it is gone or cannot be
+    looked at."""
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208 - starts faster
@@ -42,7 +43,8 @@ def children_of(process: int) -> list[int]:
 
 
 def descendants(process: int) -> list[int]:
-    """Return all processes below one, parents before their children."""
+    """Return all processes below one at this moment, parents before their children, without itself;
+    empty when it is gone."""
     found = children_of(process)
     for each in found:  # it grows while it is read
         found += children_of(each)
@@ -50,7 +52,8 @@ def descendants(process: int) -> list[int]:
 
 
 def signal_tree(process: int, number: int) -> None:
-    """Send a signal to all processes below one, also to those that are started meanwhile."""
+    """Send a signal once to every process below one, not to itself, and look again until no new one
+    is found, within a number of looks; those that are gone are ignored."""
     known: set[int] = set()
     for _ in range(LOOKS_MAX):
         fresh = [each for each in descendants(process) if each not in known]
@@ -62,9 +65,9 @@ def signal_tree(process: int, number: int) -> None:
 
 
 def end_tree(process: int, reaped: Reaped | None = None) -> None:
-    """End all processes below one and, unless that is this one, itself; return when they are gone,
-    or after a number of tries. They are stopped first, so that what starts others faster than it is
-    ended comes to an end too."""
+    """Kill all processes below one and, unless that is this one, itself; return when they are gone,
+    or after a number of tries. They are stopped first, so that what starts others fast comes to an
+    end too; of children of this one ``reaped`` is told."""
     own = process == os.getpid()
     ended = set() if own else {process}
     if not own:
@@ -82,8 +85,8 @@ def end_tree(process: int, reaped: Reaped | None = None) -> None:
 
 
 def reap(reaped: Reaped | None = None) -> bool:
-    """Collect children that have ended, and report each to ``reaped``; return whether others still
-    run."""
+    """Collect, without waiting, the children of this process that have ended, and report each to
+    ``reaped``; return whether others still run."""
     try:
         while True:
             process, status, used = os.wait4(-1, os.WNOHANG)

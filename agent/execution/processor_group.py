@@ -27,7 +27,8 @@ class ProcessorGroup:
             self._make(root, _read(own))
 
     def close(self) -> None:
-        """Remove the control group; it stays when something is in it."""
+        """Remove the control group, if one was made; it stays, and nothing is raised, while
+        something is in it."""
         if self._folder:
             with suppress(OSError):
                 os.rmdir(self._folder)  # noqa: PTH106

@@ -38,8 +38,8 @@ class Program:
     """Why this machine cannot run it; empty when it can."""
 
     def command_line(self) -> list[str]:
-        """Return the program's command with absolute paths; raise ``ProgramError`` when it may not
-        be executed."""
+        """Return the program's command with absolute paths, its files looked at anew; raise
+        ``ProgramError`` when it may not or cannot be executed."""
         try:
             return command_line(self.folder, self.command)
         except ConfinementError as error:
@@ -69,8 +69,9 @@ class Programs:
         return self._installed.get(name) or self._added.get(name)
 
     def look(self) -> tuple[str, ...]:
-        """Read the folder of programs anew and return the names that are there; complain of folders
-        that are unusable or share a name."""
+        """Read the folder of programs anew and return the names of all programs, added ones too;
+        folders that are unusable, do not suit this machine or repeat a name are left out and
+        logged, each complaint once."""
         found: dict[str, Program] = {}
         for folder in self._folders():
             program = self._usable(folder)
@@ -85,8 +86,9 @@ class Programs:
         return self.names
 
     def add(self, name: str, folder: Path) -> Program:
-        """Add the program in another folder under this name and return it; raise ``ProgramError``
-        when it is unusable."""
+        """Add the program in this folder under this name, in place of one added before, and return
+        it; raise ``ProgramError``, and add nothing, when it cannot be read or executed. An
+        installed one of that name goes first."""
         program = replace(self._read(folder), name=name)
         program.command_line()
         self._added[name] = program

@@ -70,8 +70,8 @@ class ScratchFolders:
         self._unused: list[tuple[Path, _Marks]] = []
 
     def take(self) -> Scratch:
-        """Return an empty working folder, a used one or new; raise ``OSError`` when none can be
-        made."""
+        """Return an empty working folder: one given back that is still as it was made, or a new
+        one. Raise ``OSError`` when none can be made."""
         while self._unused:
             folder, marks = self._unused.pop()
             if _is_as_made(folder, marks):
@@ -81,7 +81,8 @@ class ScratchFolders:
         return Scratch(folder, self._store, _marks_of(folder))
 
     async def give_back(self, scratch: Scratch) -> None:
-        """Take back the working folder of a run that is over; whatever is left in it is deleted."""
+        """Take back the working folder of a run that is over: kept for another run where nothing
+        was done to it, else deleted with all that is in it. What cannot be deleted stays."""
         folder, marks = scratch.folder, scratch.marks
         if len(self._unused) < UNUSED_MAX and _is_as_made(folder, marks):
             self._unused.append((folder, marks))
@@ -92,7 +93,8 @@ class ScratchFolders:
             await asyncio.to_thread(_remove_tree, folder)
 
     def close(self) -> None:
-        """Delete the unused working folders; nothing is run any more."""
+        """Delete the working folders that are kept for other runs; those in use stay, and nothing
+        is raised."""
         while self._unused:
             with suppress(OSError):
                 self._unused.pop()[0].rmdir()
@@ -109,8 +111,9 @@ class Scratch:
     # -- for the program -------------------------------------------------------------------
 
     async def arguments(self, effect: StartChild) -> list[str]:
-        """Place the run's inputs in the folder and return the arguments with their paths, ``-p … -i
-        … -x …``; raise ``OSError`` when one cannot be had."""
+        """Place the run's raw data and inputs in the folder and return the program's arguments with
+        their paths, ``-p … -i … -x …``; identifiers of other databases go as they are, long
+        parameters as a file. Raise ``OSError`` when an input cannot be placed."""
         raw = [each.dataset for each in effect.spec.raw]
         inputs = [each for each in effect.inputs if each not in raw]
         if effect.spec.published is not None:
@@ -122,8 +125,9 @@ class Scratch:
         )
 
     async def environment(self, effect: StartChild, others: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment of the program, with what the node tells it; a checkpoint is
-        placed in the folder first. Raise ``OSError`` when it cannot be had."""
+        """Return the environment of the program: ``others``, and what the node tells it of its
+        task. The run's checkpoint is placed in the folder and named in it; one that cannot be had
+        is left out."""
         told = {
             **NO_BYTECODE,
             **UTF8,
@@ -170,9 +174,9 @@ class Scratch:
     async def outputs(
         self, named: tuple[str, ...] | None, declared: tuple[str, ...], task: str
     ) -> tuple[Dataset, ...]:
-        """Keep and return the outputs that the program named, or its declared ones when it named
-        none; raise ``OutputError`` for missing or wrong ones, ``OSError`` when they cannot be
-        kept."""
+        """Keep and return the outputs that the program named, those that are no files of its folder
+        as external identifiers, or its declared ones for ``named`` None; raise ``OutputError`` when
+        declared ones are missing or fewer are named, ``OSError`` when one cannot be kept."""
         if named is None:
             return await self._declared(declared, task)
         if len(named) < len(declared):
@@ -184,8 +188,8 @@ class Scratch:
         return tuple(kept[word] for word in named)
 
     def save(self, name: str) -> Path | None:
-        """Move a saved state out of the program's hands at once and return where it is; None when
-        it cannot be kept."""
+        """Move a saved state, named within the folder, out of the program's hands and return where
+        it is now; None when there is no such file or folder, no store, or it cannot be moved."""
         path = self._own(name)
         if path is None or self._store is None:
             return None
@@ -198,8 +202,8 @@ class Scratch:
             return None
 
     async def keep(self, path: Path) -> Dataset:
-        """Move a file or folder into the store and return its dataset; raise ``OSError`` when it
-        cannot be kept."""
+        """Move a file or folder into the store, under its own name, and return its dataset; raise
+        ``OSError`` when it cannot be kept. There has to be a store."""
         assert self._store is not None
         return await self._store.keep(path, path.name)
 
@@ -271,8 +275,9 @@ class Saving:
         self._work: asyncio.Task[None] | None = None
 
     def take(self, name: str) -> None:
-        """Take the state that the program says it saved out of its hands, to be kept in the
-        background; a name that cannot be kept is only logged."""
+        """Take the state that the program says it saved out of its hands, and have it kept in the
+        background, of those that wait only the latest; a name that cannot be kept is only
+        logged."""
         path = self._scratch.save(name)
         if path is None:
             log.warning("a program names %r as its saved state, which cannot be kept", name)
@@ -282,7 +287,8 @@ class Saving:
             self._work = asyncio.create_task(self._keep())
 
     async def finish(self) -> None:
-        """Wait, within a limit, until the state that is being kept is kept; nothing more comes."""
+        """Wait, for some seconds at most, until the states that were taken are kept; what is not
+        kept by then is given up."""
         if self._work is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._work, FINISH_S)

@@ -66,8 +66,8 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def open_to_write(database: Path) -> sqlite3.Connection:
-    """Open the database for changes by one thread at a time; the file is made when it is missing.
-    Raise ``sqlite3.Error`` or ``OSError`` when that fails."""
+    """Open the database for changes by one thread at a time, with a write-ahead log; the file is
+    made, private, when it is missing. Raise ``sqlite3.Error`` or ``OSError`` when that fails."""
     make_private_file(database)
     connection = sqlite3.connect(
         database, timeout=LOCKED_WAIT_S, isolation_level=None, check_same_thread=False
@@ -85,8 +85,8 @@ def open_to_write(database: Path) -> sqlite3.Connection:
 
 
 def open_to_read(database: Path) -> sqlite3.Connection:
-    """Open the database so that it and its log stay exactly as they are. Texts come as bytes. Raise
-    ``sqlite3.Error`` when that fails."""
+    """Open the database to read it only, so that it and its log stay exactly as they are; texts
+    come as bytes. Raise ``sqlite3.Error`` when that fails or the file is missing."""
     connection = sqlite3.connect(
         f"{database.resolve().as_uri()}?mode=ro",
         uri=True,
@@ -104,8 +104,8 @@ def open_to_read(database: Path) -> sqlite3.Connection:
 
 
 def commit(connection: sqlite3.Connection, put: Iterable[Row], forget: Iterable[Key]) -> None:
-    """Put and forget these rows in one transaction, on disk on return; raise ``sqlite3.Error`` when
-    nothing of it was done."""
+    """Put these rows, each in place of one of the same kind and id, then delete these keys, in one
+    transaction, on disk on return; raise ``sqlite3.Error`` when nothing of it was done."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.executemany(PUT, put)
@@ -140,8 +140,8 @@ def checksum(kind: bytes, name: bytes, content: bytes) -> int:
 
 
 def last_words(persists: Iterable[Persist]) -> dict[Key, Record | None]:
-    """Return what is to be on disk after all of these, each key once; None for what is
-    forgotten."""
+    """Return what is to be on disk after all of these in their order, each key once; None for what
+    is forgotten. The identity is that of the last one."""
     words: dict[Key, Record | None] = {}
     for persist in persists:
         words[IDENTITY, ""] = persist.identity
@@ -158,7 +158,8 @@ def last_words(persists: Iterable[Persist]) -> dict[Key, Record | None]:
 
 
 def row(key: Key, record: Record) -> Row:
-    """Return a record as the row that is stored."""
+    """Return a record as the row that is stored for it under this key, encoded and with its
+    checksum."""
     kind, name = key
     content = _encoder.encode(record)
     return kind, name, checksum(kind.encode(), name.encode(), content), content
@@ -186,8 +187,9 @@ class Stored:
         self.strange = 0
 
     def read(self, connection: sqlite3.Connection) -> None:
-        """Read all rows of the database into this object; rows that are no known record are only
-        counted."""
+        """Add all rows of the database to the lists here, by kind; rows that are no known record
+        are only counted in ``strange``. Checksums are not verified. Raise ``sqlite3.Error`` when it
+        cannot be read."""
         take: dict[bytes, tuple[msgspec.msgpack.Decoder[Any], list[Any]]] = {
             IDENTITY.encode(): (msgspec.msgpack.Decoder(Identity), self.identities),
             WORKFLOW.encode(): (msgspec.msgpack.Decoder(Workflow), self.workflows),

@@ -65,8 +65,8 @@ class JournalInUse(JournalError):
 
 @contextmanager
 def in_words(folder: Path) -> Iterator[None]:
-    """Run the block; raise what SQLite and the operating system complain of in it as a
-    ``JournalRefused`` that says so in a sentence."""
+    """Run the block; raise errors of SQLite and of the operating system in it as the
+    ``JournalRefused`` that ``refusal`` makes of them. All other exceptions pass as they are."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -74,8 +74,9 @@ def in_words(folder: Path) -> Iterator[None]:
 
 
 def refusal(folder: Path, error: sqlite3.Error | OSError) -> JournalRefused:
-    """Return the kind of ``JournalRefused`` that tells what this error means for the journal in the
-    folder: full, locked, damaged, or unreadable."""
+    """Return the ``JournalRefused`` that tells what an error means for the journal in the folder:
+    ``JournalFull``, also when the folder's disk has next to no room left, ``JournalDamaged``, or a
+    plain one where it is locked or cannot be read or written."""
     code = primary_code(error)
     free_bytes = _free_bytes(folder)
     if (

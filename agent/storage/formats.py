@@ -42,8 +42,9 @@ def latest() -> int:
 
 
 def bring_up_to_date(connection: sqlite3.Connection, wanted: int | None = None) -> None:
-    """Bring the database to the format ``wanted``, the latest by default: all missing steps or
-    none. Raise what a step raises."""
+    """Bring the database to the format ``wanted``, the latest by default, by all missing steps or
+    none; one of that format or a later one stays as it is. Raise ``FormatUnreadableError`` when its
+    version cannot be read, and what a step raises."""
     wanted = latest() if wanted is None else wanted
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -59,8 +60,9 @@ def bring_up_to_date(connection: sqlite3.Connection, wanted: int | None = None) 
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """Return the format's version of a database, 0 when it is empty; raise
-    ``FormatUnreadableError`` when it is damaged."""
+    """Return the version of a database's format, 0 when nothing was ever written; raise
+    ``FormatUnreadableError`` when its record of it is damaged, ``sqlite3.Error`` when it cannot be
+    read."""
     if is_empty(connection):
         return 0
     rows = connection.execute("SELECT version, checksum FROM format").fetchall()
@@ -70,14 +72,16 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Tell whether nothing was ever written: no journal yet, not a journal that lost everything."""
+    """Tell whether nothing was ever written to the database: it is no journal yet, rather than one
+    that lost everything."""
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return pages <= 1 and not tables
 
 
 def refuse_later_version(version: int, folder: Path) -> None:
-    """Raise ``JournalTooNew`` for a version that this program does not know."""
+    """Raise ``JournalTooNew``, naming the folder, for a version that is later than the latest that
+    this program knows; do nothing for others."""
     if version > latest():
         raise JournalTooNew(
             f"The journal in {folder} was written by a later version of Wingbeat (format {version},"

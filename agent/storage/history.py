@@ -113,8 +113,9 @@ class History:
 
     @classmethod
     def open(cls, path: Path) -> History:
-        """Open the history, or set a damaged one aside and begin anew; raise ``OSError`` or
-        ``sqlite3.Error`` when neither can be."""
+        """Open the history, made if there is none. One that SQLite cannot open is set aside under a
+        name with the time, which is logged, and begun anew; raise ``OSError`` or ``sqlite3.Error``
+        when that fails too."""
         try:
             return cls(_opened(path))
         except UNREADABLE as error:
@@ -129,18 +130,21 @@ class History:
             self._connection.close()
 
     def write(self, rows: Iterable[TaskRow], given_ms: dict[int, int]) -> None:
-        """Keep these rows, and add what was given in each hour; all of it or nothing."""
+        """Keep these rows, each in place of an earlier one of the same task and generation, and add
+        the milliseconds by hour to what was given before; raise ``sqlite3.Error`` and keep nothing
+        when that fails."""
         with self._transaction() as connection:
             connection.executemany(_PUT, rows)
             connection.executemany(_GIVE, sorted(given_ms.items()))
 
     def trim(self, tasks_max: int = TASKS_MAX) -> None:
-        """Forget the oldest beyond so many."""
+        """Delete the tasks that ended first, until no more than ``tasks_max`` are left."""
         with self._transaction() as connection:
             connection.execute(_TRIM, (tasks_max,))
 
     def tasks(self, wanted: asked.History) -> tuple[list[TaskRow], int]:
-        """Return a page of the tasks that are wanted, the latest first, and how many there are."""
+        """Return a page of the tasks that ``wanted`` describes, the one that ended last first, and
+        how many there are on all pages; the page is empty behind the last one."""
         values = asdict(wanted) | {"state": wanted.state.value if wanted.state else ""}
         with self._lock:
             found = self._connection.execute(
@@ -154,8 +158,8 @@ class History:
         return [TaskRow(*row) for row in found], int(total)
 
     def spans_of(self, tasks: Iterable[str]) -> dict[str, str]:
-        """Return the recorded phases of these tasks, of the last generation of each; tasks without
-        a record are left out."""
+        """Return by task the recorded phases of its last generation, as JSON text; tasks without a
+        record are left out."""
         found: dict[str, str] = {}
         with self._lock:
             for task in tasks:
@@ -168,8 +172,9 @@ class History:
         return found
 
     def sums(self, begin_ms: int, end_ms: int, here: str) -> Sums:
-        """Return the sums over tasks that ended from one moment until before another: done, done by
-        this node, failed, moved, waiting times, and computing time given."""
+        """Return the sums over the tasks that ended from one moment until before another, zeros
+        where none did; waiting times are those of tasks that started, ``here`` is this node.
+        Computing time given counts each hour whole that the span touches."""
         span = (begin_ms, end_ms)
         with self._lock:
             ask = self._connection.execute
@@ -195,7 +200,8 @@ class History:
         return Sums(done, done_here, failed, moved, median[0] if median else 0, longest, given)
 
     def since_ms(self) -> int:
-        """Return when the oldest task that is remembered ended; 0 when none is."""
+        """Return when the first task that is remembered ended, in milliseconds since 1970; 0 when
+        there is none."""
         with self._lock:
             (oldest,) = self._connection.execute("SELECT min(ended_ms) FROM task").fetchone()
         return oldest or 0

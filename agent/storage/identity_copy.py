@@ -35,9 +35,9 @@ class IdentityCopy:
         self._next_place = (_place_of(path, self._covers) + 1) % PLACES
 
     def cover(self, identity: Identity) -> None:
-        """Write the copy, with its stamp set ahead so that it need not be written again soon; do
-        nothing when it already names this incarnation and a stamp not below this one. Raise
-        ``OSError`` when the disk refuses."""
+        """Write the copy to disk, its stamp about a minute ahead so that it need not be written
+        again soon; do nothing when it already names this incarnation and a stamp not below this
+        one. Raise ``OSError`` when the disk refuses."""
         covers = self._covers
         if (
             covers is not None
@@ -62,16 +62,17 @@ class IdentityCopy:
 
 
 def read_copy(path: Path) -> Identity | None:
-    """Return the identity that the copy names last; None when there is none or it is damaged."""
+    """Return the newest identity that can be read from the copy; None when the file is missing,
+    cannot be read, or is damaged in both places."""
     found = [identity for identity in _both(path) if identity is not None]
     return max(found, key=_age, default=None)
 
 
 def remembered(row: Identity | None, copy: Identity | None, *, damaged: bool) -> Identity | None:
-    """Return the identity to start with, from the journal's row and the copy; None when there is
-    neither. The copy's clock is ahead of the clock that was used, so the copy counts only when the
-    row may be an old one: it is missing, the journal was damaged, or it is of an earlier
-    incarnation."""
+    """Return the identity to start with: the one that is there where the other is missing, None
+    without both; else the row as it is, unless the journal was damaged or the row is of an earlier
+    incarnation. Then it is the row's reputation with the later incarnation and stamp of the two,
+    because the copy's clock is ahead of the one that was used."""
     if row is None or copy is None:
         return row or copy
     if not damaged and copy.incarnation <= row.incarnation:

@@ -69,7 +69,9 @@ class Damage:
 
 def find_damage(database: Path) -> Damage | None:
     """Return what is wrong with a journal's database, None when it is sound; raise
-    ``JournalTooNew`` when it is of a later version, ``sqlite3.Error`` when it cannot be read."""
+    ``JournalTooNew`` when it is of a later version, ``sqlite3.Error`` when it cannot be read.
+    Nothing is written, but what a process left that was killed before the first record is
+    undone."""
     version = latest()
     try:
         with closing(open_to_read(database)) as connection:
@@ -140,8 +142,9 @@ def _first_line(told: bytes | str) -> str:
 
 
 def mend(places: Places, damage: Damage, now: datetime | None = None) -> str:
-    """Put a new journal, made of all readable records, in the place of a damaged one, which is set
-    aside; return what to tell, in one sentence."""
+    """Build a new journal from all records that can be read, set the damaged one aside, of which
+    the latest few are kept, and put the new one in its place; return what to tell, in one sentence.
+    Raise ``sqlite3.Error`` or ``OSError`` when that fails; the next start goes on from there."""
     _remove(places.mended)
     saved = _build(places, damage.version)
     aside = _set_aside(places, now or datetime.now(UTC))
@@ -155,8 +158,9 @@ def mend(places: Places, damage: Damage, now: datetime | None = None) -> str:
 
 
 def finish(places: Places) -> str | None:
-    """Complete the mending that an earlier start began; return a sentence when the new journal was
-    put in place, else None."""
+    """Complete the mending that an earlier start began: put the new journal in place and return a
+    sentence, or delete it and return None while the damaged one is still there. Return None when
+    nothing was begun; raise ``OSError`` when the disk refuses."""
     if not places.mended.exists():
         return None
     if places.database.exists():

@@ -43,8 +43,8 @@ class Journal:
     @classmethod
     def open(cls, folder: Path) -> Self:
         """Open the journal in this folder, made empty when there is none and mended when it is
-        damaged. Raise ``JournalInUse``, ``JournalTooNew``, or ``JournalRefused`` when the disk does
-        not let it open."""
+        damaged, which ``read`` tells; waits for the disk. Raise ``JournalInUse``,
+        ``JournalTooNew``, or ``JournalRefused`` when the disk does not let it open."""
         with in_words(folder), ExitStack() as undone:
             make_private_folder(folder)
             places = Places(folder)
@@ -60,8 +60,9 @@ class Journal:
             return cls(places, lock, Writer(store, folder), told)
 
     def read(self) -> Remembered:
-        """Return all records on disk, and sentences on what a person should know about them; raise
-        ``JournalRefused`` when they cannot be read."""
+        """Return all records on disk, waiting for it, and sentences on what a person should know,
+        such as what was mended or is not understood; raise ``JournalRefused`` when they cannot be
+        read."""
         stored = Stored()
         with (
             in_words(self._places.folder),
@@ -85,8 +86,9 @@ class Journal:
         )
 
     def submit(self, persists: Sequence[Persist]) -> Future[None]:
-        """Have these records written, in order, and return a future that is done when they are on
-        disk. It ends with ``JournalRefused`` when nothing of them is. Never waits, never raises."""
+        """Have these records written, in order, and return, without waiting or raising, a future
+        that is done when they are on disk. It ends with ``JournalRefused`` when nothing of them is,
+        also when too much waits or the journal is closed."""
         return self._writer.submit(persists)
 
     def write(self, persists: Sequence[Persist]) -> None:
@@ -94,8 +96,8 @@ class Journal:
         self.submit(persists).result()
 
     def probe(self) -> Future[bool]:
-        """Ask, after a refusal, whether the disk takes records again; the future that is returned
-        says so."""
+        """Ask, after a refusal, whether the disk takes records again; return a future of the answer
+        at once. It is False when the journal is closing."""
         return self._writer.probe()
 
     def usable(self) -> bool:
@@ -103,7 +105,8 @@ class Journal:
         return self.probe().result()
 
     def close(self) -> None:
-        """Write what was submitted and let another process have the journal."""
+        """Write what was submitted, wait for that, and let another process have the journal; what
+        is submitted after that is refused."""
         self._writer.close()
         self._lock.release()
 

@@ -52,7 +52,8 @@ def shared_index(database: Path) -> Path:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make the folder if it is not there, and make it private in either case."""
+    """Make the folder, with its parents, if it is not there, and let only its owner in, in either
+    case; raise ``OSError`` when that fails."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
     folder.chmod(FOLDER_MODE)
@@ -65,8 +66,8 @@ def make_private_file(path: Path) -> None:
 
 
 def keep_names(folder: Path) -> None:
-    """Make names in the folder survive a loss of power; Windows does so by itself. Raise
-    ``OSError`` when the disk refuses."""
+    """Flush the folder, so that names in it survive a loss of power; do nothing on Windows, which
+    does so by itself. Raise ``OSError`` when the disk refuses."""
     if sys.platform != "win32":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -115,8 +116,9 @@ class FolderLock:
 
     @classmethod
     def take(cls, path: Path) -> FolderLock:
-        """Take and return the lock of a journal's folder; raise ``JournalInUse`` with its holder
-        when another process has it."""
+        """Take the lock in this file, made if need be, write this process's id into it, and return
+        it; never waits. Raise ``JournalInUse`` with the holder when another one has it, ``OSError``
+        when the file cannot be opened."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
         descriptor = os.open(path, flags, FILE_MODE)
         try:
@@ -131,7 +133,8 @@ class FolderLock:
         return cls(descriptor)
 
     def release(self) -> None:
-        """Give the lock back, so that others may open the journal."""
+        """Give the lock back, so that others may open the journal; do nothing when that was done
+        before."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -61,7 +61,7 @@ class Frame:
 
 def counted_frames(shared_index: Path) -> int:
     """Return how many frames of the log SQLite plays, as its index says while a connection is open;
-    0 when it does not."""
+    0 when the index is too short to say it. Raise ``OSError`` when it cannot be read."""
     with shared_index.open("rb") as file:
         file.seek(COUNTED_FRAMES_OFFSET)
         word = file.read(4)
@@ -69,8 +69,9 @@ def counted_frames(shared_index: Path) -> int:
 
 
 def passed_over(log: Path, counted: int) -> bool:
-    """Tell whether a transaction that was flushed lies behind the frames that SQLite counts, so
-    that it would be lost."""
+    """Tell whether a whole transaction lies behind the frames that SQLite counts, or frames behind
+    a damaged header, so that they would be lost; False without a log. Raise ``OSError`` when it
+    cannot be read."""
     try:
         file = log.open("rb")
     except FileNotFoundError:
@@ -89,10 +90,10 @@ def passed_over(log: Path, counted: int) -> bool:
 
 
 def latest_pages(log: Path) -> dict[int, int]:
-    """Return where in the log the latest image of each page begins, by page, played over damaged
-    frames. A damaged frame still counts: most of its rows are good, and their checksums tell which.
-    Only a last transaction with a damaged frame is left out, because it may never have been
-    finished, and what follows it."""
+    """Return by page number where in the log its latest image begins; empty without a log. A
+    damaged frame counts, since the checksums of its rows tell which are good; only a last
+    transaction with a damaged frame and what is unfinished are left out. Raise ``OSError`` when it
+    cannot be read."""
     try:
         file = log.open("rb")
     except FileNotFoundError:
@@ -189,8 +190,9 @@ class Pages:
         self.count = max(file.seek(0, 2) // PAGE_BYTES, max(in_log, default=0))
 
     def read(self, number: int) -> bytes:
-        """Return a page, counted from 1, from the log where it has a later image; empty when the
-        disk cannot read it."""
+        """Return the page of this number, counted from 1, from the log where that has a later
+        image. It is shorter than a page, or empty, behind the end and where the disk cannot read
+        it."""
         place = self._in_log.get(number)
         try:
             if place is not None and self._log is not None:
@@ -203,8 +205,9 @@ class Pages:
 
 
 def salvage(database: Path) -> Iterator[Row]:
-    """Yield all rows of a damaged database that can still be read, each verified by its
-    checksum."""
+    """Yield the rows that can still be read from the pages of a damaged database and its log, each
+    verified by its checksum, and skip all others in silence. Raise ``OSError`` when the file cannot
+    be opened."""
     log_path = write_ahead_log(database)
     in_log = latest_pages(log_path)
     with database.open("rb") as file:

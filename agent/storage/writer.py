@@ -81,9 +81,9 @@ class Writer:
         self._thread.start()
 
     def submit(self, persists: Sequence[Persist]) -> Future[None]:
-        """Queue records for the writing thread and return a future that is done when they are on
-        disk. Never blocks; when the queue is too long or closed the future ends with the
-        refusal."""
+        """Queue records for the writing thread and return, without waiting, a future that is done
+        when they are on disk and cannot be cancelled. It ends with ``JournalRefused`` when the disk
+        refuses them, too much waits, or the writer is closed."""
         submission = Submission(persists)
         # From now on nobody can cancel it: it may be on disk already.
         submission.done.set_running_or_notify_cancel()
@@ -98,8 +98,8 @@ class Writer:
         return submission.done
 
     def probe(self) -> Future[bool]:
-        """Ask the writing thread whether the disk takes records again; the future's result is False
-        when the writer is closing."""
+        """Ask the writing thread whether the disk takes records again and return, without waiting,
+        a future of the answer; False when the writer is closing."""
         answer: Future[bool] = Future()
         answer.set_running_or_notify_cancel()
         with self._changed:
@@ -112,7 +112,8 @@ class Writer:
         return answer
 
     def close(self) -> None:
-        """Write what waits, then end the thread and wait for its end."""
+        """Refuse what comes from now on, write what waits, and wait until the thread has ended and
+        the files are closed."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -189,8 +190,9 @@ class Store:
         self._log_bytes = 0
 
     def commit(self, persists: Sequence[Persist]) -> None:
-        """Write these records to disk in one transaction; raise ``JournalRefused`` and change
-        nothing when the disk refuses. On a full disk the reserve is given up."""
+        """Write these records to disk in one transaction, durable on return, or do nothing without
+        any; raise ``JournalRefused`` and change nothing when the disk refuses. When it is full the
+        reserve is given up."""
         if not persists:
             return
         words = last_words(persists)
@@ -211,8 +213,8 @@ class Store:
         self._log_pages += pages + PAGES_PER_ROW * len(forget) + 1
 
     def tidy(self) -> None:
-        """Fold the log into the database when it is long; when that fails, the next call tries
-        again once it has grown."""
+        """Fold the log into the database when it has grown long, else do nothing; a failure is
+        passed over, and tried again once the log has grown as much again."""
         if self._connection is None or not self._log_is_long():
             return
         self._log_pages = 0
@@ -231,8 +233,9 @@ class Store:
         return grown or self._log_pages >= LOG_PAGES_MAX
 
     def is_usable(self) -> bool:
-        """Tell whether the disk takes records, by taking the room for the reserve and trying a
-        write."""
+        """Tell whether the disk takes records again, by writing the reserve anew with a margin and
+        trying a change; where it does not, the connection is closed, and the reserve given up if it
+        has no room."""
         try:
             with in_words(self._folder):
                 self._reserve.take(MARGIN_BYTES)
@@ -243,7 +246,8 @@ class Store:
         return True
 
     def close(self) -> None:
-        """Fold the log into the database and close all files; a log that cannot be folded stays."""
+        """Fold the whole log into the database and close it; a log that cannot be folded stays, and
+        nothing is raised."""
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 fold_log(self._connection, wholly=True)
@@ -268,8 +272,9 @@ class Reserve:
         self._path = path
 
     def take(self, margin_bytes: int = 0) -> None:
-        """Have the reserve on disk, whole, and check for ``margin_bytes`` of room besides; raise
-        ``OSError``, and keep nothing, when there is too little."""
+        """Write the reserve to disk unless it is there whole, and try whether ``margin_bytes`` fit
+        besides, for which it is written anew; raise ``OSError``, and delete the reserve, when there
+        is too little room."""
         try:
             make_private_file(self._path)
             if margin_bytes or self._path.stat().st_size != RESERVE_BYTES:
@@ -286,8 +291,8 @@ class Reserve:
             os.fsync(file.fileno())
 
     def release(self) -> bool:
-        """Delete the reserve to free its room; return False when there was none or it cannot be
-        deleted."""
+        """Delete the reserve to free its room and return whether that was done; False when there
+        was none or it cannot be deleted."""
         try:
             self._path.unlink()
         except OSError:

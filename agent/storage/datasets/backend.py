@@ -62,16 +62,16 @@ class Backend(Protocol):
     """Blocks; used by many threads. Everything raises ``BackendError``."""
 
     def find(self, dataset: DatasetId) -> Stored | None:
-        """Return the description of a dataset that is there, whole; None when it is not. Raise
-        ``BackendError`` when it cannot be asked."""
+        """Return the description of a dataset that is whole in the back end; None when it is not.
+        Raise ``BackendError`` when it cannot be asked."""
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
         """Write a content, read piece by piece until a piece is empty; do nothing if it is there.
         Raise ``BackendError`` when that fails."""
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
-        """Hand all of a content to ``write``, piece by piece; raise ``BackendError`` when that
-        fails."""
+        """Hand all of a content to ``write``, piece by piece; raise ``BackendError`` when it cannot
+        be read."""
 
     def put(self, stored: Stored) -> None:
         """Record a dataset all of whose contents are there; raise ``BackendError`` when that
@@ -101,8 +101,9 @@ class Sharing:
         return self.backend.find(dataset) is not None
 
     def give(self, dataset: DatasetId) -> None:
-        """Copy the dataset to the back end unless it is there already; raise ``OSError`` when that
-        fails or it is not here."""
+        """Copy the dataset to the back end unless it is there already, its description last; raise
+        ``BackendError`` when that fails, another ``DatasetError`` when it is not here or
+        damaged."""
         if self.has(dataset):
             return
         size_bytes, name, manifest = self._store.described(dataset)
@@ -111,8 +112,9 @@ class Sharing:
         self.backend.put(Stored(dataset, size_bytes, name, manifest))
 
     def bring(self, dataset: DatasetId) -> bool:
-        """Fetch the dataset from the back end into the store; return False when it is not there.
-        Raise ``OSError`` when that fails."""
+        """Fetch the dataset from the back end into the store, without the contents that are here
+        already; return False, and change nothing, when the back end does not have it. Raise
+        ``OSError`` when that fails, what came is damaged, or there is no room."""
         stored = self.backend.find(dataset)
         if stored is None:
             return False

@@ -54,7 +54,8 @@ class FolderBackend:
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
         """Write a content under its digest from the pieces that ``read`` returns until one is
-        empty; do nothing when it is there already. Raise ``BackendError`` when that fails."""
+        empty; do nothing when it is there already in this size. Raise ``BackendError`` when that or
+        ``read`` fails."""
         place = self._object(digest)
         with self._in_words():
             if self._files.exists(place) and self._files.size(place) == size_bytes:
@@ -62,8 +63,8 @@ class FolderBackend:
             self._write(place, iter(read, b""))
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
-        """Hand a content to ``write`` piece by piece; raise ``BackendError`` when it cannot be
-        read."""
+        """Hand a content to ``write`` piece by piece; raise ``BackendError`` when it is not there,
+        cannot be read, or ``write`` fails."""
         with self._in_words():
             file: Any
             with self._files.open(self._object(digest), "rb") as file:
@@ -77,7 +78,8 @@ class FolderBackend:
 
     def commit(self, outcome: Outcome) -> Outcome:
         """Record the outcome of a task's generation unless there is one already; return the one
-        that was first and counts. Raise ``BackendError`` when that fails."""
+        that was first and counts. One that stays half written for a second is replaced. Raise
+        ``BackendError`` when that fails."""
         key = f"{hashlib.sha256(outcome.task.encode()).hexdigest()}-{outcome.generation}"
         place, content = self._place("outcomes", key), msgspec.msgpack.encode(outcome)
         with self._in_words():
@@ -93,8 +95,8 @@ class FolderBackend:
         return first
 
     def made(self, dataset: DatasetId) -> list[Outcome]:
-        """Return the outcomes that made this dataset, the latest first; raise ``BackendError`` when
-        they cannot be read."""
+        """Return the outcomes that made this dataset, the latest first, empty when none did; raise
+        ``BackendError`` when they cannot be read."""
         folder = self._place("made", hashlib.sha256(dataset.encode()).hexdigest())
         with self._in_words():
             self._files.invalidate_cache()

@@ -59,7 +59,8 @@ class PostgresqlBackend:
         self._prepared = False
 
     def close(self) -> None:
-        """Close the connection to the server, if there is one."""
+        """Close the connection to the server, if there is one; a question after that makes a new
+        one."""
         with self._turn:
             if self._connection is not None:
                 self._connection.close()
@@ -80,8 +81,9 @@ class PostgresqlBackend:
         return Stored(name, size_bytes, called, bytes(manifest))
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
-        """Write a content in the pieces that ``read`` returns until one is empty; do nothing when
-        it is there already. Raise ``BackendError`` when that fails."""
+        """Write a content in the pieces that ``read`` returns until one is empty, all of it or
+        nothing; do nothing when it is there already in this size. Raise ``BackendError`` when the
+        server fails, and whatever ``read`` raises."""
         with self._asking() as database:
             known = database.execute(
                 "SELECT COALESCE(SUM(length(data)), 0), COUNT(*) FROM wingbeat_content"
@@ -101,8 +103,9 @@ class PostgresqlBackend:
                     break
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
-        """Hand a content to ``write`` piece by piece, nothing when it is not there; raise
-        ``BackendError`` when the server cannot be asked."""
+        """Hand a content to ``write`` piece by piece; never call it, and raise nothing, when the
+        content is not there. Raise ``BackendError`` when the server cannot be asked, and whatever
+        ``write`` raises."""
         with self._asking() as database:
             number = 0
             while True:
@@ -145,8 +148,8 @@ class PostgresqlBackend:
         return _outcome(found)
 
     def made(self, dataset: DatasetId) -> list[Outcome]:
-        """Return the outcomes that made this dataset, the latest first; raise ``BackendError`` when
-        the server cannot be asked."""
+        """Return the outcomes that made this dataset, the latest first, empty when none did; raise
+        ``BackendError`` when the server cannot be asked."""
         with self._asking() as database:
             found = database.execute(
                 f"SELECT {_OUTCOME} FROM wingbeat_outcome WHERE datasets @> %s"

@@ -41,8 +41,9 @@ class Gathered:
 
 
 def look(path: Path) -> Found:
-    """Return all files of a folder, or the one that the path is; raise ``NotKeepable`` when one
-    cannot be read or kept."""
+    """Return the files and empty folders of a folder, or the one file that the path is, without
+    reading any; raise ``NotKeepable`` when one cannot be read or kept elsewhere: a link that leads
+    out, a device, a name that some system refuses."""
     try:
         if path.is_dir():
             return _look_into(path)
@@ -54,8 +55,10 @@ def look(path: Path) -> Found:
 
 
 def gather(objects: Objects, found: Found, *, move: bool) -> Gathered:
-    """Write all files that were found into the object store, moved or copied, and return what
-    became of them; what is written stays even if a later file is refused."""
+    """Write all files that were found into the object store and return what became of them. With
+    ``move`` those that lie on the same disk under one name are taken away, others copied. Raise
+    ``NotKeepable`` when a file changes meanwhile, ``OSError`` when the disk refuses; what is
+    written by then stays there."""
     gathered = Gathered()
     # What is copied comes first: a link may lead to a file that is moved.
     for name, path, known in sorted(found.files, key=lambda each: _movable(each[1], each[2])):

@@ -113,8 +113,9 @@ class Index:
     # -- objects ---------------------------------------------------------------------------
 
     def compare(self, there: dict[str, tuple[int, int]]) -> None:
-        """Make the index agree with the objects that are on disk: rows of missing ones go, with the
-        datasets they were part of; new ones are added as not yet looked at."""
+        """Make the index agree with the objects on disk, given by digest with size and time:
+        missing ones go, with the datasets that they were part of; new ones are added as not yet
+        verified. No file is touched."""
         known = {str(digest) for (digest,) in self.rows("SELECT digest FROM object")}
         with self.change() as change:
             change.executemany(
@@ -131,8 +132,8 @@ class Index:
             change.execute("DELETE FROM part WHERE dataset NOT IN (SELECT dataset FROM dataset)")
 
     def object(self, digest: str) -> tuple[int, int] | None:
-        """Return size and time of an object when it was last found whole; None when it is
-        unknown."""
+        """Return size in bytes and time in nanoseconds of an object when it was last found whole,
+        the time 0 when it was not verified yet; None when the index does not know it."""
         with self._turn:
             found: tuple[int, int] | None = self._connection.execute(
                 "SELECT size_bytes, mtime_ns FROM object WHERE digest = ?", (digest,)
@@ -145,8 +146,8 @@ class Index:
             change.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?)", objects)
 
     def forget_object(self, digest: str) -> list[DatasetId]:
-        """Forget an object that is gone, and the datasets that are not whole without it; return
-        those."""
+        """Forget an object that is gone, and the datasets that it is part of; return those, none
+        for an unknown one. No file is deleted."""
         with self.change() as change:
             change.execute("DELETE FROM object WHERE digest = ?", (digest,))
             lost = [
@@ -164,8 +165,8 @@ class Index:
         return int(size)
 
     def unused_objects(self) -> list[str]:
-        """Return the digests of objects of no dataset: parts of a folder that never became whole
-        here."""
+        """Return the digests of objects that belong to no dataset: parts of a folder that never
+        became whole here."""
         return [
             str(digest)
             for (digest,) in self.rows(
@@ -176,8 +177,8 @@ class Index:
     # -- datasets --------------------------------------------------------------------------
 
     def put(self, row: Row, digests: Iterable[str]) -> None:
-        """Record a dataset made of these objects, or that a known one is used now. A name that is
-        known stays."""
+        """Record a dataset made of these objects, or only when a known one was used last; a known
+        one gets the new name where it had none."""
         with self.change() as change:
             change.execute(
                 "INSERT INTO dataset VALUES (?, ?, ?, ?, ?) ON CONFLICT (dataset) DO UPDATE SET"
@@ -200,15 +201,16 @@ class Index:
         return [Row(*each) for each in self.rows("SELECT * FROM dataset ORDER BY added_s DESC")]
 
     def use(self, dataset: DatasetId) -> None:
-        """Note that the dataset is used now, which keeps it longer."""
+        """Note that the dataset is used now, which keeps it longer; an unknown one is ignored."""
         with self.change() as change:
             change.execute(
                 "UPDATE dataset SET used_s = ? WHERE dataset = ?", (time.time(), dataset)
             )
 
     def forget(self, datasets: list[DatasetId]) -> list[str]:
-        """Forget datasets and the objects that no other dataset needs; return the digests of these
-        objects, whose files are left to the caller."""
+        """Forget these datasets, and the objects of them that no other dataset needs; return the
+        digests of these objects, whose files the caller has to delete. Unknown datasets are
+        ignored."""
         with self.change() as change:
             digests = [
                 str(digest)
@@ -276,7 +278,8 @@ _PUT = (
 
 
 def note(index: Index, outputs: list[Lineage]) -> None:
-    """Record which run made these outputs of tasks, in place of what counted before."""
+    """Record which run made these outputs, each in place of an earlier record of the same output of
+    its task, all of them or none."""
     with index.change() as change:
         change.executemany(
             _PUT,

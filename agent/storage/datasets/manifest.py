@@ -50,8 +50,8 @@ Size = Annotated[int, Meta(ge=0, le=2**60)]
 
 
 def fault_of_name(name: str) -> str:
-    """Return why a file of this name could not be made on every system, as the end of a sentence;
-    empty when it could."""
+    """Return why a file of this name could not be made on every system, as the end of a sentence
+    about it; empty when it could."""
     if name in ("", ".", ".."):
         return "is not the name of a file"
     if len(name.encode("utf-8", "surrogateescape")) > NAME_BYTES_MAX:
@@ -66,16 +66,17 @@ def fault_of_name(name: str) -> str:
 
 
 def fault_of_path(path: str) -> str:
-    """Return why a path within a folder, with slashes, could not be made on every system, as the
-    end of a sentence; empty when it could."""
+    """Return why a path within a folder, its parts between slashes, could not be made on every
+    system, as the end of a sentence about it; empty when it could."""
     if len(path) > PATH_LENGTH_MAX:
         return f"is longer than {PATH_LENGTH_MAX} characters"
     return next(filter(None, map(fault_of_name, path.split("/"))), "")
 
 
 def fault_of_paths(files: Iterable[str], folders: Iterable[str] = ()) -> str:
-    """Return the first sentence that says why these paths cannot lie in one folder on every system;
-    empty when they can."""
+    """Return a sentence about the first of these files and empty folders, in the order of their
+    paths, that cannot lie in one folder on every system, alone or beside the others; empty when all
+    can."""
     leaves, empty = frozenset(files), frozenset(folders)
     places = empty | {parent for path in leaves | empty for parent in _parents(path)}
     seen: dict[str, str] = {}
@@ -158,8 +159,9 @@ _decoder = msgspec.msgpack.Decoder(Manifest)
 
 
 def encoded(entries: list[Entry], empty: list[str]) -> tuple[Manifest, bytes]:
-    """Return the manifest of these files and empty folders, and its bytes; raise ``NotKeepable``
-    for too many or impossible names."""
+    """Return the manifest of these files and empty folders, sorted, and its bytes; raise
+    ``NotKeepable`` for too many files, and for paths that are impossible on some system or twice
+    there."""
     manifest = Manifest(tuple(sorted(entries)), tuple(sorted(empty)))
     if len(entries) > FILES_MAX:
         raise NotKeepable(f"it has more than {FILES_MAX} files: pack them into one.")
@@ -168,8 +170,8 @@ def encoded(entries: list[Entry], empty: list[str]) -> tuple[Manifest, bytes]:
 
 
 def decoded(digest: str, content: bytes) -> Manifest:
-    """Decode the manifest of the folder with this digest; raise ``NotKeepable`` when the content is
-    not that or its names are impossible."""
+    """Return the manifest of the folder with this digest, read from its bytes; raise
+    ``NotKeepable`` when they are not of this digest, no manifest, or have impossible paths."""
     if hashlib.sha256(content).hexdigest() != digest:
         raise NotKeepable(f"what came is not the list of files of tree:{digest}.")
     try:

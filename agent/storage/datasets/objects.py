@@ -60,7 +60,8 @@ class Incoming:
         self._file: IO[bytes] = os.fdopen(descriptor, "wb", buffering=0)
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append data to the file and to its hash; raise ``OSError`` when the disk refuses."""
+        """Append all of the data to the file and to its hash; raise ``OSError`` when the disk
+        refuses, which may leave a part of it."""
         self._hash.update(data)
         self.size_bytes += len(data)
         view = memoryview(data)
@@ -68,8 +69,8 @@ class Incoming:
             view = view[self._file.write(view) :]
 
     def finish(self) -> str:
-        """Flush and close the file; return the digest of all of it. Raise ``OSError`` when the disk
-        refuses."""
+        """Flush the file to disk and close it; return the digest of all that was written. Raise
+        ``OSError`` when the disk refuses."""
         os.fsync(self._file.fileno())
         self._file.close()
         return self._hash.hexdigest()
@@ -94,7 +95,8 @@ class Objects:
         return self._folder / digest[:2] / digest
 
     def listed(self) -> dict[str, tuple[int, int]]:
-        """Return size and time of each object that is on disk, by digest."""
+        """Return by digest the size in bytes and the time in nanoseconds of each object on disk,
+        without reading them; raise ``OSError`` when the folder cannot be listed."""
         found: dict[str, tuple[int, int]] = {}
         for group in self._folder.iterdir():
             with os.scandir(group) as objects:
@@ -104,7 +106,8 @@ class Objects:
         return found
 
     def clear_incoming(self) -> None:
-        """Delete unfinished files that an agent that was killed has left."""
+        """Delete unfinished files that an agent that was killed has left; one that cannot be
+        deleted stays, and nothing is said."""
         for left in self._incoming.iterdir():
             with suppress(OSError):
                 left.unlink()
@@ -118,8 +121,9 @@ class Objects:
         return self._incoming / uuid.uuid4().hex
 
     def take(self, path: Path, digest: str) -> tuple[int, int]:
-        """Move a flushed file to the place of its content's digest; return its size and time.
-        Durable on return."""
+        """Move a flushed file, made read-only, to the place of its content's digest, in place of an
+        older one; return its size in bytes and time in nanoseconds. Durable on return; the content
+        is not checked. Raise ``OSError`` when the disk refuses."""
         path.chmod(FILE_MODE)
         target = self.path(digest)
         if not target.parent.is_dir():
@@ -138,7 +142,8 @@ class Objects:
         remove_file(self.path(digest))
 
     def seen(self, digest: str) -> tuple[int, int] | None:
-        """Return size and time of an object's file now; None when it cannot be found."""
+        """Return size in bytes and time in nanoseconds of an object's file now, without reading it;
+        None when it cannot be found or looked at."""
         try:
             known = self.path(digest).stat()
         except OSError:
@@ -146,16 +151,18 @@ class Objects:
         return known.st_size, known.st_mtime_ns
 
     def open(self, digest: str) -> IO[bytes]:
-        """Open an object for reading; raise ``DatasetMissing`` when it is not on this disk."""
+        """Open an object for reading, not verified; raise ``DatasetMissing`` when it is not on this
+        disk, ``OSError`` when it cannot be opened. The caller closes it."""
         try:
             return self.path(digest).open("rb", buffering=0)
         except FileNotFoundError as error:
             raise DatasetMissing(f"the file sha256:{digest} is not on this disk.") from error
 
     def hashes(self, digest: str, progress: Callable[[], None] = lambda: None) -> bytes:
-        """Read an object and return the hashes of its pieces, one after the other; raise
-        ``DatasetDamaged`` when its content is not that of the digest, ``DatasetMissing`` without
-        it."""
+        """Read an object and return the hashes of its pieces in one row of bytes, calling
+        ``progress`` after each block; raise ``DatasetDamaged``, and leave the file, when its
+        content is not that of the digest, ``DatasetMissing`` when it is not here, ``OSError`` when
+        it cannot be read."""
         with self.open(digest) as file:
             told, pieces = digests(file, progress)
         if told != digest:
@@ -164,8 +171,8 @@ class Objects:
 
 
 def blocks(file: IO[bytes]) -> Iterator[memoryview]:
-    """Yield what a file holds from here on, in pieces that stay valid until the next is asked
-    for."""
+    """Yield what a file holds from here on, block by block; each block is overwritten when the next
+    is asked for. Raise ``OSError`` when it cannot be read."""
     buffer = bytearray(READ_BYTES)
     view = memoryview(buffer)
     while size := file.readinto(buffer):  # type: ignore[attr-defined]
@@ -173,7 +180,9 @@ def blocks(file: IO[bytes]) -> Iterator[memoryview]:
 
 
 def digests(file: IO[bytes], progress: Callable[[], None] = lambda: None) -> tuple[str, bytes]:
-    """Read a file from here on; return its digest and those of its pieces, one after the other."""
+    """Read a file from here to its end and call ``progress`` after each block; return the digest of
+    all, as text, and those of its pieces of ``CHUNK_BYTES`` in one row of bytes. Raise ``OSError``
+    when it cannot be read."""
     whole, pieces = hashlib.sha256(), bytearray()
     piece, left = hashlib.sha256(), CHUNK_BYTES
     for block in blocks(file):
@@ -193,7 +202,8 @@ def digests(file: IO[bytes], progress: Callable[[], None] = lambda: None) -> tup
 
 
 def remove_file(path: Path) -> None:
-    """Remove a read-only file if it is there; Windows needs it to be made writable first."""
+    """Delete a file, also a read-only one, which Windows wants made writable first; do nothing when
+    it is missing, raise ``OSError`` when it cannot be deleted."""
     try:
         path.unlink(missing_ok=True)
     except PermissionError:
@@ -203,7 +213,8 @@ def remove_file(path: Path) -> None:
 
 
 def copy_into(source: Path, incoming: Incoming) -> None:
-    """Copy all of a file, as it is now, into an unfinished object."""
+    """Append all of a file, as it is now, to an unfinished object, which stays open; raise
+    ``OSError`` when one cannot be read or the other written."""
     with source.open("rb", buffering=0) as file:
         for block in blocks(file):
             incoming.write(block)
@@ -215,8 +226,9 @@ def free_bytes(folder: Path) -> int:
 
 
 def lay_file(source: Path, target: Path, *, executable: bool = False, links: bool = LINKS) -> None:
-    """Place one file at the target, read-only: by a second name where the system allows it and it
-    need not be executable, else by copying. Raise ``OSError`` when that fails."""
+    """Place a file at the target: as a second name for it where ``links`` and the system allow that
+    and it need not be executable, else as a copy. It is read-only, on Windows an ordinary file.
+    Raise ``OSError`` when that fails."""
     if links and not executable:
         try:
             os.link(source, target)
@@ -252,7 +264,8 @@ class Partial:
         return -(-self.size_bytes // CHUNK_BYTES)
 
     def write(self, offset: int, data: memoryview) -> None:
-        """Write the data at this offset of the file; raise ``OSError`` when the disk refuses."""
+        """Write all of the data at this offset of the file, not flushed yet; raise ``OSError`` when
+        the disk refuses."""
         while data:
             written = self._write_some(offset, data)
             offset += written
@@ -263,8 +276,9 @@ class Partial:
         return min(CHUNK_BYTES, self.size_bytes - number * CHUNK_BYTES)
 
     def whole_pieces(self, hashes: bytes) -> set[int]:
-        """Return the numbers of the pieces here whose hashes are those that a holder gave; none
-        when it gave another number of hashes."""
+        """Read the file and return the numbers, from 0, of the pieces whose hashes are those that a
+        holder gave, all in one row; empty when it gave another number of hashes. Raise ``OSError``
+        when the file cannot be read."""
         width = hashlib.sha256().digest_size
         told = [hashes[at : at + width] for at in range(0, len(hashes), width)]
         if len(told) != self.pieces:

@@ -52,8 +52,8 @@ class Quota:
 
 
 def evictable(rows: list[Row], wanted: Wanted, used_before_s: float) -> list[Row]:
-    """Return the datasets that may be removed, the longest unused first: not wanted, and not used
-    since this moment."""
+    """Return the datasets that may be removed, the longest unused first: those that are neither
+    needed nor results, and were used last before this moment, in seconds since 1970."""
     stays = wanted.needed | wanted.results
     free = [row for row in rows if row.dataset not in stays and row.used_s < used_before_s]
     return sorted(free, key=lambda row: row.used_s)
@@ -86,7 +86,8 @@ class Room:
             self._used = max(0, self._used + size_bytes)
 
     def quota(self) -> Quota:
-        """Return how much the store holds, may hold, and may still take in now."""
+        """Return how many bytes the store holds, may hold, and would still take now, of what the
+        disk has free; raise ``OSError`` when the disk does not say."""
         disk_bytes = free_bytes(self._folder)
         with self._turn:
             used = self._used + self._promised
@@ -96,8 +97,10 @@ class Room:
 
     @contextmanager
     def reserved(self, size_bytes: int, what: str) -> Iterator[None]:
-        """Reserve room for this much while the block writes it; raise ``StoreFull`` when there is
-        too little."""
+        """Reserve room for this many bytes while the block runs, removing datasets that nobody
+        needs if there is too little; raise ``StoreFull`` before the block when that does not do.
+        ``what`` is named in its sentence; what the block has written has to be counted by
+        ``add``."""
         self._promise(size_bytes, what)
         try:
             yield
@@ -134,7 +137,8 @@ class Room:
 
 
 def in_words(size_bytes: int) -> str:
-    """Return a size as people read it, such as "12 MB"."""
+    """Return a size in units of a thousand as people read it, whole up to megabytes: "12 MB", "3.4
+    GB"."""
     size = float(size_bytes)
     for unit in ("bytes", "kB", "MB"):
         if size < 1000:

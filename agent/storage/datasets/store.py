@@ -91,7 +91,7 @@ class DatasetStore:
 
     def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
         """Return the files of a dataset; of a single file the path is empty. Raise ``DatasetError``
-        when it is not here or damaged."""
+        when it is not here or its list of files is damaged."""
         kind, digest = self._required(dataset)
         if kind is Kind.TREE:
             return self.manifest(digest).entries
@@ -102,8 +102,10 @@ class DatasetStore:
     # -- in --------------------------------------------------------------------------------
 
     def keep(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
-        """Take a file or folder in, copied or moved, and return its dataset, on disk on return.
-        Raise ``DatasetError`` when it cannot be kept or there is no room."""
+        """Take a file or folder in and return its dataset, on disk on return; a name that some
+        system refuses is left out. With ``move`` its files are taken away where that can be, and
+        not put back if it is refused. Raise ``OSError`` when it cannot be kept, ``StoreFull``
+        without room."""
         found = gathering.look(path)
         name = plain_name(name or path.name)
         with self._room.reserved(found.size_bytes, name or str(path)):
@@ -115,16 +117,17 @@ class DatasetStore:
         return self.put_file(gathered.entries[0].digest, name)
 
     def put_file(self, digest: str, name: str) -> Dataset:
-        """Make a dataset of one object that is here and return it; raise ``DatasetError`` when the
-        object is missing."""
+        """Make a dataset of one object that is here, called ``name``, and return it; raise
+        ``DatasetMissing`` when the object is not here. It is not read again."""
         size = self._required_object(digest)
         dataset = Dataset(dataset_id(Kind.FILE, digest), size)
         self._put(dataset, name, [digest])
         return dataset
 
     def put_tree(self, manifest: Manifest, content: bytes, name: str) -> Dataset:
-        """Make a dataset of a folder whose objects are all here and return it; raise
-        ``DatasetError`` when one is missing."""
+        """Make a dataset of a folder from its manifest, ``content`` being the bytes of that, and
+        return it, on disk on return; raise ``DatasetMissing`` when one of its objects is not here,
+        ``OSError`` when the disk refuses."""
         for digest in manifest.sizes():
             self._required_object(digest)
         dataset = tree_of(content, manifest)
@@ -137,8 +140,9 @@ class DatasetStore:
         return dataset
 
     def put_object(self, digest: str, content: bytes | memoryview) -> bool:
-        """Store a small file that came whole; return False when its content is not that of the
-        digest. Raise ``StoreFull`` without room."""
+        """Store a small file that came whole, durable on return, as an object of no dataset yet;
+        return False, and store nothing, when its content is not that of the digest. Raise
+        ``StoreFull`` without room, ``OSError`` when the disk refuses."""
         if hashlib.sha256(content).hexdigest() != digest:
             return False
         with self._room.reserved(len(content), f"a file of {len(content)} bytes"):
@@ -154,8 +158,9 @@ class DatasetStore:
     def receive_object(
         self, digest: str, size_bytes: int, fill: Callable[[Callable[[bytes], None]], None]
     ) -> None:
-        """Store a content that ``fill`` writes from its beginning; raise ``DatasetDamaged`` when it
-        is not that of the digest, ``StoreFull`` without room."""
+        """Store a content that ``fill`` writes from its beginning, as an object of no dataset yet,
+        durable on return. Raise ``DatasetDamaged`` when it is not that of the digest, ``StoreFull``
+        without room, and whatever ``fill`` raises; nothing is stored then."""
         with self._room.reserved(size_bytes, f"a file of {size_bytes} bytes"):
             incoming = self._objects.begin()
             try:
@@ -172,8 +177,9 @@ class DatasetStore:
         return self._room.reserved(size_bytes, what)
 
     def partial(self, digest: str, size_bytes: int) -> Partial:
-        """Return the place for a large file that comes in pieces, with what came of it before;
-        raise ``StoreFull`` without room, which is taken as long as the place is there."""
+        """Open the place for a large file that comes in pieces, with what came of it before, and
+        return it; it takes up its whole size until ``complete`` or ``give_up``. Raise ``StoreFull``
+        without room, ``OSError`` when the disk refuses."""
         path = self._partial / digest
         there = path.exists() and path.stat().st_size == size_bytes
         with self._room.reserved(0 if there else size_bytes, f"a file of {size_bytes} bytes"):
@@ -188,16 +194,19 @@ class DatasetStore:
         self._room.count(self._used_bytes())
 
     def complete(self, digest: str) -> None:
-        """Make an object of a partial file all of whose content has come and was verified."""
+        """Make an object of an open partial file, all of whose content has come and was verified,
+        durable on return; raise ``KeyError`` when none is open, ``OSError`` when the disk
+        refuses."""
         partial = self._partials.pop(digest)
         partial.finish()
         self._note_objects([(digest, *self._objects.take(partial.path, digest))])
         self._room.count(self._used_bytes())
 
     def contents(self, dataset: DatasetId, size_bytes: int, manifest: bytes) -> dict[str, int]:
-        """Return the digests and sizes of the contents that a dataset on its way here is made of: of
-        a folder by its manifest, of a single file by ``size_bytes``, unchecked. Raise
-        ``NotKeepable`` for a name that is none, and for a manifest that is not the folder's."""
+        """Return by digest the sizes of the contents that a dataset on its way here is made of,
+        which need not be here: of a folder by its manifest, of a single file ``size_bytes``,
+        unchecked. Raise ``NotKeepable`` for a name that is none, and for a manifest that is not the
+        folder's."""
         found = parsed(dataset)
         if found is None:
             raise NotKeepable(f"{dataset} is no dataset that nodes keep.")
@@ -205,8 +214,9 @@ class DatasetStore:
         return decoded(digest, manifest).sizes() if kind is Kind.TREE else {digest: size_bytes}
 
     def adopt(self, dataset: DatasetId, manifest: bytes, name: str) -> None:
-        """Make a dataset of contents that have all come; raise ``DatasetError`` when one is missing
-        or the manifest is wrong."""
+        """Make a dataset of contents that have all come, of a folder by its manifest; raise
+        ``DatasetError`` when one is missing or the manifest is wrong, ``OSError`` when the disk
+        refuses."""
         found = parsed(dataset)
         assert found is not None, "its contents were asked for before"
         kind, digest = found
@@ -218,8 +228,8 @@ class DatasetStore:
     # -- out -------------------------------------------------------------------------------
 
     def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
-        """Return size, name and, of a folder, the manifest of a dataset; raise ``DatasetMissing``
-        when it is not here."""
+        """Return size in bytes, name and, of a folder, the manifest of a dataset, empty for a file;
+        raise ``DatasetMissing`` when it is not here."""
         kind, digest = self._required(dataset)
         row = self._index.get(dataset)
         assert row is not None
@@ -227,9 +237,10 @@ class DatasetStore:
         return row.size_bytes, row.name, manifest
 
     def lay(self, dataset: DatasetId, into: Path, *, links: bool = LINKS) -> Path:
-        """Place the dataset in this folder as a read-only file or folder and return its path;
-        without ``links`` its files are copies, for whoever keeps them. Raise ``OSError`` when that
-        fails or the dataset is not here."""
+        """Place the dataset in this folder under its name, another one where that is taken, and
+        return the path; that counts as use. Its files are read-only, except on Windows; without
+        ``links`` they are copies, for whoever keeps them. Raise ``OSError`` when that fails or it
+        is not here."""
         kind, digest = self._required(dataset)
         row = self._index.get(dataset)
         name = (row.name if row is not None else "") or digest[:SHORT_NAME_LENGTH]
@@ -250,8 +261,9 @@ class DatasetStore:
         return target
 
     def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
-        """Return at most ``limit`` bytes of one of the dataset's files from this offset; raise
-        ``DatasetError`` when there is no such file."""
+        """Return at most ``limit`` bytes of one of the dataset's files from this offset, empty
+        behind its end; raise ``DatasetError`` when the dataset or the file is not here, or is
+        damaged."""
         for entry in self.files(dataset):
             if entry.path == path:
                 with self.open(entry.digest) as file:
@@ -272,7 +284,7 @@ class DatasetStore:
 
     def manifest_bytes(self, digest: str) -> bytes:
         """Return a folder's manifest as it travels, not verified; raise ``DatasetMissing`` when it
-        is not on this disk."""
+        is not on this disk, ``OSError`` when it cannot be read."""
         try:
             return (self._trees / digest).read_bytes()
         except FileNotFoundError as error:
@@ -284,7 +296,8 @@ class DatasetStore:
 
     def sound(self, digest: str) -> Path:
         """Return the path of an object, verified if its file has changed since it was last; raise
-        ``DatasetError`` when it is missing or damaged."""
+        ``DatasetError`` when it is missing or damaged. It is forgotten then, with the datasets that
+        it is part of, and ``changed`` is told."""
         noted, seen = self._index.object(digest), self._objects.seen(digest)
         if seen is None:
             self._lose(digest, "is gone")
@@ -294,8 +307,9 @@ class DatasetStore:
         return self._objects.path(digest)
 
     def verify(self, digest: str, progress: Callable[[], None] = lambda: None) -> bytes:
-        """Read and verify all of an object; return the hashes of its pieces. Raise ``DatasetError``
-        when it is missing or damaged; a damaged one is removed."""
+        """Read all of an object, calling ``progress`` after each block, and return the hashes of
+        its pieces. Raise ``DatasetMissing`` when it is not here, ``DatasetDamaged`` when its
+        content has changed; that one is removed, with the datasets that it is part of."""
         try:
             pieces = self._objects.hashes(digest, progress)
         except DatasetDamaged:
@@ -309,8 +323,8 @@ class DatasetStore:
     # -- away ------------------------------------------------------------------------------
 
     def remove(self, datasets: Iterable[DatasetId]) -> None:
-        """Remove these datasets and the files that no other needs; those that are not here are
-        ignored."""
+        """Remove these datasets with the files that no other needs, and tell ``changed`` of it;
+        those that are not here are ignored. Raise ``OSError`` when a file cannot be deleted."""
         rows = [row for each in datasets if (row := self._index.get(each)) is not None]
         if not rows:
             return
@@ -324,8 +338,9 @@ class DatasetStore:
         self.changed((), tuple(row.dataset for row in rows))
 
     def collect(self, unused_kept_s: float = room.UNUSED_KEPT_S) -> list[DatasetId]:
-        """Remove datasets that no workflow refers to and nobody used for this long, and what was
-        left half fetched; return the datasets."""
+        """Remove datasets that are not wanted and were not used for this many seconds, and files
+        half fetched that were left alone as long; return the datasets. Raise ``OSError`` when a
+        file cannot be deleted."""
         before_s = time.time() - unused_kept_s
         rows = room.evictable(self._index.all(), self.wanted(), before_s)
         self.remove(row.dataset for row in rows)
