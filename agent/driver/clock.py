@@ -20,8 +20,8 @@ from agent.protocol.clock import Instant
 
 
 def elapsed_s() -> float:
-    """Return the seconds of a monotonic clock from some moment before this process; on Linux it
-    counts sleep."""
+    """Return the seconds of a clock that nobody sets, from some moment before this process; on
+    Linux and Windows the time that the machine sleeps counts too."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system

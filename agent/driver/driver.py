@@ -132,9 +132,10 @@ class Driver:
     # -- events in -------------------------------------------------------------------------
 
     def hand(self, event: Event, cause: str = "") -> None:
-        """Have the node handle this event, now or after what it is at. Messages wait for the end of
-        this turn of the loop, so that those that come together are handled together. Does nothing
-        after ``close``."""
+        """Have the node handle this event, at once or after what it is at; messages wait for the
+        end of this turn of the loop, so that those that come together are handled together. What
+        the node or a port raises is logged and told to network or audience, not raised here. Does
+        nothing after ``close``."""
         if self._over:
             return
         self._inbox.append((event, cause))
@@ -150,7 +151,8 @@ class Driver:
         self._work()
 
     def close(self) -> None:
-        """Drop all that waits, and handle no event and do no effect any more."""
+        """Drop the events and effects that wait, cancel the timers, and handle no event and do no
+        effect any more. The ports stay open, and nobody is told."""
         self._over = True
         self._inbox.clear()
         self._outbox.discard()
@@ -336,7 +338,9 @@ class Driver:
 
 
 def stories_of(event: Event, story: Callable[[TaskId], list[StoryEntry]]) -> Iterator[str]:
-    """Yield, for the log, lines of what is known of the tasks in an event."""
+    """Yield, for the log, a line for each of the first ``TASKS_MAX`` tasks that an event names and
+    one for each entry of its story; nothing where it names no task. Where ``story`` raises, a line
+    that says so takes its place."""
     for task in islice(dict.fromkeys(_tasks_in(event)), TASKS_MAX):
         yield f"{task}:"
         try:

@@ -67,9 +67,9 @@ class Outbox:
         self._overtaking = Overtaking()
 
     def put(self, effects: Sequence[Effect], links_made: int) -> None:
-        """Take in the effects of one event: submit their records to the disk, do those that wait
-        for no commit now, and the others when the commit before them is done. What is for a peer
-        that was linked anew after ``links_made`` links is left out then."""
+        """Take in the effects of one event: submit their records to the disk, do at once what waits
+        for no commit or may go ahead of it, and keep the others until the commits before them are
+        done. Waits for nothing. ``links_made`` is handed to ``do`` with each of these effects."""
         batch: Batch | None = None
         for effect in effects:
             if isinstance(effect, Persist):
@@ -87,7 +87,9 @@ class Outbox:
             self.advance()
 
     def advance(self) -> None:
-        """Do the effects whose commits are done, in order, up to the first commit that is not."""
+        """Do the effects whose commits are done, in order, up to the first commit that is not; wait
+        for none. What stands behind a commit that failed, and what vouches for its workflows in
+        later batches, is handed to ``refused`` instead."""
         while self._waiting:
             batch = self._waiting[0]
             if batch.commit is not None:

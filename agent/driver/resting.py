@@ -32,8 +32,9 @@ class PatientSelector(selectors.DefaultSelector):
         self._until_s = time.monotonic() + for_s
 
     def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
-        """Rest if that was asked for, then wait for files like any selector; never longer than
-        ``timeout``."""
+        """Sleep until a rest that was asked for is over, then wait for files like any selector,
+        altogether no longer than ``timeout``. With a ``timeout`` of 0 or less nothing is slept, and
+        the rest stays asked for."""
         if self._until_s and (timeout is None or timeout > 0):
             rest_s = max(0.0, self._until_s - time.monotonic())
             if timeout is not None:
@@ -57,7 +58,8 @@ class RestingLoop(asyncio.SelectorEventLoop):
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """Return a new event loop for an agent on this system."""
+    """Return a new event loop for an agent, to be run and closed by the caller: one that can rest,
+    on Windows the system's own, which cannot."""
     if sys.platform == "win32":
         return asyncio.new_event_loop()
     return RestingLoop()

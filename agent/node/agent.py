@@ -99,10 +99,10 @@ class Agent:
 
     @classmethod
     async def start(cls, home: Home, options: Options | None = None) -> Agent:
-        """Start the node of this home.
+        """Make the folders of this home, read its settings, start its node, and return the agent.
 
-        Raises ``AlreadyRunningError`` when an agent runs on it, ``ServiceError`` with one
-        sentence for anything else that a person can mend.
+        Raises ``AlreadyRunningError`` when an agent runs on it, ``ServiceError`` with one sentence
+        for anything else that a person can mend; what was opened is closed again then.
         """
         options = options or Options()
         try:
@@ -117,7 +117,9 @@ class Agent:
         return agent
 
     async def stop(self, why: str = "stopped") -> None:
-        """Hand everything back, say goodbye, close. Another call waits until that is done."""
+        """Hand everything back, say goodbye, close everything, and wait for that; ``why`` is what
+        ``wait_stopped`` returns. Requests are refused from now on, and those without an answer fail
+        at the end. Another call only waits until the first is done."""
         if self._reason:
             await self._stopped.wait()
             return
@@ -143,7 +145,8 @@ class Agent:
     # -- work ------------------------------------------------------------------------------
 
     def subscribe(self, callback: Callable[[Notice], None]) -> Callable[[], None]:
-        """Have the callback told of changes, in the loop and in order; return what ends that.
+        """Have the callback told of changes from now on, in the loop and in order; return a
+        function that ends that.
 
         The callback must not block. If it raises, that is logged, and it is told further on.
         """
@@ -180,7 +183,8 @@ class Agent:
         return 0 if self.network is None else self.network.links.port
 
     def name_of(self, node: NodeId) -> str:
-        """Return what people call a node: its own word, else the roster's, else its id."""
+        """Return what people call a node: this one's name in the settings, another's own word, else
+        what the roster calls it, else its id; without a flock the id of any other."""
         if node == self.node_id:
             return self.name
         return node if self.network is None else self.network.name_of(node)
@@ -213,8 +217,9 @@ class Agent:
         self._handed_back.set()
 
     def failed(self, error: BaseException) -> None:
-        """Stop the node as well as it still can be, because it is at fault itself; the error is
-        logged."""
+        """Log the error, for the node is at fault itself, and begin to stop it, without waiting for
+        the end. While it stops already, it does not wait any longer for what is to be handed
+        back."""
         log.error("this node stops because of a fault of its own: %r", error)
         if self._reason:
             self._handed_back.set()
@@ -232,7 +237,8 @@ class Agent:
             self.network.links.unlink(peer, reason)
 
     async def open_bulk(self, peer: NodeId) -> Pipe:
-        """Open a transfer of data with a peer. Raises ``OSError``, also without a flock."""
+        """Open a connection for bulk data to a peer and return it as a pipe for a thread. Raises
+        ``OSError`` when the peer cannot be reached or refuses, and without a flock."""
         if self.network is None:
             raise ConnectionError("this node belongs to no flock")
         return await self.network.links.open_bulk(peer)
@@ -255,14 +261,16 @@ class Agent:
 
     async def begin_again(self, between: Callable[[], Awaitable[None]]) -> None:
         """Close the protocol's node, wait for ``between``, and begin with what the home holds then.
-        Raises what ``begin_node`` raises."""
+        Raises what either of ``between`` and ``begin_node`` raises; no node runs then. Links are
+        left to the caller."""
         await self.live.close()
         await between()
         await self.begin_node()
 
     def notify(self, notice: Notice) -> None:
-        """Tell a notice to everybody who subscribed, and that a workflow has ended where it has;
-        one who raises is logged, and the others hear it."""
+        """Tell a notice to this node's datasets and published programs, then to everybody who
+        subscribed, and that a workflow has ended where it has; all of it before this returns. A
+        subscriber that raises is logged, and the others hear it."""
         live = self.live
         if isinstance(notice, TaskMoved):
             live.datasets.moved(notice)
@@ -282,8 +290,10 @@ class Agent:
     """What the driver tells, likewise."""
 
     async def begin_node(self) -> None:
-        """Start the node that this home holds now, and its network if it belongs to a flock. Raises
-        ``ServiceError`` or ``MembershipError``; what was opened is closed again then."""
+        """Open the journal and begin the log of this home, start the node that it holds now as
+        ``live``, and its network if it belongs to a flock. Raises ``ServiceError``, as
+        ``AlreadyRunningError`` or ``MembershipError`` too; journal, datasets and node are closed
+        again then, the log is not."""
         async with AsyncExitStack() as undone:
             journal = await open_journal(self.home)
             self._begin_logs()
@@ -306,14 +316,15 @@ class Agent:
             undone.pop_all()
 
     async def end_node(self, reason: str) -> None:
-        """Hand back, say goodbye, and close what ``begin_node`` has opened."""
+        """Hand back for as long as that may take, then close the links, the programs, the datasets
+        and the journal, and wait for all of it. Programs that still run are killed."""
         await self.hand_back(reason)
         await self.end_network()
         await self.live.close()
 
     async def hand_back(self, reason: str) -> None:
-        """Have the node hand everything back, and wait for it; after the time for that, log so and
-        return."""
+        """Have the node hand everything back, and wait until it has, at most ``stop_within_s`` of
+        the options; then log that not everything was handed back, and return all the same."""
         self._handed_back.clear()
         self.live.shut_down(reason)
         try:
@@ -323,7 +334,8 @@ class Agent:
             log.warning("not everything was handed back in time")
 
     async def end_network(self) -> None:
-        """Close the links, if there are any."""
+        """Close the links, stop listening, and wait for it; this node has no network from now on.
+        Without one nothing happens."""
         network, self.network = self.network, None
         if network is not None:
             await network.stop()

@@ -135,8 +135,9 @@ class Facts:
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
-    """Yield all that is wrong, what explains most first, and nothing more where that explains the
-    rest."""
+    """Yield all that is wrong, what explains most first; nothing when all is well. Without a flock,
+    after an expulsion, or with a certificate that is not valid at ``now_s`` (the present by
+    default), what that explains is left out."""
     clock_s = time.time() if now_s is None else now_s
     yield from _own_disk(facts)
     if facts.flock is None:
@@ -156,8 +157,8 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
 
 
 def own_identity_copied(facts: Facts) -> str:
-    """Return what is wrong if another machine has the identity of this one; empty if none was
-    seen."""
+    """Return a sentence with what to do when another machine was seen to have the identity of this
+    one, or this one was sent away for it; empty otherwise."""
     seen = any(each.node == facts.node for each in facts.copied)
     told = any(each.cause == Cause.COPIED for each in facts.refusals)
     if not seen and not told:
@@ -167,8 +168,8 @@ def own_identity_copied(facts: Facts) -> str:
 
 
 def copied_peer(peer: PeerView, copied: Iterable[Copied]) -> PeerView:
-    """Return the row of a peer, with the reason not to rely on it where another machine has its
-    identity; else as it is."""
+    """Return the row of a peer with the reason not to rely on it put in, where another machine has
+    its identity; else the row as it is."""
     for each in copied:
         if each.node == peer.node:
             why = as_why(IdentityCopied(peer.name, tuple(dict.fromkeys(each.hosts))))
@@ -177,7 +178,7 @@ def copied_peer(peer: PeerView, copied: Iterable[Copied]) -> PeerView:
 
 
 def missing_members(facts: Facts) -> list[MemberView]:
-    """Return the members without a link, in the order of their names."""
+    """Return the members without a link, this node left out, in the order of their names."""
     linked = {peer.node for peer in facts.peers}
     away = [each for each in facts.members if not each.own and each.node not in linked]
     return sorted(away, key=lambda each: (each.name, each.node))

@@ -57,8 +57,9 @@ Started = Callable[[Running], object]
 def run(
     name: str | None, port: int | None, started: Started, *, until_input_ends: bool = False
 ) -> str:
-    """Run the agent of this user's home until it is asked to end; return the reason. A name or port
-    is kept in the settings, and ``started`` is called once clients can connect. Raise
+    """Run the agent of this user's home in this thread until it is asked to end, with
+    ``until_input_ends`` by the end of standard input too; return the reason. A name or port that is
+    given is kept in the settings; ``started`` is called once clients can connect. Raise
     ``NotStartedError`` when it cannot start."""
     home = Home.of()
     ending = InputEnding(native_ending()) if until_input_ends else native_ending()
@@ -77,8 +78,9 @@ class InsideAgent:
         self._thread = threading.Thread(target=self._main, name="agent", daemon=True)
 
     def start(self, within_s: float = START_S_MAX) -> Running:
-        """Start, wait until the agent runs, and return what is told of it. Raise
-        ``NotStartedError`` when it cannot start or takes longer than ``within_s``."""
+        """Start the agent's thread, wait until clients can connect, and return what is told of the
+        agent. Raise ``NotStartedError`` when it cannot start or takes longer than ``within_s``; in
+        the latter case it is asked to stop, and not waited for."""
         self._thread.start()
         try:
             return self._started.result(within_s)
@@ -95,7 +97,9 @@ class InsideAgent:
         return self._thread.is_alive()
 
     def stop(self, reason: str, within_s: float = STOP_S_MAX) -> bool:
-        """Have the agent hand back what it runs and end; return whether it ended in time."""
+        """Ask the agent to hand back what it runs and end, and wait for its thread, at most
+        ``within_s``; return whether that has ended, which is also so when it never began. The
+        reason of the first who asks counts."""
         self._ending.ask(reason)
         if self._thread.is_alive():
             self._thread.join(within_s)
@@ -119,7 +123,8 @@ class AskedFromOutside:
         self._asked: Future[str] = Future()
 
     def watch(self, asked: Asked) -> None:
-        """Have ``asked`` called in this loop once somebody asks; soon if that was before."""
+        """Have ``asked`` called in this loop, with the reason, once somebody asks; soon after this
+        returns if that was before, not at all if ``ended`` comes first."""
 
         def told(reason: asyncio.Future[str]) -> None:
             if not reason.cancelled():
@@ -167,8 +172,9 @@ async def _live_with_clients(home: Home, options: Options, ending: Ending, start
 
 
 async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> str:
-    """Run a node until it stops, because ``ending`` asks it to or for a reason of its own; return
-    the reason. Raise ``ServiceError`` when it cannot start."""
+    """Start a node and run it until it has stopped, because ``ending`` asks it to or for a reason
+    of its own; return the reason. ``beside`` is awaited when it runs; if it raises, the node is
+    stopped and the error raised. Raise ``ServiceError`` when the node cannot start."""
     agent = await Agent.start(home, options)
     stopping: list[asyncio.Task[None]] = []
 
@@ -201,10 +207,11 @@ def _running(agent: Agent, server: ControlServer) -> Running:
 
 
 def keep_settings(home: Home, told: dict[str, str | int | None]) -> None:
-    """Put what was told into the settings file, in the place of what it says so far.
+    """Put each value that is not None into the settings file, in the place of what it says so far;
+    make the folders of this home if need be. Without any value nothing is done.
 
     Not while an agent runs: a second start is refused, and changes nothing. Raise ``ServiceError``
-    then, and when the file cannot be read or written.
+    then, and when the file cannot be read or written, ``OSError`` when a folder cannot be made.
     """
     given = {key: value for key, value in told.items() if value is not None}
     if given:

@@ -29,10 +29,12 @@ class PendingRequests:
         self._waiting: dict[str, asyncio.Future[Answer]] = {}
 
     async def ask(self, wish: Wish) -> Answer:
-        """Hand in what a client wants under a new name, and wait for the answer.
+        """Hand in what a client wants under a new name, wait for the node's answer and return it; a
+        refusal is an answer too.
 
         An accepted submission is on this disk, and with peers present on one more. Raises
-        ``ServiceError`` where too many wait, or the node stops before it could answer.
+        ``ServiceError`` where too many wait, or the node is stopping or stops before it could
+        answer.
         """
         if self.closed:
             raise ServiceError(f"{self._name} is stopping: ask another machine.")
@@ -54,7 +56,8 @@ class PendingRequests:
             waiting.set_result(answer)
 
     def give_up(self) -> None:
-        """Let everybody who waits fail with ``ServiceError``, for the node answers no more."""
+        """Let everybody who waits fail with ``ServiceError``, for the node answers no more. Later
+        requests are refused by ``closed``, not by this."""
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(

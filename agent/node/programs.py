@@ -33,8 +33,8 @@ class ProgramReader:
 
 
 def program_of(described: ProgramDescription, folder: Path, machine: Capabilities) -> Program:
-    """Return a described program as it is executed, with why it cannot run on this machine, if it
-    cannot."""
+    """Return a described program of this folder as it is executed; its ``unfit`` says what this
+    machine lacks for it, and is empty when that is nothing. Free disk is not looked at."""
     told = described.limits
     return Program(
         name=described.name,

@@ -37,7 +37,9 @@ class Snapshot:
 
     @cached_property
     def status(self) -> NodeView:
-        """Return how this node is; what it runs is not told."""
+        """Return how this node is: its name and flock (empty without one), whether it helps and
+        why, what it has, how busy it is. What it runs is not told. Found out once for a
+        snapshot."""
         live, flock = self._live, self.flock
         told = live.presence
         reason = told.reason
@@ -59,7 +61,9 @@ class Snapshot:
 
     @cached_property
     def peers(self) -> tuple[PeerView, ...]:
-        """Return the linked machines, those that have been linked longest first."""
+        """Return the linked machines, those that have been linked longest first, with who is
+        master, and the reason not to rely on one whose identity was copied; none without a
+        network."""
         network, master = self._own.network, self._live.node.master
         if network is None:
             return ()
@@ -85,7 +89,8 @@ class Snapshot:
 
     @cached_property
     def facts(self) -> Facts:
-        """Return all that explains why machines are not seen, or this one does not work."""
+        """Return all that explains why machines are not seen, or this one does not work, as it is
+        when this is first asked for. Without a network what only that knows is empty."""
         own, live, network = self._own, self._live, self._own.network
         settings, discovery = own.settings, network.discovery if network else None
         return Facts(
@@ -109,7 +114,8 @@ class Snapshot:
 
 
 def away_of(facts: Facts) -> tuple[PeerView, ...]:
-    """Return the members without a link, with what is known of why."""
+    """Return the members without a link, this node left out, each with the address and the text of
+    its latest refusal where there was one."""
     linked = {peer.node for peer in facts.peers}
     return tuple(
         _away(member, facts)

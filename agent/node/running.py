@@ -56,7 +56,8 @@ log = logging.getLogger(__name__)
 
 
 def program_grace_s() -> float:
-    """Return how long programs may take to end by themselves: less where the system does not wait."""
+    """Return how many seconds programs may take to end by themselves: fewer on Windows, which does
+    not wait for us when it ends."""
     if sys.platform == "win32":
         from agent.host.stop_signals_windows import PROGRAM_GRACE_S
 
@@ -81,7 +82,8 @@ class Options:
 
 
 def refuse_second_start(home: Home) -> None:
-    """Raise ``AlreadyRunningError`` when an agent runs on this home; else do nothing."""
+    """Raise ``AlreadyRunningError`` when an agent runs on this home, ``OSError`` when its lock
+    cannot be looked at; else do nothing, and keep no lock."""
     if not home.journal.exists():
         return
     try:
@@ -91,8 +93,9 @@ def refuse_second_start(home: Home) -> None:
 
 
 async def open_journal(home: Home) -> Journal:
-    """Open the journal of this home, which is also the lock on it. Raises ``AlreadyRunningError``
-    when an agent has it, ``ServiceError`` when it cannot be read."""
+    """Open the journal of this home, which is also the lock on it: made empty when there is none,
+    mended when it is damaged. Raises ``AlreadyRunningError`` when an agent has it, ``ServiceError``
+    when a later version wrote it or the disk does not let it open."""
     try:
         return await asyncio.to_thread(Journal.open, home.journal)
     except JournalInUse as error:
@@ -110,7 +113,8 @@ def _runs_already(home: Home, error: JournalInUse) -> AlreadyRunningError:
 async def open_datasets(
     me: NodeId, home: Home, settings: NodeSettings, reach: Reach
 ) -> NodeDatasets:
-    """Open the store of this home's datasets. Raises ``ServiceError`` when the disk does not let
+    """Open the store of this home's datasets, made if need be, and the place where all are kept
+    too, if the settings name one. Raises ``ServiceError`` when the disk or that place does not let
     it."""
     folder = home.data / "datasets"
     try:
@@ -174,8 +178,9 @@ class RunningNode:
         audience: Audience,
         presence: PresenceChanged,
     ) -> None:
-        """Read what the disk has and begin; nothing is linked yet. Raises ``ServiceError`` when the
-        journal cannot be read."""
+        """Read what the disk has, look which programs are here, and begin: from now on events may
+        be handed in. Nothing is linked yet. Raises ``ServiceError`` when the journal cannot be
+        read; nothing is closed then."""
         remembered = await asyncio.to_thread(self._journal.read)
         await asyncio.to_thread(self._look_around)
         holdings = await asyncio.to_thread(self.datasets.store.holdings)
@@ -192,30 +197,33 @@ class RunningNode:
         self.set_presence(presence)
 
     def hand(self, event: Event) -> None:
-        """Hand an event to the node; the success of a program only after its outputs were
-        committed."""
+        """Hand an event to the node. Where results are also kept in a shared place, the success of
+        a program is handed in only when they are there, after this returns. That a program has
+        started is told to ``work_began`` first."""
         if isinstance(event, ChildStarted):
             self.work_began()
         if not self.datasets.commit_first(event, self.driver.hand):
             self.driver.hand(event)
 
     def set_presence(self, presence: PresenceChanged) -> None:
-        """Tell the node whether this machine works for others now."""
+        """Tell the node whether this machine works for others now, with the load that was told
+        last; if volunteering is on, have the way to start programs made ready."""
         self.presence = replace(presence, load_percent=self._load_percent)
         if presence.volunteering:
             self.children.prepare()
         self.hand(self.presence)
 
     def set_load(self, percent: int) -> None:
-        """Tell the node how busy this machine is; nothing else has changed."""
+        """Tell the node how busy this machine is, in percent, with the presence that was told last;
+        then call ``row_changed``."""
         self._load_percent = percent
         self.presence = replace(self.presence, load_percent=percent)
         self.hand(self.presence)
         self.row_changed()
 
     def look_for_programs(self) -> tuple[str, ...]:
-        """Look which programs are installed, and return their names; the flock is told when they
-        changed."""
+        """Read the folder of programs anew, and return the names of those that can be run here; the
+        flock is told when they changed."""
         before = self.children.names()
         self.programs.look()
         names = self.children.names()
@@ -234,8 +242,8 @@ class RunningNode:
         self.hand(Shutdown(reason))
 
     async def close(self) -> None:
-        """Close driver, programs, datasets and journal, whether or not everything was handed
-        back."""
+        """Close driver, programs, datasets and journal, in this order, and wait for it, whether or
+        not everything was handed back: what still runs is killed, what waits is dropped."""
         self.driver.close()
         await self.children.close()
         await self.datasets.close()

@@ -100,8 +100,10 @@ class _Results:
 
 
 async def try_program(trial: Trial, tell: Callable[[str], None]) -> Tried:
-    """Run a program to its end as a node would, telling what happens. Raises ``TrialError`` where
-    it cannot be tried; a program that fails is a result."""
+    """Run a program to its end as a node would, and return its verdict, outputs and log; a program
+    that fails is a result. ``tell`` is called with each step in words. Outputs go to
+    ``trial.results``, in the place of what has their names there. Raises ``TrialError`` where it
+    cannot be tried."""
     try:
         with tempfile.TemporaryDirectory(prefix="wingbeat-trial-") as place:
             return await _try(trial, tell, Path(place))

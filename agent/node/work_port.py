@@ -33,8 +33,9 @@ class WorkPort:
         self.suspend, self.resume = children.suspend, children.resume
 
     def start(self, effect: StartChild) -> None:
-        """Start the program of a run; one that came with the work is laid out first, and this
-        returns before."""
+        """Have the program of a run started, and return at once; how it goes is told as events. One
+        that came with the work is laid out first; where that fails, ``ChildNotStarted`` or
+        ``ChildFailed`` is told."""
         if effect.spec.published is None:
             self._children.start(effect)
             return
@@ -43,7 +44,8 @@ class WorkPort:
         task.add_done_callback(lambda _: self._preparing.pop(key, None))
 
     def stop(self, task: TaskId, run: RunName, reason: str) -> None:
-        """End fetching, program and processes of a run; it is told when nothing is left."""
+        """Begin to end fetching, laying out, program and processes of a run, and return at once.
+        Its end is told as an event when nothing is left, soon for an unknown run."""
         self._transfers.stop(task, run)
         preparing = self._preparing.pop((task, run), None)
         if preparing is not None:

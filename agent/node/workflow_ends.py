@@ -20,8 +20,9 @@ class WorkflowEnds:
         self._told: dict[WorkflowId, None] = {}
 
     def after(self, moved: TaskMoved, table: Table) -> WorkflowEnded | None:
-        """Return how the workflow of this task has ended; None where it goes on, or its end was
-        told already."""
+        """Return how the workflow of this task has ended, once; None where it goes on or is not
+        known, its end was told already, or this move ends nothing. What goes on again may be told
+        again."""
         workflow = table.workflow_of.get(moved.task)
         if workflow is None or moved.task not in table.specs:
             self._forget(table)

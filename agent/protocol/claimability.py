@@ -32,7 +32,7 @@ class Claimability:
 
     def is_taken(self, task: TaskId) -> bool:
         """Tell whether nobody may claim the task: it has ended, or its owner is alive for this node
-        and keeps it. False for an unknown task."""
+        and does not offer it. False for an unknown task."""
         reading = self._core.table.reading(task)
         if reading is None:
             return False
@@ -44,7 +44,8 @@ class Claimability:
         return self._liveness.alive(owner.host, owner.incarnation)
 
     def obstacle(self, task: TaskId) -> str:
-        """Return why this node may not claim the task now; empty when it may."""
+        """Return in words why this node may not claim the task now, empty when it may; promises to
+        peers are not looked at. An input that is found missing is searched for from now on."""
         spec, reading = self._core.table.specs.get(task), self._core.table.reading(task)
         if spec is None or reading is None:
             return "it is not known here"
@@ -56,8 +57,9 @@ class Claimability:
         )
 
     def obstacle_ahead(self, task: TaskId) -> str:
-        """Return why a claim that was made ahead, while what the task needs was about to end here,
-        cannot stand; empty when it can."""
+        """Return in words why a claim that was made ahead cannot stand; empty when it can. While
+        what the task needs is about to end here, its inputs and a free slot do not matter; after
+        that they do, as in ``obstacle``."""
         spec, reading = self._core.table.specs.get(task), self._core.table.reading(task)
         if spec is None or reading is None:
             return "it is not known here"

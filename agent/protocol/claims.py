@@ -86,8 +86,9 @@ class Claims(Part):
         return len(self.open) - len(self.held())
 
     def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
-        """Leave the task to a rival for a while and claim it no sooner; the end of the while wakes
-        this node."""
+        """Leave the task to a rival: it counts as claimed for ``for_s`` from now, and a timer wakes
+        this node when that is over. An earlier contest of the task is replaced; an open claim on it
+        stays."""
         core = self.core
         self.contested[task] = (rival, core.now_s + for_s)
         soonest_s = min(until_s for _, until_s in self.contested.values())
@@ -118,8 +119,9 @@ class Claims(Part):
                 self.core.wake = True
 
     def go_for(self, tasks: list[tuple[TaskId, int]]) -> None:
-        """Claim these tasks, each with its score, of everybody believed alive, in one message;
-        those that nobody has to consent to are won at once."""
+        """Open a claim on each of these tasks, with its score, and ask everybody believed alive in
+        one message; what they answer is not waited for. A task for which nobody is to be asked is
+        won at once, or its claim withdrawn when an obstacle has come up."""
         core = self.core
         voters = dict.fromkeys(core.voters())
         for task, score in tasks:
@@ -130,7 +132,9 @@ class Claims(Part):
         self._win_granted()
 
     def go_for_ahead(self, task: TaskId) -> None:
-        """Claim a task that is not ready yet; do nothing when an obstacle stands against it."""
+        """Open a claim on a task that is not ready yet, ask everybody believed alive, and return
+        without their answers; the claim is held until what the task needs has ended. Do nothing
+        when an obstacle stands against it."""
         if self._obstacle_ahead(task):
             return
         voters = dict.fromkeys(self.core.voters())
@@ -224,8 +228,8 @@ class Claims(Part):
         self._begin(task, run)
 
     def withdraw(self, tasks: Iterable[TaskId], why: str) -> None:
-        """Give up the claims on these tasks and tell everyone who was asked; tasks without a claim
-        are skipped."""
+        """Give up the claims on these tasks, tell everyone who was asked and is still linked, and
+        note ``why`` in the story of each; tasks without a claim are skipped."""
         releases: dict[NodeId, list[ClaimName]] = {}
         for task in tasks:
             claim = self.open.pop(task, None)
@@ -240,8 +244,8 @@ class Claims(Part):
                 self.core.send(peer, Release(tuple(names)))
 
     def yield_to(self, task: TaskId, claimant: NodeId) -> None:
-        """Give up the claim on the task and leave it to a claimant whose claim is better; the worse
-        of two always yields."""
+        """Give up the claim on the task, if there is one, and leave the task for a while to a
+        claimant whose claim is better."""
         self.contest(task, claimant)
         self.withdraw([task], f"{claimant} has a better claim")
 
@@ -253,7 +257,8 @@ class Claims(Part):
     # -- who has to consent --------------------------------------------------------------
 
     def on_greeted(self, peer: Peer) -> None:
-        """Ask a peer that counts from now on for its consent too."""
+        """Ask a peer that counts from now on for its consent to every open claim; none of them is
+        won without it."""
         for claim in self.open.values():
             claim.asked[peer.node] = None
             claim.waiting[peer.node] = None
@@ -262,7 +267,8 @@ class Claims(Part):
     on_trusted = on_greeted
 
     def on_gone(self, peer: Peer) -> None:
-        """Ask no consent of a peer that has gone, and stop leaving tasks to it."""
+        """Wait for no consent of a peer that has gone, win what waited for it alone, and stop
+        leaving tasks to it."""
         self.on_suspected(peer)
         for task in [task for task, (host, _) in self.contested.items() if host == peer.node]:
             del self.contested[task]
@@ -274,8 +280,8 @@ class Claims(Part):
         self._win_granted()
 
     def on_news(self, news: News) -> None:
-        """Withdraw the claims that news has made impossible and win those that now have every
-        consent."""
+        """Withdraw the claims that news has made impossible or whose tasks were removed, then win
+        those that have every consent and whose task is ready."""
         for part in news.lives:
             self._rebuffs.pop(part.task, None)
         for task in news.forgotten_tasks:
@@ -290,15 +296,16 @@ class Claims(Part):
         self._win_granted()
 
     def withdraw_hindered(self) -> None:
-        """Withdraw every claim that presence or liveness has made impossible."""
+        """Withdraw every open claim against which an obstacle stands now; the others stay as they
+        are."""
         for task in list(self.open):
             obstacle = self._hindrance(task)
             if obstacle:
                 self.withdraw([task], obstacle)
 
     def on_tick(self) -> None:
-        """Withdraw claims that could not be won in time, and ask those who have not consented once
-        more."""
+        """Withdraw claims that were not won within ``claim_s``, and ask those who have not
+        consented to the others once more, every ``claim_repeat_s``."""
         core, settings = self.core, self.core.settings
         given_up = [
             task

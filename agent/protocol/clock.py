@@ -34,7 +34,8 @@ class HybridClock:
         self._ahead_ms_max = ahead_ms_max
 
     def read(self, wall_ms: int) -> Stamp:
-        """Return a stamp later than every earlier one and every stamp observed, and remember it."""
+        """Return a stamp later than every earlier one and every stamp that was observed and
+        believed, at the wall clock's time where that is later, and remember it."""
         wall, counter = self.last
         if wall_ms > wall:
             self.last = (wall_ms, 0)
@@ -45,7 +46,8 @@ class HybridClock:
         return self.last
 
     def observe(self, stamp: Stamp, wall_ms: int) -> bool:
-        """Take note of a peer's stamp; return False, and ignore it, when it is too far ahead to be
+        """Take note of a peer's stamp, so that all that are read from now on are later, and return
+        True; return False, and ignore it, when it is too far ahead of the wall clock to be
         believed."""
         if stamp[0] > wall_ms + self._ahead_ms_max:
             return False
@@ -94,7 +96,7 @@ class Timers:
         """The earliest deadline."""
 
     def arm(self, kind: TimerKind, deadline_s: float, subject: TaskId = "") -> None:
-        """Set a timer, or move it if it is set already."""
+        """Set a timer, or move it to this deadline, earlier or later, if it is set already."""
         name = (kind, subject)
         moved = self._deadlines.get(name)
         self._deadlines[name] = deadline_s
@@ -113,7 +115,8 @@ class Timers:
             self.next = min(self._deadlines.values(), default=None)
 
     def take_due(self, now_s: float) -> list[TimerName]:
-        """Remove and return the timers that are due, the earliest first."""
+        """Remove and return the timers whose deadlines are not after this time, the earliest first;
+        empty when there is none."""
         if self.next is None or self.next > now_s:
             return []
         due = sorted(

@@ -168,9 +168,10 @@ class Core:
         return self.clock.read(self.wall_ms)
 
     def arm_tick(self, ticks: int = 1) -> None:
-        """Set the timer of the next tick, on a multiple of the period (or of some) by the wall
-        clock. Machines whose clocks agree then beat together, and a peer wakes up once for thirty
-        heartbeats instead of thirty times: waking up is most of what an idle agent costs."""
+        """Set the timer of the next tick to a multiple of ``ticks`` heartbeats by the wall clock,
+        to the one after where the next is near. Machines whose clocks agree then beat together, and
+        a peer wakes up once for thirty heartbeats instead of thirty times: waking up is most of
+        what an idle agent costs."""
         tick_ms = int(self.settings.heartbeat_s * 1000)
         period_ms = ticks * tick_ms
         wait_ms = period_ms - self.wall_ms % period_ms
@@ -213,7 +214,8 @@ class Core:
             self._effects.append(effect)
 
     def send(self, peers: NodeId | Iterable[NodeId], message: Message) -> None:
-        """Send a message to one peer or several."""
+        """Add a message to one peer or several to the effects of this event, whether or not they
+        are linked; without a peer do nothing."""
         names = (peers,) if isinstance(peers, str) else tuple(peers)
         if names:
             self._effects.append(Send(names, message))
@@ -223,8 +225,9 @@ class Core:
         self.send(self.greeted(), message)
 
     def take_effects(self) -> list[Effect]:
-        """Return and clear the effects of this event, in the order in which they must be done, with
-        a record of all changes to be saved."""
+        """Return and clear the effects of this event, in the order in which they must be done, news
+        that is due to be told among them. A record of all changes to be saved is in front of what
+        depends on it; while the disk takes none, the changes are kept for later."""
         if self.untold.is_due(self.now_s):
             self.tell_own()
         effects, behind = self._first, self._effects
@@ -246,8 +249,8 @@ class Core:
         prunings: Iterable[Pruning] = (),
         pass_on: bool = False,
     ) -> News:
-        """Join records that a peer told and return what was new; with ``pass_on`` tell it to the
-        neighbours to which the peer has no link."""
+        """Join records that a peer told, have them saved, and return what was new; with ``pass_on``
+        tell that to the neighbours to which the peer has no link."""
         news = self.table.join(workflows, lives, prunings)
         self.take_in(news)
         if pass_on and news:
@@ -262,8 +265,9 @@ class Core:
         *,
         hurried: bool = True,
     ) -> News:
-        """Join records that this node itself decided and return what was new. Everybody is told at
-        once, or within a moment, together with whatever else there is to tell by then."""
+        """Join records that this node itself decided, have them saved, and return what was new.
+        Peers are told at the end of this event, without ``hurried`` maybe a moment later, together
+        with whatever else there is to tell by then."""
         if hurried:
             self.untold.hurry()
         news = self.table.join(workflows, lives, prunings)
@@ -272,8 +276,8 @@ class Core:
         return news
 
     def write_in_row(self, lives: Iterable[TaskLife]) -> News:
-        """Join lives of runs in this node's row of short tasks and return what was new; peers are
-        told with the ends of the runs as a rule."""
+        """Join lives of runs in this node's row of short tasks, have them saved, and return what
+        was new; peers are told with the ends of the runs, or when these take long."""
         news = self.table.join(lives=lives)
         self.take_in(news)
         self.untold.add_in_row(news.lives, self.now_s)
@@ -294,8 +298,8 @@ class Core:
         self._unsaved.forgotten_prunings[workflow] = None
 
     def not_saved(self, refused: Persist) -> None:
-        """Mark what the disk refused as unsaved, so that it is saved when the disk takes records
-        again."""
+        """Mark what the disk refused, and the identity, as unsaved, so that it is saved, as it
+        reads then, when the disk takes records again."""
         unsaved = self._unsaved
         unsaved.identity = True
         unsaved.lives.update(dict.fromkeys(part.task for part in refused.lives))
@@ -306,8 +310,9 @@ class Core:
         unsaved.forgotten_prunings.update(dict.fromkeys(refused.forgotten_prunings))
 
     def take_in(self, news: News) -> None:
-        """Mark changed records to be saved, pass the news to the parts of the node, and tell
-        clients which tasks moved."""
+        """Mark changed records to be saved, keep the news for the parts of the node, and tell
+        clients which tasks moved; contradictory records are counted. Without news nothing else
+        happens."""
         if news.contradictions:
             self.count("contradictory record")
         if not news:
@@ -365,7 +370,8 @@ class Core:
             self.send(others, state)
 
     def tell_own(self) -> None:
-        """Tell what this node wrote, in one message."""
+        """Send all greeted peers, in one message, what this node wrote and has not told yet; do
+        nothing when that is nothing."""
         told = self.untold.take(self.cause)
         if told is not None:
             self.broadcast(told)
@@ -395,8 +401,8 @@ class Core:
     # -- stories -------------------------------------------------------------------------
 
     def note(self, task: TaskId, what: Reason) -> None:
-        """Remember why a task moved, with the time and cause; the oldest entries are dropped beyond
-        a limit."""
+        """Remember why a task moved, with the time and cause. Beyond their limits the oldest
+        entries of a task, and the stories of the tasks that were noted first, are dropped."""
         story = self._stories.get(task)
         if story is None:
             while len(self._stories) >= STORY_TASKS_MAX:

@@ -55,7 +55,9 @@ class Datasets(Part):
     # -- questions -----------------------------------------------------------------------
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
-        """Return the linked peers from which the dataset can be fetched now."""
+        """Return the linked peers from which the dataset can be fetched now: they said that they
+        have it, are not suspected, and have not failed to deliver it lately. This node is not among
+        them."""
         core = self.core
         return tuple(
             peer.node
@@ -68,7 +70,8 @@ class Datasets(Part):
 
     def missing_input(self, spec: TaskSpec) -> DatasetId | None:
         """Return the first input of the task that neither this node nor a reachable peer has, and
-        search for it from now on; None when all are there."""
+        search for it from now on; None when all are there. What a producer has not made yet is not
+        asked for."""
         for dataset in self.needed(spec):
             if dataset not in self.core.holdings and not self.holders(dataset):
                 self._wanted.setdefault(spec.task, self.core.now_s)
@@ -77,7 +80,8 @@ class Datasets(Part):
 
     def needed(self, spec: TaskSpec) -> list[DatasetId]:
         """Return every dataset that the flock must keep for the task: raw inputs, program, outputs
-        of its producers; what lies outside the flock is left out."""
+        of its producers. What lies outside the flock, and what a producer has not made yet, is left
+        out."""
         given = spec.raw if spec.published is None else (*spec.raw, spec.published)
         wanted = [dataset.dataset for dataset in given if not dataset.external]
         for ref in spec.inputs:
@@ -88,8 +92,9 @@ class Datasets(Part):
         return wanted
 
     def refuse(self, dataset: DatasetId, holders: tuple[NodeId, ...], times: int) -> None:
-        """Look elsewhere than at these holders, which did not deliver, for a while, longer each
-        time."""
+        """Fetch the dataset no more from these holders, which did not deliver, for a while: the
+        longer the more ``times`` it has failed before. That one of them tells of it again ends
+        that."""
         until_s = self.core.now_s + min(REFUSED_S * 2.0 ** min(times, 10), REFUSED_S_MAX)
         for holder in holders:
             self._refused[(dataset, holder)] = until_s
@@ -97,8 +102,8 @@ class Datasets(Part):
     # -- news ----------------------------------------------------------------------------
 
     def hold(self, datasets: Iterable[DatasetId]) -> None:
-        """Note that these datasets are on this disk now, and tell everybody before anything is said
-        about them."""
+        """Note that these datasets are on this disk now, and tell all greeted peers of those that
+        are new, before anything is said about them."""
         new = tuple(dataset for dataset in datasets if dataset not in self.core.holdings)
         if new:
             self.core.holdings.update(dict.fromkeys(new))
@@ -128,8 +133,9 @@ class Datasets(Part):
         self.core.wake = True
 
     def on_tick(self) -> None:
-        """Repeat the list of what is here to peers that may have missed it, ask again where a peer
-        refused a dataset, and search for inputs that tasks want."""
+        """Repeat the list of what is here to peers that may have missed it, forget refusals that
+        are over, and search for inputs that tasks want: where one is lost for good, have its
+        producer run again."""
         core = self.core
         for peer in core.peers.values():
             if peer.greeted and peer.stale:

@@ -30,8 +30,8 @@ def _hash(names_and_revisions: object) -> int:
 
 
 def life_version(key: str, life: Life) -> int:
-    """Return a hash of the names, revisions and phases of the life's runs, and its maxima, for
-    comparison with a peer."""
+    """Return a hash of the record's key, the life's maxima and the names, revisions and phases of
+    its runs, for comparison with a peer; contents such as outputs do not count."""
     runs = [
         (
             run.generation,
@@ -48,8 +48,8 @@ def life_version(key: str, life: Life) -> int:
 
 
 def workflow_version(key: str, workflow: Workflow) -> int:
-    """Return a hash of which submission the workflow is and the wishes on it, for comparison with a
-    peer."""
+    """Return a hash of the record's key, which submission the workflow is and the wishes on it, for
+    comparison with a peer; its tasks do not count."""
     spec, priority = workflow.spec, workflow.priority
     return _hash(
         (
@@ -78,7 +78,8 @@ class DigestTree:
         self._records: list[dict[str, int]] = [{} for _ in range(BUCKETS)]
 
     def put(self, key: str, version: int) -> None:
-        """Take the version of a new or changed record into the sums."""
+        """Count the version of a new or changed record in the sums, in place of the one that the
+        key had before."""
         bucket = bucket_of(key)
         records = self._records[bucket]
         change = version - records.get(key, 0)
@@ -86,7 +87,7 @@ class DigestTree:
         self._add(bucket, change)
 
     def remove(self, key: str) -> None:
-        """Take a record that is forgotten out of the sums."""
+        """Take a record that is forgotten out of the sums; an unknown key changes nothing."""
         bucket = bucket_of(key)
         version = self._records[bucket].pop(key, 0)
         self._add(bucket, -version)

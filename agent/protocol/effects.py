@@ -270,13 +270,16 @@ class Overtaking:
         )
 
     def hold(self, effect: Effect) -> None:
-        """Count a message that waits for the disk, which words to its peers must not overtake."""
+        """Count a message that waits for the disk, which words to its peers must not overtake; do
+        nothing for other effects and for messages that may be overtaken (``BEHIND``)."""
         if isinstance(effect, Send) and not isinstance(effect.message, BEHIND):
             for peer in effect.peers:
                 self._first[peer] = self._first.get(peer, 0) + 1
 
     def free(self, effect: Effect) -> None:
-        """Count a message that waited as sent, so that words to its peers may overtake again."""
+        """Count a message that waited as done with, sent or not, so that words to its peers may
+        overtake again. Raise ``KeyError`` for one that was not held; effects that ``hold`` does not
+        count are ignored."""
         if isinstance(effect, Send) and not isinstance(effect.message, BEHIND):
             for peer in effect.peers:
                 left = self._first[peer] - 1

@@ -63,7 +63,8 @@ class Election(Part):
             self.core.send(peer.node, WhoIsMaster())
 
     def on_tick(self) -> None:
-        """Call an election when there is no master and none is under way."""
+        """Call an election and stand in it, once this node has joined, when no master is up, no
+        election is under way and none has just ended."""
         waited = self.core.now_s >= self._quiet_until_s
         if self.core.joined and not self.master and not self._running and waited:
             self.core.broadcast(StartNewMasterElection())
@@ -92,8 +93,9 @@ class Election(Part):
         self._candidacies[peer.node] = message
 
     def close(self) -> None:
-        """End the window for candidacies; if this node has won, say so to everybody and be the
-        master."""
+        """End the window for candidacies; if this node has won, become the master and say so to
+        everybody. If another has won, no election is called here for a moment. Do nothing where
+        none is under way."""
         core, candidacies = self.core, self._candidacies
         if not candidacies:
             return

@@ -73,8 +73,8 @@ class Healing(Part):
         }
 
     def on_greeted(self, peer: Peer) -> None:
-        """Compare tables with a peer that has greeted; a newcomer with an empty table has all of it
-        sent by one peer instead."""
+        """Compare tables with a peer that has greeted, unless this node has not joined and its
+        table is empty: then one peer sends all of it instead."""
         if self.core.joined or self.core.table.workflows:
             self.compare_with(peer)
 
@@ -84,8 +84,9 @@ class Healing(Part):
             del self._asked[key]
 
     def on_tick(self) -> None:
-        """Compare tables again with peers that may have missed something or never finished, and
-        forget questions that nobody answered."""
+        """Compare tables again with peers that may have missed something or, once this node has
+        joined, never finished; forget questions that nobody answered, so that others may be
+        asked."""
         core = self.core
         if core.table.changes != self._changes:
             self._changes, self._changed_s = core.table.changes, core.now_s
@@ -100,7 +101,8 @@ class Healing(Part):
                 self.compare_with(peer)
 
     def compare_with(self, peer: Peer) -> None:
-        """Ask a peer to list where its table differs."""
+        """Send a peer the hashes of this table, so that it lists where its own differs; it does not
+        count as compared from now until that is settled. Does not wait for the list."""
         peer.compared_s = self.core.now_s
         peer.compared = False
         self.core.send(peer.node, Digest(tuple(self.core.table.digest.buckets)))
@@ -162,8 +164,9 @@ class Healing(Part):
     def in_pieces(
         self, workflows: Iterable[WorkflowId], lives: list[TaskLife], prunings: list[Pruning]
     ) -> list[Records]:
-        """Return the records in messages of bounded size, at least one; a workflow comes with its
-        lives, in one message."""
+        """Return these records in messages of bounded size, an empty one where there are none. A
+        workflow, given by an id that is known here, comes with its lives in one message, however
+        many they are."""
         table, size = self.core.table, self.core.settings.records_per_message_max
         pieces = [
             Records(prunings=tuple(prunings[i : i + size])) for i in range(0, len(prunings), size)
@@ -185,8 +188,8 @@ class Healing(Part):
         return [piece for piece in pieces if piece != Records()] or [Records()]
 
     def take(self, peer: Peer, message: Records) -> None:
-        """Join records that a peer sent because they were asked for; comparisons that wait for no
-        others are complete."""
+        """Join records that a peer sent because they were asked for, and pass them on to nobody;
+        the comparisons that waited for nothing else count as complete, with whomever they are."""
         self.core.learn(peer.node, message.workflows, message.lives, message.prunings)
         waiting = [each for each in self.core.peers.values() if each.awaited]
         for key in _keys(message):
@@ -230,8 +233,8 @@ class Unknown(Part):
         self.ask(news.unknown_tasks)
 
     def ask(self, tasks: Iterable[TaskId]) -> None:
-        """Find out what these tasks are, of which somebody spoke; those asked about already are
-        skipped."""
+        """Ask other nodes, in a moment and one after the other, for these tasks, of which somebody
+        spoke. Those that are asked about already, and those beyond ``HEARD_MAX``, are skipped."""
         core = self.core
         for task in tasks:
             if task in self._questions or task in self._heard or len(self._heard) >= HEARD_MAX:
@@ -264,7 +267,8 @@ class Unknown(Part):
 
     def due(self, task: TaskId) -> None:
         """Handle the timer of a question: answer the peers that wait for it, and ask everybody when
-        the master did not answer in time; drop the question when that was in vain."""
+        the master did not answer in time; drop the question when that was in vain. With
+        ``NEXT_QUESTION`` for a task, put the next question."""
         core = self.core
         if task == NEXT_QUESTION:
             self._ask_next()

@@ -62,8 +62,9 @@ class Joining(Part):
         self._join_if_ready()
 
     def start_over(self) -> None:
-        """Begin to join anew, as this node slept so long that its peers went on without it: compare
-        tables with all of them, and claim nothing before that is done."""
+        """Begin to join anew, as this node slept so long that its peers went on without it: ask all
+        that have greeted to compare tables, and claim nothing before one has. Returns without
+        waiting for that."""
         core = self.core
         core.joined = self._transferred = False
         self._donor, self._asked_s = "", core.now_s

@@ -117,7 +117,9 @@ class Liveness(Part):
         return self.up(host)
 
     def up(self, host: NodeId) -> bool:
-        """Tell whether the host, in whatever incarnation, is not down for this node."""
+        """Tell whether the host, in whatever incarnation, is not down for this node: it is this
+        node itself or linked, or peers or fresh news tell of it. Until this node has joined, only a
+        host that it lost is down. False for one that is no member."""
         core = self.core
         if host == core.me:
             return True
@@ -144,13 +146,14 @@ class Liveness(Part):
                 yield peer.status
 
     def heard_of(self, host: NodeId) -> None:
-        """Note that fresh news of a run of this host came by another node, so that it counts as
-        up."""
+        """Note that fresh news of a run of this host came by another node, so that it counts as up
+        for ``down_after_s``; of a linked host nothing is noted."""
         if host not in self.core.peers:
             self._heard_of_s[host] = self.core.now_s
 
     def down_for_s(self, host: NodeId) -> float:
-        """Return for how many seconds the host has been down for this node; 0 when it is up."""
+        """Return for how many seconds the host has been down for this node, counted from its lost
+        link, else from this node's start; 0 when it is up."""
         if self.up(host):
             return 0.0
         return self.core.now_s - self.lost_s.get(host, self.started_s)
@@ -240,7 +243,8 @@ class Liveness(Part):
             part.on_greeted(peer)
 
     def note_incarnation(self, host: NodeId, incarnation: int) -> None:
-        """Remember the newest incarnation of a host; lower ones are ignored."""
+        """Remember the newest incarnation of a host; lower ones, and such as no honest node has,
+        are ignored."""
         if sane_incarnation(incarnation) and incarnation > self.core.incarnations.get(host, 0):
             self.core.incarnations[host] = incarnation
             self._changed()
@@ -264,7 +268,8 @@ class Liveness(Part):
     # -- heartbeats ----------------------------------------------------------------------
 
     def on_tick(self) -> None:
-        """Judge each peer by its silence, look for calm, and send the heartbeats that are due."""
+        """Judge each peer by its silence (suspect it, close its link, or trust it again), look for
+        calm, and send the heartbeats that are due."""
         core = self.core
         own_beat_s = self._beat_s
         self.restful = True
@@ -354,7 +359,8 @@ class Liveness(Part):
             self._trust(peer)
 
     def forgive(self) -> None:
-        """Forget the silence of all peers, as this node slept and the silence was its own."""
+        """Forget the silence of all peers, as this node slept and the silence was its own; those
+        that are suspected are trusted again at the next tick."""
         now_s = self.core.now_s
         for peer in self.core.peers.values():
             peer.heard_s = peer.echoed_s = now_s
@@ -396,7 +402,8 @@ class Liveness(Part):
     # -- statuses ------------------------------------------------------------------------
 
     def tell_status(self) -> None:
-        """Tell everybody how this node is, if that changed; its load alone goes with the beats."""
+        """Tell all greeted peers how this node is, under a new revision, and plan anew, if that
+        changed; a change of its load alone is not told here, but with the heartbeats."""
         core = self.core
         presence = core.presence
         status = Status(

@@ -401,8 +401,8 @@ def encode(message: Message) -> bytes:
 
 
 def decode(data: bytes) -> Message | UnknownMessage:
-    """Decode one message, ``UnknownMessage`` for one of a later version; raise
-    ``RemoteProtocolError`` when the bytes are none."""
+    """Return the message that these bytes are, ``UnknownMessage`` for one of a later version; raise
+    ``RemoteProtocolError`` when they are none or too many."""
     if len(data) > MESSAGE_BYTES_MAX:
         raise RemoteProtocolError(f"a message of {len(data)} bytes; at most {MESSAGE_BYTES_MAX}")
     try:

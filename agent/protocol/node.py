@@ -117,9 +117,10 @@ class Node:
     def handle(
         self, event: Event, now: Instant, cause: str = "", *, more: bool = False
     ) -> list[Effect]:
-        """Handle one event and return the effects that have to be carried out, in order. With
-        ``more`` another event follows at once, and the effects come with its own: many messages
-        that wait then lead to one plan, one record on disk and one word to each peer."""
+        """Handle one event at the instant ``now`` and return the effects to carry out, in order;
+        ``cause`` names it in stories. With ``more`` another event follows at once: nothing is
+        returned, the effects come with its own. Many messages that wait then lead to one plan, one
+        record on disk and one word to each peer."""
         core = self._core
         core.set_now(now, cause or type(event).__name__)
         self._notice_sleep()
@@ -150,8 +151,8 @@ class Node:
         return self._datasets.holders(dataset)
 
     def reachable(self) -> tuple[NodeId, ...]:
-        """Return the linked peers that answer, those first whose owners let them work for
-        others."""
+        """Return the linked peers that have greeted and are not suspected, those first whose owners
+        let them work for others, then by id."""
         peers = [p for p in self._core.peers.values() if p.greeted and not p.suspected]
         return tuple(p.node for p in sorted(peers, key=lambda p: (not _willing(p), p.node)))
 

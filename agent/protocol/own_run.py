@@ -113,13 +113,13 @@ class OwnRun:
 
     def left_ms_at(self, now_s: float) -> int:
         """Return how many milliseconds the run still needs: what its program said last, else what
-        was expected, less what has passed since."""
+        was expected, less what has passed since; 0 when it is later than that."""
         said_ms = self.run.expected_ms if self.left_ms is None else self.left_ms
         return max(0, said_ms - int((now_s - self.left_said_s) * 1000))
 
     def nearly_done(self, now_s: float, limit_ms: int) -> bool:
         """Tell whether the program says that it ends within ``limit_ms``, and is not overdue by
-        more than that."""
+        more than that; False when it does not run now, or has said nothing."""
         if self.stage is not Stage.RUNNING or self.left_ms is None:
             return False
         overdue_ms = (now_s - self.left_said_s) * 1000 - self.left_ms
@@ -142,7 +142,8 @@ def unreadable(outputs: tuple[Dataset, ...]) -> EndCause | None:
 
 def newest_checkpoint(life: Life, run: Run, reachable: Callable[[DatasetId], bool]) -> DatasetId:
     """Return the dataset that the run may begin with: what the latest of the earlier attempts saved
-    that suits and can be reached; empty when there is none."""
+    that did not fail, had the same generation and inputs, and can be reached; empty when there is
+    none."""
     for earlier in reversed(life.runs):
         saved = _saved_for(run, earlier)
         if saved is not None and reachable(saved.dataset):

@@ -38,7 +38,8 @@ class PendingNews:
         """Of runs in this node's row, and since when they lie here, the oldest first."""
 
     def add(self, news: News) -> None:
-        """Keep news to be told soon, with what was held back of the same tasks."""
+        """Keep news to be told soon, with what ``add_in_row`` has kept of the same tasks in front.
+        Tells nobody and sets no timer."""
         for part in news.lives:
             _, before = self._row.pop(part.task, (0.0, ()))
             self._lives += (*before, part)
@@ -53,8 +54,8 @@ class PendingNews:
             self._timers.arm(TimerKind.ROW, now_s + self._settings.row_told_after_s)
 
     def leave_row(self, now_s: float) -> None:
-        """Move what has lain in the row for long to what is told soon; what came a moment later
-        goes with it."""
+        """Move what has lain in the row for long, and what came soon after it, to what is told
+        next; set the timer for the rest, if there is any. Tells nobody."""
         old_s = now_s - self._settings.row_told_after_s / 2
         old = list(takewhile(lambda task: self._row[task][0] <= old_s, self._row))
         for task in old:
@@ -67,7 +68,8 @@ class PendingNews:
         self._can_wait = False
 
     def is_due(self, now_s: float) -> bool:
-        """Tell whether peers must be told now; if not, set a timer for when."""
+        """Tell whether peers must be told now: somebody hurries, or no lives are kept, which is so
+        too when nothing is. If not, set a timer for when."""
         if not (self._can_wait and self._lives):
             return True
         if self.kept_back and not self._timers.armed(TimerKind.TELL, ENDS):
@@ -77,8 +79,8 @@ class PendingNews:
         return False
 
     def take(self, cause: str) -> State | None:
-        """Return everything that is to be told as one message and clear it; None when there is
-        nothing."""
+        """Return all that is to be told as one message, and clear it and its timers; None when
+        there is nothing. What lies in the row stays."""
         self._can_wait = True
         self.kept_back.clear()
         if not (self._lives or self._workflows or self._prunings):
@@ -94,8 +96,8 @@ class PendingNews:
         return told
 
     def take_enqueued(self, receipt: bool, cause: str) -> Enqueue:
-        """Return and clear the workflows just written, as new work for peers; ``receipt`` asks for
-        their word that it is on disk."""
+        """Return the workflows just written and the lives to be told with them, as new work for
+        peers, and clear both; prunings stay. ``receipt`` asks for their word that it is on disk."""
         told = Enqueue(tuple(self._workflows), tuple(self._lives), receipt, cause)
         self._lives, self._workflows = [], []
         return told

@@ -97,8 +97,9 @@ class Planning(Part):
         self._settled = False
 
     def plan(self) -> None:
-        """Plan who takes which claimable task, and claim those that fall to this node; do nothing
-        before it has joined or while it cannot run tasks."""
+        """Plan who takes which claimable task, and claim those that fall to this node, at most
+        ``claims_per_message_max``. Do nothing before it has joined, with a full disk, while it
+        stops, where it has no room, and where more is to be dealt out in a moment."""
         core = self.core
         if not core.joined or not core.able:
             return
@@ -255,7 +256,8 @@ class Planning(Part):
 
     def goes_on_here(self, following: TaskId) -> bool:
         """Tell whether nobody will have more room than this node for the task that follows, once a
-        run of this node has ended."""
+        run of this node has ended. False while interactive work is unfinished, and before this node
+        has joined or while it cannot take work."""
         if self._queue.has_interactive() or not (self.core.joined and self.core.able):
             return False
         mine = self._own_seats()
@@ -298,7 +300,9 @@ class Planning(Part):
         return not self._obstacle(spec.task)
 
     def interactive_waits(self) -> bool:
-        """Tell whether an interactive task waits that this node could run now."""
+        """Tell whether an interactive task waits that this node could run now, in a place that is
+        free or only queued for; False before it has joined, with a full disk, and while it
+        stops."""
         core = self.core
         if not core.joined or not core.able:
             return False
@@ -337,8 +341,8 @@ class Planning(Part):
             core.timers.arm(TimerKind.OVERDUE, core.now_s + core.settings.overdue_s)
 
     def look_for_overdue(self) -> None:
-        """Plan without a node for the tasks that it left lying although they were planned for
-        it."""
+        """Note which nodes have left tasks lying that were planned for them, and have these dealt
+        out without them from now on; look again later while tasks are planned for others."""
         core = self.core
         for left, wait_s in ((self._planned, core.settings.overdue_s), (self._drawn, LOT_S)):
             for task, (node, since_s) in left.items():
@@ -374,7 +378,8 @@ class ShortTaskBatches(Part):
         self._first_since_s = 0.0
 
     def slots(self) -> int:
-        """Return how many slots short tasks may wait for: those that no long task occupies."""
+        """Return how many slots short tasks may wait for: those that no long task occupies, 0 when
+        there is none."""
         short_ms = self.core.settings.short_task_ms
         return self.core.slots - sum(
             own.stage in ON_THE_MACHINE and own.spec.expected_ms >= short_ms
@@ -382,8 +387,9 @@ class ShortTaskBatches(Part):
         )
 
     def note_claimed(self, tasks: int) -> None:
-        """Adapt how long a row may be to how fast it emptied, as these many tasks were claimed.
-        After a row that stood still, single ones show that it may grow."""
+        """Adapt how long a row may be, as so many tasks were claimed: double it when the claim
+        before is only a moment ago, else halve it, within limits. A single task changes only a row
+        that had stood still."""
         if tasks < 2 and self.in_a_row_max >= SHORT_TASKS_PER_SLOT_FIRST:
             return
         now_s = self.core.now_s
@@ -394,8 +400,8 @@ class ShortTaskBatches(Part):
         self._filled_s = now_s
 
     def on_tick(self) -> None:
-        """Give the waiting short tasks back when the first has not begun for too long, and claim
-        single ones from then on."""
+        """Give all waiting tasks of the row back when the first has not begun for too long, and
+        claim single ones from then on."""
         waiting = [own.task for own in self._runs.mine.values() if own.stage is Stage.QUEUED]
         first = waiting[0] if waiting else ""
         if first != self._first:
@@ -415,8 +421,9 @@ class EarlyClaims(Part):
         self._runs, self._queue, self._planning, self._claims = runs, queue, planning, claims
 
     def on_news(self, news: News) -> None:
-        """Watch for the end of running tasks that others wait for, so that what follows is claimed
-        ahead."""
+        """Set a timer shortly before the end of each longer task that runs here and that others
+        wait for, and drop it for one that does no more. When a workflow changed, withdraw held
+        claims if other work is wanted more."""
         for task, _, now in news.moved:
             if self._is_followed(task, now):
                 self._wait_for_end(task)
@@ -440,7 +447,8 @@ class EarlyClaims(Part):
 
     def end_is_near(self, task: TaskId) -> None:
         """Claim what follows a run of this node, if that goes on here; when the program has said
-        meanwhile that its end is not near, wait on."""
+        meanwhile that its end is not near, set the timer again. Do nothing for a task that does not
+        run here now."""
         own = self._runs.mine.get(task)
         if own is None or own.stage is not Stage.RUNNING:
             return

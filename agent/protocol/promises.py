@@ -143,8 +143,8 @@ class Promises(Part):
                 self._promise(claimant, task, claim)
 
     def on_news(self, news: News) -> None:
-        """End promises whose claimant has won or whose task is taken, and answer those who wait for
-        them."""
+        """End promises whose claimant has won, or whose task is taken, and answer those who wait
+        for them; forget those for tasks that were removed."""
         for part in news.lives:
             promise = self.by_task.get(part.task)
             if promise is None:
@@ -162,7 +162,8 @@ class Promises(Part):
         self._send_answers()
 
     def on_gone(self, peer: Peer) -> None:
-        """End the promises to a peer that has gone, and answer those who wait for them."""
+        """End the promises to a peer that has gone, forget its waiting claims, and answer those who
+        wait for what was promised to it."""
         for task, promise in list(self.by_task.items()):
             promise.waiting.pop(peer.node, None)
             if promise.claimant == peer.node:
@@ -170,7 +171,7 @@ class Promises(Part):
         self._send_answers()
 
     def on_tick(self) -> None:
-        """End promises that are too old, and answer those who wait for them."""
+        """End and count promises older than ``promise_s``, and answer those who wait for them."""
         oldest_s = self.core.now_s - self.core.settings.promise_s
         for task, promise in list(self.by_task.items()):
             if promise.given_s <= oldest_s:

@@ -27,8 +27,9 @@ class Prunings(Part):
         self._finished_s: dict[WorkflowId, float] = {}
 
     def on_tick(self) -> None:
-        """Forget what was pruned long ago and, as the master, prune finished workflows; do nothing
-        until it is time to look again."""
+        """Forget prunings that have been kept long enough and, as the master, prune workflows that
+        finished long ago; do nothing until it is time to look again, or while most other members
+        are not heard."""
         core = self.core
         if core.now_s - self._looked_s < min(PERIOD_S, core.settings.retention_ms / 1000):
             return

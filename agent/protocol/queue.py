@@ -78,10 +78,10 @@ class Queue(Part):
     def after(
         self, ending: Iterable[TaskId], within_s: float, held: frozenset[TaskId] = NOTHING
     ) -> list[TaskId]:
-        """Return what has a place when these tasks and all that end within this time have ended,
-        first in front: who looked at one end alone would leave to others what nobody takes. Empty
-        with too much unfinished work. ``held``: claims of this node that are looked at as if they
-        were not."""
+        """Return the ready tasks for which the flock, not only this node, has a place once these
+        tasks, and all longer ones that are to end within this time, have ended; first in front.
+        Empty with too much unfinished work. ``held``: claims of this node that are taken for not
+        made."""
         table = self.core.table
         if sum(len(tasks) for tasks in table.unfinished.values()) > FRESH_TASKS:
             return []
@@ -91,15 +91,15 @@ class Queue(Part):
         return self._policy.order(picture)[: max(0, picture.slots - len(running))]
 
     def claimable(self, task: TaskId) -> bool:
-        """Tell whether nothing in the table stands against claiming the task, and nobody is seen
-        doing so."""
+        """Tell whether the task is ready, or its owner is down or offers it, and nobody, this node
+        included, is seen to claim it. False for an unknown task."""
         table = self.core.table
         open_to_all = task in table.ready or (task in table.owned and not self._taken(task))
         return open_to_all and not self._claimed(task)
 
     def on_news(self, news: News) -> None:
-        """Keep the queue in line with the news: add tasks that became ready, note when others
-        began, and ask the policy anew when a workflow changed."""
+        """Keep the queue in line with the news: add tasks that became ready, note since when tasks
+        run, as long as they do, and have the policy asked anew when a workflow changed."""
         for task, _, now in news.moved:
             if now.state is TaskState.READY:
                 self._added[task] = None

@@ -80,7 +80,7 @@ class DerivedState(Struct, frozen=True):
 
     @property
     def outputs(self) -> tuple[Dataset, ...]:
-        """The outputs that count."""
+        """The outputs that count; empty while the task has no outcome."""
         if self.outcome is None or not isinstance(self.outcome.phase, Terminated):
             return ()
         return self.outcome.phase.outputs
@@ -96,7 +96,8 @@ def effective_generation(life: Life) -> int:
 
 def read_off(spec: TaskSpec, life: Life, reading_of: Producers, deaths_max: int) -> DerivedState:
     """Return state, outcome and owner of a task as its records say, by the rules of this module's
-    head, in their order."""
+    head, in their order. ``reading_of`` gives the readings of its producers, None for unknown
+    ones."""
     inputs, blocked = _given_inputs(spec, reading_of)
     outcome = _outcome(life, inputs)
     if outcome is not None:
@@ -233,7 +234,8 @@ def _live_state(owner: Run) -> TaskState:
 
 
 def next_attempt(life: Life) -> tuple[int, int]:
-    """Return generation and number that a newly won claim gives its attempt."""
+    """Return the generation in which the task is tried now, and the number, from 1, that a newly
+    won claim gives its attempt in it."""
     generation = effective_generation(life)
     attempts = [run.attempt for run in life.runs if run.generation == generation]
     return generation, max(attempts, default=0) + 1

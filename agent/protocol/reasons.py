@@ -366,7 +366,8 @@ class LacksTag(Reason, frozen=True):
 
 
 def kinds(of: type[Reason] = Reason) -> Iterator[type[Reason]]:
-    """Yield every kind of reason that is known so far."""
+    """Yield every kind of reason below ``of`` that is defined by now, each followed by those below
+    it; not ``of`` itself."""
     for each in of.__subclasses__():
         yield each
         yield from kinds(each)
@@ -388,8 +389,8 @@ def carried(reason: Reason) -> dict[str, Raw]:
 
 
 def reason_in(more: dict[str, Raw], text: str) -> Reason:
-    """Return the reason that ``more`` carries; the text, where there is none or it is not known
-    here."""
+    """Return the reason that ``more`` carries; the text as ``Opaque`` where it carries none, or one
+    that is too long or cannot be read here."""
     told = bytes(more.get(WHY, b""))
     if not 0 < len(told) <= WHY_BYTES_MAX:
         return Opaque(text)

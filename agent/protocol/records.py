@@ -312,8 +312,8 @@ ENDED = (TaskState.TERMINATED, TaskState.CANCELLED, TaskState.ABORTED)
 
 
 def join_runs(mine: Run, theirs: Run) -> Run:
-    """Return the newer of two versions of one run; one that terminated is never replaced by one
-    that did not."""
+    """Return the newer of two versions of one run: one that terminated rather than one that did
+    not, else that of the higher revision, else that of the greater bytes."""
     if mine is theirs:
         return mine
     my_rank = (isinstance(mine.phase, Terminated), mine.revision)
@@ -384,7 +384,7 @@ def join_priorities(mine: PriorityWish, theirs: PriorityWish) -> PriorityWish:
 
 
 def join_prunings(mine: Pruning, theirs: Pruning) -> Pruning:
-    """Return the pruning of the higher generation; of equal ones the later, which is kept
-    longer."""
+    """Return, of two prunings of one workflow, that of the higher generation; of equal ones the
+    later, which is kept longer."""
     my_rank = (mine.generation, mine.stamp)
     return mine if my_rank >= (theirs.generation, theirs.stamp) else theirs

@@ -166,7 +166,8 @@ class Requests(Part):
             self.core.send(peer, Enqueue((table.workflows[workflow],), lives, receipt=True))
 
     def on_gone(self, peer: Peer) -> None:
-        """Wait for no receipt of a peer that has gone or is silent."""
+        """Wait for no receipt of a peer that has gone or is silent; where nobody is left to give
+        one, answer that the workflow is here only."""
         for workflow, receipt in self._receipts.items():
             receipt.peers.pop(peer.node, None)
             self._answer_submission(workflow)
@@ -174,8 +175,9 @@ class Requests(Part):
     on_suspected = on_gone
 
     def refuse_unsaved(self, dropped: Iterable[object]) -> list[WorkflowId]:
-        """Undo submissions that the disk refused before anybody was told of them, and answer their
-        clients with a refusal; return these workflows."""
+        """Undo the submissions whose news or acceptance is among ``dropped``, which followed a
+        refused record, and refuse them to their clients; likewise what was to be called known
+        already. Return the workflows that were undone."""
         told: dict[WorkflowId | RequestId, None] = {}
         for effect in dropped:
             if isinstance(effect, Send) and isinstance(effect.message, Enqueue):
@@ -200,8 +202,9 @@ class Requests(Part):
         return refused
 
     def vouches(self, effect: object, refused: list[WorkflowId]) -> bool:
-        """Tell whether the effect says that something is on this disk which, with these workflows
-        refused, it is not."""
+        """Tell whether the effect says, or relies on it, that something is on this disk: an
+        acceptance, a receipt, a claim, or one of these refused workflows. It must not be done after
+        a refusal."""
         if isinstance(effect, Answer):
             return effect.verdict in (Verdict.ACCEPTED, Verdict.ALREADY_KNOWN)
         if not isinstance(effect, Send):
@@ -279,8 +282,8 @@ class Requests(Part):
         self._look_at_cancelling()
 
     def on_tick(self) -> None:
-        """Look after tasks that are being cancelled, and ask peers again for receipts that clients
-        wait for."""
+        """Tell clients which cancelled tasks nobody runs any more, and send peers the workflows
+        that are here only once more, so that somebody confirms them."""
         self._look_at_cancelling()
         core = self.core
         if self._receipts and core.now_s - self._repeated_s >= RECEIPT_REPEAT_S:

@@ -153,7 +153,8 @@ class Runs(Part):
         return sum(own.stage is not Stage.COPYING for own in self.mine.values())
 
     def begin(self, task: TaskId, run: Run) -> None:
-        """Take on a run whose claim is won and recorded: fetch its inputs, then queue it."""
+        """Take on a run whose claim is won and recorded: ask for its inputs that are not on this
+        disk, or queue it at once when all are."""
         spec = self.core.table.specs[task]
         own = self.mine[task] = OwnRun(task, spec, run, Stage.QUEUED)
         own.needs = tuple(self._datasets.needed(spec))
@@ -277,8 +278,9 @@ class Runs(Part):
     # -- what should run, and what does --------------------------------------------------
 
     def reconcile(self) -> None:
-        """Bring the runs of this node in line with the table and the owner's presence; when
-        stopping, go once none is left."""
+        """Stop, suspend or resume the runs of this node where the table, the owner's presence or a
+        shutdown asks for it; what stops or copies already is left alone. When stopping, say goodbye
+        once none is left."""
         core, owned = self.core, self.core.table.owned
         undisturbed = not (core.stopping or core.presence.owner_present)
         for own in list(self.mine.values()):
@@ -355,7 +357,8 @@ class Runs(Part):
         self._write(own, Running())
 
     def hand_back(self, task: TaskId) -> None:
-        """Offer a task whose run was suspended for long; whoever takes it supersedes this run."""
+        """Offer a task whose run was suspended for long; whoever takes it supersedes this run. Do
+        nothing when it is not suspended here."""
         own = self.mine.get(task)
         if own is not None and own.stage is Stage.SUSPENDED:
             self._write(own, Suspended(offered=True))
@@ -372,13 +375,14 @@ class Runs(Part):
 
     def idle(self) -> bool:
         """Tell whether nothing runs here, or is about to; what is suspended or being copied does
-        not count."""
+        not count, what is queued or being stopped does."""
         resting = (Stage.SUSPENDED, Stage.COPYING)
         return all(own.stage in resting for own in self.mine.values())
 
     def start_queued(self, interactive_waits: Callable[[], bool]) -> None:
         """Start queued runs in free slots, interactive ones first; a low task does not start while
-        an interactive one could."""
+        ``interactive_waits``, and one whose inputs are gone has them fetched instead. Do nothing
+        without a free slot, or while the node stops."""
         core = self.core
         free = core.slots - sum(own.stage in ON_THE_MACHINE for own in self.mine.values())
         if free <= 0 or core.stopping:
@@ -442,8 +446,8 @@ class Runs(Part):
             self._stop(self.mine[task], BadEnd(Evicted, EndCause("RowStands")))
 
     def withdraw(self, task: TaskId, run: RunName) -> None:
-        """End a run that was about to begin, as the disk refused its record; an unknown run is
-        ignored."""
+        """End a run that was about to begin, as the disk refused its record, and write it as given
+        back; an unknown run is ignored."""
         own = self.mine.get(task)
         if own is not None and run_name(own.run) == run:
             self._end(own, BadEnd(Evicted, EndCause("DiskFull")))

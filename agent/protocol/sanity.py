@@ -44,14 +44,16 @@ def sane_stamp(stamp: Stamp) -> bool:
 
 
 def producers_of(spec: TaskSpec) -> list[TaskId]:
-    """Return everything that has to be finished before the task, each once."""
+    """Return the ids of all tasks that have to be finished before this one, each once; empty when
+    it needs none."""
     if not (spec.inputs or spec.after):
         return []
     return list(dict.fromkeys([*(ref.task for ref in spec.inputs), *spec.after]))
 
 
 def contradiction(specs: Iterable[TaskSpec]) -> Phrase | None:
-    """Return why these cannot be the tasks of one workflow; None when they can."""
+    """Return why these cannot be the tasks of one workflow, as two have one id or some need each
+    other in a circle; None when they can."""
     by_id: dict[TaskId, TaskSpec] = {}
     for spec in specs:
         if spec.task in by_id:
@@ -65,7 +67,8 @@ def contradiction(specs: Iterable[TaskSpec]) -> Phrase | None:
 
 
 def circles(needs: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
-    """Go along what each needs; whoever is met again on the way closes a circle.
+    """Yield circles of names that need each other, at least one where there are any, but not each;
+    names without an entry need nothing.
 
     A circle begins and ends with the same name, and each in it needs the next.
     """

@@ -89,8 +89,9 @@ class Seats:
         self.active -= 1
 
     def fills_up(self, in_a_row: int) -> bool:
-        """Tell whether a row of short tasks is to be filled up now, which is when half of it is
-        done, so that many are claimed with one question instead of each with its own."""
+        """Tell whether a row of ``in_a_row`` short tasks for each slot is to be filled up now,
+        which is when half of it is done, so that many are claimed with one question instead of each
+        with its own."""
         row = self.for_rows * min(in_a_row, self.in_a_row_max)
         return self.had <= row // 2 and self.busy < row
 
@@ -125,7 +126,8 @@ class SeatPlan:
         return (spec.program, published, spec.requirements, self.short(spec), home)
 
     def fitting(self, spec: TaskSpec) -> list[Seats]:
-        """Return the seats that the task may be dealt to once they are free, by node."""
+        """Return the seats that the task may be dealt to once they are free, by node: those that
+        meet its requirements and whose owners allow it. Empty when there are none."""
         kind = self.kind(spec)
         found = self._fitting.get(kind)
         if found is None:
@@ -140,7 +142,9 @@ class SeatPlan:
         return found
 
     def free(self, spec: TaskSpec) -> Iterable[Seats]:
-        """Return the seats that could take the task now, the ones to be asked first in front."""
+        """Return the seats that could take the task now, the ones to be asked first in front: the
+        least busy, then who made what it needs. Those where it failed are left out while others
+        fit."""
         room = [each for each in self._candidates(spec) if self.has_room(each, spec)]
         if len(room) < 2:
             return room
@@ -148,8 +152,8 @@ class SeatPlan:
         return sorted(room, key=lambda each: (*each.level, each.node not in makers, each.node))
 
     def drawn(self, spec: TaskSpec) -> Seats | None:
-        """Return the seats for which a short task is drawn by its id, room or not; None when nobody
-        can take it."""
+        """Return the seats for which a short task is drawn by its id, room or not, among those that
+        could take it; None when nobody can."""
         candidates = self._candidates(spec)
         if not candidates:
             return None
@@ -157,7 +161,8 @@ class SeatPlan:
 
     def home(self, spec: TaskSpec) -> Seats | None:
         """Return the seats where an interactive task was submitted, as it runs there at once, owner
-        or not; None for other tasks and where that node cannot run it."""
+        or not; None for other tasks, and where that node is not in the plan, cannot run it or left
+        it lying."""
         if not self._core.table.interactive(spec.task):
             return None
         node = self._core.table.home(spec.task)
@@ -212,7 +217,8 @@ def made_by(table: Table, task: TaskId) -> list[NodeId]:
 
 
 def misfit(spec: TaskSpec, capabilities: Capabilities) -> Reason | None:
-    """Return why a node with these capabilities cannot run the task; None when it can."""
+    """Return the first reason why a node with these capabilities cannot run the task, naming no
+    host; None when it can. Whether its owner allows it is not asked, but for published programs."""
     needs, has = spec.requirements, capabilities
     missing = next((tag for tag in needs.tags if tag not in has.tags), None)
     if spec.program not in has.programs and spec.published is None:

@@ -108,7 +108,8 @@ class Table:
         return self._readings.get(task)
 
     def counts(self, workflow: WorkflowId) -> dict[TaskState, int]:
-        """Return how many of its tasks are in each state that occurs, in the order of states."""
+        """Return how many tasks of a known workflow are in each state that occurs, in the order of
+        states; one that is not read here counts as submitted."""
         readings = (self._readings.get(each.task) for each in self.workflows[workflow].spec.tasks)
         found = Counter(each.state if each else TaskState.SUBMITTED for each in readings)
         return {state: found[state] for state in TaskState if found[state]}
@@ -118,8 +119,9 @@ class Table:
         return self.lives.get(task, NO_LIFE)
 
     def lives_of(self, workflow: WorkflowId) -> list[TaskLife]:
-        """Return what happened to the workflow's tasks. No workflow is told to a peer without this:
-        a workflow whose lives are under way would look as if nothing of it had run."""
+        """Return what happened to the tasks of a known workflow; those to which nothing did are
+        left out. No workflow is told to a peer without this: a workflow whose lives are under way
+        would look as if nothing of it had run."""
         specs = self.workflows[workflow].spec.tasks
         return [TaskLife(s.task, self.lives[s.task]) for s in specs if s.task in self.lives]
 
@@ -137,8 +139,8 @@ class Table:
         return self.workflows[self.workflow_of[task]].spec.host
 
     def bringing(self) -> Iterator[tuple[TaskSpec, Dataset, str]]:
-        """Yield each task of unfinished work whose program comes with it, that program's folder, and
-        who submitted it."""
+        """Yield, for each task of the table whose program comes with it, ended or not, that task,
+        the program's folder, and who submitted it."""
         for workflow in self.unfinished:
             spec = self.workflows[workflow].spec
             for task in spec.tasks:
@@ -146,7 +148,8 @@ class Table:
                     yield task, task.published, spec.submitter
 
     def closure(self, tasks: Iterable[TaskId]) -> list[TaskId]:
-        """Return the tasks and all that depends on them, each once, nearest first."""
+        """Return the tasks and all that depends on them, in whatever workflow and directly or not,
+        each once, nearest first."""
         found: dict[TaskId, None] = dict.fromkeys(tasks)
         queue = list(found)
         for task in queue:
@@ -167,7 +170,9 @@ class Table:
         lives: Iterable[TaskLife] = (),
         prunings: Iterable[Pruning] = (),
     ) -> News:
-        """Join records into the table and return what was new."""
+        """Join records into the table, prunings first, read the tasks concerned off again, and
+        return what was new. Records that contradict themselves are only counted; lives of unknown
+        tasks are kept aside."""
         news = News()
         dirty: dict[TaskId, None] = {}
         for pruning in prunings:
@@ -182,14 +187,15 @@ class Table:
         return news
 
     def forget_pruning(self, workflow: WorkflowId) -> None:
-        """Forget a pruning that has been kept long enough."""
+        """Forget a pruning that has been kept long enough, so that it hides its workflow no more;
+        raise ``KeyError`` when there is none."""
         del self.prunings[workflow]
         self.digest.remove("p" + workflow)
         self.changes += 1
 
     def withdraw(self, workflow: WorkflowId) -> News:
-        """Forget a workflow that could not be kept on disk and was never told to anybody; return
-        what changed."""
+        """Forget a workflow that could not be kept on disk and was never told to anybody, with what
+        happened to its tasks; return what changed. Raise ``KeyError`` for an unknown one."""
         news = News()
         dirty: dict[TaskId, None] = {}
         self._forget(workflow, news, dirty)

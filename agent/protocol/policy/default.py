@@ -81,7 +81,8 @@ class Outlook:
 
 def lay_out(workflows: list[WorkflowView]) -> Work:
     """Return what ``forecast`` plays through: the tasks of workflows, given in rank order, with
-    their lengths, dependants and states as lists by number."""
+    their lengths, dependants and states as lists by number. A task that waits for something unknown
+    never starts there."""
     tasks = [task for workflow in workflows for task in workflow.tasks]
     numbered = list(enumerate(tasks))
     lengths_s = [believed_s(task.length_s) for task in tasks]
@@ -102,8 +103,9 @@ def lay_out(workflows: list[WorkflowView]) -> Work:
 def forecast(
     work: Work, order: list[int], slots: int, ending: int = 0, give_up_s: float = inf
 ) -> Outlook | None:
-    """Play an order of tasks through and return when workflows end; None once the ends of
-    ``ending`` workflows must exceed ``give_up_s``."""
+    """Play an order of all tasks, by their numbers, through on so many places, and return when
+    workflows end; those that never can are not counted. None once the sum of the first ``ending``
+    ends must exceed ``give_up_s``."""
     place_of = [0] * len(order)
     for place, task in enumerate(order):
         place_of[task] = place
@@ -158,7 +160,8 @@ class LookAhead:
     """The first m workflows in strict order, the others evenly, m by looking ahead."""
 
     def order(self, flock: FlockView) -> list[str]:
-        """Return every ready task once, the one to start first in front."""
+        """Return the id of every ready task once, the one to start first in front; where there is
+        no choice, or there are more than ``TASKS_MAX`` tasks, in strict order."""
         workflows = ranked(flock)
         if not _is_a_choice(flock):
             return strict_order(workflows)

@@ -46,8 +46,8 @@ LENGTH_S_MAX: Final = 30 * 24 * 3600.0
 
 
 def level(workflow: WorkflowView) -> int:
-    """Return the workflow's priority with what waiting has added to it; interactive stays as it
-    is."""
+    """Return the workflow's priority, raised by one for each ``AGEING_STEP_S`` that a low one has
+    waited, to the highest low one at most; interactive stays as it is."""
     if workflow.priority >= INTERACTIVE_PRIORITY:
         return INTERACTIVE_PRIORITY
     if not workflow.age_s >= AGEING_STEP_S:
@@ -57,7 +57,8 @@ def level(workflow: WorkflowView) -> int:
 
 
 def ranked(flock: FlockView) -> list[WorkflowView]:
-    """Return the workflows in the order in which they are entitled to be served."""
+    """Return the workflows in the order in which they are entitled to be served: by level, the
+    highest first, then by submission."""
     levels: dict[int, list[WorkflowView]] = {}
     for workflow in flock.workflows:
         levels.setdefault(level(workflow), []).append(workflow)
@@ -93,8 +94,9 @@ def believed_s(length_s: float) -> float:
 
 
 def remaining_paths_s(workflow: WorkflowView) -> list[float]:
-    """Return for each task the length of the longest path from its start to the end of its
-    workflow."""
+    """Return for each task, in the order of the workflow, the length of the longest path from its
+    start to the end of the workflow. Needs outside it add nothing; tasks in a circle count by their
+    own length."""
     paths_s = [believed_s(task.length_s) for task in workflow.tasks]
     if len(paths_s) == 1:
         return paths_s
@@ -142,7 +144,8 @@ class FirstCome:
     """By priority, then by how long a task has been ready, then by submission."""
 
     def order(self, flock: FlockView) -> list[str]:
-        """Return every ready task once, the one to start first in front."""
+        """Return the id of every ready task once, the one to start first in front: by priority
+        without ageing, then who has been ready longest, then by submission."""
         queue = [
             (
                 -min(workflow.priority, INTERACTIVE_PRIORITY),
