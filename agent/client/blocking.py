@@ -37,8 +37,8 @@ class BlockingClient:
     def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S
     ) -> Generator[Event, None, None]:
-        """Yield events as ``Client.events`` does; to be closed or exhausted before the next
-        call."""
+        """Yield events as ``Client.events`` does, waiting for each, and raise the same. Has to be
+        closed or exhausted before the next call."""
         events = self._client.events(after, patience_s)
         try:
             while (event := self._runner.run(_next(events))) is not None:
@@ -47,7 +47,8 @@ class BlockingClient:
             self._runner.run(events.aclose())
 
     def wait_ended(self, within_s: float) -> bool:
-        """Wait as ``Client.wait_ended`` does, and return the same."""
+        """Wait until the agent ends the connection; return true then or where there is none, false
+        if it did not in that time."""
         return self._runner.run(self._client.wait_ended(within_s))
 
     def close(self) -> None:

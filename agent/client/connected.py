@@ -38,15 +38,16 @@ class Client:
     @classmethod
     async def connect(cls, home: Home | None = None, name: str = "client", node: str = "") -> Self:
         """Connect to the agent of this home (default: this user's), or with ``node`` to another
-        member by way of it; ``name`` is for the agent's log. Raises ``ClientError``, of which
-        ``NoAgentError`` means that none runs."""
+        member by way of it, and return the client; ``name`` is for the agent's log. Raises
+        ``ClientError``, of which ``NoAgentError`` means that none runs."""
         client = cls(home or Home.of(), name, node)
         await client._linked()
         return client
 
     async def call(self, method: Method[P, R], params: P) -> R:
-        """Ask, and wait for the answer. Raises ``RequestError`` when the agent refuses,
-        ``DisconnectedError`` when the connection was lost and asking twice could do harm, else
+        """Ask, and wait for the answer, connecting first where there is no connection. One that is
+        lost meanwhile is made anew and asked once more, or, where asking twice could do harm,
+        ``DisconnectedError`` is raised. Raises ``RequestError`` when the agent refuses, else
         another ``ClientError``."""
         link = await self._linked()
         try:
@@ -61,17 +62,18 @@ class Client:
         return await link.call(method, params)
 
     async def greet_again(self) -> None:
-        """Wait for a sign of life of the agent. Raises ``DisconnectedError`` when it has gone."""
+        """Wait for a sign of life of the agent, connecting first where there is no connection.
+        Raises ``DisconnectedError`` when it goes meanwhile, else another ``ClientError``."""
         await (await self._linked()).greet_again()
 
     async def events(
         self, after: Position | None = None, patience_s: float = PATIENCE_S
     ) -> AsyncGenerator[Event, None]:
-        """Yield all that happens from now on, or after a position; each once, none left out. It
-        connects again within ``patience_s``.
+        """Yield all that happens from now on, or after a position; each once, none left out. A
+        connection that ends is made again within ``patience_s``; the first one is tried once.
 
-        Raises ``EventsLostError`` when that cannot be held, ``NoAgentError`` when the agent went
-        away and did not come back in time.
+        Raises ``EventsLostError`` when that cannot be held, ``NoAgentError`` when there is no agent
+        or it did not come back in time, and whatever else ``Link.open`` raises.
         """
         link, position = await self._open(), after
         try:
@@ -94,8 +96,8 @@ class Client:
         return self._link.welcome if self._link is not None else None
 
     async def wait_ended(self, within_s: float) -> bool:
-        """Wait until the agent ends the connection, as it does when it stops; return false if it
-        did not in that time."""
+        """Wait until the agent ends the connection for requests, as it does when it stops; return
+        true then, and at once where there is none, false if it did not in that time."""
         link = self._link
         try:
             async with asyncio.timeout(within_s):

@@ -37,7 +37,8 @@ class EventsLostError(RequestError):
 
 
 def error_of(problem: Problem) -> RequestError:
-    """Return the exception for what the agent says is wrong."""
+    """Return, not raise, the exception for what the agent says is wrong: ``EventsLostError`` where
+    its code says that, else ``RequestError``."""
     if problem.code == ErrorCode.EVENTS_LOST:
         return EventsLostError(problem)
     return RequestError(problem)

@@ -84,8 +84,8 @@ class Link:
     @classmethod
     async def open(cls, control: ControlFile, client: str, node: str = "") -> Link:
         """Connect and greet: the agent there, or another member by its way. Raises ``NoAgentError``
-        when nobody listens, ``NotUnderstoodError`` when no agent answers, ``RequestError`` when it
-        refuses."""
+        when nobody listens, ``RequestError`` when it refuses, ``DisconnectedError`` when it hangs
+        up first, ``NotUnderstoodError`` when no answer comes in time or it is not an agent's."""
         try:
             reader, writer = await asyncio.open_connection(control.address, control.port)
         except OSError as error:
@@ -105,20 +105,21 @@ class Link:
         return link
 
     async def greet(self, hello: Hello) -> None:
-        """Say the first word, and keep the ``welcome``. Raises ``TimeoutError`` when there is no
-        answer to it."""
+        """Say who this is, wait for the answer and keep it as ``welcome``. Raises ``TimeoutError``
+        when none comes within ``GREETING_S_MAX``, and what ``call`` raises."""
         self._hello = hello
         async with asyncio.timeout(GREETING_S_MAX):
             self.welcome = await self.call(HELLO, hello)
 
     async def greet_again(self) -> None:
-        """Wait for a sign of life: the question that costs an agent least, of whatever version."""
+        """Greet once more and wait for the answer, without limit: the question that costs an agent
+        least, of whatever version. Raises what ``call`` raises."""
         await self.call(HELLO, self._hello)
 
     async def call(self, method: Method[P, R], params: P) -> R:
-        """Ask, and wait for the answer. Raises ``RequestError`` when the agent refuses,
-        ``DisconnectedError`` when the connection ends first, ``NotUnderstoodError`` for an answer
-        of another version."""
+        """Ask, and wait for the answer, without limit. Raises ``RequestError`` when the agent
+        refuses, ``DisconnectedError`` when the connection has ended or ends first,
+        ``NotUnderstoodError`` for an answer of another version."""
         if self.ended:
             raise self._gone()
         number = next(self._ids)
@@ -131,12 +132,13 @@ class Link:
             del self._asked[number]
 
     async def follow(self, after: Position | None) -> Position:
-        """Have events sent; ``next_event`` gives them."""
+        """Have the events after a position sent (None: from now on), and return the position after
+        which they begin; ``next_event`` gives them. Raises what ``call`` raises."""
         return (await self.call(EVENTS, Events(after))).position
 
     async def next_event(self) -> Event:
-        """Wait for the next event, and return it. Raises ``DisconnectedError`` when the connection
-        ends first."""
+        """Return the next event that was not taken yet, and wait for it if there is none. Raises
+        ``DisconnectedError`` when the connection has ended and all that came before was taken."""
         while not self._events:
             if self.ended:
                 raise self._gone()
@@ -146,12 +148,14 @@ class Link:
         return self._events.popleft()
 
     async def wait_ended(self) -> None:
-        """Wait until the agent ends the connection."""
+        """Wait, without limit, until the connection has ended, by either side; it may have ended
+        already."""
         await asyncio.wait({self._reading})
 
     async def close(self) -> None:
-        """End the connection; whoever waits for an answer is told. Nothing stays open if this is
-        cancelled."""
+        """End the connection and wait until it is closed; whoever waits for an answer or event gets
+        ``DisconnectedError``. Nothing stays open if this is cancelled, and a second time does no
+        harm."""
         self.ended = True
         self._reading.cancel()
         self._writer.close()

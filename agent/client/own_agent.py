@@ -28,7 +28,8 @@ class NotHostedError(ClientError):
 
 
 def host(home: Home) -> OwnAgent:
-    """Start an agent in this process, in a thread of its own, and return when it runs.
+    """Start an agent in this process, in a thread of its own, wait until it runs, and return what
+    ends it again.
 
     Raises ``NotHostedError``, also when another process runs the agent of this home already.
     """

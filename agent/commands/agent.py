@@ -61,7 +61,9 @@ def _name(text: str) -> str:
     node=False,
 )
 def run(options: Options) -> int:
-    """Run the agent of this machine until Ctrl-C, `wingbeat stop`, logoff or shutdown."""
+    """Run the agent of this machine here until Ctrl-C, `wingbeat stop`, logoff or shutdown, or with
+    ``--until-input-ends`` until standard input ends. Return the exit code, that of a failure where
+    it cannot be started."""
     from agent.node import hosting
 
     def started(running: hosting.Running) -> None:
@@ -87,7 +89,8 @@ def run(options: Options) -> int:
 )
 @with_client
 def stop(options: Options, client: BlockingClient) -> int:
-    """End the agent of this machine and wait until it has ended."""
+    """End the agent of this machine and wait until it has ended; return the exit code, that of a
+    failure where it still runs after ``STOPPED_S_MAX``."""
     stopping = client.call(STOP, Stop("wingbeat stop"))
     if not client.wait_ended(STOPPED_S_MAX):
         return fail(options, f"the agent still runs after {STOPPED_S_MAX:g} seconds: see its log")
@@ -112,7 +115,9 @@ class Opening(Struct, frozen=True):
     node=False,
 )
 def telnet(options: Options) -> int:
-    """Print how to talk to the agent by hand; the line is a secret of this account."""
+    """Print how to talk to the agent by hand, by what it left on disk; whether it still runs is not
+    looked at. The line is a secret of this account. Return the exit code, a special one where no
+    agent runs."""
     try:
         control = read_control_file()
     except ClientError as error:

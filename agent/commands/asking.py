@@ -37,8 +37,9 @@ class _Failure(Struct, frozen=True):
 
 
 def with_client(use: Callable[[Options, BlockingClient], int]) -> Use:
-    """Make the function below it one that connects a client for as long as it takes; what goes
-    wrong is told in one sentence, and in the exit code."""
+    """Make the function below it one that connects a client, to the member that ``--node`` names if
+    any, for as long as it takes. A ``ClientError`` is told in one sentence and becomes the exit
+    code, a special one where no agent runs; other exceptions come through."""
 
     def connected(options: Options) -> int:
         try:
@@ -56,7 +57,8 @@ def with_client(use: Callable[[Options, BlockingClient], int]) -> Use:
 
 
 def with_loop(use: Callable[[Options, Client], Coroutine[Any, Any, int]]) -> Use:
-    """Make the coroutine below it a function like those of ``with_client``."""
+    """Make the coroutine below it a function that connects a client and waits for its end, and
+    tells what goes wrong, as those of ``with_client`` do."""
     return with_client(lambda options, client: client.run(partial(use, options)))
 
 
@@ -68,7 +70,8 @@ def ask(
     bad: Callable[[R], bool] = lambda _: False,
 ) -> int:
     """Ask the agent one question and show the answer, as JSON where that is wanted, else by
-    ``show``; return the exit code, that of a failure for a ``bad`` answer."""
+    ``show``; return the exit code, that of a failure for a ``bad`` answer. A ``ClientError`` is
+    told, not raised."""
 
     def asked(_: Options, client: BlockingClient) -> int:
         answer = client.call(method, params)
@@ -82,7 +85,8 @@ def ask(
 
 
 async def whole(client: Client, reply: ShowReply) -> ShowReply:
-    """Return a workflow with all of its tasks, of which the first page was answered."""
+    """Ask for the other pages of a workflow's tasks, and return the reply that had the first one
+    with all of them in it. Raises ``ClientError``."""
     name, tasks = reply.workflow.workflow, list(reply.tasks)
     for first in range(PAGE, reply.workflow.tasks, PAGE):
         tasks += (await client.call(SHOW, Show(name, first, PAGE))).tasks
@@ -90,14 +94,15 @@ async def whole(client: Client, reply: ShowReply) -> ShowReply:
 
 
 def tell(options: Options, answer: Struct, lines: Iterable[str]) -> int:
-    """Show what was done, as JSON where that is wanted, else in lines; return the exit code."""
+    """Show what was done, as JSON where that is wanted, else in these lines; return the exit code
+    of success."""
     show_json(answer) if options.json else show_lines(lines)
     return exits.DONE
 
 
 def fail(options: Options, sentence: str, code: int = exits.FAILED, kind: int | None = None) -> int:
-    """Tell why it was not done, as JSON where that is wanted, else on standard error; return
-    ``code``. ``kind``: the agent's code of the error."""
+    """Tell why it was not done, as JSON on standard output where that is wanted, else on standard
+    error; return ``code``. ``kind``: the agent's code of the error, which only JSON tells."""
     if options.json:
         name = next((each.name for each in ErrorCode if each == kind), None)
         sys.stdout.write(msgspec.json.encode(_Failure(sentence, kind, name)).decode() + "\n")

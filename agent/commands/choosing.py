@@ -32,7 +32,8 @@ class Command(NamedTuple):
 
 def commands_of(*rows: tuple[str, str, str], group: str = "") -> Mapping[str, Command]:
     """Return the commands of these rows by their names: each with the module of ``agent.commands``
-    that knows it, and what it does. Those of a group have its name before theirs."""
+    that knows it, loaded only when it is run, and what it does. Those of a group have its name
+    before theirs."""
     places = {name: (f"{group} {name}".strip(), module) for name, module, _ in rows}
     return {
         name: Command(summary, partial(_run, *places[name]), places[name])
@@ -41,14 +42,16 @@ def commands_of(*rows: tuple[str, str, str], group: str = "") -> Mapping[str, Co
 
 
 def group_of(name: str, description: str, commands: Mapping[str, Command], *examples: str) -> Run:
-    """Return the command of this name, which runs one of these."""
+    """Return the command of this name, which runs the one of these that is named behind it, and
+    enter it into ``KNOWN``."""
     parser = choosing_parser(f"{PROGRAM} {name}", description, commands, *examples)
     KNOWN[name] = run = partial(run_chosen, parser, commands)
     return run
 
 
 def loaded(name: str, module: str) -> Run:
-    """Return a command, after loading the module that knows it."""
+    """Load the module of ``agent.commands`` that knows a command, and return the command; raise
+    ``KeyError`` where the module has none of this name."""
     importlib.import_module(f"agent.commands.{module}")
     return KNOWN[name]
 
@@ -62,8 +65,8 @@ def _run(name: str, module: str, arguments: list[str]) -> int:
 def choosing_parser(
     program: str, description: str, commands: Mapping[str, Command], *examples: str
 ) -> CommandParser:
-    """Return a parser for the name of a command and the arguments behind it, with a list of the
-    commands."""
+    """Return a parser for the name of a command and the arguments behind it, whose help lists these
+    commands and examples; whether a command has that name is not looked at."""
     width = max(map(len, commands))
     listing = "\n".join(
         f"  {name:<{width}}  {command.summary}" for name, command in commands.items()
@@ -83,8 +86,9 @@ def choosing_parser(
 def run_chosen(
     parser: CommandParser, commands: Mapping[str, Command], arguments: Sequence[str] | None
 ) -> int:
-    """Run the command that is named and return its exit code; without a name, print what commands
-    there are."""
+    """Run the command that is named, in full or by a beginning that no other has, and return its
+    exit code; without a name, print what commands there are. ``arguments``: those of this process
+    if None. Raises ``SystemExit`` with 2 where none is meant, or several."""
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()

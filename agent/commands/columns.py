@@ -38,8 +38,9 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 def folded(text: str, width: int) -> Iterator[str]:
-    """Wrap a text at this width and yield its lines: paragraphs are filled anew, indented lines
-    keep their columns."""
+    """Yield the lines of a text wrapped at this width, but at least at ``WIDTH_MIN``: paragraphs
+    are filled anew, what is meant by a name keeps its column, and other indented lines stay as they
+    are."""
     width = max(width, WIDTH_MIN)
     for prose, lines in groupby(text.splitlines(), lambda line: line.strip() and line[0] != " "):
         if prose:
@@ -50,8 +51,9 @@ def folded(text: str, width: int) -> Iterator[str]:
 
 
 def wrapped_lines(lines: Iterable[str], width: int) -> Iterator[str]:
-    """Wrap each line at this width and yield what comes of it; what does not fit is indented to
-    where the words of its line begin."""
+    """Wrap each line at this width, but at least at ``WIDTH_MIN``, and yield what comes of it; the
+    rest of a line is indented to where its words begin, by half the width at most. A word that is
+    longer is not broken and sticks out; an empty line stays."""
     for line in lines:
         beginning = _BEGINNING.match(line)
         before = beginning.group() if beginning else ""
@@ -82,8 +84,8 @@ def _wrapped(text: str, width: int, first: str = "", later: str = "") -> list[st
 
 
 def column_widths(natural: Sequence[int], window: int) -> list[int] | None:
-    """Return the width of each column in a window this wide; None where a table could not be read
-    in it."""
+    """Return the width of each column in a window this wide: its natural one where all fit, else
+    all long ones cut to the same. None where that would be too narrow to be read."""
     free = window - GAP * (len(natural) - 1)
     if sum(natural) <= free:
         return list(natural)
@@ -99,8 +101,9 @@ def column_widths(natural: Sequence[int], window: int) -> list[int] | None:
 def padded(
     rows: Iterable[Sequence[str]], widths: Sequence[int], width_of: Callable[[str], int]
 ) -> Iterator[str]:
-    """Yield each row as a line whose cells are as wide as their columns, without blanks at its
-    end."""
+    """Yield each row as a line, its cells filled up to the widths of their columns but never cut,
+    without blanks at its end; ``width_of`` measures a cell. Raises ``ValueError`` for a row of
+    another length."""
     for row in rows:
         cells = zip(row, widths, strict=True)
         told = (cell + " " * (width - width_of(cell) + GAP) for cell, width in cells)
@@ -110,8 +113,8 @@ def padded(
 def stacked_rows(
     header: Sequence[str], rows: Sequence[Sequence[str]], window: int
 ) -> Iterator[str]:
-    """Yield the lines of each row with its first cell above the others, which stand beside their
-    names, and a blank line between rows."""
+    """Yield the lines of each row with its first cell above the others, which stand wrapped beside
+    their names, and a blank line between rows; empty cells are left out."""
     indent = max(map(len, header[1:]), default=0) + 2 * GAP
     for number, (first, *others) in enumerate(rows):
         if number:
@@ -129,7 +132,8 @@ def stacked_rows(
 
 
 def complain(sentence: str) -> None:
-    """Print a sentence on standard error."""
+    """Print a sentence on standard error, wrapped if that is a terminal, with a mark in the place
+    of what could steer one."""
     told, window = plain(sentence), window_of(sys.stderr)
     lines = [told] if window is None else wrapped_lines([told], window)
     sys.stderr.writelines(f"{line}\n" for line in lines)
@@ -141,6 +145,6 @@ def window_of(stream: TextIO) -> int | None:
 
 
 def plain(text: str) -> str:
-    """Return the text with a mark in place of what is not to be seen: escapes, line ends, changes
-    of direction."""
+    """Return the text with a mark in place of each character that is not to be seen: escapes, line
+    ends, changes of direction."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

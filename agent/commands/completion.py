@@ -218,7 +218,8 @@ def run(options: Options) -> int:
 
 
 def words(line: list[str]) -> list[str]:
-    """Return what may stand in place of the last of these words, which stand behind `wingbeat`."""
+    """Return what may stand in place of the last of these words, which stand behind `wingbeat`;
+    empty where nothing fits, or the agent, where it has to be asked, does not answer."""
     *before, last = line or [""]
     begun = last.strip("\"'")  # a shell may have to write the empty word so
     named = [each for each in before if not each.startswith("-")]
@@ -238,8 +239,8 @@ def words(line: list[str]) -> list[str]:
 
 
 def for_line(line: str) -> list[str]:
-    """Return what bash is to write in place of the last word of a line. It takes a colon for the
-    end of a word, so only what follows the last one is returned."""
+    """Return what bash is to write in place of the last word of a line, with its own quoting. It
+    takes a colon or ``=`` for the end of a word, so only what follows the last one is returned."""
     typed, quoted = _typed(line)
     known = words(typed[1:] or [""])
     end = max((typed[-1].rfind(sign) for sign in BASH_BREAKS), default=-1) + 1 if typed else 0

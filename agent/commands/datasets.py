@@ -41,7 +41,8 @@ ID_LETTERS = 20
     ALL,
 )
 def run(options: Options) -> int:
-    """Show the datasets of the flock, or add one."""
+    """Show the datasets of the flock or of a workflow, or add a file or folder and print its
+    identifier; return the exit code, that of misuse for a path without ``add``."""
     if options.path is not None and options.workflow != ADD:
         return misuse(f"{options.path} does not belong there: `datasets add PATH` adds a file")
     if options.path or options.add:

@@ -44,7 +44,9 @@ class Attachment(Struct, frozen=True):
 )
 @with_loop
 async def run(options: Options, client: Client) -> int:
-    """Mark a gate done, with what is attached."""
+    """Mark a gate done, after adding what is attached to the flock's keeping. Return the exit code,
+    that of a failure, with nothing done, where a file is missing or what is attached does not fit
+    the gate."""
     gate = (await client.call(WHY, Why(options.task))).task
     given = [_typed(text, gate.attach) for text in options.attach]
     missing = next((each.what for each in given if not _there(each.what)), None)
@@ -66,9 +68,9 @@ def _typed(text: str, names: Sequence[str]) -> Attachment:
 
 
 def in_order(gate: TaskView, given: Sequence[Attachment]) -> list[str]:
-    """Return what is attached, in the order of the gate's names; raise ``ValueError`` with a
-    sentence when it does not fit them. What has no name takes the first one that is left, so that
-    nobody has to type names of one."""
+    """Return what is attached, in the order of the gate's names; of a gate without names, all as it
+    is. Raise ``ValueError`` with a sentence when it does not fit them. What has no name takes the
+    first one that is left, so that nobody has to type names of one."""
     named: dict[str, str] = {}
     for each in given:
         if each.name in named:

@@ -57,13 +57,15 @@ def console() -> Console:
 
 
 def bar(permille: int, cells: int = BAR_CELLS) -> Text:
-    """Return a bar that shows how far something is."""
+    """Return a bar of so many cells that shows how far something is; below 0 it is empty, above
+    1,000 full."""
     full = max(0, min(cells, round(cells * permille / 1_000)))
     return Text("━" * full, "green") + Text("━" * (cells - full), "dim")
 
 
 def workflow_lines(workflows: Iterable[WorkflowView]) -> Table:
-    """Return a table with a line for each workflow: its name, how far it is, what is left."""
+    """Return a table for the terminal's width with a line for each workflow: its name and state,
+    how far it is, how many tasks are done, and of a running one the time left."""
     lines = Table.grid(padding=(0, 2, 0, 0))
     justified: tuple[JustifyMethod, ...] = ("left", "left", "left", "right", "right", "left")
     for justify in justified:
@@ -83,7 +85,8 @@ def workflow_lines(workflows: Iterable[WorkflowView]) -> Table:
 
 
 def task_table(tasks: Iterable[TaskView], rows_max: int = ROWS_MAX) -> Table:
-    """Return a table of a workflow's tasks, what goes on first, at most ``rows_max`` of them."""
+    """Return a table of a workflow's tasks, what goes on first, at most ``rows_max`` of them; of
+    more, a last row says how many."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("TASK", "STATE", "ON", "", "LEFT", "WHY"):
         table.add_column(name, no_wrap=True, overflow="ellipsis")
@@ -116,7 +119,8 @@ class _OfWork(ProgressColumn):
 
 
 def work_bar(*, shown: bool) -> Progress:
-    """Return a bar for the work of one workflow, or one that shows nothing."""
+    """Return a bar for the work of one workflow, not started yet, which is removed from the
+    terminal at its end; without ``shown`` it draws nothing."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -130,8 +134,8 @@ def work_bar(*, shown: bool) -> Progress:
 
 
 def transfer_bar() -> Progress:
-    """Return a bar for bytes on their way; it shows nothing where nobody watches, whatever colours
-    are wanted there."""
+    """Return a bar for bytes on their way, not started yet, which is removed at its end; it shows
+    nothing where nobody watches, whatever colours are wanted there."""
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),

@@ -39,7 +39,8 @@ LINES = 50
 )
 @with_loop
 async def logs(options: Options, client: Client) -> int:
-    """Print what a task has printed."""
+    """Print what a task has printed in its latest run, or in the one that is named; with
+    ``--follow`` go on until that run is over. Return the exit code."""
     wait_s = FOLLOW_S if options.follow else 0.0
     asked = TaskLog(options.task, options.run, 0, PIECE_BYTES, wait_s)
     while True:
@@ -70,7 +71,8 @@ async def logs(options: Options, client: Client) -> int:
 )
 @with_loop
 async def log(options: Options, client: Client) -> int:
-    """Print lines of the agent's log."""
+    """Print the last lines of the agent's log that fit the options; with ``--follow`` go on with
+    those that come, until Ctrl-C. Return the exit code."""
     asked = AgentLog("", options.severity, options.containing, options.lines)
     reply = await client.call(AGENT_LOG, asked)
     show_json(reply) if options.json else show_verbatim(map(_line, reply.lines))

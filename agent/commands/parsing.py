@@ -30,8 +30,8 @@ class MixingParser(CommandParser):
     """Takes options between the other words too: `cancel survey --json merge`."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Return arguments parsed as people type them, options and others mixed; exit when they
-        make no sense."""
+        """Return arguments parsed as people type them, options and others mixed; raise
+        ``SystemExit`` with 2, after a sentence, when they make no sense."""
         return self.parse_intermixed_args(args, namespace)
 
 
@@ -92,8 +92,8 @@ class CommandLine:
         self.arguments, self.use = arguments, use
 
     def __call__(self, arguments: list[str]) -> int:
-        """Read what was typed behind the command and do it; return the exit code, or exit where it
-        makes no sense."""
+        """Read what was typed behind the command and do it; return its exit code. Raises
+        ``SystemExit`` with 2 where it makes no sense, and with 0 after ``--help``."""
         parser = MixingParser(
             prog=f"{PROGRAM} {self.name}",
             description=self.description,
@@ -113,8 +113,9 @@ def command(
     node: bool = True,
     kind: type[CommandLine] = CommandLine,
 ) -> Callable[[Use], CommandLine]:
-    """Make the function below it the command of this name. ``words`` are examples of it, and the
-    rows of its table besides `--json`; with ``node`` it can be asked of another member, too."""
+    """Return what makes the function below it the command of this name, and enters it into
+    ``KNOWN``. ``words`` are examples of it, and the rows of its table besides `--json`; with
+    ``node`` it can be asked of another member, too."""
     examples = tuple(each for each in words if isinstance(each, str))
     own = tuple(each for each in words if isinstance(each, Argument))
     arguments = (AS_JSON, NODE, *own) if node else (AS_JSON, *own)
@@ -127,8 +128,8 @@ def command(
 
 
 def number_of(name: str, least: int, most: int) -> Callable[[str], int]:
-    """Return what reads a whole number within these bounds, and raises ``ArgumentTypeError`` where
-    it is no such ``name``."""
+    """Return what reads a text as a whole number within these bounds, both included, and raises
+    ``ArgumentTypeError`` where it is no such ``name``."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdecimal() and least <= int(text) <= most):
@@ -139,7 +140,8 @@ def number_of(name: str, least: int, most: int) -> Callable[[str], int]:
 
 
 def misuse(reason: str) -> int:
-    """Print what makes no sense; return the exit code for it."""
+    """Print on standard error what makes no sense, a sentence without its full stop; return the
+    exit code for it."""
     complain(f"{PROGRAM}: {reason}.")
     return exits.MISUSED
 

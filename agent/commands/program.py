@@ -56,7 +56,8 @@ class Written(Struct, frozen=True):
     node=False,
 )
 def new(options: Options) -> int:
-    """Write a new program, over nothing that is there."""
+    """Write a new program into a folder that is empty or not there yet, and print how to go on;
+    return the exit code, that of a failure for a wrong name or folder."""
     folder = options.folder or Path(options.name)
     try:
         written = write_program(folder.expanduser(), options.name)
@@ -102,7 +103,8 @@ class Checked(Struct, frozen=True):
     node=False,
 )
 def check(options: Options) -> int:
-    """Run a program by hand; the exit code is 1 when it failed, or is none."""
+    """Run a program by hand, wait for its end, and print what it says; what it leaves is put into
+    the folder for results. Return the exit code, 1 when it failed, or is none."""
     try:
         read_program(options.folder)
     except FaultsError as error:

@@ -66,8 +66,9 @@ def question(
     node: bool = False,
     bad: Callable[[R], bool] = lambda _: False,
 ) -> CommandLine:
-    """Make a command of what is asked and what the answer is shown by; it fails for a ``bad``
-    one."""
+    """Make a command of one question, and enter it into ``KNOWN``: ``params`` makes what is asked
+    of the options, ``show`` prints the answer, and for a ``bad`` one the exit code is that of a
+    failure. ``words`` and ``node`` are as for ``command``."""
 
     @command(name, description, *words, node=node)
     def run(options: Options) -> int:
@@ -77,7 +78,8 @@ def question(
 
 
 def priority(text: str) -> NamedPriority:
-    """Return a priority as it is typed; raise ``ArgumentTypeError`` when it is none."""
+    """Return a priority as it is typed, low, interactive or a number up to 100; raise
+    ``ArgumentTypeError`` when it is none."""
     names: dict[str, NamedPriority] = {"low": "low", "interactive": "interactive"}
     if text in names:
         return names[text]
@@ -181,7 +183,8 @@ def _show_peers(_: Options, reply: PeersReply) -> None:
 
 
 def clock_told(ahead_ms: int | None) -> str:
-    """Return how a clock goes beside the one here; empty where that is not known."""
+    """Return by how much a clock is ahead of the one here, or behind; "right" below a second, empty
+    where it is not known."""
     if ahead_ms is None:
         return ""
     if abs(ahead_ms) < CLOCK_SHOWN_MS_MIN:

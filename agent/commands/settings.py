@@ -67,7 +67,7 @@ PROCESSOR_WORDS = {
     ),
 )
 def run(options: Options) -> int:
-    """Show the settings of this node, or change those that are given."""
+    """Show the settings of this node, after changing those that are given; return the exit code."""
     told = {name: getattr(options, name, None) for name in ChangeSettings.__struct_fields__}
     given: dict[str, Any] = {
         name: [each for each in value if each] if isinstance(value, list) else value

@@ -57,14 +57,16 @@ def show_json(answer: Struct) -> None:
 
 
 def show_lines(lines: Iterable[str]) -> None:
-    """Print sentences; a terminal breaks none of them in the middle of a word."""
+    """Print each sentence as a line, on a terminal wrapped at its width between words, with a mark
+    in the place of what could steer it."""
     told = [plain(line) for line in lines]
     window = window_of(sys.stdout)
     show_verbatim(told if window is None else wrapped_lines(told, window))
 
 
 def show_verbatim(lines: Iterable[str]) -> None:
-    """Print lines that people copy, or that other programs read, as they are."""
+    """Print lines that people copy, or that other programs read, at once and never wrapped; a mark
+    stands in the place of what could steer a terminal."""
     sys.stdout.writelines(f"{plain(line)}\n" for line in lines)
     sys.stdout.flush()
 
@@ -100,13 +102,15 @@ def show_table(header: Row, rows: Sequence[Row]) -> None:
 
 
 def show_rows(rows: Sequence[T], **columns: Callable[[T], str]) -> None:
-    """Show a table with a row for each of these, of the columns by their names."""
+    """Print a table with a row for each of these and a column for each name, in which ``_`` becomes
+    a blank, with what its function returns for a row."""
     header = [name.replace("_", " ") for name in columns]
     show_table(header, [[cell(row) for cell in columns.values()] for row in rows])
 
 
 def show_text(text: str) -> None:
-    """Print what a program has printed, on a terminal without whatever could steer it."""
+    """Print what a program has printed, as it is and at once; on a terminal with a mark in the
+    place of each character that could steer it."""
     if sys.stdout.isatty():
         text = "".join(each if each in "\n\t" or each.isprintable() else "\ufffd" for each in text)
     sys.stdout.write(text)
@@ -130,8 +134,9 @@ def counted(count: int, thing: str) -> str:
 
 
 def ago(then_ms: int, now_s: float | None = None) -> str:
-    """Return how long ago a moment was, in its largest unit; empty for a moment that is not known
-    (0)."""
+    """Return how long ago a moment was, in its largest unit, or "just now" below a second and for
+    one that is to come; empty for a moment that is not known (0). ``now_s`` is the time now unless
+    given."""
     if not then_ms:
         return ""
     passed_s = (time.time() if now_s is None else now_s) - then_ms / 1000
@@ -146,7 +151,8 @@ class _Because(Speech):
 
 
 def helping(view: NodeView | VolunteeringView, *, helps: bool) -> str:
-    """Return whether a machine helps, and why."""
+    """Return "helps" or "does not help", as ``helps`` says, and behind it why, where the view tells
+    that."""
     verb = "helps" if helps else "does not help"
     because = _Because().say(reason_of(view.why, view.reason))
     return f"{verb}: {because}" if because else verb
@@ -168,7 +174,7 @@ def left(duration_ms: int) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Return a length of time as a clock shows it."""
+    """Return a length of time as a clock shows it, ``m:ss``, or from an hour on ``h:mm:ss``."""
     whole = round(seconds)
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
@@ -184,13 +190,13 @@ def size(count: int) -> str:
 
 
 def moment(then_ms: int) -> str:
-    """Return a moment in the time of this machine, as text."""
+    """Return a moment in the time of this machine, as ``2026-01-31 18:30:00``."""
     return datetime.fromtimestamp(then_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def confirm(question: str) -> bool | None:
-    """Ask a person and tell whether the answer is yes; None when nobody answers. Anything else is
-    asked again."""
+    """Ask a person, wait for a line on standard input, and tell whether the answer is yes; None
+    when the input has ended. Anything but yes or no is asked again."""
     while True:
         sys.stdout.write(f"{plain(question)} (yes/no) ")
         sys.stdout.flush()

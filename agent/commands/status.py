@@ -53,7 +53,8 @@ PRIORITIES = {number: name for name, number in PRIORITY_NAMES.items()}
     argument("--all", action="store_true", help="all workflows, not only the latest"),
 )
 def run(options: Options) -> int:
-    """Show this machine and its workflows, or the tasks of one."""
+    """Show this machine and its latest workflows, or with ``--all`` more of them, or all tasks of
+    the one that is named; return the exit code."""
     if options.workflow:
         return _workflow(options)
     return ask(options, STATUS, Status(limit=LATEST_MAX if options.all else LATEST), _show_node)
@@ -126,7 +127,8 @@ class Shown(Struct, frozen=True):
 )
 @with_client
 def show(options: Options, client: BlockingClient) -> int:
-    """Show one task with all that is known of it."""
+    """Show one task with all that is known of it: where it is, what it makes, and every run of it;
+    return the exit code."""
     story = client.call(WHY, Why(options.task))
     runs = client.call(RUNS, Runs(task=story.task.task))
     if options.json:

@@ -90,7 +90,9 @@ def _setting(text: str) -> tuple[str, str]:
 )
 @with_loop
 async def run(options: Options, client: Client) -> int:
-    """Submit a workflow."""
+    """Submit a workflow, or in a dry run show where it could run; with ``--wait`` wait until it has
+    ended. Return the exit code, that of a failure for a file with faults, which are printed, or
+    that cannot be read."""
     source = "what was read" if options.file == "-" else options.file
     try:
         workflow = await _workflow(options, client)
@@ -218,7 +220,8 @@ def _told(submitted: Submitted) -> list[str]:
 
 
 def show_plan(reply: PlanReply) -> None:
-    """Show the faults of a dry run, or where each task could run and when all of it would end."""
+    """Print the faults of a dry run, or, without any, where each task could run, what would keep it
+    waiting, and when all of it would end."""
     if reply.faults:
         show_lines(reply.faults)
         return

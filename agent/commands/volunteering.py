@@ -114,7 +114,8 @@ def _length(text: str) -> float:
 )
 @with_loop
 async def volunteering(options: Options, client: Client) -> int:
-    """Show whether this machine helps, or set its rules."""
+    """Show whether this machine helps, why and by which rules, after changing those rules that the
+    options give; return the exit code."""
     view = await client.call(VOLUNTEERING, Volunteering())
     rules = _changed(view.rules, options)
     if rules != view.rules:
@@ -192,7 +193,8 @@ def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
     argument("--finish", action="store_true", help="let what runs now end first"),
 )
 def pause(options: Options) -> int:
-    """Pause this machine, for a while or until somebody resumes."""
+    """Pause this machine for the time that is given, or until somebody resumes, with ``--finish``
+    after what runs now; show what holds then, and return the exit code."""
     tomorrow = options.length == 0.0
     wanted = Pause(None if tomorrow else options.length, tomorrow, options.finish)
     return ask(options, PAUSE, wanted, _show_state)

@@ -31,8 +31,9 @@ TOLD = (TaskState.TERMINATED, TaskState.ABORTED, TaskState.CANCELLED)
 async def bundles(
     client: Client, after: Position | None, tick_s: float = TICK_S
 ) -> AsyncGenerator[list[Event], None]:
-    """Yield events after a position in bundles, one for each tick at most; raise what
-    ``Client.events`` raises."""
+    """Yield the events after a position (None: from now on) in bundles: what comes within
+    ``BUNDLE_S`` of a first one, or an empty bundle when none has come for ``tick_s``. It goes on
+    until it is closed, or raises what ``Client.events`` raises."""
     arrived: asyncio.Queue[Event | BaseException] = asyncio.Queue(10_000)
     reading = asyncio.create_task(_gather(client.events(after), arrived))
     try:
@@ -80,7 +81,7 @@ async def lasting_bundles(
 ) -> AsyncGenerator[list[Event] | None, None]:
     """Yield bundles of events like ``bundles``, over restarts of the agent, which numbers its
     events anew then, and for who lags. None: some are lost, and what is shown is to be read again;
-    the events after that follow."""
+    the events after that follow. Raises other ``ClientError`` than for lost events."""
     while True:
         try:
             async with aclosing(bundles(client, after)) as coming:
@@ -94,8 +95,8 @@ async def lasting_bundles(
 async def follow_until(
     client: Client, method: Method[P, R], params: P, over: Callable[[R], bool]
 ) -> R:
-    """Ask a question, and again whenever something has happened, until ``over`` says that its
-    answer is final; return that."""
+    """Ask a question, and again after each bundle of events, at least every ``TICK_S``, until
+    ``over`` says that its answer is final; return that. Raises ``ClientError``."""
     answer = await client.call(method, params)
     if over(answer):
         return answer
@@ -108,8 +109,9 @@ async def follow_until(
 
 
 async def wait_for(client: Client, name: str, position: Position, *, as_json: bool = False) -> int:
-    """Wait until the workflow has ended and show how far it is meanwhile; return the exit code,
-    which tells whether it finished."""
+    """Wait until the workflow has ended and show how far it is, from the events after ``position``
+    on, and at last how it stands; with ``as_json`` only that. Return the exit code, which tells
+    whether it finished."""
     followed = Followed(client, await _read(client, name))
     await _follow(followed, position, as_json=as_json, bar=on_terminal() and not as_json)
     show_json(followed.now) if as_json else show_lines([counts_told(followed.now)])
@@ -194,7 +196,8 @@ def _worth_telling(happening: Happening) -> str:
 
 
 def ending(moved: TaskMoved) -> str:
-    """Return what has become of a task, where, and why if nothing came of it."""
+    """Return a sentence of what has become of a task, where, and why, where a reason is told and
+    says more than that it was cancelled."""
     where = f" on {moved.host}" if moved.host else ""
     plainly = isinstance(reason_of(moved.why, moved.reason), Cancelled)  # as the state says
     why = f": {moved.reason}" if moved.reason and not plainly else ""

@@ -44,7 +44,8 @@ REDRAWN_PER_S = 4
 )
 @with_loop
 async def run(options: Options, client: Client) -> int:
-    """Show what goes on until Ctrl-C, or until the one workflow has ended."""
+    """Show what goes on, redrawn on a terminal, else line by line, until Ctrl-C or until the one
+    workflow has ended; return the exit code, which then tells how it ended."""
     first = await client.call(STATUS, Status(limit=WORKFLOWS_MAX))
     name = ""
     if options.workflow:
@@ -84,7 +85,8 @@ class _View:
         self._last: RenderableType = Text()
 
     async def drawn_again(self) -> RenderableType:
-        """Return the view as it is now, or as it was last while the agent does not answer."""
+        """Ask the agent and return the view as it is now; while the agent is away, as it was last,
+        and note in ``stale`` which it is. Raise any other ``ClientError``."""
         try:
             self._last = await self.drawn()
             self.stale = False
@@ -93,8 +95,8 @@ class _View:
         return self._last
 
     async def drawn(self) -> RenderableType:
-        """Ask the agent and return the view as it is now; raise ``ClientError`` when it does not
-        answer."""
+        """Ask the agent and return the view as it is now; of one workflow, note whether it is over
+        and the exit code. Raise ``ClientError`` when the agent refuses or does not answer."""
         if self._name:
             return self._tasks(
                 await self._client.call(SHOW, Show(self._name, limit=TASKS_READ_MAX))

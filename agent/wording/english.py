@@ -288,7 +288,8 @@ HOW_TO_JOIN = (
 
 
 def sent_away(flock: str) -> str:
-    """Return what a person has to do at a machine that does not belong any more."""
+    """Return a sentence of what a person has to do at a machine that was expelled from this
+    flock."""
     return (
         f"this machine was sent away from {flock}: leave the flock (`wingbeat flock leave`) and "
         f"join again with a new invitation"

@@ -28,12 +28,14 @@ HOSTS = ("host", "left", "before")
 
 
 def run_id(run: Run) -> str:
-    """What clients call a run: generation, attempt and the beginning of its machine's id."""
+    """Return what clients call a run: generation, attempt and the beginning of its machine's id."""
     return f"{run.generation}.{run.attempt}.{run.host[:HOST_LETTERS]}"
 
 
 def named(reason: Reason, table: Table, name_of: Callable[[NodeId], str] = str) -> Reason:
-    """Return the reason with names in the places of ids, as clients know tasks and machines."""
+    """Return the reason, and those inside it, with names in the places of ids: of tasks as this
+    table has them, of machines as ``name_of`` says. Tasks that are not in the table keep their
+    ids."""
     names: dict[str, object] = {}
     for field in reason.__struct_fields__:
         value = getattr(reason, field)
@@ -47,8 +49,8 @@ def named(reason: Reason, table: Table, name_of: Callable[[NodeId], str] = str) 
 
 
 def why_ended(run: Run) -> Reason:
-    """Return why the task did not end with this run; ``NO_REASON`` while it goes on, or where it
-    succeeded."""
+    """Return why the task did not end with this run, with machines and tasks by their ids;
+    ``NO_REASON`` while it goes on, or where it succeeded."""
     match run.phase:
         case Failed(text) | Evicted(text) | Yielded(text):
             kind: Any = type(run.phase).__name__

@@ -52,12 +52,12 @@ PLACES: dict[str, dict[str, str]] = {
 
 
 def megabytes(count: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Return a number of bytes as people read it, in whole MB, below one in whole kB."""
     return f"{count / 1_000_000:,.0f} MB" if count >= 1_000_000 else f"{count / 1_000:,.0f} kB"
 
 
 def long(seconds: float) -> str:
-    """Return a length of time, roughly: 12 s, 5 min, 3 h, 2 days."""
+    """Return a length of time, roughly: 12 s, 5 min, 3 h, 2 days; 0 s for one below nothing."""
     if seconds < 90:
         return f"{max(0, round(seconds))} s"
     if seconds < 90 * 60:
@@ -68,7 +68,8 @@ def long(seconds: float) -> str:
 
 
 def moment(at_s: float, now_s: float, zone: tzinfo | None) -> str:
-    """Return a moment of the local clock as text, with its day where that is not today; ``second N``
+    """Return a moment of the local clock (``zone``, if given) as text: the time of day, and the
+    weekday before it within the coming week, else the date, where that is not today; ``second N``
     for one that no calendar holds, as another machine may tell it."""
     try:
         at, now = datetime.fromtimestamp(at_s, zone), datetime.fromtimestamp(now_s, zone)
@@ -83,7 +84,7 @@ def moment(at_s: float, now_s: float, zone: tzinfo | None) -> str:
 
 
 def listed(names: tuple[str, ...]) -> str:
-    """Return names as they stand in a sentence: a, b and c."""
+    """Return names as they stand in a sentence: a, b and c; empty for none."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -101,7 +102,8 @@ class Speech:
         self._zone, self.machine, self.task = zone, machine, task
 
     def say(self, reason: Reason | None) -> str:
-        """The sentence of a reason; one without a type as it was worded where it arose."""
+        """Return the sentence of a reason: empty for None, and for one without a type as it was
+        worded where it arose. Raises ``KeyError`` for a type that has no sentence."""
         if reason is None:
             return ""
         if isinstance(reason, Opaque):
@@ -110,7 +112,8 @@ class Speech:
         return self.filled(SENTENCES[key], self._values(reason)).strip()
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
-        """A sentence with its values; ``%n`` is how many."""
+        """Return a sentence with its values in their places; ``%n`` is ``count``, and ``(s)``
+        beside it is there for several. Raises ``KeyError`` where a place has no value."""
         count = values.get("count")
         if "%n" in template:
             template = template.replace("%n", str(count)).replace("(s)", "" if count == 1 else "s")
@@ -119,107 +122,109 @@ class Speech:
     # -- how values are said -----------------------------------------------------------------------
 
     def length(self, since_ms: int) -> str:
-        """The time that has passed since a moment."""
+        """Return the time that has passed since a moment."""
         return long((self.now_ms - since_ms) / 1000)
 
     def moment(self, at_ms: int) -> str:
-        """A moment of the local clock."""
+        """Return a moment of the local clock."""
         return moment(at_ms / 1000, self.now_ms / 1000, self._zone)
 
     def size(self, size_mb: int) -> str:
-        """How much memory or disk."""
+        """Return how much memory or disk that is."""
         return f"{size_mb} MB"
 
     def amount(self, count: int) -> str:
-        """How many bytes."""
+        """Return how many bytes that is."""
         return megabytes(count)
 
     def listed(self, names: Iterable[str]) -> str:
-        """Names in a row."""
+        """Return names in a row."""
         return listed(tuple(names))
 
     def word(self, text: str) -> str:
-        """A word or part of a sentence that is the same wherever it stands."""
+        """Return a word or part of a sentence that is the same wherever it stands; here it is as
+        given."""
         return text
 
     def beginning(self, reason: Reason | None) -> str:
-        """A reason that begins its sentence."""
+        """Return a reason that begins its sentence."""
         text = self.say(reason)
         return text[:1].upper() + text[1:]
 
     def every(self, reasons: tuple[Reason, ...]) -> str:
-        """Several reasons, each once."""
+        """Return the sentences of several reasons in a row, each once."""
         return "; ".join(dict.fromkeys(map(self.say, reasons)))
 
     def sight(self, kind: str) -> str:
-        """What a blind source does not see."""
+        """Return what a blind source does not see."""
         return self.word(SIGHTS.get(kind, kind))
 
     def source(self, kind: str) -> str:
-        """What a source is called."""
+        """Return what a source is called."""
         return self.word(SOURCES.get(kind, kind))
 
     def way(self, by: str) -> str:
-        """In which way a source sees."""
+        """Return in which way a source sees; empty where that is not told."""
         return self._clause("by", way=by) if by else ""
 
     def load(self, percent: int | None) -> str:
-        """How busy others keep the processor, where that is seen."""
+        """Return how busy others keep the processor; empty where that is not seen."""
         return "" if percent is None else self._clause("load", load_percent=percent)
 
     def last_error(self, error: str) -> str:
-        """What a program said last, where it said anything."""
+        """Return what a program said last; empty where it said nothing."""
         return self._clause("last", error=error) if error else ""
 
     def said(self, last: str) -> str:
-        """The line that a program printed last, where it printed one."""
+        """Return the line that a program printed last; empty where it printed none."""
         return self._clause("said", last=last) if last else ""
 
     def scarce(self, left_bytes: int) -> str:
-        """How full the disk was, where that may be why."""
+        """Return how full the disk was, where that may be why; else empty."""
         return self._clause("scarce", left=self.amount(left_bytes)) if left_bytes else ""
 
     def several(self, names: tuple[str, ...]) -> str:
-        """Names in a row, of many only the first."""
+        """Return names in a row; of more than ``NAMED_MAX`` only the first, and how many others
+        there are."""
         if len(names) <= NAMED_MAX:
             return self.listed(names)
         shown = names[: NAMED_MAX - 1]
         return self.listed((*shown, self._clause("others", count=len(names) - len(shown))))
 
     def run(self, hosts: tuple[str, ...]) -> str:
-        """The verb of one machine or of several."""
+        """Return the verb of one machine or of several."""
         return "runs" if len(hosts) == 1 else "run"
 
     def them(self, programs: tuple[str, ...]) -> str:
-        """The pronoun of one program or of several."""
+        """Return the pronoun of one program or of several."""
         return "it" if len(programs) == 1 else "them"
 
     def command(self, programs: tuple[str, ...]) -> str:
-        """The programs as they are typed."""
+        """Return the programs as they are typed, only the first of many."""
         return " ".join(programs[:NAMED_MAX])
 
     def because(self, reason: Reason | None) -> str:
-        """Why something came to be so, where that is told."""
+        """Return why something came to be so; empty where that is not told."""
         return "" if reason is None else self._clause("because", why=self.say(reason))
 
     def on(self, host: str) -> str:
-        """The machine on which something is so, where there is one."""
+        """Return the machine on which something is so; empty where there is none."""
         return self._clause("on", host=host) if host else ""
 
     def no_longer_on(self, host: str) -> str:
-        """The machine on which something was so, where that was another."""
+        """Return the machine on which something was so; empty where that was no other."""
         return self._clause("left", host=host) if host else ""
 
     def state(self, state: str) -> str:
-        """The state of a task."""
+        """Return the state of a task, in words."""
         return state
 
     def event(self, event: str) -> str:
-        """What happened in the flock."""
+        """Return what happened in the flock."""
         return self.word(EVENTS.get(event, event))
 
     def open_end(self, open_ended: bool) -> str:
-        """That a pause has no end yet."""
+        """Return that a pause has no end yet; empty where it has one."""
         return self._clause("until") if open_ended else ""
 
     # -- inside ------------------------------------------------------------------------------------
@@ -239,5 +244,5 @@ class Speech:
 
 
 def english(reason: Reason) -> str:
-    """A reason in English, now and here, for whoever knows no reasons."""
+    """Return a reason in English, as it is said now and here, for whoever knows no reasons."""
     return Speech().say(reason)

@@ -47,7 +47,8 @@ class Fault:
         return worded(self.said, translated)
 
     def sentence(self, translated: Translate = str) -> str:
-        """Return the fault as compilers write it, so that editors jump to the place."""
+        """Return ``file:line:column: what is wrong``, which editors jump to, or ``file: …`` for one
+        of the file as a whole; in the language of a catalogue, without one in English."""
         line, column = self.place
         where = f":{line}:{column}" if line else ""
         return f"{self.file}{where}: {self.words(translated)}"
@@ -70,8 +71,8 @@ class Faults:
         self.take(Fault(self.file, place, hinted(wrong, hint) if hint else wrong))
 
     def take(self, fault: Fault) -> None:
-        """Add a fault, perhaps of another file. One that is there already changes nothing; beyond
-        the limit faults are only counted."""
+        """Add a fault, perhaps of another file. One with the same sentence changes nothing; beyond
+        ``FAULTS_MAX`` they are only counted, each time anew."""
         sentence = fault.sentence()
         if sentence in self._found:
             return
@@ -81,8 +82,8 @@ class Faults:
             self._more += 1
 
     def listing(self) -> tuple[Fault, ...]:
-        """Return all faults from the top of the file to its end; the last one says how many more
-        there were."""
+        """Return the faults from the top of the file to its end, those of the file as a whole
+        first. If more were found than are kept, a last one says how many more."""
         found = sorted(self._found.values(), key=lambda fault: fault.place)
         if self._more:
             more = said("and {count} more faults", count=self._more)
@@ -90,13 +91,13 @@ class Faults:
         return tuple(found)
 
     def hint(self, word: str, known: Iterable[str]) -> Phrase | None:
-        """Return ``did you mean this?`` for the next fault; None when nothing is near, or that
-        fault will not be listed."""
+        """Return ``did you mean …?`` with the known names near this word; None when none is near,
+        or when the list is full and the next fault will not be in it."""
         return None if len(self._found) >= FAULTS_MAX else near(word, known)
 
     def hint_or_all(self, word: str, known: Iterable[str]) -> Phrase | None:
-        """Return the hint of ``hint``, else one that lists all names if they are few; None when
-        they are many."""
+        """Return the hint of ``hint``, else one that lists all known names; None when there are
+        none or more than ``LISTED_NAMES_MAX``, or when the next fault will not be listed."""
         names = list(dict.fromkeys(known))
         hint = self.hint(word, names)
         if hint or len(self._found) >= FAULTS_MAX or not 0 < len(names) <= LISTED_NAMES_MAX:
@@ -128,7 +129,8 @@ class FaultsError(Exception):
 
 
 def shown(text: str) -> str:
-    """Return a text that somebody wrote in quotes, on one line and cut if it is long."""
+    """Return a text that somebody wrote, in quotation marks and on one line; what goes beyond
+    ``SHOWN_CHARACTERS_MAX`` is cut and becomes an ellipsis."""
     flat = " ".join(text.split())
     if len(flat) > SHOWN_CHARACTERS_MAX:
         flat = flat[: SHOWN_CHARACTERS_MAX - 1] + "…"
@@ -136,8 +138,8 @@ def shown(text: str) -> str:
 
 
 def sendable(submit: Submit, faults: Faults) -> Submit | None:
-    """Return the request as a node will read it; None, and a fault, where a node would refuse
-    to."""
+    """Return the request as a node will read it, encoded and decoded once; None, and a fault of the
+    file as a whole, where a node would refuse to read it."""
     try:
         return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
     except UnicodeError as error:

@@ -45,7 +45,7 @@ class Word(str):
 
     @classmethod
     def at(cls, place: Place, text: str) -> Word:
-        """Return this text as a word that was written there."""
+        """Return this text as a word whose ``place`` is this one."""
         word = cls(text)
         word.place = place
         return word
@@ -62,8 +62,8 @@ class Kind(Protocol):
 
 
 def scalar(node: Node, what: What, wanted: Value, faults: Faults) -> Scalar | None:
-    """Return the single value that is wanted here; None, and a fault, where it is none. Of what
-    refers to something missing nothing more is told."""
+    """Return the node if it is a single value that is not empty; None, and a fault that says what
+    is ``wanted``, if not. Of one that refers to something missing nothing more is told."""
     if isinstance(node, Scalar) and node.void:
         return None
     if isinstance(node, Scalar) and not node.empty:
@@ -80,14 +80,16 @@ def scalar(node: Node, what: What, wanted: Value, faults: Faults) -> Scalar | No
 def must_be(
     what: What, wanted: Value, given: What, place: Place, faults: Faults, hint: Phrase | None = None
 ) -> None:
-    """Add the fault that something else is ``wanted`` at this place than what was ``given``."""
+    """Add the fault that ``what`` must be what is ``wanted`` at this place and not what is
+    ``given``; the hint says what was probably meant."""
     faults.at(place).said(
         "{owner} must be {wanted}, not {given}", owner=what, wanted=wanted, given=given, hint=hint
     )
 
 
 def too_many(what: What, most: int, count: int, place: Place, faults: Faults) -> None:
-    """Add the fault that there is more of something than there may be."""
+    """Add the fault that ``what`` has ``count`` entries and may have at most ``most``; the caller
+    has counted them."""
     faults.at(place).said(
         "{name} has at most {most} entries, and this has {given}", name=what, most=most, given=count
     )
@@ -115,7 +117,9 @@ class Single(ABC):
         return self.wanted, None
 
     def read(self, node: Node, what: What, faults: Faults) -> Any | None:
-        """Return the value; None, and a fault, where it does not fit."""
+        """Return the value; None, and a fault, where there is none, it does not fit, or readers of
+        YAML take it for different numbers. Of one that refers to something missing nothing more is
+        told."""
         found = scalar(node, what, self.wanted, faults)
         if found is None or (isinstance(self, Whole | Amount) and ambiguous(found, what, faults)):
             return None
@@ -145,7 +149,9 @@ class Text(Single):
         return Word.at(found.place, found.text) if fits else None
 
     def read(self, node: Node, what: What, faults: Faults) -> Any | None:
-        """Return the text; None, and a fault, where it is none that fits, or is too long."""
+        """Return the text, which knows its place; None, and a fault, where it does not fit, is too
+        long or no single value. An empty one in quotation marks fits only where ``empty`` says
+        so."""
         if self.empty and isinstance(node, Scalar) and node.text == "" and not node.plain:
             return Word.at(node.place, "")
         if isinstance(node, Scalar) and len(node.text) > self.characters_max and not node.void:
@@ -303,8 +309,9 @@ class Several:
     once: bool = False
 
     def read(self, node: Node, what: What, faults: Faults) -> tuple[Any, ...] | None:
-        """Return the values that could be read, with faults for the others; one alone is a list of
-        one where that is allowed. None, and a fault, where it is no list or too long."""
+        """Return the values that could be read, with faults for the others; with ``once`` one that
+        is repeated stays and is a fault. Nothing is an empty list, one value a list of one where
+        ``alone`` allows it. None, and a fault, where it is no list or has more than ``most``."""
         if isinstance(node, Scalar) and node.empty:
             return ()
         if not isinstance(node, Sequence):
@@ -327,7 +334,8 @@ class Several:
         return tuple(values)
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of a list, and of one item where it may stand alone."""
+        """Return the JSON Schema of a list, and of one item where it may stand alone.
+        ``variables``: ``${name}`` may stand for a single value."""
         item = self.kind.schema(variables=variables)
         several = {"type": "array", "items": item, "maxItems": self.most}
         return {"anyOf": [several, item]} if self.alone else several
@@ -361,8 +369,9 @@ class Either:
 
 
 def ambiguous(found: Scalar, what: What, faults: Faults) -> bool:
-    """Tell whether this is a number to one reader of YAML and another number, or none, to the next;
-    then add a fault. ``what`` is empty where the author has no name for it."""
+    """Tell whether this is a whole number with zeros in front or with underscores, which readers of
+    YAML understand differently; then add a fault that says how to write it. ``what`` is empty where
+    the author has no name for it."""
     text = found.text
     plain = text.replace("_", "")
     if _LEADING_ZERO.fullmatch(text):

@@ -58,8 +58,9 @@ class LocalFiles:
         return Dataset(placeholder)
 
     def named(self, word: Word, *, inside: bool = False) -> tuple[Path, ...]:
-        """Return the files and folders that a name or pattern means, or with ``inside`` the files
-        of a folder; empty, and a fault, where there are none."""
+        """Return the files and folders that a name or pattern means, sorted, or with ``inside``
+        what lies in the folder that is named. Empty, and a fault, where there is none; links that
+        lead out, and what goes beyond ``FILES_MAX``, are left out, with faults."""
         key = f"{inside}{word}"
         if key not in self._found:
             self._found[key] = self._look(word, inside)
@@ -73,7 +74,8 @@ class LocalFiles:
         return found[:FILES_MAX]
 
     def one(self, word: Word) -> Path | None:
-        """Return the path of the file that is meant; None, and a fault, where it is not there."""
+        """Return the path of the file or folder of this name, which is never a pattern; None, and a
+        fault, where it is not there."""
         path = self.folder / word
         if _exists(path):
             return path
@@ -146,15 +148,16 @@ class LocalFiles:
 
     def relative(self, path: Path) -> str:
         """Return the path as the file's author would write it: from the folder of the file if it is
-        below it."""
+        below it, else as it is; with ``/`` on every system."""
         try:
             return path.relative_to(self.folder).as_posix()
         except ValueError:
             return path.as_posix()
 
     def text(self, word: Word, characters_max: int, place: Place) -> str | None:
-        """Return what is in a text file; None, and a fault, where it is missing, too long or no
-        text."""
+        """Return what is in a text file in UTF-8; None, and a fault, where it is missing, cannot be
+        read, is no text or has more than ``characters_max``. A missing one is told at its word, all
+        else at ``place``."""
         path = self.one(word)
         if path is None:
             return None

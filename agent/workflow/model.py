@@ -41,7 +41,8 @@ class KnownProgram:
 
     @classmethod
     def of(cls, described: ProgramDescription) -> KnownProgram:
-        """Return what a program's own description tells."""
+        """Return what a program's own description tells: its outputs (None where it names none),
+        how long it usually takes, and its requirements. ``published`` stays None."""
         expected_s = described.expected_ms / 1000
         return cls(described.outputs or None, expected_s, described.requirements)
 

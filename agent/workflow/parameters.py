@@ -29,8 +29,9 @@ XML_ROOT, XML_ITEM = "parameters", "item"
 
 
 def parameters_text(node: Node, form: str, faults: Faults) -> str:
-    """Return these values as the text that a program gets, as XML, arguments or JSON; a single
-    value as it is. What cannot be written so becomes a fault."""
+    """Return these values as the text that a program gets: a single value as it is, others in the
+    form ``xml`` or ``arguments``, for any other word as JSON. What cannot be written so becomes a
+    fault, and the text lacks it or is not to be trusted."""
     if isinstance(node, Scalar):
         return "" if node.empty else node.text
     if form == "xml":
@@ -41,8 +42,8 @@ def parameters_text(node: Node, form: str, faults: Faults) -> str:
 
 
 def plain_value(node: Node, faults: Faults) -> Any:
-    """Return the values of a node as JSON has them; a word that readers of YAML understand
-    differently is a fault."""
+    """Return the values of a node as JSON has them; whatever is in quotation marks is a text. A
+    word that readers of YAML understand differently is a fault, and a text too."""
     match node:
         case Scalar():
             return _single(node, faults)

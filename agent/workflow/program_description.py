@@ -81,8 +81,8 @@ class ProgramDescription:
 
 
 def script_description(name: str, script: str) -> str:
-    """Return the text of a ``program.yaml`` that runs this script, with the interpreter that its
-    ending tells."""
+    """Return the text of a ``program.yaml`` that runs this script by the interpreter that its
+    ending tells, or by itself where that tells none. No file is opened or written."""
     first = {".py": "{python}", ".sh": "sh", ".js": "node", ".pl": "perl", ".rb": "ruby"}
     first |= {".r": "Rscript", ".bat": "cmd", ".cmd": "cmd", ".ps1": "powershell"}
     interpreter = first.get(Path(script).suffix.lower(), "")

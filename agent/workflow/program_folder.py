@@ -12,8 +12,8 @@ OTHER_NAMES = ("program.yml", "program.json", "Program.yaml", "program.toml")
 
 
 def read_program(folder: Path) -> ProgramDescription:
-    """Read the description of the program in a folder. Raises ``FaultsError`` with all that is
-    wrong at once."""
+    """Return the description of the program in a folder, from ``program.yaml`` or ``program.xml``.
+    Raises ``FaultsError`` with all that is wrong at once, also where there is neither or both."""
     from agent.workflow.program_xml import read_program_xml
     from agent.workflow.program_yaml import read_program_yaml
 
@@ -27,8 +27,8 @@ def read_program(folder: Path) -> ProgramDescription:
 
 
 def description_file(folder: Path) -> Path:
-    """Return the path of the one description in a folder. Raises ``FaultsError`` where there is
-    none, or two."""
+    """Return the path of ``program.yaml`` or ``program.xml`` in a folder, not read yet. Raises
+    ``FaultsError`` where there is neither or both, or no such folder."""
     wanted, older = folder / PROGRAM_YAML, folder / PROGRAM_XML
     if wanted.is_file() and older.is_file():
         both = said("{name} is beside it: remove the one that does not hold", name=PROGRAM_YAML)

@@ -42,8 +42,9 @@ NTH_MAX = 10_000
 
 
 def read_program_xml(path: Path, faults: Faults) -> ProgramDescription | None:
-    """Return the program that a file describes; None where it cannot be read. Whatever is wrong
-    goes to the faults."""
+    """Return the program that a file describes; None, and a fault, where it cannot be read, is too
+    large, no XML, not a ``<task>``, or has no ``<name>``. All else that is wrong goes to the
+    faults, beside the program."""
     data = read_bytes(path, faults, DESCRIPTION_BYTES_MAX)
     if data is None:
         return None

@@ -58,7 +58,9 @@ PROGRAM_FILE = Record(
 
 
 def read_program_yaml(path: Path, faults: Faults) -> ProgramDescription | None:
-    """Return the program that a file describes, or None; whatever is wrong goes to the faults."""
+    """Return the program that a file describes, with defaults in the place of fields that are
+    missing or wrong; None where it cannot be read or is no mapping. Whatever is wrong goes to the
+    faults."""
     node = read_yaml_file(path, faults, DESCRIPTION_BYTES_MAX)
     if node is None:
         return None
@@ -98,7 +100,8 @@ def _given(node: Node) -> Node:
 
 
 def wrong_name(name: str) -> Phrase | None:
-    """Return why a program cannot be called so; None when it can."""
+    """Return why a program cannot be called so, too long for example or with blanks in it; None
+    when it can."""
     if not 0 < len(name) <= NAME_LENGTH_MAX:
         return said("a name has 1 to {most} characters", most=NAME_LENGTH_MAX)
     if not name.isprintable() or any(letter.isspace() or letter in "@/\\" for letter in name):

@@ -55,7 +55,8 @@ class ProgramsBeside:
         return list(self._places)
 
     def report_unused(self, used: set[str]) -> None:
-        """Add a fault for each program that no task uses, for it would be published for nothing."""
+        """Add a fault for each program that is listed, right or wrong, and not in ``used``: it
+        would be published for nothing."""
         for name, word in self._places.items():
             if name not in used:
                 self._faults.at(word.place).said(
@@ -128,8 +129,8 @@ def _has_windows_line_ends(path: Path) -> bool:
 
 
 def describe_script(name: str, path: Path, outputs: tuple[str, ...]) -> str:
-    """Return the text of the description that is published with a script, with the outputs that its
-    author named."""
+    """Return the text of the description that is published with a script: its name, the command for
+    its ending, and the outputs that its author named, if any. The script is not opened."""
     text = script_description(name, path.name)
     if outputs:
         text += f"outputs: {json.dumps(list(outputs), ensure_ascii=False)}\n"

@@ -76,8 +76,9 @@ class Description:
 
 
 def describe(path: Path, asked: Asked, data: bytes | None = None) -> Description:
-    """Read a file once, or these bytes as what would be in it; return its variables and either its
-    workflow or its faults, for whoever shows both. Nothing is raised."""
+    """Read a file once, or ``data`` as what would be in it (an ``.xml`` file is read in any case);
+    return its variables, of which XML has none, and either its workflow or its faults, for whoever
+    shows both. Faults are not raised, also where the file cannot be read."""
     if path.suffix.lower() == ".xml":
         from agent.workflow.xml_workflow import read_xml_workflow
 
@@ -102,8 +103,9 @@ def describe(path: Path, asked: Asked, data: bytes | None = None) -> Description
 
 
 def read_workflow_file(path: Path, asked: Asked, data: bytes | None = None) -> Workflow:
-    """Return the workflow in a YAML or ``.xml`` file, or that these bytes would be in it. Raises
-    ``FaultsError`` with all that is wrong."""
+    """Return the workflow in a YAML or ``.xml`` file; with ``data``, the one that these bytes would
+    be in the YAML file. Raises ``FaultsError`` with all that is wrong, also where the file cannot
+    be read."""
     found = describe(path, asked, data)
     if found.workflow is None:
         raise FaultsError(found.faults)
@@ -123,7 +125,8 @@ class _Reader:
         self._links = 0
 
     def workflow(self) -> Workflow | None:
-        """Return the whole workflow; None where there are faults."""
+        """Return the whole workflow, with those programs beside the file that it uses; None where
+        anything is wrong with the file, found now or before."""
         templates = self._templates()
         used = self._used_programs(templates.values())
         self._programs.report_unused(used)
@@ -350,7 +353,8 @@ def _expected_s(given: float | None, known: KnownProgram | None) -> float:
 
 def joint_requirements(own: Requirements, known: KnownProgram | None) -> Requirements:
     """Return what the task and its program ask for together: a word of the task goes before one of
-    the program, the larger number counts, tags add up."""
+    the program, the larger number counts, tags add up. Of a program that is not known nothing is
+    added."""
     if known is None or known.requirements == Requirements():
         return own
     needs = known.requirements
@@ -365,7 +369,8 @@ def joint_requirements(own: Requirements, known: KnownProgram | None) -> Require
 
 
 def limits_of(values: Values | None) -> Limits:
-    """Return the limits as a client says them; those that are not given stay at their defaults."""
+    """Return the limits as a client says them, memory and disk in whole MB, rounded up; those that
+    are not given are 0, so that the program or the machine says them."""
     if values is None:
         return Limits()
     return Limits(

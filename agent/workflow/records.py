@@ -68,8 +68,8 @@ class Record:
 
     def read(self, node: Node, what: What, faults: Faults) -> Values | None:
         """Return the fields that are there and could be read; None, and a fault that calls the node
-        ``what``, where it is no mapping. A field that is wrong, unknown or missing is a fault
-        too."""
+        ``what``, where it is no mapping. A field that is wrong or unknown is a fault too, and a
+        required one that is missing."""
         if not isinstance(node, Mapping):
             must_be(what, said("a mapping"), kind_of(node), node.place, faults)
             return None
@@ -84,8 +84,8 @@ class Record:
     def read_entry(
         self, values: Values, name: str, place: Place, node: Node, faults: Faults
     ) -> None:
-        """Read one field into ``values``; it stays out, with a fault, where it is wrong or
-        unknown."""
+        """Read one field into ``values``, with its place and node also where its value is wrong,
+        which is a fault. An unknown field is a fault and leaves ``values`` as it was."""
         found = self.field(name)
         if found is None:
             known = (each.name for each in self.fields)
@@ -103,7 +103,8 @@ class Record:
             values.values[name] = value
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of an object with these fields and nothing else."""
+        """Return the JSON Schema of an object with these fields and no others, the required ones
+        named. ``variables``: ``${name}`` may stand for single values."""
         told: Schema = {
             "type": "object",
             "additionalProperties": False,
@@ -128,8 +129,9 @@ class Named:
     characters_max: int = 64
 
     def read(self, node: Node, what: What, faults: Faults) -> dict[Word, Any] | None:
-        """Return the values by name, without those that are wrong; None, and a fault, where it is
-        no mapping or too long. The names know where they stand."""
+        """Return the values by their names, which know where they stand; without those whose name
+        or value is wrong, each of them a fault. None, and a fault, where it is no mapping or has
+        more entries than ``most``."""
         if not isinstance(node, Mapping):
             given = kind_of(node)
             faults.at(node.place).said(
@@ -157,7 +159,8 @@ class Named:
         return 0 < len(name) <= self.characters_max and bool(re.fullmatch(self.name, name))
 
     def schema(self, *, variables: bool = False) -> Schema:
-        """Return the JSON Schema of an object with such names and values."""
+        """Return the JSON Schema of an object with at most ``most`` such names and values.
+        ``variables``: ``${name}`` may stand for single values."""
         return {
             "type": "object",
             "additionalProperties": False,

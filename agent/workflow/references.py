@@ -35,8 +35,8 @@ class Reference:
 
 
 def input_reference(given: object, faults: Faults) -> Reference | None:
-    """Return the input that a word or a mapping refers to; None where it is neither. What is wrong
-    with it is a fault already, or becomes one."""
+    """Return what a word or a mapping refers to, not looked up yet. None for a word that cannot be
+    read, which becomes a fault, and for a mapping without a task, of which that was told."""
     if isinstance(given, Values):
         task, output = given.get("task"), given.get("output", "")
         workflow = str(given.get("workflow", ""))
@@ -75,8 +75,9 @@ class Links:
                 self._owners.update(dict.fromkeys(self._runs[name], name))
 
     def inputs(self, reference: Reference, own: Template, run: int) -> list[Input]:
-        """Return the inputs that a reference means for one run of its task; empty, and a fault,
-        where it means nothing."""
+        """Note that ``own`` needs this, and return the inputs that a reference means for its run of
+        that number. Empty where it means none, or is wrong: that is a fault now, or was or will be
+        told. A task of another workflow is not looked up."""
         if reference.workflow:
             output = self._elsewhere(reference)
             return [Input(reference.task, output, reference.workflow)] if output >= 0 else []
@@ -92,8 +93,9 @@ class Links:
         return [Input(each, output) for each in runs] if output >= 0 else []
 
     def after(self, word: Word, own: Template, run: int) -> list[str]:
-        """Note the need, and return the names of the runs that have to be finished first; empty,
-        and a fault, where the word means none."""
+        """Note that ``own`` needs this, and return the names of the runs that have to be finished
+        first: all of a task's, or in the same fan-out the one of the same value. Empty where the
+        word is wrong, which is a fault, or ``own`` itself, which ``circle`` tells."""
         task, slash, rest = str(word).partition("/")
         if slash and rest != EVERY:
             self.faults.at(word.place).said(
@@ -211,7 +213,8 @@ class Links:
         )
 
     def circle(self) -> None:
-        """Add a fault for each task that needs itself, directly or by way of others."""
+        """Add a fault for each circle among the needs noted so far: a task that needs itself,
+        directly or by way of others."""
         for way in circles(self.needs):
             place = self.needs[way[-2]][way[-1]]
             if len(way) == 2:

@@ -22,7 +22,8 @@ DIALECT = "http://json-schema.org/draft-07/schema#"
 
 
 def workflow_schema() -> Schema:
-    """Return the JSON Schema of a workflow file."""
+    """Return the JSON Schema of a workflow file, which has tasks or gates or both; ``${name}`` may
+    stand for single values."""
     return {
         "$schema": DIALECT,
         "title": "Wingbeat workflow",
@@ -33,7 +34,7 @@ def workflow_schema() -> Schema:
 
 
 def program_schema() -> Schema:
-    """Return the JSON Schema of ``program.yaml``."""
+    """Return the JSON Schema of ``program.yaml``, in which there are no variables."""
     return {
         "$schema": DIALECT,
         "title": "Wingbeat program",
@@ -48,7 +49,8 @@ def text_of(schema: Schema) -> str:
 
 
 def main() -> int:
-    """Write both schemas to their files anew, and return 0."""
+    """Write both schemas into their files in this folder, over what was there, print the paths, and
+    return 0. Raises ``OSError`` where a file cannot be written."""
     for path, schema in ((FILE, workflow_schema()), (PROGRAM_SCHEMA, program_schema())):
         path.write_text(text_of(schema), "utf-8")
         sys.stdout.write(f"{path} is written\n")

@@ -58,17 +58,20 @@ class Client(Protocol):
 async def add(
     client: Client, path: Path, *, far: bool = False, sent: Sent = lambda _: None
 ) -> Dataset:
-    """Have a file or folder taken into the flock's store, and return its dataset. With ``far`` it
-    is sent in pieces, and ``sent`` hears the bytes of each. Raises ``ClientError`` or
-    ``OSError``."""
+    """Have a file or folder taken into the flock's store, and return its dataset. The agent reads
+    it by its path; with ``far`` it is sent in pieces, and only then ``sent`` hears the bytes of
+    each. Raises ``ClientError``; with ``far`` ``OSError`` too, also for devices and links out of
+    the folder."""
     if not far:
         return (await client.call(datasets.ADD_DATASET, AddDataset(_told(path)))).dataset
     return (await _upload(client, path, sent)).dataset
 
 
 async def publish(client: Client, program: LocalProgram, *, far: bool = False) -> Published:
-    """Publish a program's folder; for a script, a folder made of it and its description. Returns
-    the name and dataset. Raises ``ClientError`` or ``OSError``."""
+    """Publish a program's folder, or one made of a script and its description; return its name in
+    the flock and its dataset. With ``far`` the folder is only added, under the name that it would
+    get. Raises ``ClientError`` or ``OSError``, and with ``far`` ``FaultsError`` of a wrong
+    description."""
     if not program.description:
         return await _publish(client, program.path, far)
     with tempfile.TemporaryDirectory(prefix="wingbeat-") as made:
@@ -173,8 +176,8 @@ class Wanted:
 
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
-    """Return the workflow in a file, checked against what the flock has. Raises ``FaultsError``,
-    and what the client raises."""
+    """Ask the flock for its programs, and return the workflow in a file, checked against them.
+    Raises ``FaultsError`` with all that is wrong, and what the client raises."""
     asked = asked_with(wanted, await programs_of(client))
     return await asyncio.to_thread(read_workflow_file, path, asked)
 
@@ -187,10 +190,10 @@ def asked_with(wanted: Wanted, programs: Known) -> Asked:
 async def submit_file(
     client: Client, path: Path, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submitted:
-    """Read a workflow file, add its files, publish its programs and submit it; ``told`` hears a
-    line for each step that may take a while.
+    """Read a workflow file, add its files, publish its programs and submit it, without waiting for
+    the work; return the answer. ``told`` hears a line before each file and each program.
 
-    Raises ``FaultsError``, and what the client raises.
+    Raises ``FaultsError``, ``OSError`` and what the client raises; what was added until then stays.
     """
     workflow = await read_for(client, path, wanted)
     return await client.call(work.SUBMIT, await prepare(client, workflow, wanted, told))
@@ -199,8 +202,9 @@ async def submit_file(
 async def prepare(
     client: Client, workflow: Workflow, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submit:
-    """Add the workflow's files and publish its programs, and return the request, which is not sent
-    yet. Raises ``ClientError`` or ``OSError``."""
+    """Add the workflow's files, publish its programs, and return the request, which is not sent
+    yet. ``told`` hears a line before each of them. Raises what ``add`` and ``publish`` raise; what
+    was added until then stays."""
     files: dict[str, Dataset] = {}
     for number, (placeholder, path) in enumerate(workflow.files.items(), 1):
         told(f"adding {path.name} ({number} of {len(workflow.files)})")
@@ -218,8 +222,9 @@ def ready(
     files: Mapping[str, Dataset],
     programs: Mapping[str, Published],
 ) -> Submit:
-    """Return the request with the datasets and programs of the flock in the place of names that
-    only the file knows."""
+    """Return the request with the flock's datasets and programs in the place of names that only the
+    file knows; a name without one stays. A priority or submitter that is wanted goes before the
+    file's."""
     return structs.replace(
         submit,
         tasks=tuple(_ready_task(task, files, programs) for task in submit.tasks),
@@ -241,14 +246,15 @@ def _ready_task(
 
 
 def dry(workflow: Workflow, wanted: Wanted) -> Submit:
-    """Return what would be sent, for asking which machines could run it; files have placeholders
-    yet."""
+    """Return what would be sent, for asking which machines could run it: files and programs have
+    placeholders yet. Nothing is added, published or sent."""
     programs = {name: Published(name, Dataset(f"{PENDING}{name}")) for name in workflow.programs}
     return ready(workflow.submit, wanted, {}, programs)
 
 
 async def programs_of(client: Client) -> Known:
-    """Return what the flock can run, with what is known of each program. Raises ``ClientError``."""
+    """Ask the flock what it can run, and return by name what is known of each program; its
+    requirements are not told. Raises ``ClientError``."""
     reply: ProgramsReply = await client.call(programs.PROGRAMS, Programs())
     return {
         each.name: KnownProgram(each.outputs or None, each.expected_s, published=each.published)

@@ -261,8 +261,8 @@ WORKFLOW = Record(
 
 
 def requirements_of(values: Values | None) -> Requirements:
-    """Return the requirements as a client says them; without values, those that any machine
-    meets."""
+    """Return the requirements as a client says them, memory and disk in whole MB, rounded up. What
+    is not given, or all without values, is empty or 0, which any machine meets."""
     if values is None:
         return Requirements()
     return Requirements(

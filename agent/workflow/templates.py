@@ -70,8 +70,9 @@ class Fan:
 def fan_of(
     origin: str, sources: dict[Word, object], node: Node, files: LocalFiles, faults: Faults
 ) -> Fan:
-    """Return the fan-out over these sources: an instance for each combination of their values, or
-    for one value of each, and a fault, if there are too many."""
+    """Return the fan-out over these sources: an instance for each combination of their values, none
+    where one of them has no values. If there are more than ``TASKS_MAX``, that is a fault, and only
+    the first value of each counts."""
     columns = [(str(name), _items(source, name, files, faults)) for name, source in sources.items()]
     count = 1
     for _, items in columns:
@@ -183,14 +184,16 @@ class Template:
         return GATE_RECORD if self.gate else TASK_RECORD
 
     def names(self) -> list[str]:
-        """Return the names of its runs: its own, or one for each instance of its fan-out."""
+        """Return the names of its runs: its own, or one for each instance of its fan-out, which may
+        be none."""
         if self.fan is None:
             return [self.name]
         return [f"{self.name}.{each.label}" for each in self.fan.instances]
 
     def values(self, instance: Instance | None, scope: Scope, faults: Faults) -> Values:
-        """Return the fields of one run, with the values of its instance filled in; what is wrong
-        with them becomes a fault."""
+        """Return the fields of one run: without anything that varies those that all runs share, not
+        copied; else with those filled in from its instance. A field that is wrong then is a fault
+        and not in it."""
         if instance is None or not self.varying:
             return self.fixed
         fixed = self.fixed
@@ -205,8 +208,9 @@ class Template:
 def read_templates(
     sections: Map[str, Node], defaults: Node | None, scope: Scope, files: LocalFiles
 ) -> dict[str, Template]:
-    """Return all tasks and gates by their names, before fan-outs are unfolded; whatever is wrong
-    goes to the faults."""
+    """Return the tasks and gates of these sections by their names, before fan-outs are unfolded;
+    tasks take from the defaults what they do not say. What is wrong goes to the faults; what is no
+    mapping, or has the name of one before, is left out."""
     faults = files.faults
     shared = _defaults(defaults, scope, faults)
     nodes: dict[str, tuple[Word, bool, Mapping]] = {}
@@ -319,7 +323,8 @@ class _Fans:
         self._open: list[str] = []
 
     def of(self, name: str) -> Fan | None:
-        """Return the fan-out of a task; None when it has none, or a wrong one."""
+        """Return the fan-out of a task or gate of this file, read when first asked for; None when
+        it has none, or a wrong one, which is a fault."""
         if name not in self._fans:
             self._fans[name] = None
             self._open.append(name)

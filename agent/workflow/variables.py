@@ -81,8 +81,8 @@ class Scope:
     """Names of texts: what looks like a number there is none."""
 
     def inside(self, more: Map[str, str], unknown: frozenset[str] = frozenset()) -> Scope:
-        """Return a scope with these values added, before the same names of this one; both note in
-        one place what was used."""
+        """Return a new scope with these values, which go before the same names of this one, and
+        with these ``unknown`` names too. What either refers to is noted for both."""
         texts = frozenset(key for key, value in more.items() if guessed_type(value) == "text")
         return Scope(
             {**self.values, **more},
@@ -94,7 +94,8 @@ class Scope:
 
 
 def read_variables(node: Node | None, faults: Faults) -> tuple[Variable, ...]:
-    """Return the variables that a workflow declares; what is wrong with them goes to the faults."""
+    """Return the variables that a workflow declares, none without a node. What is wrong goes to the
+    faults: a declaration that cannot be read is left out, a wrong default or choice stays."""
     found = None if node is None else VARIABLES.read(node, "variables", faults)
     read = (_variable(name, name.place, value, faults) for name, value in (found or {}).items())
     return tuple(read)
@@ -139,8 +140,9 @@ def guessed_type(default: str) -> str:
 
 
 def bind(declared: Iterable[Variable], given: Map[str, str], start: Path, faults: Faults) -> Scope:
-    """Return the scope with a value for each variable: the one given, else its default; a fault for
-    each that is wrong, missing or unknown. Given paths begin at ``start``."""
+    """Return the scope with a value for each variable: the one given, else its default. A wrong
+    value, a missing one and an unknown name are faults; a variable left without a value is
+    ``unknown`` in the scope. A given list is split at commas, given paths begin at ``start``."""
     variables = {each.name: each for each in declared}
     for name in given:
         if name not in variables:
@@ -215,7 +217,8 @@ def _check(
 
 
 def names_in(node: Node) -> frozenset[str]:
-    """Return all names that the text of a node refers to, in whatever depth."""
+    """Return the names of all variables that the values of a node refer to, in whatever depth; keys
+    of mappings, ``$${`` and references that cannot be read are passed over."""
     match node:
         case Scalar():
             if "${" not in node.text:
@@ -228,8 +231,9 @@ def names_in(node: Node) -> frozenset[str]:
 
 
 def fill(node: Node, scope: Scope, faults: Faults) -> Node:
-    """Return the node with the values in the places of their names; a name without a value is a
-    fault."""
+    """Return the node with the values in the places of ``${name}``, and note the names in
+    ``scope.used``; keys stay as they are, and a list fills a whole value only. A reference without
+    a value is a fault unless that was told, and makes its text void."""
     match node:
         case Scalar():
             return _fill_scalar(node, scope, faults) if "${" in node.text else node
@@ -300,8 +304,8 @@ def _place_of(found: re.Match[str], node: Scalar) -> Place:
 
 
 def report_unused(scope: Scope, faults: Faults) -> None:
-    """Add a fault for each variable that nothing refers to: most often it is misspelled
-    somewhere."""
+    """Add a fault for each declared variable to which nothing filled so far has referred: most
+    often it is misspelled somewhere."""
     for name, place in scope.places.items():
         if name not in scope.used:
             faults.at(place).said(

@@ -62,8 +62,9 @@ RULES = {
 
 
 def check(element: Element, faults: Faults) -> None:
-    """Add a fault for all that is wrong with an element and those in it, as far as it shows without
-    the rest of the file."""
+    """Add a fault for all that is wrong with an element and the known ones in it, as far as it
+    shows without the rest of the file. Raises ``KeyError`` where ``RULES`` do not know the element
+    itself."""
     rule = RULES[element.name]
     _attributes(element, rule, faults)
     text = element.text.strip()
@@ -155,8 +156,9 @@ class Graph:
 
 
 def read_graph(root: Element, faults: Faults) -> Graph:
-    """Return the nodes and edges of a document whose elements were checked alone; whatever is wrong
-    with them goes to the faults."""
+    """Return the nodes of a document whose elements were checked alone, joined by its edges. What
+    is wrong goes to the faults: a wrong edge joins nothing, of two nodes of one id the first
+    counts, and ``final`` is None where it names no node."""
     nodes: dict[str, GraphNode] = {}
     inner: dict[str, str] = {}
     taken: dict[str, Place] = {}
@@ -388,8 +390,9 @@ def _order(nodes: dict[str, GraphNode], faults: Faults) -> tuple[str, ...]:
 
 
 def value_of(text: str, kind: str, name: str, place: Place, faults: Faults) -> Any:
-    """Return the text as a value of that type of the XML language; None for ``null`` and, with a
-    fault, where it is none."""
+    """Return the text as a value of that type of the XML language: as it is for ``String``, None
+    for ``null`` and ``undefined``, else read as JSON. None, and a fault that calls it ``name``,
+    where it is none."""
     if kind == "String":
         return text
     if kind in ("undefined", "null"):
@@ -412,7 +415,8 @@ def _no_constant(name: str) -> Any:
 
 
 def type_of(value: Any) -> str:
-    """Return the name of a value's type in the XML language."""
+    """Return the name of the type that a value of JSON has in the XML language, None that of
+    ``null``; never ``undefined``."""
     match value:
         case bool():
             return "Boolean"

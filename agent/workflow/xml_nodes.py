@@ -105,7 +105,8 @@ class _Builder:
 
 
 def read_xml(data: bytes, faults: Faults) -> Element | None:
-    """Return the root of a document; None, and a fault, when it is none."""
+    """Return the root of a document; None, and one fault, where it is no XML, too large, too deep,
+    has too many elements, or declares a document type or an entity."""
     if len(data) > XML_BYTES_MAX:
         limit = XML_BYTES_MAX // 1024
         faults.at(Place(1, 1)).said("is larger than {kB} kB, so it is not read", kB=limit)

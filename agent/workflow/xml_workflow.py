@@ -51,9 +51,11 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 def read_xml_workflow(
     path: Path, name: str = "", programs: Map[str, KnownProgram] | None = None
 ) -> Workflow:
-    """Return the workflow in a file. Raises ``FaultsError`` with all that is wrong.
+    """Return the workflow in a file, called ``name`` or else like the file. Raises ``FaultsError``
+    with all that is wrong, also where the file cannot be read.
 
-    Where the flock has no program ``javascript``, the one that comes with Wingbeat is published.
+    Where ``programs`` are given and have no ``javascript``, the one that comes with Wingbeat, if it
+    is there, goes with the workflow to be published.
     """
     faults = Faults(str(path))
     data = read_bytes(path, faults)
@@ -66,7 +68,8 @@ def read_xml_workflow(
 
 
 def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
-    """Return the workflow that these bytes would be in that file. Raises ``FaultsError``."""
+    """Return the workflow that these bytes would be in that file, beside which code and values are
+    looked up. ``name`` goes before the file's. Raises ``FaultsError`` with all that is wrong."""
     faults = Faults(str(path))
     root = read_xml(data, faults)
     workflow: Workflow | None = None
@@ -111,7 +114,8 @@ class _Maker:
         self._tasks: list[Task] = []
 
     def workflow(self, name: str) -> Workflow | None:
-        """Return the whole workflow; None where there are faults or no final node."""
+        """Make the tasks and return the whole workflow, once only; None where there are faults,
+        more tasks than allowed, which becomes one, or no final node."""
         self._names()
         for node in self._graph.nodes.values():
             if node.value is not None:

@@ -128,7 +128,8 @@ Node: TypeAlias = Scalar | Sequence | Mapping
 
 
 def kind_of(node: Node) -> str | Phrase:
-    """Return what a node is, as a word or phrase for a sentence."""
+    """Return what a node is, for a sentence: a text in quotation marks, "nothing" for a value that
+    is empty, "a list" or "a mapping"."""
     match node:
         case Scalar():
             return said("nothing") if node.empty else shown(node.text)
@@ -139,14 +140,16 @@ def kind_of(node: Node) -> str | Phrase:
 
 
 def read_yaml_file(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
-    """Return the document in a file; None, and a fault, when there is none."""
+    """Return the one document of a file as a tree; None, and at least one fault, where the file
+    cannot be read, is larger than ``bytes_max`` or holds no such document. A tree may have faults
+    too."""
     data = read_bytes(path, faults, bytes_max)
     return None if data is None else read_yaml(data, faults, bytes_max)
 
 
 def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> bytes | None:
-    """Return what is in a file, one byte more than allowed at the most; None, and a fault, where it
-    cannot be read."""
+    """Return what is in a file; of one that is larger than ``bytes_max`` one byte more than that,
+    without a fault. None, and a fault, where it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(bytes_max + 1)
@@ -160,7 +163,9 @@ def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> b
 
 
 def read_yaml(data: bytes, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
-    """Return the one document in these bytes; None, and at least one fault, when there is none."""
+    """Return the one document in these bytes as a tree; None, and at least one fault, where they
+    are too many, no text, no YAML, empty, several documents, or nested too deep. A tree may come
+    with faults too, such as of a key that is given twice."""
     if len(data) > bytes_max:
         faults.at(WHOLE_FILE).said(
             "is larger than {kB} kB, so it is not read", kB=bytes_max // 1024
@@ -179,8 +184,9 @@ def read_yaml(data: bytes, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> N
 
 
 def decode(data: bytes, faults: Faults) -> str | None:
-    """Return the text of a file; None, and a fault, where it is no text. Windows writes UTF-16 with
-    a mark, everybody else UTF-8."""
+    """Return the text of a file, which is UTF-8, or UTF-16 if it begins with the mark of Windows;
+    None, and a fault at the place, where it is neither or holds a character that YAML does not
+    allow."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -200,7 +206,7 @@ def decode(data: bytes, faults: Faults) -> str | None:
 
 
 def place_at(text: str, index: int) -> Place:
-    """Return the line and column of a character of a text."""
+    """Return the line and column, both from 1, of the character of a text at this index."""
     lines = text[:index].splitlines() or [""]
     if text[:index].endswith(("\n", "\r")):
         lines.append("")
@@ -222,7 +228,9 @@ class _Composer:
         self._depth = self._nodes = 0
 
     def document(self) -> Node | None:
-        """Return the only document; None, and a fault, where there is nothing or a second one."""
+        """Return the only document; None, and a fault, where there is nothing or a second one.
+        Raise ``YAMLError`` where it is no YAML, and ``_StopError``, after a fault, where a limit is
+        passed or an alias means nothing."""
         found: Node | None = None
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
@@ -344,7 +352,8 @@ def _place(event: Any) -> Place:
 
 
 def syntax_fault(text: str, error: yaml.YAMLError, faults: Faults) -> None:
-    """Add a fault that says where and why the text is no YAML."""
+    """Add one fault that says where and why a text is no YAML, in words for its author; in the
+    library's where there are none for it. A text of usual size is parsed once more to find them."""
     told = _python_error(text) or error
     problem = str(getattr(told, "problem", None) or told)
     place = _marked(getattr(told, "problem_mark", None), text)

@@ -68,7 +68,9 @@ MACHINES_MIN, MACHINES_MAX = 3, 9
     node=False,
 )
 def run(options: Options) -> int:
-    """Play the demo; the exit code is 0 only if everything was found."""
+    """Play the demo, wait for its end and return the exit code: 0 only if everything was found.
+    Nothing of it stays, also when it is interrupted, but with ``--keep`` results and logs in that
+    new folder."""
     if options.keep is not None and options.keep.exists():
         return fail(options, f"{options.keep} is there already: name a new folder to keep it in")
     try:

@@ -47,8 +47,9 @@ class Inspection:
         return self._folder / "raw"
 
     async def survey(self) -> None:
-        """Make the measurements in a process of its own and read what was planted in them; raise
-        ``DemoError`` when that fails."""
+        """Make the measurements in a process of its own, wait for it, and read into ``planted``
+        what was planted. Raise ``DemoError`` when that fails, ``TimeoutError`` when it takes longer
+        than ``SURVEY_S_MAX``."""
         words = ["-m", GENERATOR, str(self._folder), "--seed", str(self._seed)]
         words += ["--sections", str(SECTIONS), "--density", str(DENSITY)]
         process = await asyncio.create_subprocess_exec(
@@ -73,7 +74,8 @@ class Inspection:
 
     def install(self, programs: Path) -> None:
         """Copy the programs to where an agent looks for them, each with the library that it needs;
-        raise ``DemoError`` when one is missing."""
+        raise ``DemoError`` when one is missing, ``OSError`` when one is there already or cannot be
+        written."""
         for name in PROGRAMS:
             if not (TASKS / name).is_dir():
                 raise DemoError(f"the program {name} is missing: {TASKS / name} is not there")
@@ -83,8 +85,9 @@ class Inspection:
             shutil.copy(TASKS / "__init__.py", library.parent)
 
     def compare(self, table: str) -> tuple[list[Found], int]:
-        """Return each plant with what the result table has found of it, and how many findings are
-        of none."""
+        """Return each plant with the nearest finding of the result table (CSV), if it is near
+        enough and not that of a plant before, and how many findings are of none. Raises
+        ``KeyError`` or ``ValueError`` for a table of another kind."""
         rows = [
             (float(row["east_m"]), float(row["north_m"]), float(row["distance_m"]))
             for row in csv.DictReader(StringIO(table))

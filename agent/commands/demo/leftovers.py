@@ -31,15 +31,16 @@ def new_folder() -> Path:
 
 
 def remove_leftovers() -> None:
-    """Delete the folders of demos that were killed; what cannot be removed now stays for the next
-    one."""
+    """Delete the folders of demos of this account that were killed, a limited number at a time;
+    what cannot be removed now stays for the next one, and nothing is raised."""
     for folder in list(_abandoned())[:REMOVED_MAX]:
         with suppress(OSError):
             remove(folder)
 
 
 def remove(folder: Path) -> None:
-    """Delete a folder with all that is in it, read-only or not; what cannot be deleted stays."""
+    """Delete a folder with all that is in it, read-only or not; what cannot be deleted stays,
+    without an exception."""
 
     def allow(_: object, path: str, __: object) -> None:
         with suppress(OSError):

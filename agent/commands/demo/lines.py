@@ -124,8 +124,8 @@ def tell_json(happening: Happening) -> None:
 
 
 def tell_lines(happening: Happening) -> None:
-    """Print what happened in sentences, with the seconds since the beginning; at the end, the
-    results."""
+    """Print what happened in sentences, none for what is only on its way, with the seconds since
+    the beginning; at the end, the results."""
     for line in sentences(happening):
         _write(f"{happening.at_s:6.1f} s  {plain(line)}")
     if isinstance(happening, Ended):
@@ -134,7 +134,8 @@ def tell_lines(happening: Happening) -> None:
 
 
 def sentences(happening: Happening) -> Iterator[str]:
-    """Yield the sentences about a happening; none for what is only on its way."""
+    """Yield the sentences about a happening; none for progress, for tasks that do not run yet, and
+    for the end."""
     match happening:
         case Starting(machines=machines, sections=sections):
             yield f"starting {len(machines)} agents, and a survey of {sections} sections for them"

@@ -66,7 +66,8 @@ class Machine:
         return self._process.pid
 
     def start(self) -> None:
-        """Start the machine's agent as a process; do not wait until it answers."""
+        """Write the machine's settings and start its agent as a process; do not wait until it
+        answers. Raises ``OSError`` where that cannot be done."""
         self.home.prepare()
         settings = f'name = "{self.name}"\nport = 0\nlisten = ["127.0.0.1"]\nvolunteer = "always"\n'
         settings += 'processor = "share"\n'  # somebody waits for it, however busy the machine is
@@ -84,7 +85,8 @@ class Machine:
             )
 
     async def up(self) -> None:
-        """Wait until the agent answers; raise ``DemoError`` when it ends or takes too long."""
+        """Wait until the started agent answers, and connect ``client`` to it; raise ``DemoError``
+        when it ends or takes longer than ``START_S_MAX``."""
         deadline_s = _now_s() + START_S_MAX
         while self._client is None:
             assert self._process is not None
@@ -96,15 +98,16 @@ class Machine:
                 await asyncio.sleep(LOOK_EVERY_S)
 
     def kill(self) -> None:
-        """Kill the agent as when somebody pulls the plug: it does not get to do anything."""
+        """Kill the agent as when somebody pulls the plug, and wait until it is gone: it does not
+        get to do anything. One that does not run is left alone."""
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
             self._close_input()
 
     async def end(self) -> None:
-        """End the agent in good order, however far it has come, and kill it if that takes too
-        long."""
+        """End the agent in good order, however far it has come, and kill it if that takes too long;
+        wait until it is gone. Nothing is to be done for one that does not run."""
         if self._process is None or self._process.poll() is not None:
             await self._let_go()
             return
@@ -151,12 +154,12 @@ class Machines:
         return self.all[0]
 
     def named(self, name: str) -> Machine | None:
-        """Return the machine of this name; None when there is none."""
+        """Return the machine of this name, killed or not; None when there is none."""
         return next((each for each in self.all if each.name == name), None)
 
     async def start(self, programs: Callable[[Path], None]) -> None:
-        """Install programs on all machines, start them and wait until they answer; raise
-        ``DemoError`` when one does not."""
+        """Install programs on all machines by calling this for the folder of each, start them and
+        wait until they answer; raise ``DemoError`` when one does not."""
         for machine in self.all:
             programs(machine.home.programs)
             machine.start()
@@ -164,7 +167,8 @@ class Machines:
 
     async def make_flock(self, joined: Callable[[Machine], None]) -> None:
         """Make one flock of all machines, and wait until everybody is linked with everybody;
-        ``joined`` is called for each."""
+        ``joined`` is called for each that belongs to it. Raise ``DemoError`` when that takes too
+        long, and ``ClientError``."""
         await self.first.client.call(FLOCK_CREATE, FlockCreate(FLOCK))
         joined(self.first)
         invitation = await self.first.client.call(INVITE, Invite(uses=len(self.all)))
@@ -185,7 +189,7 @@ class Machines:
         return sum(peer.state == "linked" for peer in peers) == len(self.all) - 1
 
     def kill(self, machine: Machine) -> None:
-        """Kill one of the machines, for good."""
+        """Kill one of the machines, for good, and keep it as ``killed``."""
         machine.kill()
         self.killed = machine
 
@@ -195,12 +199,14 @@ class Machines:
             machine.kill()
 
     async def end(self) -> None:
-        """End all machines that still run, at the same time."""
+        """End all machines that still run, at the same time, and wait for it; nothing is raised for
+        one where that fails."""
         await asyncio.gather(*(machine.end() for machine in self.all), return_exceptions=True)
 
 
 def keep_logs(machines: Sequence[Machine], into: Path) -> None:
-    """Copy what the agents logged and printed into a folder for each."""
+    """Copy what the agents logged and printed into a folder for each, over what is there; of one
+    that has no log nothing is copied. Raises ``OSError``."""
     for machine in machines:
         if machine.home.log.is_dir():
             shutil.copytree(machine.home.log, into / machine.name, dirs_exist_ok=True)

@@ -61,7 +61,9 @@ class Playing:
         self._right = True
 
     async def play(self, tell: Tell) -> bool:
-        """Play the whole demo and tell each happening; return whether everything was right."""
+        """Play the whole demo and tell each happening; return whether everything was right. Raises
+        ``DemoError``, ``ClientError`` or ``OSError`` where it cannot go on; the machines are not
+        ended."""
         self._tell = tell
         machines = self._machines
         names = tuple(machine.name for machine in machines.all)

@@ -61,7 +61,8 @@ class Picture:
         self.ended: Ended | None = None
 
     def take(self, happening: Happening) -> None:
-        """Take one more happening into the picture."""
+        """Take one more happening into the picture, which is not drawn by that; machines are known
+        from ``Starting`` on."""
         self._note(happening)
         match happening:
             case Starting(machines=machines):
@@ -104,7 +105,8 @@ class Picture:
             row.tasks[told.task] = told.permille
 
     def drawn(self) -> RenderableType:
-        """Return the picture as it is now, for the terminal."""
+        """Return the picture as it is now, for the terminal; once the play has ended, with its
+        plants and verdict."""
         notes = [Text(plain(line), overflow="ellipsis", no_wrap=True) for line in self.notes]
         parts: list[RenderableType] = [Text(TITLE, "bold"), self._machines(), self._whole(), *notes]
         if self.checks:
@@ -158,7 +160,8 @@ class Picture:
 
 @contextmanager
 def screen() -> Iterator[Tell]:
-    """Draw the picture while the play goes on; yield what takes in what happens."""
+    """Draw the picture on the terminal again and again for as long as the ``with`` block goes on,
+    and yield what takes in what happens. The last picture stays."""
     picture = Picture()
     with Live(
         get_renderable=picture.drawn,

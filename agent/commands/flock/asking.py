@@ -61,8 +61,9 @@ OPEN = ("waiting", "admitted", "joining")
     node=False,
 )
 def run(options: Options) -> int:
-    """Ask a flock to let this machine in, have a person compare the code, and wait, or do what an
-    option says."""
+    """Ask a flock to let this machine in, have a person compare the code, and wait for the answer;
+    or confirm, withdraw or show a request, as an option says. Return the exit code, that of misuse
+    unless exactly one of these is wanted."""
     chosen = [options.flock, options.confirm, options.withdraw, options.state]
     if sum(map(bool, chosen)) != 1:
         return misuse(
@@ -187,7 +188,9 @@ def _show_requests(reply: RequestsReply) -> None:
 )
 @with_client
 def admit(options: Options, client: BlockingClient) -> int:
-    """Let a machine in that asks, at once by its code, after a question by its name."""
+    """Let a machine in that asks: by its code or with ``--json`` at once, by its name after a
+    person has said that the codes are the same. Return the exit code, that of a failure if nobody
+    says so."""
     wanted = " ".join(options.who)
     asking = client.call(REQUESTS, Requests()).requests
     named = [each for each in asking if each.name.casefold() == wanted.casefold()]
@@ -218,7 +221,8 @@ def _admitted(options: Options, answered: Answered) -> int:
     node=False,
 )
 def refuse(options: Options) -> int:
-    """Do not let a machine in that asks."""
+    """Refuse a machine that asks to be let in, by its code or name, and say so; return the exit
+    code."""
     return ask(
         options,
         REFUSE,

@@ -30,7 +30,8 @@ INVITATION_LENGTH_MAX = 4_096
 )
 @with_client
 def invite(options: Options, client: BlockingClient) -> int:
-    """Make an invitation and show it, or write it to a file."""
+    """Make an invitation and show how to join by it, or write it into a file; return the exit code.
+    A file that is there already is replaced only if it is named as invitations are."""
     wanted = Invite(options.uses, options.hours)
     try:
         invitation = (
@@ -76,7 +77,8 @@ def _into_file(client: BlockingClient, wanted: Invite, path: Path) -> Invitation
     node=False,
 )
 def join(options: Options) -> int:
-    """Join the flock of an invitation."""
+    """Join the flock of an invitation, given as a text or a file, and wait for it; return the exit
+    code, that of a failure where the file cannot be read."""
     text = " ".join(options.invitation)
     try:
         text = invitation_in(text)
@@ -91,8 +93,8 @@ def join(options: Options) -> int:
 
 
 def invitation_in(text: str) -> str:
-    """Return the text of the invitation file if one is named, else the text itself; raise
-    ``OSError`` when the file cannot be read."""
+    """Return the text of the invitation file, cut if it is far too long, if one is named or has the
+    ending of one, else the text itself; raise ``OSError`` when the file cannot be read."""
     try:
         names_file = text.endswith(INVITATION_SUFFIX) or Path(text).is_file()
     except (OSError, ValueError):  # texts of people are no names of files

@@ -34,8 +34,9 @@ checkpoint: true                      # it can go on where an earlier attempt wa
 
 
 def write_program(folder: Path, name: str) -> tuple[Path, ...]:
-    """Make the folder, fill it with a program that works, and return the files written. Raises
-    ``FaultsError`` for a wrong name or a folder that is not empty, and ``OSError``."""
+    """Make the folder, and those above it, fill it with a program that works, and return the files
+    written. Raises ``FaultsError``, with nothing written, for a wrong name or a folder that is not
+    empty, and ``OSError`` for what cannot be written."""
     reason = wrong_name(name)
     if not reason and folder.exists() and any(folder.iterdir()):
         reason = said("is not empty: nothing is written over what is there")

@@ -12,8 +12,9 @@ SAVE_EVERY = 100
 
 
 def main() -> None:
-    """Count the bytes of all files and write the report; what an earlier attempt has counted is not
-    counted again."""
+    """Count the bytes of all files, write the report and end the program; what an earlier attempt
+    has counted is not counted again. It ends as failed if a path is not there, or early if it is
+    cancelled."""
     saved = task.saved()
     counts: dict[str, int] = json.loads(saved.read_text()) if saved else {}
     files = [path for given in task.raw() + task.inputs() for path in files_of(Path(given))]
@@ -31,8 +32,8 @@ def main() -> None:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the files below a folder in order, or the file itself; end the program as failed if
-    there is nothing."""
+    """Return the files below a folder in order, none for an empty one, or the file itself; end the
+    program as failed if the path does not exist."""
     if not path.exists():
         task.failed(f"{path} is not there")
     return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]

@@ -47,8 +47,8 @@ def inputs() -> list[str]:
 
 
 def parameters() -> str:
-    """Return the text behind ``-x``; one of many lines, or XML, comes as a file and is read here.
-    Empty where none was given."""
+    """Return the text behind ``-x``, empty where none was given. One of many lines, or XML, comes
+    as the path of a file, whose text is returned; ``OSError`` where that cannot be read."""
     given = next(iter(_behind("-x")), "")
     if os.path.isabs(given) and os.path.isfile(given):  # noqa: PTH113, PTH117
         return Path(given).read_text("utf-8")
@@ -66,7 +66,8 @@ def progress(percent: float) -> None:
 
 
 def cancelled() -> bool:
-    """Tell whether the node has asked to stop. Ask often: a program that does not stop is ended."""
+    """Tell at once whether the node has asked to stop; from the first call on a thread reads
+    standard input. Ask often: a program that does not stop is ended."""
     with _lock:
         if not _listening:
             _listening.append(threading.Thread(target=_listen, daemon=True))
@@ -75,7 +76,8 @@ def cancelled() -> bool:
 
 
 def stop_if_cancelled() -> None:
-    """End the program in an orderly way if the node has asked to stop; else do nothing."""
+    """End the program with exit code 0, and say that it was cancelled, if the node has asked to
+    stop; else do nothing."""
     if cancelled():
         say("CANCELLED")
         sys.exit(0)
@@ -84,8 +86,8 @@ def stop_if_cancelled() -> None:
 def checkpoint(path: str) -> None:
     """Hand over a file or folder with the program's state; the next attempt gets the newest one.
 
-    Returns when the node has taken it away, so that the next one can have the same name; without a
-    node at once.
+    Waits until the node has taken it away, so that the next one can have the same name, but for
+    ``TAKEN_S_MAX`` at most; without a node it returns at once.
     """
     say(f"CHECKPOINT {path}")
     give_up_s = time.monotonic() + TAKEN_S_MAX
@@ -96,26 +98,28 @@ def checkpoint(path: str) -> None:
 
 
 def saved() -> Path | None:
-    """Return what an earlier attempt has handed over; None when this one begins at the
-    beginning."""
+    """Return the path of what an earlier attempt has handed over, which is not looked at; None when
+    this one begins at the beginning."""
     given = os.environ.get("WINGBEAT_CHECKPOINT")
     return Path(given) if given else None
 
 
 def terminated(*outputs: str) -> None:
-    """End the program as successful, with these files of its working folder, or identifiers."""
+    """End the program as successful, with exit code 0, with these files of its working folder, or
+    identifiers. Does not return, nor look whether the files are there."""
     say(" ".join(["TERMINATED", *(f'"{each}"' if " " in each else each for each in outputs)]))
     sys.exit(0)
 
 
 def failed(reason: str) -> None:
-    """End the program as failed; people read the reason."""
+    """End the program as failed, with exit code 1; people read the reason, which becomes one
+    line."""
     say("ERROR " + " ".join(reason.split()))
     sys.exit(1)
 
 
 def say(line: str) -> None:
-    """Write a line of its own to the node, at once."""
+    """Write a line of its own to the node, at once, also while other threads write."""
     with _lock:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
