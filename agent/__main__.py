@@ -9,7 +9,8 @@ from agent.commands.exits import end_at_once
 
 
 def main() -> int:
-    """Run the command named in the arguments of this process."""
+    """Run the command named in the arguments of this process and return its exit code; Ctrl-C ends
+    the process without a word while it is being loaded and after it has ended."""
     end_at_once()
     from agent.cli import main as run
 

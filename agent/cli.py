@@ -22,7 +22,10 @@ from agent.commands.parsing import PROGRAM
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command named in the arguments (default: those of this process)."""
+    """Run the command named in the arguments (default: those of this process) and return its exit
+    code, also when it is interrupted or the system refuses a file or the output. Standard streams
+    that are closed are opened to nowhere. Raises ``SystemExit`` after ``--help`` and ``--version``,
+    with 2 for arguments that make no sense."""
     _open_what_is_closed()
     parser = choosing_parser(
         PROGRAM,
@@ -84,11 +87,10 @@ COMMANDS: Mapping[str, Command] = commands_of(
 
 
 def take_all_letters(stream: TextIO, *, windows: bool) -> None:
-    """Names and logs come from other machines: no letter of theirs may end a command.
-
-    Windows would write files and pipes in its code page, which lacks most; those are UTF-8 here, as
-    everywhere else. A letter that a stream does not have is written as its number.
-    """
+    """Have a text stream write a letter that it does not have as its number, where it would fail,
+    so that names and logs of other machines end no command. On Windows, files and pipes become
+    UTF-8, where the code page would lack most letters. Streams of other kinds are left as they
+    are."""
     if isinstance(stream, io.TextIOWrapper):
         if windows and not stream.isatty():
             stream.reconfigure(encoding="utf-8")

@@ -33,13 +33,14 @@ class Home:
 
     @classmethod
     def at(cls, folder: Path) -> Home:
-        """Everything under one folder."""
+        """Return the home that has everything under one folder; nothing is made on the disk."""
         top = folder.absolute()
         return cls(top / "data", top / "config", top / "log", top / "cache")
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> Home:
-        """The home of this user, or the one that the environment names."""
+        """Return the home of the user who runs this, or, if ``WINGBEAT_HOME`` is set in the
+        environment, the one under that folder; nothing is made on the disk."""
         moved = environment.get(VARIABLE, "").strip()
         if moved:
             return cls.at(Path(moved).expanduser())
@@ -77,7 +78,8 @@ class Home:
         return self.config / "settings.toml"
 
     def prepare(self) -> None:
-        """Make the folders that are missing, for their owner alone. Raises ``OSError``."""
+        """Make the folders that are missing, and their parents, for their owner alone; those that
+        exist keep their access. Raises ``OSError``."""
         for folder in (self.data, self.config, self.log, self.cache, self.programs, self.scratch):
             missing = [each for each in (folder, *folder.parents) if not each.exists()]
             for each in reversed(missing):

@@ -51,8 +51,8 @@ class AddressBook:
         self._known: dict[NodeId, tuple[Address, ...]] = {}
 
     def load(self) -> None:
-        """Read the addresses from the file, if there is one; one that cannot be read is logged and
-        counts as empty."""
+        """Read the addresses from the file, if there is one, of at most a thousand nodes; a file
+        that cannot be read or is damaged is logged and counts as empty."""
         try:
             with self._path.open("rb") as file:
                 entries = json.loads(file.read(FILE_BYTES_MAX))
@@ -69,12 +69,15 @@ class AddressBook:
         return dict(self._known)
 
     def of(self, node: NodeId) -> tuple[Address, ...]:
-        """Return the addresses of one node, the last one first; empty when none is known."""
+        """Return the addresses of one node, in the order in which they were told; empty when none
+        is known."""
         return self._known.get(node, ())
 
     def note(self, node: NodeId, addresses: Sequence[Address], *, first_hand: bool) -> bool:
-        """Note addresses of a node and tell whether they are news. What a node says of itself
-        (``first_hand``) replaces the rest."""
+        """Note addresses of a node, without saving them, and tell whether they are news. What a
+        node says of itself (``first_hand``) replaces the rest, what others say is added behind; a
+        few of each node are kept, and the node noted longest ago makes room when there are too
+        many."""
         known = self.of(node)
         if first_hand:
             merged = tuple(addresses)[:ADDRESSES_MAX]
@@ -89,7 +92,7 @@ class AddressBook:
         return True
 
     def save(self) -> None:
-        """Write the addresses to the file; a failure is only logged."""
+        """Write all addresses in the place of the file; a failure is only logged."""
         text = json.dumps(
             {node: [str(each) for each in found] for node, found in self._known.items()}
         )
@@ -101,7 +104,8 @@ class AddressBook:
             log.warning("%s cannot be written: %s", self._path, error.strerror)
 
     def forget(self) -> None:
-        """Forget all addresses and delete the file, as this node belongs to that flock no more."""
+        """Forget all addresses and delete the file, as this node belongs to that flock no more;
+        raise ``OSError`` when it cannot be deleted."""
         self._known.clear()
         self._path.unlink(missing_ok=True)
 
@@ -143,7 +147,8 @@ def gossip_of(
     addresses: Mapping[NodeId, Sequence[Address]] | None = None,
     requests: Sequence[RequestWord] | None = None,
 ) -> bytes:
-    """Return gossip as it is sent; ``requests`` is None where nothing is told of them."""
+    """Return gossip as it is sent, with at most eight addresses of each node; what is left out is
+    not told of, and ``requests`` is None where nothing is told of them."""
     told = {
         node: tuple(str(each) for each in known[:ADDRESSES_MAX])
         for node, known in (addresses or {}).items()
@@ -152,7 +157,8 @@ def gossip_of(
 
 
 def read_gossip(body: bytes) -> Heard:
-    """Decode what a member tells; raise ``MembershipError`` for bytes that no member sends."""
+    """Return what a member tells, decoded; raise ``MembershipError`` for bytes that no member
+    sends."""
     try:
         gossip = _decoder.decode(body)
         found = {
@@ -165,8 +171,9 @@ def read_gossip(body: bytes) -> Heard:
 
 
 def own_places(listen: Iterable[str], port: int) -> list[Address]:
-    """Return where others may reach this node, without link-local addresses, which mean something
-    else on each machine."""
+    """Return where others may reach this node on this port: at the addresses that it listens on,
+    or, if none is set, at those of this machine; eight at most. Link-local ones, which mean
+    something else on each machine, and ``::`` and ``0.0.0.0`` are left out."""
     hosts = list(listen) or list(own_addresses())
     return [Address(host, port) for host in hosts if _reachable(host)][:ADDRESSES_MAX]
 

@@ -46,8 +46,8 @@ class Admissions:
     # -- for people ------------------------------------------------------------------------
 
     def requests(self, name_of: Callable[[NodeId], str]) -> list[JoinRequestView]:
-        """Return the requests of machines that still ask to be let in, of all keepers, oldest
-        first."""
+        """Return the requests of machines that wait to be let in or have been let in and not joined
+        yet, of this keeper and of those that are linked, the oldest first."""
         found = [view for _, view in self._open(name_of)]
         return sorted(found, key=lambda each: (each.asked_ms, each.request))
 
@@ -60,8 +60,10 @@ class Admissions:
         *,
         admit: bool,
     ) -> JoinRequestView:
-        """Let a machine in that asks, or refuse it, here or at the keeper that it asked; raise
-        ``MembershipError`` with why that cannot be."""
+        """Let a machine in that asks, or refuse it, here or by asking the keeper that it asked, and
+        return its request as it was. An empty ``code`` is not compared. Raise ``MembershipError``
+        when this node is no keeper, the request is over or has another code, or that keeper refuses
+        or is not reached."""
         self._membership.authority("let machines in")
         found = [each for each in self._open(name_of) if each[1].request == request]
         if not found:
@@ -82,8 +84,9 @@ class Admissions:
         return [self._word(each) for each in self.own.open()]
 
     def hear(self, peer: NodeId, words: Sequence[RequestWord]) -> None:
-        """Take note of all requests that a peer tells of, and announce what changed; only keepers
-        have any, others are ignored."""
+        """Take in all open requests that a keeper tells of, in place of those it told of before,
+        and announce which are new and which have ended, by its word or because it tells of them no
+        more. A peer that is no keeper is ignored."""
         if peer not in self._membership.roster.keepers():
             return
         before = self._heard.pop(peer, _Heard({}, 0.0)).words
@@ -98,13 +101,14 @@ class Admissions:
             self._announce(word, keeper.host_name if keeper else peer)
 
     def lost(self, peer: NodeId) -> None:
-        """End the requests of a keeper that is not linked any more: they cannot be answered from
-        here."""
+        """Forget the requests that a keeper told of whose link is gone, and announce their end:
+        they cannot be answered from here."""
         for word in self._heard.pop(peer, _Heard({}, 0.0)).words.values():
             self._ended(word.request, word.name, "ended")
 
     def close(self) -> None:
-        """Answer no request any more, as this node belongs no more, or stops."""
+        """Stop the timers of this keeper's own requests, as this node belongs no more, or stops;
+        nothing is announced."""
         self.own.close()
 
     # -- inside ----------------------------------------------------------------------------

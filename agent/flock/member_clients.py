@@ -52,8 +52,9 @@ class MemberClients:
         self._accept = accept
 
     async def arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a connection for the client protocol, or answer that it is refused when it is no
-        member's."""
+        """Serve a connection for the client protocol until it ends; who is no member is told so in
+        one refusal, and while nobody serves members nothing is said. The caller closes the streams.
+        Raise ``ServiceError`` when this machine belongs to no flock."""
         membership = self._membership()
         arrival = arrival_of(writer.get_extra_info("ssl_object"), membership.roster)
         if isinstance(arrival, Refusal) or arrival.member is None or arrival.protocol != CLIENT:
@@ -68,8 +69,9 @@ class MemberClients:
         await self._accept(arrival.member.host_name, reader, writer)
 
     async def open(self, node: NodeId) -> Streams:
-        """Connect to the client protocol of a member; raise ``ServiceError`` when it cannot be
-        reached."""
+        """Connect to the client protocol of a member and return the streams; raise ``ServiceError``
+        when this machine has no flock, no address of the member is known, it does not answer in
+        time, or another one answers there."""
         membership, name = self._membership(), self._own.name_of(node)
         try:
             async with asyncio.timeout(DIAL_S_MAX):
@@ -106,8 +108,8 @@ class MemberClients:
         return network.membership
 
     def noticed(self, notice: object) -> None:
-        """Cut off clients whose machine was sent away, and all when this node has left; other
-        notices are ignored."""
+        """Cut off, when the flock has changed, the clients and the members asked from here that do
+        not belong any more, and all when this node has left; other notices are ignored."""
         if not isinstance(notice, FlockChanged):
             return
         network = self._own.network

@@ -55,8 +55,10 @@ class NearbyFlocks:
         return heard.trouble if heard is not None else ""
 
     async def flocks(self) -> list[NearbyFlock]:
-        """Look for flocks on this network and return them in the order of names, those that nobody
-        could be asked about last."""
+        """Look for flocks on this network, for some seconds the first time, and return them in the
+        order of names, the own one too, those that have not answered (no name) last. Listening goes
+        on for five minutes. Where the network cannot be listened to, only flocks at typed addresses
+        are found."""
         async with self._looking:
             await self._listen()
             places = self._places()
@@ -77,16 +79,16 @@ class NearbyFlocks:
         return sorted(found, key=lambda each: (not each.name, each.name.casefold(), each.flock))
 
     async def door_of(self, flock_id: str) -> Door:
-        """Return a keeper of the flock that answers now; raise ``MembershipError`` when none
-        does."""
+        """Return a keeper of the flock that answers now, at an address where the flock was heard;
+        raise ``MembershipError`` when none does."""
         known = self._known_doors().get(flock_id)
         nodes = self._places().get(flock_id, {})
         first = [known.address] if known is not None else []
         return await self.door_at([*first, *_addresses(nodes)], flock_id)
 
     async def door_at(self, addresses: Sequence[Address], flock_id: str = "") -> Door:
-        """Return a keeper at one of these addresses, of this flock if one is given; raise
-        ``MembershipError`` when none answers."""
+        """Return a keeper that answers at one of these addresses, of this flock if one is given,
+        and keep it in mind for a minute; raise ``MembershipError`` when none answers."""
         door = await find_door(addresses, flock_id)
         self._remember(door)
         return door

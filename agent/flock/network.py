@@ -125,8 +125,10 @@ class FlockNetwork:
     # -- for the service -------------------------------------------------------------------
 
     async def start(self, *, discover: bool, had: Sequence[socket.socket] = ()) -> None:
-        """Listen for peers, dial them and look for others; raise ``ServiceError`` when the port
-        cannot be had."""
+        """Listen for peers, on the sockets in ``had`` if there are any, dial those whose addresses
+        are on the disk, and look for others: by multicast with ``discover``, else at typed
+        addresses only. Does not wait for links; raise ``ServiceError`` when the port cannot be
+        had."""
         try:
             await self.links.start(had)
         except OSError as error:
@@ -144,7 +146,9 @@ class FlockNetwork:
         log.info("listening on port %d for %s", self.links.port, self.membership.flock.name)
 
     async def stop(self) -> None:
-        """Say goodbye to the network, end all links and stop listening."""
+        """Cancel what is under way, end all links, stop listening and take back what multicast told
+        of this node; return when all of it has ended. The node is not told that links have
+        ended."""
         if self._unwatch is not None:
             self._unwatch()
             self._unwatch = None
@@ -179,7 +183,8 @@ class FlockNetwork:
         return node if member is None else member.host_name
 
     async def share_book(self, among: Collection[NodeId] | None = None) -> list[NodeId]:
-        """Exchange invitations with the other keepers; return the ids of those that answered."""
+        """Exchange invitations with the other keepers, or with those ``among`` them; return the ids
+        of those that answered in time, none where this node is no keeper."""
         return await share_book(self.membership, self.addresses_of, among)
 
     async def _share_book_when_due(self) -> None:

@@ -87,7 +87,8 @@ class FlockOperations:
         return self._under_way is not None
 
     async def stop(self) -> None:
-        """End what is under way, and do nothing any more."""
+        """Cancel what is under way, wait until it has ended, and refuse all work from now on; a
+        request to join is followed no more, but not withdrawn."""
         self._ended = True
         if self._under_way is not None:
             self._under_way.cancel()
@@ -95,8 +96,9 @@ class FlockOperations:
         await self.asking.close()
 
     async def alone(self, work: Coroutine[Any, Any, _Result]) -> _Result:
-        """Await work on the flock and return its result, one at a time; a stop cancels it. Raise
-        ``ServiceError`` when it fails, other work is under way or this node is stopping."""
+        """Await work on the flock and return its result; ``stop`` cancels it. Raise what it raises,
+        and ``ServiceError``, without beginning it, when other work is under way or this node is
+        stopping."""
         if self._ended or self._under_way is not None:
             work.close()
             busy = "is stopping" if self._ended else "is busy with its flock"
@@ -111,7 +113,8 @@ class FlockOperations:
     # -- what is asked ---------------------------------------------------------------------
 
     def flock(self) -> FlockFacts | None:
-        """Return the flock of this node and its place in it; None when it belongs to none."""
+        """Return the flock of this node and its place in it, also after it was expelled; None when
+        it belongs to none."""
         network = self._own.network
         if network is None:
             return None
@@ -127,7 +130,8 @@ class FlockOperations:
         )
 
     def members(self) -> list[MemberView]:
-        """Return the members of the flock as this node sees them; empty when it belongs to none."""
+        """Return all members of the flock that this node knows of, itself included, linked or not;
+        empty when it belongs to none."""
         own, network = self._own, self._own.network
         if network is None:
             return []
@@ -145,7 +149,8 @@ class FlockOperations:
         ]
 
     def departures(self) -> list[DepartureView]:
-        """Return who left the flock or was expelled; empty without a flock."""
+        """Return all who left the flock or were expelled, in the order of their ids; empty without
+        a flock."""
         network = self._own.network
         return [
             DepartureView(each.node_id, each.host_name, each.expelled, round(each.time_s * 1000))
@@ -154,8 +159,9 @@ class FlockOperations:
 
     @_one_at_a_time
     async def create(self, name: str) -> Joined:
-        """Make a flock of this name with this node as its first member, and return what a client is
-        told; raise ``ServiceError`` when that cannot be."""
+        """Make a flock of this name with this node as its first member, begin its network, and
+        return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port
+        or the name cannot be had, or other work is under way."""
         own = self._own
         with self._port_had() as had:
             membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
@@ -165,8 +171,9 @@ class FlockOperations:
 
     @_one_at_a_time
     async def join(self, text: str) -> Joined:
-        """Join the flock of an invitation and return what a client is told; raise ``ServiceError``
-        when that cannot be."""
+        """Join the flock of the invitation in this text, begin its network, and return what a
+        client is told. Raise ``ServiceError`` when this machine has a flock, the port cannot be
+        had, the invitation is none or is refused, nobody answers, or other work is under way."""
         own = self._own
         invitation = parse_invitation(text)
         with self._port_had() as had:
@@ -178,8 +185,9 @@ class FlockOperations:
 
     @_one_at_a_time
     async def join_asked(self, request: Request) -> Joined:
-        """Join the flock that was asked and has let this machine in; raise ``MembershipError`` or
-        ``ServiceError`` when that cannot be."""
+        """Join the flock that was asked and has let this machine in, begin its network, and return
+        what a client is told. Raise ``ServiceError`` when the port cannot be had, the certificate
+        cannot be fetched, or other work is under way."""
         with self._port_had() as had:
             membership = await request.collect()
             log.info("joined the flock %s, which was asked", membership.flock.name)
@@ -188,14 +196,17 @@ class FlockOperations:
         return self._joined()
 
     def check_port(self) -> None:
-        """Raise ``ServiceError`` when others could not reach this machine."""
+        """Raise ``ServiceError`` when the port on which others would reach this machine cannot be
+        had; it is free again on return."""
         with self._port_had() as had:
             _close(had)
 
     @_one_at_a_time
     async def invite(self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S) -> Invitation:
-        """Make an invitation and tell the other keepers of it; raise ``ServiceError`` or
-        ``MembershipError`` when this node cannot invite."""
+        """Make an invitation for so many machines and seconds, tell the other keepers of it and
+        return it; keepers that do not answer in time are not waited for. Raise ``ServiceError``
+        when this node has no flock or is no keeper, a limit is out of range, or other work is under
+        way."""
         network = self._network("invite")
         hosts = self._own.settings.listen or await asyncio.to_thread(_own_addresses)
         reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
@@ -211,17 +222,19 @@ class FlockOperations:
 
     @_one_at_a_time
     async def expel(self, name_or_id: str) -> str:
-        """Expel a member by its name or id; return a warning when it was a keeper, else an empty
-        text. Raise ``ServiceError`` outside a flock, and where nobody, several or this machine have
-        the name; ``MembershipError`` when no keeper could do it."""
+        """Expel a member by its name, in whatever case, or its id; return a warning when it was a
+        keeper, else an empty text. Raise ``ServiceError`` without a flock, when nobody, several or
+        this machine have the name, when no keeper could do it, and while other work is under
+        way."""
         network = self._network("expel")
         node = self._member_called(name_or_id)
         return await joining.expel(network.membership, node, network.addresses_of) or ""
 
     @_one_at_a_time
     async def leave(self, *, even_as_last_keeper: bool = False) -> str:
-        """Hand back what runs here, leave the flock and go on alone; return a sentence when the
-        others could not be told, else an empty text. Raise ``MembershipError`` for the last keeper
+        """Hand back what runs here, leave the flock, set its table aside and go on alone under a
+        new id; return a sentence when the others could not be told, else an empty text. Raise
+        ``ServiceError`` without a flock, while other work is under way, and for the last keeper
         unless ``even_as_last_keeper``."""
         own, network = self._own, self._network("leave")
         membership = network.membership
@@ -243,9 +256,10 @@ class FlockOperations:
         return [] if network is None else network.admissions.requests(self._own.name_of)
 
     async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
-        """Let a machine in that asks, or refuse it; return its request. Only a keeper does, by the
-        act of a person there: the one that was asked, or another one, which passes the decision on.
-        Raise ``ServiceError`` when the request is over or cannot be decided here."""
+        """Let a machine in that asks, or refuse it; return its request as it was. Only a keeper
+        does, by the act of a person there: the one that was asked, or another one, which passes the
+        decision on. Raise ``ServiceError`` when the request is over, has another code (an empty one
+        is not compared) or cannot be decided here."""
         network, name_of = self._network("answer requests"), self._own.name_of
         reach = network.addresses_of
         return await network.admissions.decide(request, code, name_of, reach, admit=admit)
@@ -296,8 +310,8 @@ class FlockOperations:
             raise
 
     async def connect(self, network: FlockNetwork, had: Sequence[socket.socket] = ()) -> None:
-        """Start the network, through which the node reaches its peers from now on; when that fails,
-        stop it and raise."""
+        """Make this the node's network and start it, on the sockets in ``had`` if there are any;
+        when that fails, stop it and raise. A node that does not belong any more stops helping."""
         own = self._own
         own.network = network
         try:

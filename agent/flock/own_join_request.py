@@ -54,17 +54,20 @@ class OwnJoinRequest:
     # -- what is asked ---------------------------------------------------------------------
 
     async def nearby(self) -> NearbyReply:
-        """Return the flocks on this network, and why none can be heard (empty when they can)."""
+        """Look for flocks on this network, for some seconds the first time; return them, and why
+        the network cannot be listened to (empty when it can)."""
         return NearbyReply(tuple(await self._lookout.flocks()), self._lookout.trouble)
 
     def asked(self) -> AskView:
-        """Return what has become of the request."""
+        """Return what has become of the request; the last one that ended too, in state ``none``
+        before the first."""
         return self._view
 
     async def ask(self, reference: str) -> AskView:
-        """Ask a flock to let this machine in, in place of an earlier request; people there see it
-        when this returns. Raise ``ServiceError`` when this machine has a flock, ``MembershipError``
-        when asking fails."""
+        """Ask a flock, by its name, its id or a keeper's address, to let this machine in; people
+        there see the request when this returns. An earlier one is withdrawn first. Raise
+        ``ServiceError`` when this machine has a flock, several or none are meant, the port cannot
+        be had, or asking fails."""
         own = self._own
         if own.network is not None:
             verb = "was sent away from" if own.network.expelled else "belongs already to"
@@ -91,8 +94,9 @@ class OwnJoinRequest:
         return self._view
 
     def confirm(self, code: str) -> AskView:
-        """Note that a person has found the codes equal, so that this machine joins as soon as it is
-        let in; return the request. Raise ``ServiceError`` for another code or without a request."""
+        """Note that a person has found the codes equal, so that this machine joins, a little later,
+        once it is let in; return the request. Raise ``ServiceError`` for another code or without a
+        request under way."""
         if self._view.state not in UNDER_WAY:
             raise ServiceError("This machine asks no flock at present: ask one first.")
         if not same_code(self._view.code, code):
@@ -104,8 +108,9 @@ class OwnJoinRequest:
         return self._view
 
     async def withdraw(self) -> AskView:
-        """Withdraw the request, also when the asking has only begun, and return it as it is
-        then."""
+        """Withdraw the request, after an asking that has only begun, and return it as it is then;
+        do nothing when none is open or this machine is joining already. A keeper that is not
+        reached is not told: the request ends there by itself."""
         async with self._beginning:
             return await self._withdraw()
 
@@ -120,8 +125,8 @@ class OwnJoinRequest:
         return self._view
 
     async def close(self) -> None:
-        """Stop following the request and listening for flocks, as this agent stops or has joined in
-        another way."""
+        """Stop following the request and listening for flocks, and wait until both have ended; the
+        keeper is not told."""
         following = self._following
         self._end_following()
         if following is not None:

@@ -56,8 +56,9 @@ class PeerStatuses:
         self._peers.pop(peer, None)
 
     def heard(self, peer: NodeId, message: Message, wall_ms: int) -> bool:
-        """Take note of what a peer says of itself; tell whether that is new for people. False for a
-        peer that is not linked."""
+        """Take note of what a peer says of itself in this message, and of how far its clock is
+        ahead of ``wall_ms``; tell whether people should hear of it. False for a peer that is not
+        linked and for messages that say nothing of it."""
         known = self._peers.get(peer)
         if known is None:
             return False
@@ -84,7 +85,8 @@ class PeerStatuses:
         return "" if known is None else known.name
 
     def views(self, reports: Sequence[LinkReport], wall_s: float) -> list[PeerView]:
-        """Return all that is known of the peers that are linked; what they run is not."""
+        """Return a view of the peer of each of these links, with defaults for what it has not said
+        yet and without what it runs; ``wall_s`` is the present time."""
         return [self._view(report, wall_s) for report in reports]
 
     def _view(self, report: LinkReport, wall_s: float) -> PeerView:
@@ -134,8 +136,8 @@ class PeerNotices:
         self._owed: dict[NodeId, None] = {}
 
     def changed(self, peer: NodeId) -> None:
-        """Tell people that something about this peer is new, now or when it may be spoken of
-        again."""
+        """Tell people that something about this peer is new: at once, or, when they were told
+        within the last second, once more at its end."""
         if peer in self._quiet:
             self._owed[peer] = None
             return
@@ -144,7 +146,8 @@ class PeerNotices:
         self._notify(peer)
 
     def forget(self, peer: NodeId) -> None:
-        """Tell nothing more of a peer whose link is gone, which is told at once."""
+        """Drop what was still to be told of a peer whose link is gone; that it is gone is told at
+        once."""
         self._owed.pop(peer, None)
 
     def close(self) -> None:

@@ -24,8 +24,10 @@ RANKS: dict[Severity, int] = {name: rank for rank, name in enumerate(get_args(Se
 
 
 def read_lines(folder: Path, wanted: AgentLog) -> AgentLogReply:
-    """Return the last lines that are wanted, at most ``limit``, or after a place the first ones
-    behind it; raise ``OSError`` when there is no log to be read."""
+    """Return, of the agent's own log, the last ``limit`` lines that are severe enough and have the
+    text in them, or after a place the first ones behind it; all that are kept count when the file
+    of that place is gone (``skipped``). Without a log there are none. Raise ``OSError`` when a file
+    cannot be read."""
     files, after, limit = _files(folder), wanted.after, wanted.limit
     start, skipped = _start(files, after)
     found: list[tuple[LogLine, str]] = []
@@ -50,8 +52,8 @@ def _takes(wanted: AgentLog, line: LogLine) -> bool:
 
 
 def read_piece(path: Path, offset: int, limit: int) -> tuple[bytes, int]:
-    """Return at most ``limit`` bytes of a file from this offset, and its size; nothing and 0 where
-    there is no file (yet)."""
+    """Return at most ``limit`` bytes of a file from this offset, none behind its end, and its size;
+    nothing and 0 where there is no file (yet). Raise ``OSError`` when it cannot be read."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)

@@ -89,14 +89,16 @@ class TaskHistory:
         self._writing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Open the database; when that fails it is logged, and nothing is kept."""
+        """Open the database and wait until it is open; when that fails it is logged, and no history
+        is kept until the agent is started again."""
         try:
             self._history = await asyncio.to_thread(History.open, self._path)
         except (OSError, sqlite3.Error) as error:
             log.warning("no history is kept: %s cannot be opened (%s)", self._path, error)
 
     async def stop(self) -> None:
-        """Write what is still to be written, and close the database."""
+        """Write what is still to be written, the time of tasks that run here now included, and
+        close the database; what it does not take is logged and lost."""
         for task in list(self._running_here):
             self._no_longer_runs(task)
         writing, self._writing = self._writing, None
@@ -111,7 +113,8 @@ class TaskHistory:
     # -- what happens ----------------------------------------------------------------------
 
     def noticed(self, notice: object) -> None:
-        """Take note of what became of tasks and workflows; other notices are ignored."""
+        """Take note of what became of tasks, to be written a moment later, and log why a task moves
+        and that a workflow has ended; notices of other kinds are ignored."""
         match notice:
             case TaskMoved():
                 self._moved(notice.task, notice.before, notice.after)
@@ -249,13 +252,16 @@ class TaskHistory:
     # -- what is asked ---------------------------------------------------------------------
 
     async def tasks(self, wanted: api.History) -> api.HistoryReply:
-        """Return a page of what became of tasks, the latest first. Raises ``ServiceError``."""
+        """Return the page that is wanted of what became of tasks, the latest first, and how many
+        fit the question in all; write first what waits to be written. Raises ``ServiceError`` when
+        no history is kept here."""
         history = await self._settled()
         rows, total = await asyncio.to_thread(history.tasks, wanted)
         return api.HistoryReply(tuple(map(_view, rows)), total)
 
     async def statistics(self, weeks: int) -> api.StatisticsReply:
-        """Return what this machine gave in each week, and what the flock did.
+        """Return what this machine gave and what the flock did, in each of so many weeks, the
+        present one first, and in all. Raises ``ServiceError`` when no history is kept here.
 
         Weeks begin on Monday by this machine's calendar, which may have hours more or less.
         """
@@ -276,7 +282,8 @@ class TaskHistory:
         )
 
     async def runs(self, tasks: Sequence[TaskSpec]) -> tuple[api.TaskRuns, ...]:
-        """Return the runs of these tasks, with the phases that this node has seen."""
+        """Return, of each of these tasks that is in the table, all its runs with the phases that
+        this node has seen; tasks that are not in the table are left out."""
         spans = await self._spans_of([each.task for each in tasks])
         table = self._table()
         return tuple(
@@ -288,12 +295,15 @@ class TaskHistory:
         )
 
     async def printed(self, task: TaskId, run: Run, offset: int, limit: int) -> tuple[bytes, int]:
-        """Return some of what a run has printed on this machine, and how much there is."""
+        """Return at most ``limit`` bytes, from this offset, of what a run has printed on this
+        machine, and how much there is; nothing and 0 where it has printed nothing here. Raises
+        ``OSError``."""
         path = task_log(self._logs / TASK_LOGS, task, run.generation, run.attempt)
         return await asyncio.to_thread(read_piece, path, offset, limit)
 
     async def log_lines(self, wanted: AgentLog) -> AgentLogReply:
-        """Return lines of the agent's own log, as far as there are any. Raises ``ServiceError``."""
+        """Return the lines that are wanted of the agent's own log, none without a log. Raises
+        ``ServiceError`` when it cannot be read."""
         try:
             return await asyncio.to_thread(read_lines, self._logs, wanted)
         except OSError as error:
@@ -410,7 +420,9 @@ def task_runs(
     spans: Iterable[Span],
     ready_ms: int,
 ) -> history.TaskRuns:
-    """Return all attempts at a task, the first one first, with the phases in ``spans``."""
+    """Return all attempts at a task of the table, the first one first, with those of ``spans`` that
+    are theirs; one of which no phase was seen counts as scheduled at its claim. ``ready_ms``: since
+    when the task could run, 0 when that was not seen."""
     reading, life = table.reading(spec.task), table.life(spec.task)
     assert reading is not None
     runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))

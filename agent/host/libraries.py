@@ -18,8 +18,9 @@ _ctypes: Any = ctypes
 
 
 def library(name: str, calls: Mapping[str, tuple[type | None, ...]]) -> Any:
-    """Return a library whose calls know what they return (the first of a row) and what they take;
-    raise ``OSError`` where there is none of the name."""
+    """Load a library of Windows and set what these of its calls return (the first of a row) and
+    what they take; raise ``OSError`` where there is none of the name, ``AttributeError`` where it
+    lacks a call. To be used on Windows only."""
     found = _ctypes.WinDLL(name, use_last_error=True)
     for call, (result, *arguments) in calls.items():
         function = getattr(found, call)
@@ -28,14 +29,16 @@ def library(name: str, calls: Mapping[str, tuple[type | None, ...]]) -> Any:
 
 
 def check(done: object) -> None:
-    """Raise ``OSError`` with what Windows says of the call that it has just refused, if it has."""
+    """Raise ``OSError`` with the last fault that Windows tells, if ``done``, what a call has
+    returned, says that it was refused; else do nothing."""
     if not done:
         raise _ctypes.WinError(_ctypes.get_last_error())
 
 
 @cache
 def libc_call(name: str, *arguments: type) -> Callable[..., int] | None:
-    """Return a call of the C library on Linux; None on other systems, or where it has none."""
+    """Return a call of the C library that takes these types and returns an ``int``; None on systems
+    other than Linux, or where the library lacks it."""
     if not sys.platform.startswith("linux"):
         return None
     try:

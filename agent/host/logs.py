@@ -73,8 +73,9 @@ class PrivateFileHandler(RotatingFileHandler):
         return stream
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - the library's name
-        """Tell whether the log is so large that the next file begins; measured only now and then,
-        for it asks the system twice what kind of file this is."""
+        """Tell whether the file is so large that the next one begins before this record. It is
+        measured for one record in fifty, and the others get False, for that asks the system twice
+        what kind of file this is."""
         self._unmeasured += 1
         if self._unmeasured < LINES_UNMEASURED_MAX:
             return False
@@ -82,7 +83,8 @@ class PrivateFileHandler(RotatingFileHandler):
         return bool(super().shouldRollover(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the library's name
-        """Report on standard error, once, that the log cannot be written."""
+        """Report on standard error, the first time only, that the log cannot be written; the record
+        is lost."""
         del record
         if not self._told and sys.stderr is not None:
             self._told = True
@@ -93,8 +95,9 @@ class PrivateFileHandler(RotatingFileHandler):
 def begin(
     folder: Path | None, terminal: TextIO | None = None, level: int = logging.INFO
 ) -> Callable[[], None]:
-    """Log to files in the folder and to the terminal, until what is returned is called; raise
-    ``OSError`` when the folder cannot be written."""
+    """Log what is at least of this level to files in the folder and to the terminal, to no other
+    handler any more, until what is returned is called, which puts all back. None leaves a place
+    out, and nothing changes without both. Raise ``OSError`` when the log file cannot be opened."""
     handlers: list[logging.Handler] = []
     if folder is not None:
         handlers.append(PrivateFileHandler(folder / FILE))

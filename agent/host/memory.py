@@ -38,8 +38,8 @@ Piece = tuple[int, int]
 
 
 def collect_garbage_rarely() -> None:
-    """Have Python look seldom for circles that nobody refers to, and not at what is there now:
-    nearly all that an agent makes and drops is free of them."""
+    """Have Python, in this whole process, look seldom for circles that nobody refers to, and never
+    at what is there now: nearly all that an agent makes and drops is free of them."""
     gc.freeze()
     gc.set_threshold(OBJECTS_BEFORE_A_SEARCH)
 
@@ -52,10 +52,10 @@ class MemoryTrimmer:
         self._pieces = _pieces()
 
     def give_back(self) -> None:
-        """Give memory to the system that was freed or lies unchanged in files; takes a glance where
-        little has happened since the last time, else ten milliseconds. A library that a thread is
-        just loading looks untouched before its addresses are filled in; so only pieces that were
-        there the last time go."""
+        """Give memory to the system that was freed or lies unchanged in files; does nothing on
+        systems other than Linux. Takes a glance where little has happened since the last time, else
+        ten milliseconds. A library that a thread is just loading looks untouched before its
+        addresses are filled in; so only pieces that were there the last time go."""
         mapped_bytes, own_bytes = _held_bytes()
         much_came = mapped_bytes - self._mapped_bytes >= WORTH_BYTES
         if much_came:
@@ -80,10 +80,10 @@ def let_go_of_files(pieces: Iterable[Piece]) -> None:
 
 
 def as_in_file(described: bytes) -> Iterator[Piece]:
-    """Yield the pieces of a process's memory map that are as in their files: they cannot be written
-    to and were not. What was written before it was closed to writing (the loader does so) is not in
-    the file; the system may have put it into the swap meanwhile, and then counts it nowhere
-    else."""
+    """Yield the pieces of a memory map, in the words of ``/proc/self/smaps``, that are as in their
+    files: they cannot be written to and were not. What was written before it was closed to writing
+    (the loader does so) is not in the file; the system may have put it into the swap meanwhile, and
+    then counts it nowhere else."""
     for found in _PIECE.finditer(described):
         if found["changed"] == found["swapped"] == b"0":
             yield int(found["begin"], 16), int(found["end"], 16)

@@ -47,8 +47,8 @@ class PrivateFolder:
         self._guard = guard or native_guard()
 
     def prepare(self) -> None:
-        """Make the folder, protect it, and clear away what an interrupted write left; raise
-        ``MembershipError`` when that fails."""
+        """Make the folder if it is missing, keep other accounts out of it, and remove what an
+        interrupted write left; raise ``MembershipError`` when that fails."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._guard.protect(self.path)
@@ -76,8 +76,8 @@ class PrivateFolder:
         return data
 
     def write(self, name: str, data: bytes) -> None:
-        """Replace the file, whole and durable on return; raise ``NotKeptError`` when the disk
-        refuses and leave the old one."""
+        """Replace the file, or make it, whole and durable on return; raise ``NotKeptError`` when
+        the disk refuses, and leave the old one."""
         path = self.path / name
         fresh = self.path / f"{name}.{secrets.token_hex(4)}{_UNFINISHED}"
         try:
@@ -125,8 +125,9 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace the file, durable on return; raise ``OSError`` when the disk refuses, and leave the
-    old one."""
+    """Replace the file, or make it, so that after a power cut there is the new content or the old
+    one; its folder has to be there. Raise ``OSError`` when the disk refuses, and leave the old one;
+    an unfinished file may stay beside it."""
     fresh = path.with_name(f"{path.name}.unfinished")
     with fresh.open("wb") as file:
         file.write(content)

@@ -23,7 +23,7 @@ class PosixGuard:
 
     def exposure(self, path: Path) -> str:
         """Return who else may read the file, as the end of a sentence with the cure; empty when
-        only its owner can. The superuser does not count."""
+        only its owner can, the superuser aside. Raise ``OSError`` when there is no such file."""
         status = path.stat()
         if sys.platform != "win32" and status.st_uid != os.geteuid():
             return "belongs to another account: run Wingbeat as that account, or move the file away"

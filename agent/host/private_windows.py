@@ -32,8 +32,8 @@ Run = Callable[[Sequence[str]], bytes]
 
 
 def run_quietly(command: Sequence[str]) -> bytes:
-    """Run a command of the system without a window and return what it writes; raise ``OSError``
-    when it fails or takes too long."""
+    """Run a command of the system without a window, wait for its end and return what it writes;
+    raise ``OSError`` when it cannot be started, fails or takes longer than 20 seconds."""
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.CREATE_NO_WINDOW
@@ -63,8 +63,9 @@ class WindowsGuard:
         self._programs = Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32"
 
     def protect(self, folder: Path) -> None:
-        """Let only this account and the system into the folder. The list is reset first: a grant
-        that is replaced leaves those to other accounts."""
+        """Let only this account and the system into the folder; raise ``OSError`` when Windows
+        refuses, ``MembershipError`` when it does not say which account this is. The list is reset
+        first: a grant that is replaced leaves those to other accounts."""
         own = self._own_identifier()
         icacls = str(self._programs / "icacls.exe")
         grants = [f"*{identifier}:(OI)(CI)F" for identifier in (own, SYSTEM)]
@@ -72,14 +73,15 @@ class WindowsGuard:
         self._run([icacls, str(folder), "/inheritance:r", "/grant:r", *grants, "/q"])
 
     def exposure(self, path: Path) -> str:
-        """Return an empty text, as nothing is asked per file: the list of its folder was set before
-        it was made."""
+        """Return an empty text for every file: nothing is asked, as the list of its folder was set
+        before it was made."""
         del path
         return ""
 
     def replace(self, source: Path, target: Path) -> None:
-        """Rename ``source`` to ``target``, again and again for a while if a scanner holds the
-        target open; then raise ``PermissionError``. The volume's journal keeps names."""
+        """Put ``source`` in the place of ``target``, and try for half a second where a scanner
+        holds the target open; raise ``PermissionError`` then, and any other ``OSError`` at once.
+        The volume's journal keeps names."""
         for remaining in reversed(range(REPLACE_TRIES_MAX)):
             try:
                 source.replace(target)

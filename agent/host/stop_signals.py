@@ -42,7 +42,9 @@ class InputEnding:
         self._native, self._descriptor = native, descriptor
 
     def watch(self, asked: Asked) -> None:
-        """Call ``asked`` once standard input ends, or the system asks this process to end."""
+        """Begin to watch, in a thread, and return at once: ``asked`` is called in the running loop
+        with the reason, once standard input ends and whenever the system asks this process to
+        end."""
         self._native.watch(asked)
         arguments = (asyncio.get_running_loop(), asked)
         threading.Thread(

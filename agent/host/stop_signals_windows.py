@@ -64,8 +64,9 @@ class WindowsEnding:
         self._thread: threading.Thread | None = None
 
     def watch(self, asked: Callable[[str], None]) -> None:
-        """Call ``asked``, in the running loop, once the console or the session asks this process to
-        end."""
+        """Begin to watch, in a thread, and return at once: ``asked`` is called in the running loop
+        with the reason, whenever the console or the session asks this process to end. That there is
+        no console is only logged."""
         self._loop, self._asked = asyncio.get_running_loop(), asked
         if not self._api.handle_control_events(self.control_event):
             log.info("there is no console that could ask this process to end")
@@ -82,8 +83,10 @@ class WindowsEnding:
         self._api.close_hidden_window()
 
     def control_event(self, number: int) -> bool:
-        """Handle a control event of the console, in a thread of the system; return False for one
-        that does not ask to end. Waits for the end where Windows kills on return."""
+        """Handle a control event of the console, in a thread of the system: pass on that the
+        process is asked to end and return True, or False for an event that does not ask. Where
+        Windows kills on return, wait first until everything is handed back, for 4.5 seconds at
+        most."""
         reason = CONTROL_EVENTS.get(number)
         if reason is None:
             return False
@@ -93,8 +96,9 @@ class WindowsEnding:
         return True
 
     def window_message(self, message: int, parameter: int) -> int | None:
-        """Handle a message to the hidden window, in its thread; return its answer, None for
-        messages that are not about the end of the session."""
+        """Handle a message to the hidden window, in its thread, and return the answer to it; None
+        for messages that are not about the end of the session. When the session does end, wait
+        first until everything is handed back, for 4.5 seconds at most."""
         if message == WM_QUERYENDSESSION:
             return 1
         if message == WM_ENDSESSION:

@@ -68,8 +68,8 @@ class CtypesApi:
         return bool(_kernel32.SetConsoleCtrlHandler(callback, True))
 
     def show_hidden_window(self, handler: Callable[[int, int], int | None]) -> bool:
-        """Show a hidden window and pass its messages to ``handler`` until it is closed; return
-        False when it cannot be made."""
+        """Run a hidden window in this thread, pass its messages to ``handler``, and return True
+        once it is closed; False, at once, when it cannot be made."""
         procedure = _WindowProcedure(_procedure(handler))
         instance = _kernel32.GetModuleHandleW(None)
         described = _WindowClass(procedure=procedure, instance=instance, class_name=CLASS_NAME)

@@ -87,17 +87,21 @@ class Request:
 
     async def outcome(self) -> RequestIs:
         """Ask the keeper what has become of the request and return it; raise ``NotThereError`` when
-        the keeper is not reached just now."""
+        the keeper is not reached just now, ``MembershipError`` when it does not know the request
+        any more or its answer makes no sense."""
         return _state_in(await self._ask(AskOutcome(self._number)))
 
     async def withdraw(self) -> None:
-        """Tell the keeper that this machine does not want to join any more; raise ``NotThereError``
-        when it is not reached."""
+        """Tell the keeper that this machine does not want to join any more, and wait for its
+        answer; raise ``NotThereError`` when it is not reached, ``MembershipError`` when it does not
+        know the request."""
         await self._ask(WithdrawRequest(self._number))
 
     async def collect(self, clock: Clock = time.time) -> Membership:
-        """Fetch the certificate of a request that was let in and return the membership made of it;
-        raise ``MembershipError`` when that does not work."""
+        """Fetch the certificate of a request that was let in, asking up to five times while the
+        keeper is not reached; save the membership made of it and return it. Raise
+        ``MembershipError`` when this machine has a flock, was not let in, the keeper stays away or
+        the disk refuses."""
         refuse_second_flock(self._folder, self.door.flock.flock_id, clock())
         answer = await self._certificate()
         if not isinstance(answer, Welcome):
@@ -127,9 +131,10 @@ async def begin_request(
     clock: Clock = time.time,
     guard: FileGuard | None = None,
 ) -> Request:
-    """Ask the keeper behind a door to let this machine in; its people see the request when this
-    returns. Raise ``MembershipError`` when this machine has a flock already, its clock is wrong or
-    the keeper declines."""
+    """Ask the keeper behind a door to let this machine in, with a key that is made and saved at
+    ``path`` if there is none; its people see the request when this returns. Raise
+    ``MembershipError`` when this machine has a flock, its clock is wrong, or the keeper declines or
+    is not reached."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, door.flock.flock_id, clock())
     if fault := clock_fault(clock() - door.time_s):
@@ -164,8 +169,9 @@ async def _exchanged(
 
 
 async def find_door(addresses: Iterable[Address], flock_id: str = "") -> Door:
-    """Return the door of the first of these addresses where a keeper answers, of this flock if one
-    is given; raise ``NotThereError`` with what was found at each when there is none."""
+    """Ask at these addresses, some at once, and return the door of the first in their order where a
+    keeper answers, of this flock if one is given. Raise ``NotThereError`` with what was found at
+    each when there is none, or none in about twelve seconds."""
     wanted, reports = list(dict.fromkeys(addresses)), list[str]()
     end_s = time.monotonic() + FINDING_S_MAX
     for start in range(0, len(wanted), PROBES_AT_ONCE):

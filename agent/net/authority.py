@@ -82,8 +82,8 @@ class Flock:
 
     @classmethod
     def read(cls, der: bytes) -> Flock:
-        """Return the flock whose authority has this certificate; raise ``MembershipError`` when it
-        is no authority's."""
+        """Return the flock whose authority has this certificate, in DER; raise ``MembershipError``
+        when it cannot be read, is no authority's or not signed by itself."""
         certificate = certificates.read_certificate(der)
         key = certificates.authority_key_of(certificate)
         name = certificates.authority_name(certificate)
@@ -96,7 +96,8 @@ class Flock:
 
     def has_issued(self, der: bytes) -> bool:
         """Tell whether this authority issued the certificate, and to a node rather than to an
-        authority."""
+        authority; whether it is still valid is not asked. Raise ``MembershipError`` when it cannot
+        be read."""
         certificate = certificates.read_certificate(der)
         try:
             certificate.verify_directly_issued_by(self.certificate)
@@ -105,7 +106,8 @@ class Flock:
         return not certificates.may_sign_others(certificate)
 
     def has_stated(self, statement: Statement) -> bool:
-        """Tell whether this authority's key has signed the statement."""
+        """Tell whether this authority's key has signed the statement; which keeper made it is not
+        asked."""
         try:
             self.key.verify(statement.signature, _signed_part(statement), SIGNATURE)
         except InvalidSignature:
@@ -122,8 +124,8 @@ class Authority:
 
     @classmethod
     def create(cls, flock_name: str, now_s: float) -> Authority:
-        """Make and return a new flock's authority, with a new key; raise ``MembershipError`` for a
-        name that is empty, too long or not printable."""
+        """Make and return a new flock's authority, with a new key, without saving it; raise
+        ``MembershipError`` for a name that is empty, too long or not printable."""
         name = flock_name.strip()
         if not name or name != certificates.clean_name(name):
             most = certificates.NAME_BYTES_MAX
@@ -156,8 +158,9 @@ class Authority:
         life_s: float = NODE_LIFE_S,
         signer: Signer | None = None,
     ) -> Member:
-        """Issue a certificate to an applicant and return the member that it makes. It ends no later
-        than the authority's own and carries the voucher of ``signer``, the keeper that signs."""
+        """Sign a certificate for an applicant, without saving it, and return the member that it
+        makes. It ends after ``life_s``, but no later than the authority's own, and carries the
+        voucher of ``signer``, the keeper that signs; without one it carries none."""
         left_s = self.flock.certificate.not_valid_after_utc.timestamp() - now_s
         voucher = None if signer is None else vouch(signer, applicant.node_id)
         der = certificates.node_certificate(
@@ -174,7 +177,8 @@ class Authority:
         kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ()),
     ) -> Statement:
         """Sign and return a statement of this kind about a node, also with the key of ``signer``,
-        the keeper that makes it, if one is given."""
+        the keeper that makes it, if one is given. ``kept``: of a keeper that goes, whom it had let
+        in and what it had stated that stays; left out without a signer."""
         unsigned = Statement(kind, node_id, int(now_s), b"")
         signature = self.key.sign(_signed_part(unsigned), SIGNATURE)
         if signer is None:
@@ -186,7 +190,8 @@ class Authority:
 
 
 def stated_by(statement: Statement, keeper_certificate: bytes) -> bool:
-    """Tell whether the keeper with this certificate has made the statement in its own name."""
+    """Tell whether the keeper with this certificate has made the statement in its own name; raise
+    ``MembershipError`` when the certificate cannot be read."""
     return has_signed(keeper_certificate, statement.by_signature, _signed_by_part(statement))
 
 

@@ -129,8 +129,8 @@ _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 
 
 def clean_name(text: str) -> str:
-    """Return a host or flock name as a certificate holds it: what can be seen of it, at most 64
-    bytes of UTF-8; "unnamed" when nothing is left."""
+    """Return a host or flock name as a certificate holds it: its printable letters, without those
+    of which nothing is seen, cut to 64 bytes of UTF-8; "unnamed" when nothing is left."""
     kept = "".join(each for each in text if each.isprintable() and each not in _BLANK).strip()
     short = kept.encode("utf-8")[:NAME_BYTES_MAX].decode("utf-8", "ignore")
     return short.strip() or "unnamed"
@@ -144,8 +144,8 @@ def private_bytes(key: PrivateKey) -> bytes:
 
 
 def read_private(data: bytes) -> PrivateKey:
-    """Return the private key in a PEM file or an answer; raise ``MembershipError`` when it is
-    unreadable or of another kind than ours."""
+    """Return the private key in this PEM text; raise ``MembershipError`` when it is unreadable or
+    of another kind than ours."""
     try:
         key = serialization.load_pem_private_key(data, password=None)
     except UNREADABLE as error:
@@ -185,7 +185,8 @@ def read_certificate(der: bytes) -> x509.Certificate:
 
 def key_hash_of(der: bytes) -> bytes:
     """Return the hash of the key in a certificate, which is not verified here and may be a
-    stranger's; raise ``MembershipError`` when it cannot be read."""
+    stranger's; raise ``MembershipError`` when it cannot be read or its key is of another kind than
+    ours."""
     certificate = read_certificate(der)
     try:
         return key_hash(_checked(certificate.public_key()))
@@ -195,7 +196,8 @@ def key_hash_of(der: bytes) -> bytes:
 
 def member_of(der: bytes) -> Member:
     """Return the node that a certificate names, without asking whether the flock accepts it
-    (``Roster.objection_to``); raise ``MembershipError`` when it cannot be read."""
+    (``Roster.objection_to``); raise ``MembershipError`` when it cannot be read or its key is of
+    another kind than ours."""
     certificate = read_certificate(der)
     try:
         return Member(
@@ -211,7 +213,7 @@ def member_of(der: bytes) -> Member:
 
 def may_sign_others(certificate: x509.Certificate) -> bool:
     """Tell whether it is an authority's certificate, which no node may come with; True also when
-    the certificate does not say."""
+    the certificate does not say or what it says cannot be read."""
     try:
         return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     except UNREADABLE:
@@ -219,8 +221,8 @@ def may_sign_others(certificate: x509.Certificate) -> bool:
 
 
 def authority_key_of(certificate: x509.Certificate) -> PublicKey:
-    """Return the key of an authority's certificate; raise ``MembershipError`` when it is not signed
-    by itself or no authority's."""
+    """Return the key of an authority's certificate; raise ``MembershipError`` when that is not
+    signed by itself, is a node's, or has a key of another kind than ours."""
     try:
         key = _checked(certificate.public_key())
         certificate.verify_directly_issued_by(certificate)
@@ -233,8 +235,8 @@ def authority_key_of(certificate: x509.Certificate) -> PublicKey:
 
 
 def authority_name(certificate: x509.Certificate) -> str:
-    """Return the flock's name from its authority's certificate; raise ``MembershipError`` when it
-    has none."""
+    """Return the flock's name from its authority's certificate, "unnamed" where it has none; raise
+    ``MembershipError`` when it cannot be read."""
     try:
         return _common_name(certificate.subject)
     except UNREADABLE as error:
@@ -248,8 +250,9 @@ def request_certificate(key: PrivateKey, host_name: str) -> bytes:
 
 
 def read_request(der: bytes) -> Applicant:
-    """Return the applicant of a certificate request; raise ``MembershipError`` when it is too long,
-    unreadable or not signed with the applicant's own key."""
+    """Return the applicant of a certificate request, in DER; raise ``MembershipError`` when it is
+    too long, unreadable, not signed with the applicant's own key, or that is of another kind than
+    ours."""
     if len(der) > CERTIFICATE_BYTES_MAX:
         raise MembershipError(f"a request of {len(der)} bytes; at most {CERTIFICATE_BYTES_MAX}")
     try:
@@ -263,7 +266,8 @@ def read_request(der: bytes) -> Applicant:
 
 
 def authority_certificate(key: PrivateKey, flock_name: str, now_s: float) -> x509.Certificate:
-    """Make the certificate of a new flock's authority, signed with its own key."""
+    """Return a certificate of a new flock's authority, signed with its own key and valid for 30
+    years; nothing is saved."""
     public = key.public_key()
     name = _name(flock_name)
     builder = _dated(name, name, public, now_s, AUTHORITY_LIFE_S)
@@ -280,8 +284,9 @@ def node_certificate(
     life_s: float,
     voucher: x509.UnrecognizedExtension | None = None,
 ) -> bytes:
-    """Return, as DER, a node's certificate signed by the authority, for both ends of a connection
-    and nothing else."""
+    """Return, as DER, a certificate for the applicant, signed with ``key``, that of the authority,
+    for both ends of a connection and nothing else. It is valid for ``life_s`` from now, and was so
+    two hours before; ``voucher`` says which keeper let the node in."""
     name = _name(applicant.host_name)
     builder = _dated(name, authority.subject, applicant.public_key, now_s, life_s)
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())
@@ -368,7 +373,8 @@ def vouch(signer: Signer, node_id: str) -> x509.UnrecognizedExtension:
 
 @lru_cache(REMEMBERED_MAX)
 def voucher_of(certificate: bytes) -> Voucher | None:
-    """Return what a certificate says of who let its node in; None when it says nothing readable."""
+    """Return what a certificate says of who let its node in, which is not verified here; None when
+    it says nothing readable, or is not readable itself."""
     try:
         read = read_certificate(certificate)
         extension = read.extensions.get_extension_for_oid(VOUCHER).value
@@ -381,13 +387,14 @@ def voucher_of(certificate: bytes) -> Voucher | None:
 
 @lru_cache(REMEMBERED_MAX)
 def is_vouched(voucher: Voucher, node_id: str, keeper_certificate: bytes) -> bool:
-    """Tell whether the voucher's signature is that of the keeper's own key."""
+    """Tell whether the voucher's signature over this node is that of the keeper's own key; raise
+    ``MembershipError`` when the keeper's certificate cannot be read."""
     return has_signed(keeper_certificate, voucher.signature, _SIGNED_AS + node_id.encode())
 
 
 def has_signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
-    """Tell whether the key of the certificate has signed the content; raise ``MembershipError``
-    when the certificate cannot be read."""
+    """Tell whether the key of the certificate has signed the content, False for a key of another
+    kind than ours; raise ``MembershipError`` when the certificate cannot be read."""
     key = read_certificate(certificate).public_key()
     if not isinstance(key, PublicKey):
         return False
@@ -405,8 +412,8 @@ class Refusal(Struct, frozen=True):
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in the largest unit of which it has two, such as "3 hours", without its
-    sign."""
+    """Return a duration in the largest unit of which it has about two, such as "3 hours", else in
+    seconds, without its sign."""
     for unit, length_s in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if round(abs(seconds) / length_s) >= 2:
             return f"{round(abs(seconds) / length_s)} {unit}"

@@ -48,8 +48,8 @@ class Copies:
         self._copied: dict[NodeId, Copied] = {}
 
     def note_link(self, peer: NodeId, instance: str) -> bool:
-        """Note that this instance of the peer is linked now; tell whether another one had replaced
-        it before, which only happens when two machines share an identity."""
+        """Remember that this instance of the peer is linked now; tell whether another one had
+        replaced it before, which only happens when two machines share an identity."""
         had = self._instances.pop(peer, [])
         back = instance in had[:-1]
         if instance in had:
@@ -60,7 +60,8 @@ class Copies:
         return back
 
     def note(self, node: NodeId, *hosts: str) -> None:
-        """Record that the node's identity is at work on these hosts; log it the first time."""
+        """Record that the node's identity is at work on these hosts, in place of earlier ones; log
+        it unless it was recorded in the last three minutes."""
         if not self.known(node):
             places = " and ".join(hosts)
             log.warning("two machines have the identity of %s: %s", self._name_of(node), places)
@@ -71,7 +72,8 @@ class Copies:
         return any(each.node == node for each in self.all())
 
     def all(self) -> tuple[Copied, ...]:
-        """Return the copied identities that were seen lately; older ones are forgotten."""
+        """Return the identities of which a copy was seen in the last three minutes; older ones are
+        forgotten."""
         since_s = time.time() - TOLD_S
         self._copied = {each.node: each for each in self._copied.values() if each.at_s > since_s}
         return tuple(self._copied.values())

@@ -84,7 +84,8 @@ class Dialler:
 
     def found(self, peer: NodeId | None, addresses: Sequence[Address]) -> None:
         """Learn that these addresses lead to the peer, or with None each to whoever is there, and
-        call them. This node's own are ignored."""
+        begin to call those who are not linked, without waiting. This node's own, those beyond the
+        limit, which is logged, and all after ``stop`` are ignored."""
         if peer == self._me or self._stopped:
             return
         if peer is not None:
@@ -94,7 +95,8 @@ class Dialler:
             self._learn(str(address), None, [address])
 
     def gone(self, peer: NodeId) -> None:
-        """Forget where the peer may be, unless it is linked."""
+        """Forget where the peer may be and call it no more, unless it is linked; then nothing
+        changes."""
         if not self._linked(peer):
             self._forget(peer)
 
@@ -108,13 +110,15 @@ class Dialler:
         return [address for target in known for address in target.addresses]
 
     def retry(self) -> None:
-        """Call everybody again at once, as the network has changed and what failed may work now."""
+        """Have everybody who is not linked called again at once, as the network has changed and
+        what failed may work now; does not wait for the calls."""
         for target in self._targets.values():
             self._renew(target)
 
     def unlinked(self, peer: NodeId, lived_s: float, *, lasting: bool = False) -> None:
         """Note that the link with a peer is gone, so that it is called again: later and later after
-        links that lived briefly, and still later where the reason is ``lasting``."""
+        links that lived briefly, and still later where the reason is ``lasting``. A peer with no
+        known address is not called."""
         for target in self._targets.values():
             if target.peer == peer:
                 target.lasting = lasting
@@ -208,8 +212,9 @@ class Dialler:
 
 
 async def connect(addresses: Sequence[Address]) -> tuple[socket.socket, Address]:
-    """Connect to the first of these addresses that answers; return the socket and its address. If
-    none does, raise of all failures the ``OSError`` that says most of who is there."""
+    """Connect to the first of these addresses that answers, within three seconds in all; return the
+    socket, which the caller closes, and the address that answered. If none does, raise of all
+    failures the ``OSError`` that says most of who is there."""
     failures: list[OSError] = []
     try:
         async with asyncio.timeout(CONNECT_S):
@@ -288,9 +293,9 @@ async def _looked_up(addresses: Sequence[Address]) -> list[_Candidate]:
 
 
 def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
-    """Return one listening socket for each host, all on one port; 0 takes any that is free on all
-    of them. A family that this machine lacks is left out; raise ``OSError`` for a port that is
-    taken or not allowed."""
+    """Return listening sockets for these hosts, all on one port; 0 takes any that is free on all of
+    them. A host or a family that this machine lacks is left out. Raise ``OSError`` for a port that
+    is taken or not allowed, or when none of the hosts is here; then none stays open."""
     tries = 1 if port else ANY_PORT_TRIES
     while True:
         tries -= 1

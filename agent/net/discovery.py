@@ -91,8 +91,9 @@ class Discovery:
     # -- for the composition root ----------------------------------------------------------
 
     async def start(self, port: int) -> None:
-        """Begin to tell the network of this node, which listens on this port, and to look for
-        others. Never fails: see ``trouble``."""
+        """Tell the typed addresses, begin to announce this node, which listens on this port, and to
+        look for others, and keep watch of the network until ``stop``. Without multicast it never
+        fails: ``trouble`` says why, and it is tried again."""
         self._port = port
         if self._typed:
             self._callbacks.found(None, self._typed)
@@ -100,7 +101,8 @@ class Discovery:
         self._watching = asyncio.create_task(self._keep_watch())
 
     async def stop(self) -> None:
-        """Stop looking for others and take this node's announcement back."""
+        """Stop looking for others and take this node's announcement back; wait until that is done,
+        about two seconds at most, and ignore what the network refuses."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
@@ -108,15 +110,16 @@ class Discovery:
         await self._end()
 
     async def withdraw(self) -> None:
-        """Take this node's announcement back for good, because it was sent away; go on listening
-        for others."""
+        """Take this node's announcement back for good, because it was sent away, and go on
+        listening for others; what the network refuses is ignored."""
         self._announced = False
         if self._zeroconf is not None:
             with contextlib.suppress(OSError, RuntimeError, ZeroconfError):
                 await self._zeroconf.async_unregister_all_services()
 
     def sightings(self) -> tuple[Sighting, ...]:
-        """Return every node seen on this network, of whatever flock."""
+        """Return the other nodes that announce themselves on this network, of whatever flock, as
+        they were seen last; at most 256."""
         return tuple(self._sightings.values())
 
     # -- multicast -------------------------------------------------------------------------
@@ -289,7 +292,8 @@ class Sighting:
 def own_record(
     node: NodeId, flock: str, version: int, port: int, hosts: Sequence[str]
 ) -> AsyncServiceInfo:
-    """Return the multicast record that announces this node at these hosts."""
+    """Return the multicast record that announces this node of a flock at these hosts and this port;
+    ``version`` is that of the protocol."""
     name = _NOT_IN_NAMES.sub("-", node)[:NAME_LENGTH_MAX]
     told: dict[str | bytes, str | bytes | None] = {
         "flock": flock,
@@ -308,8 +312,9 @@ def own_record(
 
 
 def read_record(record: AsyncServiceInfo) -> Sighting | None:
-    """Return the node, flock, version and addresses that another node's record announces; None when
-    they make no sense."""
+    """Return the node, flock, version and addresses that another node's record announces, 16
+    addresses at most and version 0 where none can be read; None when node, flock or port make no
+    sense."""
     told = record.properties
     node, flock = _text(told, b"node"), _text(told, b"flock")
     port, version = _number(told, b"port"), _number(told, b"version")

@@ -43,8 +43,9 @@ class Change(Enum):
 
 
 def own_addresses() -> tuple[str, ...]:
-    """Return the addresses of this machine by which others may reach it, of both families, sorted,
-    without loopback and scopes."""
+    """Return the addresses of this machine as the system tells them now, of both families, sorted,
+    without loopback and scopes; link-local ones are among them. Raise ``OSError`` when they cannot
+    be read."""
     found = []
     for adapter in ifaddr.get_adapters():
         for place in adapter.ips:
@@ -55,8 +56,8 @@ def own_addresses() -> tuple[str, ...]:
 
 
 def has_way(host: str) -> bool:
-    """Tell whether the address can be dialled as it stands: a link-local IPv6 one cannot without
-    its interface, as others tell it."""
+    """Tell whether a numeric address can be dialled as it stands: a link-local IPv6 one cannot
+    without its interface, as others tell it."""
     address = ipaddress.ip_address(host)
     return not (address.version == 6 and address.is_link_local and address.scope_id is None)
 
@@ -78,7 +79,8 @@ class NetworkWatch:
 
     def look(self) -> Change:
         """Tell what changed since the last look, ``POLL_S`` ago: the machine slept, its addresses
-        changed, or nothing; remember the present state for the next."""
+        changed, or nothing; remember the present state for the next. Raise ``OSError`` when the
+        addresses cannot be read; the next look tries again."""
         times = [clock() for clock in self._clocks]
         slept = any(
             now - before > POLL_S + JUMP_S for now, before in zip(times, self._times, strict=True)
@@ -165,8 +167,8 @@ if sys.platform == "linux":
 
 
 def native_news() -> AddressNews:
-    """Return the source of news about changed addresses on this system; one that never has any
-    where none is known."""
+    """Return the source of news about changed addresses on this system; where none is known, one
+    that says each time that there may be some."""
     if sys.platform == "linux":
         return NetlinkNews()
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system

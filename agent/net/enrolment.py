@@ -100,8 +100,9 @@ class EnrolmentServer:
         self._open = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one question and close the connection, whatever happens on it. Raises nothing: a
-        stranger's fault only costs it the connection."""
+        """Read one question, answer it and close the connection, all within 15 seconds and a
+        little. A fault of the stranger or of the network is not raised, it only costs the
+        connection; what cannot be done is answered with ``Refused``."""
         self._open += 1
         try:
             async with asyncio.timeout(EXCHANGE_S_MAX):
@@ -224,8 +225,9 @@ class JoinRequestServer:
 
     async def answer(self, question: Requesting, host: str) -> Answer:
         """Do what a stranger asks about its join request and return the answer: begin it, take its
-        part of the code, tell the outcome, issue the certificate once it was admitted, or withdraw
-        it. Raise ``MembershipError`` with the reason for a refusal."""
+        part of the code, tell the outcome (``Refused`` for an unknown one), issue the certificate
+        once it was admitted, or withdraw it. Raise ``MembershipError`` with the reason for any
+        other refusal."""
         requests = self._requests
         match question:
             case AskToJoin() if not self._may_ask:
@@ -251,8 +253,9 @@ class JoinRequestServer:
                 assert_never(question)
 
     def decide(self, question: DecideRequest) -> Answer:
-        """Decide on a request as a person at another keeper wants it, and return what becomes of
-        it; raise ``MembershipError`` when it cannot be decided."""
+        """Admit or refuse a request as a person at another keeper wants it, and return what has
+        become of it; raise ``MembershipError`` when it is over, is joining already or has another
+        code."""
         decided = self._requests.decide(question.request, question.code, admit=question.admit)
         return self._told(decided)
 
@@ -283,8 +286,9 @@ def requests_of(
 
 
 def checked_applicant(membership: Membership, request: bytes, time_s: int) -> Applicant:
-    """Return who asks for a certificate; raise ``MembershipError`` when its clock is wrong, the
-    request invalid or its key was sent away before."""
+    """Return who asks, in this certificate request, at ``time_s`` by its own clock; raise
+    ``MembershipError`` when that clock is wrong, the request invalid or its key was sent away
+    before."""
     if fault := clock_fault(time_s - membership.clock()):
         raise fault
     applicant = read_request(request)
@@ -304,7 +308,7 @@ def check_departure(membership: Membership, applicant: Applicant) -> None:
 
 def clock_fault(ahead_s: float) -> MembershipError | None:
     """Return the error for a machine that cannot join because its clock is so far ahead of the
-    flock's, or behind it where negative; None where the difference is small."""
+    flock's, or behind it where negative; None for half an hour or less."""
     if abs(ahead_s) <= CLOCK_DIFFERENCE_S_MAX:
         return None
     direction = "ahead of" if ahead_s > 0 else "behind"

@@ -238,8 +238,9 @@ def decode_answer(data: bytes) -> Answer:
 
 
 async def receive(reader: asyncio.StreamReader, bytes_max: int) -> bytes:
-    """Return the one message that the other end sends; raise ``MembershipError`` when it is longer
-    than ``bytes_max``, ``EOFError`` when it ends early."""
+    """Wait for the one message that the other end sends and return it; raise ``MembershipError``
+    when it is longer than ``bytes_max``, ``EOFError`` when it ends early, ``OSError`` when the
+    connection breaks."""
     length = int.from_bytes(await reader.readexactly(_LENGTH_BYTES), "big")
     if length > bytes_max:
         raise MembershipError("it sent more than it may")
@@ -253,8 +254,8 @@ async def send(writer: asyncio.StreamWriter, message: bytes) -> None:
 
 
 async def close(writer: asyncio.StreamWriter) -> None:
-    """Close a connection and wait until it is closed, within a limit, whatever the other end
-    does."""
+    """Close a connection and wait until it is closed, for one second at most, whatever the other
+    end does; failures are ignored."""
     writer.close()
     with contextlib.suppress(OSError, EOFError):
         async with asyncio.timeout(CLOSE_S_MAX):

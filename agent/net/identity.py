@@ -63,8 +63,9 @@ def paths_in(folder: PrivateFolder) -> IdentityPaths:
 
 
 def load_identity(folder: PrivateFolder) -> Identity | None:
-    """Return who this node is; None before it belongs to a flock. Raise ``MembershipError`` when
-    files are missing, damaged or do not belong together."""
+    """Return who this node is, by the files in the folder; None before it belongs to a flock. Raise
+    ``MembershipError`` when files are missing, damaged, open to other accounts or do not belong
+    together."""
     member = read_named(folder, CERTIFICATE_FILE, _member_in)
     if member is None:
         return None
@@ -88,7 +89,7 @@ def load_authority(folder: PrivateFolder, flock: Flock) -> Authority | None:
 
 def own_key(folder: PrivateFolder) -> PrivateKey:
     """Return this node's private key, made and saved now if there is none yet; the folder has to be
-    prepared."""
+    prepared. Raise ``MembershipError`` when it cannot be read or saved."""
     key = read_named(folder, KEY_FILE, certificates.read_private)
     if key is None:
         key = certificates.new_key()
@@ -97,33 +98,34 @@ def own_key(folder: PrivateFolder) -> PrivateKey:
 
 
 def save_flock(folder: PrivateFolder, flock: Flock) -> None:
-    """Save the certificate of the flock's authority; raise ``MembershipError`` when the disk
-    refuses."""
+    """Save the certificate of the flock's authority in place of an earlier one; raise
+    ``NotKeptError`` when the disk refuses."""
     folder.write(FLOCK_FILE, certificates.to_pem(flock.der))
 
 
 def save_certificate(folder: PrivateFolder, member: Member) -> None:
-    """Save this node's certificate, which makes it a member; raise ``MembershipError`` when the
-    disk refuses."""
+    """Save this node's certificate, which makes it a member; raise ``NotKeptError`` when the disk
+    refuses."""
     folder.write(CERTIFICATE_FILE, certificates.to_pem(member.certificate))
 
 
 def save_authority(folder: PrivateFolder, authority: Authority) -> None:
-    """Save the authority's key, which makes this node a keeper; raise ``MembershipError`` when the
+    """Save the authority's key, which makes this node a keeper; raise ``NotKeptError`` when the
     disk refuses."""
     folder.write(AUTHORITY_KEY_FILE, authority.key_file)
 
 
 def remove_identity(folder: PrivateFolder) -> None:
-    """Remove flock and key from the folder, the certificate first; another flock gets another
-    node."""
+    """Remove flock and key from the folder, the certificate first, so that another flock gets
+    another node; files that are missing are passed over. Raise ``MembershipError`` when one cannot
+    be removed."""
     for name in (CERTIFICATE_FILE, AUTHORITY_KEY_FILE, KEY_FILE, FLOCK_FILE):
         folder.remove(name)
 
 
 def read_named(folder: PrivateFolder, name: str, parse: Callable[[bytes], _Read]) -> _Read | None:
     """Read a file of the folder and return what ``parse`` makes of it, None without the file; raise
-    ``MembershipError`` that names file and cure when the content is wrong."""
+    ``MembershipError`` that names file and cure when it cannot be read or its content is wrong."""
     data = folder.read(name)
     if data is None:
         return None

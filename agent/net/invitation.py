@@ -90,8 +90,10 @@ class Invitation(Struct, frozen=True):
 
 
 def usable_addresses(hosts: Iterable[str], port: int) -> tuple[Address, ...]:
-    """Return the addresses that fit an invitation, in the order given, without link-local IPv6
-    ones, which mean something else on each machine; raise ``MembershipError`` when none is left."""
+    """Return the addresses of these hosts on this port, in the order given and each once, as far as
+    others may reach them and the invitation has room; left out are link-local IPv6 ones, which mean
+    something else on each machine. Raise ``MembershipError`` when none is left or the port is
+    none."""
     chosen: list[Address] = []
     room = _BYTES_MAX - _FIXED - CHECKSUM_BYTES
     for host in dict.fromkeys(hosts):
@@ -108,10 +110,10 @@ def usable_addresses(hosts: Iterable[str], port: int) -> tuple[Address, ...]:
 
 
 def parse_invitation(text: str) -> Invitation:
-    """Return the invitation in a text; raise ``MembershipError``, with a sentence for each way to
-    be wrong. What people copy with it does no harm, nor what mail and chat programs put around and
-    into it: words before and after, quotation marks of any language, line breaks, invisible
-    letters."""
+    """Return the first invitation in a text; raise ``MembershipError``, with a sentence for each
+    way to be wrong; one that has expired is not wrong. What people copy with it does no harm, nor
+    what mail and chat programs put around and into it: words before and after, quotation marks of
+    any language, line breaks, invisible letters."""
     visible = _DASH.sub("-", "".join(filter(_visible, text[:_SEARCHED_MAX]))).lower()
     body, letters = None, None
     for place in _PREFIX.finditer(visible):

@@ -83,7 +83,8 @@ class InvitationBook:
         self._entries: Sequence[Entry] = read_named(folder, BOOK_FILE, _parse) or ()
 
     def outstanding(self, now_s: float) -> list[Entry]:
-        """Return the invitations that still let somebody in: not expired, used up or withdrawn."""
+        """Return the invitations that still let somebody in at this time: not expired, used up or
+        withdrawn."""
         return [
             entry
             for entry in self._entries
@@ -91,9 +92,10 @@ class InvitationBook:
         ]
 
     def add(self, uses: int, valid_for_s: float, now_s: float) -> tuple[bytes, int]:
-        """Make an invitation; return its secret and when it expires, in seconds. Its hash is on
-        disk before this returns; raise ``MembershipError`` for limits that are out of range or too
-        many open ones."""
+        """Make an invitation; return its secret and when it expires, in seconds since 1970. Its
+        hash is on disk before this returns; raise ``MembershipError`` for limits that are out of
+        range, too many that are remembered (also those that ended in the last 30 days), or a disk
+        that refuses."""
         if not 1 <= uses <= USES_MAX:
             raise MembershipError(f"an invitation has 1 to {USES_MAX} uses, not {uses}")
         if not 0 < valid_for_s <= VALID_S_MAX:
@@ -108,12 +110,13 @@ class InvitationBook:
         return secret, expires_s
 
     def withdraw(self, number: str) -> bool:
-        """End an invitation; return False when there is none of that number."""
+        """End an invitation, on disk; return False when there is none of that number or it was
+        ended before. Raise ``NotKeptError`` when the disk refuses."""
         return self._end(lambda entry: entry.number == number)
 
     def end_made_until(self, time_s: float) -> bool:
-        """End all invitations made until this moment, as a keeper that knew them has gone; return
-        whether there was one."""
+        """End all invitations made until this moment, on disk, as a keeper that knew them has gone;
+        return whether there was one to end. Raise ``NotKeptError`` when the disk refuses."""
         return self._end(lambda entry: entry.made_s <= time_s)
 
     def _end(self, chosen: Callable[[Entry], bool]) -> bool:
@@ -132,7 +135,10 @@ class InvitationBook:
         return tuple(self._entries)
 
     def join(self, told: Iterable[Entry], now_s: float) -> bool:
-        """Take in entries that another keeper knows and save them; tell whether there was news."""
+        """Take in entries that another keeper knows and save them; tell whether there was news. Of
+        an entry known here the nodes let in are added and the narrower limits count; beyond 200 the
+        oldest are forgotten. Raise ``NotKeptError`` when the disk refuses, with nothing taken
+        in."""
         known = {entry.secret_hash: entry for entry in self._entries}
         for entry in told:
             mine = known.get(entry.secret_hash)
@@ -147,8 +153,8 @@ class InvitationBook:
 
     def is_one_too_many(self, secret: bytes, node_id: str) -> bool:
         """Tell whether this node's use of the invitation does not count: the invitation is unknown
-        or withdrawn, or more uses are burnt than it has and this is one of those that all keepers
-        drop."""
+        or withdrawn, the node has burnt none, or more are burnt than it has and this is one of
+        those that all keepers drop."""
         entry = self.find(secret)
         if entry is None or entry.withdrawn:
             return True
@@ -164,7 +170,7 @@ class InvitationBook:
 
     def redeem(self, secret: bytes, node_id: str, now_s: float) -> str | None:
         """Burn a use of the invitation for this node, on disk; return None when done (or done
-        before), else a sentence that says why not."""
+        before), else a sentence that says why not. Raise ``NotKeptError`` when the disk refuses."""
         entry = self.find(secret)
         if entry is None or entry.withdrawn:
             return "this keeper does not know the invitation, or withdrew it: ask for a new one"
@@ -243,11 +249,13 @@ class GuessLimit:
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
 
     def blocked(self, host: str, now_s: float) -> bool:
-        """Tell whether too many wrong secrets came from this host of late."""
+        """Tell whether five or more wrong secrets came from this host, or its network, in the last
+        minute."""
         return len(self._recent(host, now_s)) >= GUESSES_MAX
 
     def note_wrong(self, host: str, now_s: float) -> None:
-        """Remember a wrong secret from this host, which counts towards its limit of guesses."""
+        """Remember a wrong secret from this host, which counts towards its limit of guesses for a
+        minute; of too many hosts, the longest silent is forgotten."""
         recent = self._recent(host, now_s)
         self._wrong[origin_of(host)] = [*recent, now_s][-GUESSES_MAX:]
         self._wrong.move_to_end(origin_of(host))

@@ -122,13 +122,14 @@ class JoinRequests:
     # -- what people do --------------------------------------------------------------------
 
     def open(self) -> list[JoinRequest]:
-        """Return the requests that a person can answer, and those that are about to come; oldest
-        first."""
+        """Return the requests that wait for a person, and those that were let in and have not
+        joined yet; oldest first."""
         return [each for each in self._requests.values() if each.state in OPEN]
 
     def decide(self, request: str, code: str, *, admit: bool) -> JoinRequest:
-        """Admit or refuse a waiting request and return it as decided; raise ``MembershipError``
-        when it is over, is joining already or shows another code than the one given."""
+        """Admit or refuse an open request and return it as decided; an empty ``code`` is not
+        compared. Raise ``MembershipError`` when it is over, is joining already or shows another
+        code."""
         for each in self.open():
             if each.request != request:
                 continue
@@ -144,8 +145,10 @@ class JoinRequests:
     # -- what the asking machine does ------------------------------------------------------
 
     def begin(self, sent: bytes, applicant: Applicant, user: str, host: str) -> tuple[bytes, bytes]:
-        """Begin a request; return its number and this side's commitment to its nonce. An earlier
-        one of the same machine ends; raise ``MembershipError`` when there are too many."""
+        """Begin a request, of which nobody is told yet; return its number and this side's
+        commitment to its nonce. An earlier one of the same machine from there ends, even if this
+        one is too many; then raise ``MembershipError``. ``sent``: the request as it came, for the
+        code."""
         origin = origin_of(host)
         self._end_earlier(applicant.node_id, origin)
         self._check_room(origin)
@@ -159,7 +162,8 @@ class JoinRequests:
 
     def show(self, number: bytes, nonce: bytes) -> bytes:
         """Compute the code from the nonce that the asking side shows, so that people see the
-        request, and return this side's nonce; raise ``MembershipError`` for an unknown number."""
+        request, and return this side's nonce; raise ``MembershipError`` for a number that is
+        unknown, too late or was shown before."""
         bound, request = self._bound.pop(number, None), self._requests.get(number)
         if bound is None or request is None:
             raise MembershipError("this keeper does not know the request: ask again")
@@ -170,14 +174,15 @@ class JoinRequests:
         return bound.nonce
 
     def outcome(self, number: bytes) -> JoinRequest | None:
-        """Return the request as it is now; None when this keeper does not know it."""
+        """Return the request as it is now, also for a while when it is over; None when this keeper
+        does not know it any more."""
         return self._requests.get(number) or self._over.get(number)
 
     @contextmanager
     def collecting(self, number: bytes) -> Iterator[JoinRequest]:
         """Yield a request that was let in while its certificate is made; it counts as joined when
-        the block ends well, and may be collected again. Raise ``MembershipError`` unless it was let
-        in."""
+        the block ends well, and may be collected again while it is valid. Raise ``MembershipError``
+        unless it was let in, or when it comes too late."""
         request = self._admitted(number)
         self._coming.add(number)
         try:
@@ -197,13 +202,15 @@ class JoinRequests:
         return request
 
     def withdraw(self, number: bytes) -> None:
-        """End a request that its machine has withdrawn; an unknown one is ignored."""
+        """End a request that its machine has withdrawn, also one that was let in; an unknown one,
+        or one that is over, is ignored."""
         request = self._requests.get(number)
         if request is not None:
             self._end(request, "ended")
 
     def close(self) -> None:
-        """Cancel the timers of all requests; nobody is answered any more."""
+        """Cancel the timers of all requests, so that none ends by itself any more; nothing is
+        told."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
@@ -285,8 +292,8 @@ def commitment_of(nonce: bytes) -> bytes:
 def code_of(
     flock_id: str, keeper: bytes, request: bytes, user: str, nonces: tuple[bytes, bytes]
 ) -> str:
-    """Return the code that two people compare for a request to a keeper with this key hash, such as
-    "418 230". ``nonces``: the asking side's, then the keeper's."""
+    """Return the code, six digits such as "418 230", that two people compare for a request to a
+    keeper with this key hash. ``nonces``: the asking side's, then the keeper's."""
     seen = msgspec.msgpack.encode((flock_id, keeper, request, user, nonces))
     number = int.from_bytes(hashlib.sha256(_COMPARED_AS + seen).digest()[:16], "big")
     digits = f"{number % 10**CODE_DIGITS:0{CODE_DIGITS}d}"

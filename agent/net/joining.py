@@ -105,8 +105,9 @@ async def join_flock(
     clock: Clock = time.time,
     guard: FileGuard | None = None,
 ) -> Membership:
-    """Join the flock that invites and return the membership; raise ``MembershipError`` with one
-    sentence when that does not work."""
+    """Join the flock that invites, save the membership at ``path`` with a key made here, and return
+    it; raise ``MembershipError`` with one sentence when this machine has a flock, its clock is
+    wrong, no keeper is found, it refuses, or the disk does."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, invitation.flock_id, clock())
     await asyncio.to_thread(folder.prepare)
@@ -123,7 +124,7 @@ async def join_flock(
 async def keep_up(membership: Membership, addresses_of: AddressesOf) -> None:
     """Do what is due, to be called now and then: appoint missing keepers, renew this node's
     certificate, fetch the authority's key where this node was appointed and has none yet. Raise
-    ``MembershipError`` when something is due and no keeper could do it."""
+    ``MembershipError`` when something is due and no keeper could do it or this disk refuses."""
     await membership.appoint_missing()
     now_s, member = membership.clock(), membership.member
     not_yet_valid = membership.keeper and now_s < member.valid_from_s  # its clock was ahead
@@ -136,8 +137,9 @@ async def keep_up(membership: Membership, addresses_of: AddressesOf) -> None:
 async def renew(
     membership: Membership, addresses_of: AddressesOf, host_name: str | None = None
 ) -> None:
-    """Renew this node's certificate, here on a keeper, else through one, under another host name if
-    given; raise ``MembershipError`` when no keeper could do it."""
+    """Have this node's certificate renewed, by itself on a keeper, else by the first keeper that
+    answers, and save it; under another host name if given. Raise ``MembershipError`` when no keeper
+    could do it, the old one has ended, or the disk refuses."""
     if membership.keeper:
         await membership.renew_own(host_name)
     else:
@@ -146,8 +148,9 @@ async def renew(
 
 
 async def expel(membership: Membership, node_id: str, addresses_of: AddressesOf) -> str | None:
-    """Expel a member, here or through any keeper; return a warning when it was a keeper, else None.
-    Raise ``MembershipError`` when no keeper could do it."""
+    """Expel a member for ever, here or through any keeper; return a warning when it was a keeper,
+    else None. Raise ``MembershipError`` when no keeper could do it, or who is meant is no member or
+    the only keeper."""
     warning = membership.expulsion_warning(node_id)
     if membership.keeper:
         await membership.expel(node_id)
@@ -159,9 +162,9 @@ async def expel(membership: Membership, node_id: str, addresses_of: AddressesOf)
 async def leave(
     membership: Membership, addresses_of: AddressesOf, *, even_as_last_keeper: bool = False
 ) -> str | None:
-    """Leave the flock for good and forget its keys; return None, or a sentence when no keeper could
-    be told. Raise ``MembershipError`` for the last keeper, whose leaving ends the flock, unless
-    ``even_as_last_keeper``."""
+    """Leave the flock for good and delete its keys here; return None, or a sentence when no keeper
+    could be told. Raise ``MembershipError`` for the last keeper, whose leaving ends the flock,
+    unless ``even_as_last_keeper``; also when the disk refuses."""
     if membership.last_keeper and not even_as_last_keeper:
         raise MembershipError(
             "this machine is the flock's only keeper, nobody could join or stay when it leaves: "
@@ -279,8 +282,9 @@ async def _ask_keepers(found: _Found, question: Join) -> Welcome:
 def settle(
     folder: PrivateFolder, key: PrivateKey, flock: Flock, answer: Welcome, clock: Clock
 ) -> Membership:
-    """Check the certificate that a keeper issued, save flock and roster and, last, the certificate,
-    and return the membership; raise ``MembershipError`` when it is for another machine."""
+    """Check the certificate that a keeper issued, save flock, roster and, last, the certificate,
+    drop what a keeper of before had here, and return the membership. Raise ``MembershipError`` when
+    it is for another machine, the roster is none or the disk refuses."""
     member = certificates.member_of(answer.certificate)
     own_id = certificates.node_id_of(key.public_key())
     if member.node_id != own_id or not flock.has_issued(answer.certificate):
@@ -297,8 +301,8 @@ def settle(
 
 
 async def fetch_authority(membership: Membership, addresses: Sequence[Address]) -> None:
-    """Fetch the authority's key from these addresses if this node was appointed keeper; a failure
-    is ignored, since it is tried again later."""
+    """Fetch the authority's key from these addresses, and save it, if this node was appointed
+    keeper; a failure is ignored, since it is tried again later."""
     if membership.appointed:
         try:
             await _ask_any(membership, lambda _: addresses, TakeAuthority())
@@ -329,8 +333,9 @@ async def _ask_any(membership: Membership, addresses_of: AddressesOf, question: 
 
 
 async def ask_keeper(membership: Membership, address: Address, question: Question) -> Answer:
-    """Ask one question at an address and return the answer; raise ``MembershipError`` when whoever
-    answers is no keeper, ``NotThereError`` when nobody does."""
+    """Ask one question of the keeper at an address and return the answer, a refusal too; raise
+    ``MembershipError`` when whoever answers is no keeper or makes no sense, ``NotThereError`` when
+    nobody answers."""
 
     def is_keeper(tls: TlsObject | None) -> None:
         peer = peer_of(tls, membership.roster)
@@ -369,8 +374,9 @@ class NotThereError(MembershipError):
 async def exchange(
     address: Address, context: ssl.SSLContext, question: Question, check: Check
 ) -> Answer:
-    """Ask one question at an address and return the answer; ``check`` judges the other end first.
-    Raise ``NotThereError`` for whatever goes wrong on the way."""
+    """Ask one question at an address, on a connection of its own, and return the answer; ``check``
+    judges the other end first. Raise ``NotThereError`` when there is no connection or no answer
+    within 15 seconds, ``MembershipError`` for an answer that is none, and what ``check`` raises."""
     try:
         async with (
             asyncio.timeout(EXCHANGE_S_MAX),
@@ -394,7 +400,7 @@ def certificate_of(tls: TlsObject | None) -> bytes:
 
 def same_as(certificate: bytes) -> Check:
     """Return a check that lets only a connection to the owner of this certificate pass; it raises
-    ``NotThereError`` for any other."""
+    ``NotThereError`` for any other, and where none is shown."""
 
     def check(tls: TlsObject | None) -> None:
         if certificate_of(tls) != certificate:
@@ -420,8 +426,9 @@ async def _connected(
 async def share_book(
     membership: Membership, addresses_of: AddressesOf, among: Collection[str] | None = None
 ) -> list[str]:
-    """Exchange invitations with all other keepers, or with ``among`` only; return the ids of those
-    that answered in time. Do nothing on a node that is no keeper."""
+    """Exchange invitations with all other keepers at once, or with ``among`` only, and take in what
+    they know; return the ids of those that answered within four seconds. Return none, and ask
+    nobody, on a node that is no keeper."""
     if not membership.keeper:
         return []
     keepers = [

@@ -195,8 +195,8 @@ class Link:
     # -- out -------------------------------------------------------------------------------
 
     def send(self, data: bytes, *, bulky: bool = False) -> bool:
-        """Queue one frame until ``flush``; return False when its lane is full and it was
-        dropped."""
+        """Queue one frame until ``flush`` is called; return False when its lane is full and it was
+        dropped. ``bulky`` ones, and whatever is large, wait behind all small ones."""
         lane = self._bulky if bulky or len(data) >= SMALL_FRAME_BYTES else self._prompt
         if lane.put(data):
             self.traffic.messages_out += 1
@@ -205,8 +205,9 @@ class Link:
         return False
 
     def flush(self) -> None:
-        """Send the queued frames, small ones first, as far as the connection takes them now; add a
-        ping when one is due."""
+        """Send the queued frames, small ones first, as far as the connection takes them now, and a
+        ping before them when one is due; the rest stays queued. On a link that has ended nothing is
+        sent."""
         now_s = self._loop.time()
         if now_s - self._pinged_s >= PING_EVERY_S:
             self._put_ping(now_s)
@@ -230,7 +231,7 @@ class Link:
 
     def close(self, cause: Cause, reason: str) -> None:
         """Send what the connection takes now, tell the other side why, and end the link; the rest
-        is dropped."""
+        is dropped and the owner is not told. Do nothing on a link that has ended."""
         if self.ended:
             return
         self._prompt.frames.append(refused_frame(cause, reason))
@@ -240,7 +241,8 @@ class Link:
         self._connection.close()
 
     def abort(self) -> None:
-        """End the link at once; what is queued is lost, and the peer hears no reason."""
+        """End the link at once; what is queued is lost, the peer hears no reason, and the owner is
+        not told."""
         self.ended = True
         self._forget_queued()
         self._connection.abort()
@@ -288,8 +290,9 @@ class Link:
         """Do nothing; the handshake was done long before the link."""
 
     def received(self, data: memoryview) -> None:
-        """Take in frames, or parts of them, and hand all that are whole to the owner; end the link
-        with a peer that sends nonsense, and count what came against its allowance."""
+        """Take in frames, or parts of them, and hand all that are whole to the owner. A peer that
+        sends nonsense is reported to the owner; one above its allowance is not read for a while,
+        and reported if it stays above it."""
         self._reader.add(data)
         self.traffic.bytes_in += len(data)
         frames = 0
@@ -316,8 +319,8 @@ class Link:
         self.flush()
 
     def lost(self, error: Exception | None) -> None:
-        """Note that the connection has ended and tell the owner why; do nothing on a link that was
-        closed here."""
+        """Note that the connection has ended, drop what is queued, and tell the owner why; do
+        nothing on a link that was ended here."""
         if self.ended:
             return
         self.ended = True
@@ -393,6 +396,6 @@ def message_frame(message: Message) -> bytes:
 
 
 def fits(data: bytes) -> bool:
-    """Tell whether peers would take a message of this size; one above it would cost this node its
+    """Tell whether peers would take this frame of a message; a larger one would cost this node its
     links."""
     return len(data) - HEADER_BYTES <= LINK_LIMITS[Kind.MESSAGE]

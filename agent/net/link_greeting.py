@@ -132,8 +132,9 @@ class Greeting:
         self.connection.write(frame(Kind.WELCOME))
 
     def refuse(self, cause: Cause, text: str, told: str | None = None) -> None:
-        """End the greeting with this cause and text; ``told`` is what the other side hears where it
-        should hear something else. Do nothing once it is over."""
+        """End the greeting with this cause and text, tell the other side if it speaks our protocol,
+        and close the connection; ``told`` is what it hears where it should hear another text. Do
+        nothing once the greeting is over."""
         if self.over:
             return
         if self._understood:
@@ -148,8 +149,8 @@ class Greeting:
     # -- what the connection tells ---------------------------------------------------------
 
     def connected(self, transport: asyncio.Transport) -> bool:
-        """Note where the connection comes from; return False, which ends it, when too many
-        connections are greeting."""
+        """Note where a connection from outside comes from and have it kept alive; return False,
+        which ends it, when too many connections are greeting or this node is stopping."""
         peer_name = transport.get_extra_info("peername")
         if not self.dialled and peer_name:
             self.address = Address(*peer_name[:2])
@@ -160,8 +161,9 @@ class Greeting:
         return False
 
     def secured(self) -> None:
-        """Judge protocol and certificate of the other side after the TLS handshake: go on with this
-        side's opening, hand the connection to another protocol, or refuse it."""
+        """Judge protocol and certificate of the other side after the TLS handshake: say this side's
+        opening, hand the connection to another protocol, or refuse it, also where another node
+        answers than the one expected."""
         tls = self.connection.tls
         spoken = tls.selected_alpn_protocol()
         if not self.dialled and self._owner.came_for(self, spoken or ""):
@@ -183,8 +185,8 @@ class Greeting:
             self.connection.write(opening_frame(self._owner.own_opening()))
 
     def received(self, data: memoryview) -> None:
-        """Hear the words of the other side in what arrived; refuse it when it sends what no agent
-        sends."""
+        """Hear the words of the other side in what arrived, as long as the greeting goes on; refuse
+        it when it sends what no agent sends."""
         self.reader.add(data)
         try:
             while not self.over and (found := self.reader.next()) is not None:
@@ -254,8 +256,8 @@ class Greeting:
 
 
 def keep_alive(connected: socket.socket | None) -> None:
-    """Have the system find out when the other machine is gone, and send small packets at once; do
-    nothing without a socket."""
+    """Have the system find out within half a minute when the other machine is gone, as far as it
+    can, and send small packets at once; do nothing without a socket."""
     if connected is None:
         return
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -112,8 +112,8 @@ class Reception:
     async def listen(
         self, hosts: Sequence[str], port: int, had: Sequence[socket.socket] = ()
     ) -> None:
-        """Listen on the sockets in ``had``, or on new ones for these hosts and port; raise
-        ``OSError`` with a sentence when that is impossible."""
+        """Listen on the sockets in ``had``, or on new ones for these hosts and this port (0: any),
+        and set ``port``; raise ``OSError`` with a sentence when that is impossible."""
         loop = asyncio.get_running_loop()
         sockets = had or listening_sockets(hosts, port)
         self.port = sockets[0].getsockname()[1]
@@ -123,8 +123,9 @@ class Reception:
     async def dial(
         self, addresses: Sequence[Address], expected: NodeId | None, *, bulk: bool = False
     ) -> tuple[Greeting, LinkRefusal | None]:
-        """Dial the first of these addresses that answers and greet it; return the greeting and
-        None, or why it was refused. Raise ``OSError`` when nobody answers."""
+        """Dial the first of these addresses that answers and wait until the greeting is over;
+        return it and None, or why it was refused, here or there. Raise ``OSError`` when nobody
+        answers. ``expected``: whose else answers is refused; None takes anybody."""
         opened, address = await connect(addresses)
         greeting = Greeting(self, address, expected, bulk=bulk)
         context = self.contexts.bulk if bulk else self.contexts.link
@@ -139,9 +140,10 @@ class Reception:
             raise
 
     async def close(self) -> None:
-        """Stop listening and refuse every connection that is still greeting. A connection that the
-        loop has accepted already must be taken on before its server is closed, or the server finds
-        itself closed under it and leaves the socket open."""
+        """Stop listening and refuse every connection that is still greeting, without waiting for
+        their end (``all_ended``). A connection that the loop has accepted already must be taken on
+        before its server is closed, or the server finds itself closed under it and leaves the
+        socket open."""
         self._stopping = True
         loop = asyncio.get_running_loop()
         for opened in [each for server in self._servers for each in server.sockets]:
@@ -155,7 +157,8 @@ class Reception:
             greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
 
     async def all_ended(self) -> None:
-        """Wait until every connection that was made here is gone."""
+        """Wait until every connection that was dialled or accepted here is gone, however long that
+        takes."""
         await self._shared.all_ended()
 
     # -- what greetings ask ----------------------------------------------------------------
@@ -165,8 +168,8 @@ class Reception:
         return Opening(self._instance, self.port, PROTOCOL_VERSION)
 
     def admit(self, greeting: Greeting) -> bool:
-        """Take on a stranger's connection; return False when there are too many greeting, in all or
-        from its host, or this node is stopping."""
+        """Take on a stranger's connection and return True; False when too many strangers are
+        greeting, in all or from its host, or this node is stopping."""
         host = greeting.address.host
         strangers = [other for other in self._greetings if not other.dialled]
         from_there = sum(1 for other in strangers if other.address.host == host)
@@ -178,8 +181,8 @@ class Reception:
         return True
 
     def came_for(self, greeting: Greeting, protocol: str) -> bool:
-        """Hand the connection to whoever serves this other protocol; return False when nobody does,
-        so that it is for a link."""
+        """Hand the connection to whoever serves this other protocol and return True, or return
+        False when nobody does, so that it is for a link."""
         serve = self._others.get(protocol)
         if serve is None:
             return False
@@ -229,8 +232,8 @@ class Transfers:
         self._serving = 0
 
     def decide(self, greeting: Greeting) -> None:
-        """Accept a peer's connection for a transfer and serve it in a thread; refuse it when too
-        many are open."""
+        """Accept a peer's connection for a transfer and begin to serve it in a thread; refuse it
+        when too many are open, with this peer or in all."""
         busy = len(self._pipes.get(greeting.peer, ())) >= BULK_PER_PEER_MAX
         if busy or self._serving >= BULK_SERVED_MAX:
             greeting.refuse(Cause.BUSY, "Too many transfers with this peer at once.")
@@ -240,8 +243,8 @@ class Transfers:
         self._begin(self._serve_in_thread(greeting), greeting.name)
 
     def serve_other(self, greeting: Greeting, serve: StreamAcceptor) -> None:
-        """Serve a connection for another protocol, whose caller is not verified yet; refuse it when
-        there are too many, in all or from its host."""
+        """Begin to serve a connection for another protocol, whose caller is not verified yet, and
+        close it afterwards; refuse it when there are too many, in all or from its host."""
         hosts = list(self._connections.get("", {}).values())
         from_there = hosts.count(greeting.address.host)
         if len(hosts) >= OTHERS_MAX or from_there >= OTHERS_PER_HOST_MAX:
@@ -252,8 +255,9 @@ class Transfers:
         self._begin(_until_served(serve(*opened), opened[1]), str(greeting.address))
 
     async def open_pipe(self, greeting: Greeting) -> Pipe:
-        """Return the pipe of a transfer connection that both sides agreed on; raise ``OSError``
-        when the connection has ended."""
+        """Return the pipe of a transfer connection that both sides agreed on, once what was said
+        before has left; from then on a thread uses and closes it. Raise ``OSError`` when the
+        connection has ended."""
         loop, known = asyncio.get_running_loop(), self._pipes.setdefault(greeting.peer, {})
 
         def ended() -> None:
@@ -272,14 +276,16 @@ class Transfers:
         return pipe
 
     def cut(self, peer: NodeId) -> None:
-        """Abort all transfers with a peer at once."""
+        """Abort all transfers with a peer at once, without waiting for their threads; an unknown
+        peer has none."""
         for pipe in list(self._pipes.get(peer, ())):
             pipe.abort()
         for connection in list(self._connections.get(peer, ())):
             connection.abort()
 
     async def stop(self) -> None:
-        """Abort all transfers with everybody and wait until their tasks and threads have ended."""
+        """Abort all transfers, and connections of other protocols, with everybody and wait until
+        their tasks and threads have ended."""
         for task in self._tasks:
             task.cancel()
         for peer in [*self._connections, *self._pipes]:

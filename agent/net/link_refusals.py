@@ -95,8 +95,8 @@ _TOLD_BY_TLS = {
 
 
 def explained(error: Exception | None) -> tuple[Cause, str]:
-    """Return the cause and a sentence for an error of TLS or of a socket; None stands for a
-    connection that was closed without one."""
+    """Return the cause and a sentence for people for an error of TLS or of a socket; None, or an
+    error of another kind, stands for a connection that was closed without one."""
     match error:
         case ssl.SSLCertVerificationError():
             return _certificate(error)
@@ -138,8 +138,9 @@ class Refusals:
         self._by_key: dict[str, LinkRefusal] = {}
 
     def note(self, refusal: LinkRefusal) -> None:
-        """Keep the refusal in place of the peer's earlier one; log it when it says something
-        else."""
+        """Keep the refusal in place of the earlier one of its peer, or of its address where the
+        peer is not known; log it when it says something else. Of too many, the oldest is
+        forgotten."""
         key = refusal.peer or refusal.address
         before = self._by_key.pop(key, None)
         self._by_key[key] = refusal
@@ -150,13 +151,14 @@ class Refusals:
             del self._by_key[next(iter(self._by_key))]
 
     def lost(self, peer: NodeId, address: str, reason: str) -> None:
-        """Keep that a link is gone and why, until a call tells more."""
+        """Keep, in place of the peer's last refusal, that its link is gone and why, until a call
+        tells more."""
         text = f"Its link is gone: {reason}."
         self._by_key.pop(peer, None)
         self._by_key[peer] = LinkRefusal(peer, address, Cause.LOST, text, time.time())
 
     def linked(self, peer: NodeId, address: str) -> None:
-        """Forget the refusals of a peer that is linked now."""
+        """Forget the refusals of a peer that is linked now, those of its address too."""
         self._by_key.pop(peer, None)
         self._by_key.pop(address, None)
 

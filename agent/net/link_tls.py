@@ -129,8 +129,9 @@ class TlsConnection(asyncio.BufferedProtocol):
     # -- what the application does ---------------------------------------------------------
 
     def write(self, data: bytes | memoryview) -> None:
-        """Encrypt and send; the transport keeps what the socket does not take yet. Do nothing once
-        the connection is closing."""
+        """Encrypt and send all of the data, without waiting; the transport keeps what the socket
+        does not take yet. Do nothing once the connection is closing; an error of TLS closes it and
+        is not raised."""
         if self._closing or self._raw is None:
             return
         try:
@@ -143,8 +144,9 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._raw.write(self._outgoing.read())
 
     def close(self, limit_s: float = CLOSING_S) -> None:
-        """End the connection in good order: send TLS's closing word and leave the other side
-        ``limit_s`` to read it. Do nothing when it is closing already."""
+        """Begin to end the connection in good order: send TLS's closing word and leave the other
+        side ``limit_s`` to read it, then cut it; the application is told at the end. Do nothing
+        when it is closing already."""
         if self._closing or self._raw is None:
             return
         self._closing = self.closed_here = True
@@ -157,15 +159,16 @@ class TlsConnection(asyncio.BufferedProtocol):
         self._end_within(limit_s)
 
     def abort(self) -> None:
-        """End the connection at once; what is not sent yet is lost."""
+        """End the connection at once; what is not sent yet is lost, and the application is told a
+        little later."""
         self.closed_here = self.closed_here or not self._closing
         self._closing = True
         if self._raw is not None:
             self._raw.abort()
 
     def leave_loop(self) -> tuple[socket.socket, ssl.MemoryBIO, ssl.MemoryBIO]:
-        """Return a copy of the socket, and the TLS buffers, for a thread that blocks; here the
-        connection is over and nobody is told. Raise ``OSError`` when it has ended, or not
+        """Return a copy of the socket, and the TLS buffers (arrived, outgoing), for a thread that
+        blocks; here the connection is over from now on. Raise ``OSError`` when it has ended, or not
         everything that was written has left."""
         if self._closing or self._raw is None or self._raw.get_write_buffer_size():
             raise ConnectionResetError("the connection has ended before the transfer began")
@@ -197,8 +200,8 @@ class TlsConnection(asyncio.BufferedProtocol):
     # -- what the transport tells ----------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin the TLS handshake on a new connection; abort it when the application does not want
-        it."""
+        """Begin the TLS handshake on a new connection; abort the connection when the application
+        does not want it."""
         assert isinstance(transport, asyncio.Transport)
         self._raw = transport
         self._shared.connections[self] = None
@@ -213,7 +216,8 @@ class TlsConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Take in what has arrived: go on with the handshake, then decrypt and hand it to the
-        application."""
+        application. The closing word of TLS, or an error of it, closes the connection; nothing is
+        taken in on one that is closing."""
         if self._closing:
             return
         self._arrived.write(self._shared.arrival_view[:nbytes])
@@ -239,8 +243,8 @@ class TlsConnection(asyncio.BufferedProtocol):
             self._send_what_tls_says()
 
     def eof_received(self) -> bool:
-        """Note that the other side has closed its end, unexpectedly unless this side was closing,
-        and end the connection soon; returns False, so the transport closes."""
+        """Note that the other side has closed its end, which is an error unless the connection was
+        closing already, and cut the connection soon; return False, so that the transport closes."""
         if not self._closing:
             self.error = self.error or ConnectionResetError("the other side cut the connection")
             self._closing = True
@@ -254,8 +258,8 @@ class TlsConnection(asyncio.BufferedProtocol):
         self.application.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget a connection that has ended, and tell the application with the first error, if
-        any."""
+        """Forget a connection that has ended, and tell the application so with the first error, or
+        None if there was none."""
         self._closing = True
         if self._closing_timer is not None:
             self._closing_timer.cancel()
@@ -304,8 +308,9 @@ class TlsConnection(asyncio.BufferedProtocol):
 
 
 def streams(connection: TlsConnection, arrived: bytes, ended: Callable[[], None]) -> Streams:
-    """Return reader and writer of a connection; ``arrived`` is what came behind the greeting,
-    ``ended`` is called when the connection is over."""
+    """Return reader and writer for a connection, which take the place of its application;
+    ``arrived`` is what came behind the greeting, and ``ended`` is called when the connection is
+    over, at once if it is."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=STREAM_BYTES_MAX, loop=loop)
     protocol = asyncio.StreamReaderProtocol(reader, loop=loop)

@@ -113,8 +113,8 @@ class Links:
         await self._reception.listen(self._hosts, self._port, had)
 
     async def stop(self) -> None:
-        """Close all links with what is still to be sent, cut transfers and stop listening. The node
-        is not told that links have ended."""
+        """Tell all links why and close them, cut transfers, stop listening and dialling, and wait
+        until every connection is gone. The node is not told that links have ended."""
         self._stopping = True
         await self._reception.close()
         await self.dialler.stop()
@@ -134,8 +134,9 @@ class Links:
         return self._reception.port
 
     def send(self, peers: Sequence[NodeId], message: Message) -> None:
-        """Send one message to each of these peers that is linked. Where it is dropped, being too
-        long or the lane full, the node is told so for that peer."""
+        """Queue one message for each of these peers that is linked, to leave at the end of this
+        turn of the loop; others are passed over. Where it is dropped, being too long or the lane
+        full, the node is told so for that peer."""
         links = [self._links[peer] for peer in peers if peer in self._links]
         if not links:
             return
@@ -153,8 +154,8 @@ class Links:
         self._plan_turn()
 
     def gossip(self, peer: NodeId, body: bytes) -> bool:
-        """Send the roster's bytes to a peer; return False when it is not linked or they were
-        dropped."""
+        """Queue this gossip for a peer, to leave at the end of this turn of the loop; return False
+        when the peer is not linked, the gossip is too long or its lane is full."""
         link = self._links.get(peer)
         if link is None or len(body) > GOSSIP_BYTES_MAX:
             return False
@@ -163,7 +164,8 @@ class Links:
         return link.send(frame(Kind.GOSSIP, body))
 
     def unlink(self, peer: NodeId, reason: str) -> None:
-        """Close the link with a peer; it may be linked again."""
+        """Close the link with a peer, which hears the reason, and tell the node later in this turn;
+        it may be linked again. Do nothing without a link."""
         link = self._links.get(peer)
         if link is not None:
             log.info("unlinking %s: %s", link.name, reason)
@@ -172,7 +174,8 @@ class Links:
             link.close(Cause.CLOSED, reason)
 
     def expel(self, peer: NodeId, reason: str) -> None:
-        """Close the link and all bulk transfers; that ``verify`` refuses it is not done here."""
+        """Close the link with a peer, which hears the reason, and abort all transfers with it; that
+        ``verify`` refuses it from now on is not done here."""
         self.unlink(peer, reason)
         self._transfers.cut(peer)
 
@@ -181,8 +184,9 @@ class Links:
         self._transfers.cut(peer)
 
     async def open_bulk(self, peer: NodeId) -> Pipe:
-        """Open a connection for bulk data to a peer and return it as a pipe for a thread; raise
-        ``OSError`` when it cannot be reached or refuses."""
+        """Open a connection for bulk data to a peer, where it is linked or may be found, and return
+        it as a pipe, which a thread uses and closes; raise ``OSError`` when it cannot be reached or
+        refuses."""
         addresses = self.dialler.addresses_of(peer)
         link = self._links.get(peer)
         if link is not None and link.opening.port:
@@ -198,7 +202,8 @@ class Links:
         return tuple(self._links)
 
     def report(self) -> tuple[LinkReport, ...]:
-        """Return address, age, round trip, queue and traffic of each link as it is now."""
+        """Return what is known of each link as it is now, oldest link first; empty without
+        links."""
         now_s = self._loop.time()
         return tuple(
             LinkReport(
@@ -216,12 +221,13 @@ class Links:
         )
 
     def refusals(self) -> tuple[LinkRefusal, ...]:
-        """Return who is not linked, and why, as far as anybody was heard of."""
+        """Return the last refusal of each peer or address with which there is no link since, oldest
+        first, as far as anybody was heard of."""
         return self._refusals.all()
 
     def copies(self) -> tuple[Copied, ...]:
-        """Return the identities that were seen on two machines lately, this node's own among
-        them."""
+        """Return the identities that were seen on two machines in the last three minutes, this
+        node's own among them."""
         return self._copies.all()
 
     # -- one turn of the loop --------------------------------------------------------------
@@ -304,7 +310,8 @@ class Links:
 
     def link_answered(self, link: Link) -> None:
         """Refuse the second connection of a peer whose old link has just proved alive: as a
-        duplicate, or as a copy when another instance of the node is behind it."""
+        duplicate, or as a copy when another instance of the node is behind it. Do nothing when none
+        waits."""
         rival = self._rivals.pop(link.peer, None)
         if rival is None or rival.opening is None:
             return
@@ -314,8 +321,8 @@ class Links:
         self._refuse_copy(rival, link)
 
     def link_misbehaved(self, link: Link, reason: str) -> None:
-        """End the link with a peer that broke the protocol, and refuse it another for
-        ``OUT_OF_FAVOUR_S``."""
+        """Close the link with a peer that broke the protocol, note why, and refuse it another for
+        ``OUT_OF_FAVOUR_S``; the node is told later in this turn."""
         self._unfavoured[link.peer] = self._loop.time() + OUT_OF_FAVOUR_S
         self._refusals.note(
             LinkRefusal(link.peer, str(link.address), Cause.MISBEHAVED, reason, time.time())
@@ -325,7 +332,8 @@ class Links:
 
     def link_lost(self, link: Link, *, reset: bool, reason: str) -> None:
         """Forget a link that has ended, note why, tell the node, and take the peer's second
-        connection in its place if one waits."""
+        connection in its place if one waits. Do nothing when another link has taken its place
+        already."""
         if self._links.get(link.peer) is not link:
             return
         log.info("the link with %s (%s) is gone: %s", link.name, link.address, reason)
@@ -342,8 +350,9 @@ class Links:
     # -- what becomes of greetings ---------------------------------------------------------
 
     def decide(self, greeting: Greeting) -> None:
-        """Decide what becomes of a connection that a peer dialled: a transfer, the link, a rival of
-        the link that there is, or nothing while the peer is out of favour."""
+        """Decide what becomes of a connection that a peer has greeted on: a transfer, the link, or,
+        where there is one, its rival until the old link shows a sign of life or none. It is refused
+        while the peer is out of favour."""
         if greeting.bulk:
             self._transfers.decide(greeting)
         elif self._unfavoured.get(greeting.peer, 0.0) > self._loop.time():
@@ -354,8 +363,8 @@ class Links:
             self._welcome(greeting)
 
     def welcomed(self, greeting: Greeting) -> None:
-        """Take on a connection that the other side has welcomed, as the link or for bulk data;
-        refuse it when it leads to a copy of the peer."""
+        """Take on a connection that the other side has welcomed, for bulk data or as the link,
+        which an older one makes way for; refuse it when it leads to a copy of the peer."""
         old = self._links.get(greeting.peer)
         if greeting.bulk:
             greeting.succeed()
@@ -372,7 +381,8 @@ class Links:
             del self._rivals[greeting.peer]
 
     def refused(self, refusal: LinkRefusal) -> None:
-        """Keep a refusal that people should see; one of a copy of this node is noted as such."""
+        """Keep a refusal for people to see, unless its cause is nothing to be told of or the peer
+        is linked; one of a copy of this node is noted as such."""
         if refusal.cause is Cause.COPIED and refusal.peer == self._reception.me:
             self._copies.note(refusal.peer, refusal.address)
         elif refusal.cause not in UNREMARKABLE and refusal.peer not in self._links:

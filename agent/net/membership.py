@@ -70,7 +70,7 @@ class Membership:
         cls, path: Path, clock: Clock = time.time, guard: FileGuard | None = None
     ) -> Membership | None:
         """Return the membership saved in a folder; None when this node belongs to no flock. Raise
-        ``MembershipError`` for damaged files."""
+        ``MembershipError`` for files that are damaged, missing or open to other accounts."""
         folder = PrivateFolder(path, guard)
         own = identity.load_identity(folder)
         if own is None:
@@ -128,8 +128,8 @@ class Membership:
         valid_for_s: float = VALID_S_DEFAULT,
     ) -> Invitation:
         """Make, save and return a new invitation to any keeper, under the addresses by which others
-        reach them; raise ``MembershipError`` on a node that is no keeper or for limits out of
-        range."""
+        reach them. Raise ``MembershipError`` on a node that is no keeper, for limits out of range,
+        without an address that others reach, or when the disk refuses."""
         book, addresses = self.book(), usable_addresses(hosts, port)
         async with self._disk:
             secret, expires_s = await asyncio.to_thread(book.add, uses, valid_for_s, self.clock())
@@ -137,29 +137,30 @@ class Membership:
         return Invitation(self.flock.flock_id, own, secret, expires_s, addresses)
 
     async def withdraw(self, number: str) -> bool:
-        """End an invitation by its number in the book; return False when there is none of that
-        number. Raise ``MembershipError`` on a node that is no keeper."""
+        """End an invitation by its number in the book, on disk; return False when there is none of
+        that number or it was ended before. Raise ``MembershipError`` on a node that is no keeper or
+        when the disk refuses."""
         async with self._disk:
             return await asyncio.to_thread(self.book().withdraw, number)
 
     async def join_book(self, entries: Sequence[Entry]) -> bool:
-        """Take in what another keeper knows of invitations, and tell whether there was news; raise
-        ``MembershipError`` on a node that is no keeper."""
+        """Take in what another keeper knows of invitations, save it, and tell whether there was
+        news; raise ``MembershipError`` on a node that is no keeper or when the disk refuses."""
         async with self._disk:
             return await asyncio.to_thread(self.book().join, entries, self.clock())
 
     def proof(self, tag: bytes, challenge: bytes) -> bytes:
         """Return the proof for a newcomer that this keeper knows the invitation of this tag; empty
-        when it does not or the question is malformed."""
+        when it does not, the question is malformed or this node is no keeper."""
         if self._book is None or not tag or len(challenge) != CHALLENGE_BYTES:
             return b""
         return self._book.proof(tag, challenge, self.member.certificate)
 
     async def end_known_invitations(self) -> None:
-        """End the invitations that an expelled keeper knew. When its expulsion is news, all end,
-        whenever they say that they were made: it may have told of some of its own, with any time,
-        also to those who did not know yet that it is expelled. Raise ``NotKeptError`` when the disk
-        refuses."""
+        """End, on disk, the invitations that expelled keepers knew; do nothing without any, or on a
+        node that is no keeper. When an expulsion is news, all end, whenever they say that they were
+        made: the keeper may have told of some of its own, with any time, also to those who did not
+        know yet. Raise ``NotKeptError`` when the disk refuses."""
         book, expelled = self._book, self._keepers_expelled()
         news = expelled.keys() - self._expelled_keepers
         self._expelled_keepers |= news
@@ -183,22 +184,26 @@ class Membership:
         }
 
     async def redeem(self, secret: bytes, node_id: str) -> str | None:
-        """Burn a use of an invitation; return None when done, else a sentence that says why not.
-        Raise ``MembershipError`` on a node that is no keeper."""
+        """Burn a use of an invitation for this node, on disk; return None when done (or done
+        before), else a sentence that says why not. Raise ``MembershipError`` on a node that is no
+        keeper or when the disk refuses."""
         async with self._disk:
             return await asyncio.to_thread(self.book().redeem, secret, node_id, self.clock())
 
     async def renew_own(self, host_name: str | None = None) -> None:
-        """Issue this keeper a certificate that ends later than the one that it has. A roster takes
-        in of each member what ends last. A keeper whose clock was ahead may have one that begins in
-        months, and others know it: one that only begins earlier would not count."""
+        """Issue this keeper a certificate that ends later than the one that it has, save and use
+        it; raise ``MembershipError`` on a node that is no keeper or when the disk refuses. A roster
+        takes in of each member what ends last. A keeper whose clock was ahead may have one that
+        begins in months, and others know it: one that only begins earlier would not count."""
         applicant = certificates.read_request(self.certificate_request(host_name))
         left_s = self.member.valid_until_s + 1 - int(self.clock())  # as certificates round it
         await self.adopt_certificate(await self.admit(applicant, left_s))
 
     async def admit(self, applicant: Applicant, life_s_min: float = 0.0) -> Member:
-        """Issue a certificate to a newcomer or a member, save and return it; fill up the keepers if
-        one is missing. Raise ``MembershipError`` on a node that is no keeper."""
+        """Issue a certificate to a newcomer or a member, save it in the roster and return it;
+        appoint keepers if some are missing. Raise ``MembershipError`` on a node that is no keeper,
+        when the roster is full or the disk refuses. Whether the applicant may be let in is not
+        asked."""
         authority = self.authority("admit")
         if self.roster.known(applicant.node_id) is None:
             await self._save_roster()  # whom this disk cannot keep is told so, and known to nobody
@@ -210,8 +215,9 @@ class Membership:
         return member
 
     async def expel(self, node_id: str) -> None:
-        """Expel a member for ever and end what invitations it knew as a keeper; raise
-        ``MembershipError`` on a node that is no keeper or for whom cannot be expelled."""
+        """Expel a member for ever, save that, and end what invitations it knew as a keeper; raise
+        ``MembershipError`` on a node that is no keeper, for whom is no member or the only keeper,
+        and when the disk refuses."""
         authority = self.authority("expel")
         self._check_departure(node_id, "expel")
         self.roster.expel(authority, node_id, self._signer)
@@ -220,8 +226,8 @@ class Membership:
         await self.end_known_invitations()
 
     def expulsion_warning(self, node_id: str) -> str | None:
-        """Return what a person has to know who expels this keeper; None when the node is no
-        keeper."""
+        """Return what a person has to know who expels this keeper, with whom it had let in; None
+        when the node is no keeper. Nobody is expelled by it."""
         if node_id not in self.roster.keepers():
             return None
         let_in = self.roster.standing.let_in_by(node_id)
@@ -240,8 +246,9 @@ class Membership:
         return peer.reason if isinstance(peer, Refusal) else (peer.node_id, peer.host_name)
 
     async def record_departure(self, node_id: str) -> None:
-        """State, as a keeper, that a member has left at its own wish; raise ``MembershipError`` on
-        a node that is no keeper or when the member cannot go."""
+        """State, as a keeper, that a member has left at its own wish, and save that; raise
+        ``MembershipError`` on a node that is no keeper, for whom is no member or the only keeper,
+        and when the disk refuses."""
         authority = self.authority("leave for others")
         self._check_departure(node_id, "let go")
         self.roster.depart(authority, LEFT, node_id, self._signer)
@@ -249,8 +256,9 @@ class Membership:
         await self._save_roster()
 
     async def appoint(self, node_id: str) -> None:
-        """Appoint a member keeper; it fetches the authority's key when it next keeps up. Raise
-        ``MembershipError`` on a node that is no keeper or for whom is no member."""
+        """Appoint a member keeper and save that; it fetches the authority's key when it next keeps
+        up. Raise ``MembershipError`` on a node that is no keeper, for whom is no member, and when
+        the disk refuses."""
         authority = self.authority("appoint keepers")
         if self.roster.member(node_id) is None:
             raise MembershipError(f"{node_id} is not a member: choose one of the members")
@@ -259,8 +267,8 @@ class Membership:
 
     async def merge_roster(self, data: bytes) -> bool:
         """Take in a peer's roster and save it; tell whether there was news. Raises what
-        ``Roster.merge`` raises. News counts from then on also when ``NotKeptError`` says that this
-        disk does not take it."""
+        ``Roster.merge`` raises, and ``NotKeptError`` when this disk does not take it; the news
+        counts then all the same."""
         news = self.roster.merge(data)
         if news:
             self._roster_kept = False
@@ -268,8 +276,9 @@ class Membership:
         return news
 
     async def keep_roster(self) -> None:
-        """Save the roster once more if the disk did not take what others told; raise
-        ``NotKeptError`` when it still does not."""
+        """Save what others told and the disk has not taken so far, and end the invitations that
+        expelled keepers knew; do nothing when all is saved. Raise ``NotKeptError`` when the disk
+        still refuses."""
         if self._roster_kept:
             return
         self._roster_kept = True
@@ -281,8 +290,8 @@ class Membership:
             raise
 
     async def adopt_certificate(self, member: Member) -> None:
-        """Save a renewed certificate of this node and use it from now on; raise ``MembershipError``
-        when it is not this node's."""
+        """Save a renewed certificate of this node and use it for connections made from now on;
+        raise ``MembershipError`` when it is not this node's or the disk refuses."""
         if member.node_id != self.node_id or not self.flock.has_issued(member.certificate):
             raise MembershipError("the renewed certificate is not for this machine")
         self.roster.learn(member.certificate)
@@ -294,7 +303,7 @@ class Membership:
 
     async def adopt_authority(self, key_file: bytes) -> None:
         """Become a keeper with the authority's key that another one handed on, and save it; raise
-        ``MembershipError`` when it is another flock's."""
+        ``MembershipError`` when it is no key, another flock's, or the disk refuses."""
         authority = Authority.read(self.flock, key_file)
         async with self._disk:
             await asyncio.to_thread(identity.save_authority, self.folder, authority)
@@ -303,8 +312,9 @@ class Membership:
         self.tls.refresh(keeper=True)
 
     async def appoint_missing(self) -> bool:
-        """Appoint those who belong longest until there are three keepers; tell whether anybody was
-        appointed."""
+        """Appoint those who belong longest until there are three keepers or nobody is left, and
+        save that; tell whether anybody was appointed. Return False on a node that is no keeper;
+        raise ``NotKeptError`` when the disk refuses."""
         appointed = self._appoint_missing()
         if appointed:
             await self._save_roster()
@@ -326,7 +336,8 @@ class Membership:
         return self.keeper and not self.alone and self.roster.keepers() == [self.node_id]
 
     async def forget(self) -> None:
-        """Remove all that makes this node a member, from this disk only."""
+        """Remove all that makes this node a member, from this disk only: nobody is told. Raise
+        ``MembershipError`` when a file cannot be removed."""
         async with self._disk:
             await asyncio.to_thread(forget_membership, self.folder)
 
@@ -364,9 +375,9 @@ def create_flock(
     clock: Clock = time.time,
     guard: FileGuard | None = None,
 ) -> Membership:
-    """Make a flock with this node as its first member and keeper, save it and return the
-    membership; raise ``MembershipError`` when this machine has a flock already or the name is
-    impossible."""
+    """Make a flock with this node as its first member and keeper, save it at ``path`` and return
+    the membership; waits for the disk. Raise ``MembershipError`` when this machine has a flock
+    already, the name is impossible or the disk refuses."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, "", clock())
     authority = Authority.create(flock_name, clock())
@@ -388,8 +399,9 @@ def create_flock(
 
 
 def refuse_second_flock(folder: PrivateFolder, joining: str, now_s: float) -> None:
-    """Raise ``MembershipError`` when this machine belongs to a flock already; it may join its own
-    again once its certificate has ended."""
+    """Raise ``MembershipError`` when this machine belongs to a flock already, or its files are
+    damaged; it may join its own again (``joining`` is that flock's id) once its certificate has
+    ended."""
     own = identity.load_identity(folder)
     if own is None:
         return
@@ -400,7 +412,8 @@ def refuse_second_flock(folder: PrivateFolder, joining: str, now_s: float) -> No
 
 
 def forget_membership(folder: PrivateFolder) -> None:
-    """Remove the files of a membership, whole or broken."""
+    """Remove the files of a membership, whole or broken, as far as there are any; raise
+    ``MembershipError`` when one cannot be removed."""
     identity.remove_identity(folder)
     folder.remove(ROSTER_FILE)
     folder.remove(BOOK_FILE)

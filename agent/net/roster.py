@@ -107,8 +107,8 @@ class Roster:
         self._belonging: dict[str, Member] | None = None
 
     def members(self) -> list[Member]:
-        """Return all who belong, in the order of their ids; also those whose certificate has
-        ended."""
+        """Return all who belong, in the order of their ids; also those whose certificate has ended
+        or is not valid yet."""
         return list(self._who_belongs().values())
 
     def member(self, node_id: str) -> Member | None:
@@ -136,7 +136,8 @@ class Roster:
         return Standing(self.founder, self._members, self._statements)
 
     def departures(self) -> list[Departure]:
-        """Return all who were expelled or left, in the order of their ids."""
+        """Return all who were expelled or left, by a statement that counts, in the order of their
+        ids."""
         ids = sorted({node_id for kind, node_id in self._statements if kind in (EXPELLED, LEFT)})
         return [departure for node_id in ids if (departure := self.departure(node_id))]
 
@@ -151,13 +152,15 @@ class Roster:
         return Departure(node_id, name, statement.time_s, statement.kind == EXPELLED)
 
     def keepers(self) -> list[str]:
-        """Return the ids of the members that may hold the authority's key."""
+        """Return the ids of the members that may hold the authority's key, sorted."""
         ids = sorted(node_id for kind, node_id in self._statements if kind == KEEPER)
         standing = self.standing
         return [node_id for node_id in ids if standing.is_keeper(node_id)]
 
     def objection_to(self, certificate: bytes) -> str | None:
-        """Return None for a member's certificate, else a sentence part that says why it is none."""
+        """Return None for a certificate of whoever belongs now, else a sentence part that says why
+        it is not accepted: unreadable, of another flock, not valid at this time, departed, or not
+        let in by a keeper whose word counts."""
         try:
             member = certificates.member_of(certificate)
             if not self.flock.has_issued(certificate):
@@ -182,22 +185,28 @@ class Roster:
         return None
 
     def learn(self, certificate: bytes) -> bool:
-        """Take in a member's certificate; tell whether that was news."""
+        """Take in a member's certificate and tell whether that changed anything; False also when no
+        keeper whose word counts has let it in. Raise ``MembershipError`` when it cannot be read, is
+        not of this flock, or the roster is full."""
         return self._join([certificate], [])
 
     def record(self, statement: Statement) -> bool:
-        """Take in a statement of the authority; tell whether that was news."""
+        """Take in a statement and tell whether that changed anything; False also when whoever made
+        it does not count. Raise ``MembershipError`` when it is not of this flock's authority or the
+        roster is full."""
         return self._join([], [statement])
 
     def expel(self, authority: Authority, node_id: str, signer: Signer | None = None) -> Statement:
-        """State that a node is expelled and return the statement."""
+        """State that a node is expelled, take that in and return the statement; nothing is saved.
+        Raises what ``record`` raises."""
         return self.depart(authority, EXPELLED, node_id, signer)
 
     def depart(
         self, authority: Authority, kind: str, node_id: str, signer: Signer | None
     ) -> Statement:
-        """State that a node no longer belongs and return the statement; of a keeper it also lists
-        which of its words stay valid."""
+        """State that a node no longer belongs (``kind``: expelled or left), take that in and return
+        the statement; of a keeper it also lists which of its words stay valid. Nothing is saved.
+        Raises what ``record`` raises."""
         standing = self.standing
         kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ())
         if signer is not None and standing.was_keeper(node_id):
@@ -207,14 +216,15 @@ class Roster:
         return statement
 
     def merge(self, data: bytes) -> bool:
-        """Take in another node's roster, all or nothing; tell whether there was news in it. Raise
-        ``MembershipError`` for bytes that no member sends."""
+        """Take in another node's roster, all or nothing, but for words that do not count; tell
+        whether there was news in it. Raise ``MembershipError`` for bytes that no member sends,
+        another flock's roster, and one that would make this too large."""
         content = self._read(data)
         return self._join(content.certificates, content.statements)
 
     def adopt(self, data: bytes) -> None:
-        """Take in a roster as it is, founder included: this node's own, or that of the keeper that
-        let it in. Raises what ``merge`` raises."""
+        """Take in a roster as it is, founder included and whoever's words count: this node's own,
+        or that of the keeper that let it in. Raises what ``merge`` raises."""
         content = self._read(data)
         self.founder = content.founder
         self._join(content.certificates, content.statements, trusted=True)
@@ -240,7 +250,8 @@ class Roster:
         return hashlib.sha256(self.to_bytes()).digest()[:16]
 
     def watch(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Call ``changed`` after each change; return what ends that."""
+        """Call ``changed`` after each change from now on, before whoever made it goes on; return
+        what ends that."""
         self._watchers.append(changed)
         return lambda: self._watchers.remove(changed)
 
@@ -251,7 +262,7 @@ class Roster:
     @classmethod
     def load(cls, folder: PrivateFolder, flock: Flock, clock: Clock = time.time) -> Roster:
         """Return the roster on the disk, every signature checked; an empty one where there is none.
-        Raise ``MembershipError`` when it is damaged."""
+        Raise ``MembershipError`` when it cannot be read or is damaged."""
 
         def parse(data: bytes) -> Roster:
             roster = cls(flock, clock)
@@ -364,7 +375,7 @@ class Standing:
 
     def departure(self, node_id: str) -> Statement | None:
         """Return the statement by which a node belongs no more, None when there is none that
-        counts; an expulsion outweighs having left."""
+        counts, for an unknown node too; an expulsion outweighs having left."""
         return self._departure(node_id, ())
 
     def is_keeper(self, node_id: str) -> bool:
@@ -389,8 +400,9 @@ class Standing:
         return self.departure(member.node_id) is None and self.was_let_in(member)
 
     def was_let_in(self, member: Member) -> bool:
-        """Tell whether a keeper whose word counts has let the member in; True for all while the
-        founder is unknown."""
+        """Tell whether a keeper whose word counts has let the member in, also one that went since,
+        if this was to stay; True for all while the founder is unknown. Whether the member departed
+        is not asked."""
         if not self.founder:
             return True
         voucher = voucher_of(member.certificate)

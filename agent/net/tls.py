@@ -63,22 +63,24 @@ class TlsContexts:
         self._clients: dict[str, ssl.SSLContext] = {}
 
     def client(self, protocol: str) -> ssl.SSLContext:
-        """Return the context to dial with by this protocol. Pass
+        """Return the context to dial with by this protocol, the same one each time. Pass
         ``server_hostname=NO_SERVER_NAME``."""
         if protocol not in self._clients:
             self._clients[protocol] = client_context(self._flock, self._paths, protocol)
         return self._clients[protocol]
 
     def refresh(self, *, keeper: bool) -> None:
-        """Take a renewed certificate, or what a new keeper may do, into use."""
+        """Take a renewed certificate, or what a new keeper may do, into use for connections made
+        from now on, by reading the files again; raise ``OSError`` when that fails."""
         for context in (self.server, *self._clients.values()):
             _present(context, self._paths)
         _offer(self.server, keeper=keeper)
 
 
 def server_context(flock: Flock, paths: IdentityPaths, *, keeper: bool) -> ssl.SSLContext:
-    """Return the TLS context for connections that others dial; ``keeper`` also offers to talk about
-    joining."""
+    """Return the TLS context for connections that others dial, which asks them for a certificate of
+    this flock; for a ``keeper`` it also offers joining, and lets those in who show none. Raise
+    ``OSError`` when this node's files cannot be read."""
     context = _bare(ssl.PROTOCOL_TLS_SERVER)
     context.options |= ssl.OP_NO_TICKET
     context.num_tickets = 0
@@ -89,8 +91,9 @@ def server_context(flock: Flock, paths: IdentityPaths, *, keeper: bool) -> ssl.S
 
 
 def client_context(flock: Flock, paths: IdentityPaths | None, protocol: str) -> ssl.SSLContext:
-    """Return the TLS context for dialling members by this protocol; without ``paths``, as one who
-    has no certificate yet."""
+    """Return the TLS context for dialling members of this flock by this protocol; without
+    ``paths``, as one who has no certificate yet. Raise ``OSError`` when the files cannot be
+    read."""
     context = _bare(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_REQUIRED
@@ -112,7 +115,8 @@ def unverified_context() -> ssl.SSLContext:
 
 
 def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | Refusal:
-    """Return who has dialled and for which protocol, or why it is sent away."""
+    """Return who has dialled and for which protocol, or why it is sent away. To join, nobody needs
+    a certificate: the member is None then. One that is shown must be a member's."""
     if tls is None:
         return Refusal("it does not speak TLS")
     protocol = tls.selected_alpn_protocol()
@@ -131,8 +135,8 @@ def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | Refusal:
 
 
 def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
-    """Return the member at the other end, whichever end dialled, or why it is not accepted as
-    one."""
+    """Return the member at the other end, whichever end dialled, or why it is not accepted as one,
+    such as a certificate that is missing, has ended or was expelled."""
     certificate = tls.getpeercert(binary_form=True) if tls is not None else None
     if tls is None or certificate is None:
         return Refusal("it shows no certificate: it has to join the flock first")

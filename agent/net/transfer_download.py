@@ -66,9 +66,10 @@ class Asker:
         self._buffer = memoryview(bytearray(PIECE_BYTES))
 
     def fetch(self, work: Work, shelf: ChunkStore, dataset: DatasetId) -> None:
-        """Fetch from this holder what is still missing of the dataset, until nothing is; raise
-        ``OSError`` when the holder or this disk fails, ``RemoteProtocolError`` when the holder says
-        what no agent says."""
+        """Fetch from this holder what is still missing of the dataset, until nothing is; what it
+        did not give is left to others. Raise ``OSError`` when the holder or this disk fails or the
+        holder does not have it, ``WrongError`` when its data is wrong, ``RemoteProtocolError`` when
+        it says what no agent says."""
         told = self._ask(AskDataset(dataset))
         if not isinstance(told, Described):
             raise RemoteProtocolError(f"{type(told).__name__} instead of a description")
@@ -175,8 +176,9 @@ class Download:
         self._said: list[str] = []
 
     async def run(self, holders: Sequence[NodeId]) -> None:
-        """Fetch the dataset from these holders, several at once, until it is here; raise
-        ``OSError`` with a sentence when nobody can give it or this disk fails."""
+        """Fetch the dataset from these holders, several at once, and return when it is here; raise
+        ``OSError`` with a sentence when nobody can give it or this disk fails. What has come stays
+        for the next attempt."""
         loop = asyncio.get_running_loop()
         hashing = loop.run_in_executor(self._threads, self._work.hash_all)
         waiting = deque(dict.fromkeys(holders))

@@ -101,7 +101,7 @@ class SocketPipe:
 
     def send(self, data: bytes | memoryview) -> None:
         """Send all of the data and block until the system has taken it; raise ``OSError`` when the
-        other side is gone."""
+        other side is gone, or takes nothing for five minutes."""
         left = memoryview(data)
         while left:
             left = left[self._tls.write(left[:PLAIN_BYTES]) :]
@@ -109,7 +109,7 @@ class SocketPipe:
 
     def receive_into(self, view: memoryview) -> int:
         """Read bytes into the view and return how many; block until some come, and return 0 at the
-        end of the transfer. Raise ``OSError`` when it breaks."""
+        end of the transfer. Raise ``OSError`` when it breaks, or nothing comes for five minutes."""
         if self._arrived:
             size = min(len(view), len(self._arrived))
             view[:size] = self._arrived[:size]
@@ -161,15 +161,16 @@ class LoopPipe:
 
     def send(self, data: bytes | memoryview) -> None:
         """Send all of the data and block until the loop has taken it; raise ``OSError`` when the
-        other side is gone."""
+        other side is gone, takes nothing for five minutes, or the agent is stopping."""
         left = memoryview(data)
         while left:
             self._ask(self._send(left[:PLAIN_BYTES]))
             left = left[PLAIN_BYTES:]
 
     def receive_into(self, view: memoryview) -> int:
-        """Read bytes into the view and return how many, 0 at the end of the transfer; raise
-        ``ConnectionResetError`` when it was cut."""
+        """Read bytes into the view and return how many; block until some come, and return 0 at the
+        end of the transfer. Raise ``OSError`` when it was cut, nothing comes for five minutes, or
+        the agent is stopping."""
         data = self._ask(self._reader.read(len(view)))
         if not data and self._cut:
             raise ConnectionResetError("the transfer was cut")
@@ -204,8 +205,8 @@ class LoopPipe:
 
 
 def receive_exactly(pipe: Pipe, view: memoryview) -> None:
-    """Fill the whole view from the pipe; raise ``ConnectionResetError`` when the transfer ends
-    before."""
+    """Fill the whole view from the pipe, blocking until it is full; raise ``ConnectionResetError``
+    when the transfer ends before, another ``OSError`` when it breaks."""
     while view:
         size = pipe.receive_into(view)
         if not size:
@@ -290,8 +291,9 @@ def say(pipe: Pipe, word: Word) -> None:
 
 
 def hear(pipe: Pipe) -> Word | None:
-    """Return the next word of the other side, None at the end of the transfer; raise ``OSError``
-    when it breaks, ``RemoteProtocolError`` for what no agent says."""
+    """Wait for the next word of the other side and return it, None at the end of the transfer;
+    raise ``OSError`` when it breaks, ``RemoteProtocolError`` for what no agent says or a word that
+    is too long."""
     head = memoryview(bytearray(_LENGTH.size))
     begun = pipe.receive_into(head)
     if not begun:
@@ -328,8 +330,9 @@ TakeOffer = Callable[[Pipe, tuple[DatasetId, ...]], Taken]
 
 
 def serve(pipe: Pipe, source: Source, take: TakeOffer) -> None:
-    """Answer what the other side asks and ``take`` what it offers, until it ends the transfer;
-    raise ``OSError`` when that breaks, ``RemoteProtocolError`` for what no agent says."""
+    """Answer what the other side asks and ``take`` what it offers, until it ends the transfer; what
+    cannot be had here is refused in words. Raise ``OSError`` when the transfer breaks,
+    ``RemoteProtocolError`` for what no agent says."""
     buffer = memoryview(bytearray(READ_BYTES))
     while (word := hear(pipe)) is not None:
         if isinstance(word, Offer):
@@ -339,9 +342,9 @@ def serve(pipe: Pipe, source: Source, take: TakeOffer) -> None:
 
 
 def offer(pipe: Pipe, source: Source, datasets: tuple[DatasetId, ...]) -> Taken:
-    """Offer these datasets to the other side, serve what it asks of them, and return its word on
-    which it took; raise ``OSError`` when the transfer breaks or ends before,
-    ``RemoteProtocolError`` for what no agent says."""
+    """Offer these datasets to the other side, serve what it asks, and return its word on which it
+    took; raise ``OSError`` when the transfer breaks or ends before, ``RemoteProtocolError`` for
+    what no agent says."""
     buffer = memoryview(bytearray(READ_BYTES))
     say(pipe, Offer(datasets))
     while (word := hear(pipe)) is not None:

@@ -128,8 +128,9 @@ class Work:
     # -- the plan --------------------------------------------------------------------------
 
     def plan(self, size_bytes: int, name: str, manifest: bytes) -> None:
-        """Plan what is missing by the first holder's description; later ones are ignored. Raise
-        ``OSError`` when there is no room, ``NotKeepable`` for a description that is wrong."""
+        """Plan what is missing by the first holder's description, and make the dataset at once if
+        nothing is; later descriptions are ignored. Raise ``OSError`` when this disk fails or has no
+        room, ``NotKeepable`` for a description that is wrong."""
         with self._changed:
             if self._planned:
                 return
@@ -173,15 +174,17 @@ class Work:
     # -- for those who fetch ---------------------------------------------------------------
 
     def take(self, *, wait: bool) -> Batch | None:
-        """Take something to fetch off the list and return it; None when nothing is waiting, or
-        after ``wait`` only when the work is over."""
+        """Take something to fetch off the list and return it; None when nothing is on it or the
+        work is over. With ``wait``, block until there is something, and None means that the work is
+        over."""
         with self._changed:
             while not self._waiting and wait and not self.over:
                 self._changed.wait()
             return self._waiting.popleft() if self._waiting and not self.over else None
 
     def put_back(self, batches: Iterable[Batch]) -> None:
-        """Put back batches that were not fetched; of small files, those that came are left out."""
+        """Put back, in front, batches that were not fetched, and wake who waits for some; of small
+        files, those that came are left out."""
         with self._changed:
             for batch in reversed(list(batches)):
                 if isinstance(batch, Small):
@@ -196,22 +199,24 @@ class Work:
             self._waiting.appendleft(Small(left))
 
     def small_done(self, digest: str) -> None:
-        """Note that a small file is on the disk; the dataset is complete with the last one."""
+        """Note that a small file is on the disk; the dataset is made with the last content. Raise
+        ``OSError`` when this disk fails at that."""
         with self._changed:
             self._unfinished.discard(digest)
             self.progress += 1
         self._adopt_if_complete()
 
     def piece_done(self, piece: Piece) -> None:
-        """Note that a piece of a large file is on the disk, and wake who waits for it."""
+        """Note that a piece of a large file is on the disk, and wake the thread that hashes;
+        whether it is right shows with the whole."""
         with self._changed:
             piece.large.done.add(piece.number)
             self.progress += 1
             self._changed.notify_all()
 
     def doubt_settled(self, large: Large, right: set[int]) -> None:
-        """Count these pieces of a large file, which was here in part, as right and plan to fetch
-        all others."""
+        """Count just these pieces of a large file, which was here in part or wrong, as right, plan
+        to fetch all others and wake who waits for some."""
         with self._changed:
             large.done, large.doubted = set(right), False
             missing = [n for n in range(large.place.pieces) if n not in right]
@@ -223,8 +228,8 @@ class Work:
 
     @contextmanager
     def on_this_disk(self) -> Iterator[None]:
-        """Run the block; an ``OSError`` in it fails the whole work, because this disk is at fault
-        and no other holder helps."""
+        """Run the block; an ``OSError`` in it fails the whole work and is raised, because this disk
+        is at fault and no other holder helps."""
         try:
             yield
         except OSError as error:
@@ -232,7 +237,8 @@ class Work:
             raise
 
     def fail(self, error: Exception) -> None:
-        """End the work with this error, unless it is over, and wake all threads that wait."""
+        """End the work with this error, unless it is over already, and wake all threads that wait;
+        nothing is raised here."""
         with self._changed:
             if not self.over:
                 self.error = error
@@ -246,8 +252,9 @@ class Work:
     # -- behind those who fetch ------------------------------------------------------------
 
     def hash_all(self) -> None:
-        """Hash the large files as they arrive, one after the other, until the work is over; runs in
-        a thread of its own. What goes wrong fails the work."""
+        """Hash the large files as they arrive, one after the other, and return when all are right
+        or the work is over; blocks, so it has a thread of its own. What goes wrong fails the work
+        and is raised."""
         try:
             with self._changed:
                 while not self._planned and not self.over:

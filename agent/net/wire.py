@@ -118,8 +118,8 @@ def read_opening(body: bytes) -> Opening:
 
 
 def read_refused(body: bytes) -> RefusedWord:
-    """Decode the other side's refusal, its text made printable for the log; raise
-    ``RemoteProtocolError`` when it is none."""
+    """Decode the other side's refusal, its text made printable for the log; its cause may be none
+    that is known here. Raise ``RemoteProtocolError`` when it is none."""
     try:
         word = _refused.decode(body)
     except UNREADABLE as error:
@@ -144,9 +144,9 @@ class FrameReader:
         self._buffer += data
 
     def next(self) -> tuple[int, bytes] | None:
-        """Return kind and body of the next whole frame, None while there is none; raise
-        ``RemoteProtocolError`` for a frame that is too long or of a kind that is not allowed
-        yet."""
+        """Take the next whole frame out of what has arrived and return its kind, which may be a
+        later version's, and body; None while there is none. Raise ``RemoteProtocolError`` for a
+        frame that is too long or of a kind that is not allowed yet."""
         buffer, start = self._buffer, self._start
         if not buffer:
             return None
@@ -216,8 +216,8 @@ class Allowance:
         self._at_s = now_s
 
     def take(self, amount: float, now_s: float) -> float:
-        """Use up this much of the allowance; return how many seconds it takes until the debt is
-        paid, 0 without a debt."""
+        """Use up this much of the allowance, also where it is more than is left; return how many
+        seconds it takes until the debt is paid, 0 without a debt."""
         left = min(self._burst, self._left + (now_s - self._at_s) * self._per_s) - amount
         self._left = left
         self._at_s = now_s

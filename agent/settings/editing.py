@@ -38,13 +38,15 @@ LIVE = ("volunteer", "presence")
 
 
 def keep_rules(path: Path, rules: VolunteerRules) -> NodeSettings:
-    """Keep the rules of presence; return what the file says then. Raises ``ServiceError``."""
+    """Write the rules of presence and their mode into the settings file, and return all that it
+    says then. Raises what ``keep_changes`` raises."""
     return keep_changes(path, {"volunteer": rules.mode, TABLE: written_rules(rules)})
 
 
 def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings:
-    """Write these values into the settings file at ``path``, and return what it says then. Raises
-    ``ServiceError``.
+    """Write these values into the settings file and return all that it says then; a table takes the
+    place of the whole one that is there, what is not given stays. Raises ``ServiceError``, with
+    nothing written, for a file that is wrong before or would be then, or cannot be changed.
 
     Nothing is written where nothing changes: then a full disk, or one to be read only, is no
     matter.
@@ -70,8 +72,9 @@ def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings
 
 
 def with_values(text: str, given: Mapping[str, Value | Table]) -> str:
-    """Return the text of a settings file with these values in the place of what it says. Raises
-    ``ValueError`` where that would change something else too.
+    """Return the text of a settings file with these values in the place of what it says; of a
+    table, keys that are not given go. Raises ``ValueError`` where that would change something else
+    too, or the text is not TOML.
 
     What it does not say yet comes first, where no comment about something else stands above it.
     """
@@ -132,8 +135,9 @@ class OwnerSettings:
         self._changing = asyncio.Lock()
 
     async def view(self) -> SettingsView:
-        """Return what the settings file says, and what of it waits for a restart. Raises
-        ``ServiceError`` when it cannot be read."""
+        """Return what the settings file says, with the default of what it does not say, and the
+        names of settings that wait for a restart, as this node runs by others. Raises
+        ``ServiceError`` when the file is wrong or cannot be read."""
         kept = await asyncio.to_thread(read_settings, self._path)
         told = {
             name: getattr(kept, name)
@@ -145,7 +149,8 @@ class OwnerSettings:
         return msgspec.convert(told | {"file": str(self._path), "restart": restart}, SettingsView)
 
     async def change(self, given: Mapping[str, Value]) -> SettingsView:
-        """Write these values into the settings file, and return what it says then. Raises
+        """Write these values into the settings file, after changes under way, and return what it
+        says then, as ``view`` does; the node runs on by the old ones until it is restarted. Raises
         ``ServiceError``, and nothing is changed."""
         async with self._changing:  # else a reply could come after one that tells more
             await asyncio.to_thread(keep_changes, self._path, given)

@@ -98,14 +98,15 @@ class NodeSettings:
 
     @property
     def rules(self) -> VolunteerRules:
-        """When to help; paused for now means always once somebody resumes."""
+        """The rules of when to help, with the mode of ``volunteer``; for a node that is paused the
+        mode is ``always``, which it is once somebody resumes."""
         mode = "always" if self.volunteer == PAUSED else self.volunteer
         return structs.replace(self.presence, mode=mode)
 
 
 def read_settings(path: Path) -> NodeSettings:
-    """Return the settings in a file, the defaults where there is none. Raises ``SettingsError`` for
-    one that is wrong or cannot be read."""
+    """Return the settings in a file, the defaults where there is no file. Raise ``SettingsError``
+    for one that is wrong, too large or cannot be read."""
     try:
         with path.open("rb") as file:
             return settings_of(path, file.read(FILE_BYTES_MAX + 1))
@@ -118,7 +119,9 @@ def read_settings(path: Path) -> NodeSettings:
 
 
 def settings_of(path: Path, content: bytes) -> NodeSettings:
-    """Return what this content of the file says; raise ``SettingsError`` for one that is wrong."""
+    """Return what this content of the file says, and the defaults of what it does not say; ``path``
+    is only named in errors. Raise ``SettingsError`` for content that is too large or not TOML in
+    UTF-8, and for a setting that is unknown or wrong."""
     if len(content) > FILE_BYTES_MAX:
         size = f"{FILE_BYTES_MAX // 1024} KB"
         raise SettingsError(f"{path} is larger than {size}: remove what are no settings.")
