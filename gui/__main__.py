@@ -36,9 +36,9 @@ ICON_COLOUR = "#0b63b0"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run tray and window until their person quits, and return the exit code: 0 also where a window
-    of this home runs already, which then gets the paths; 1 where that one is silent or no screen is
-    there."""
+    """Run tray and window until their person quits, and return 0. Where a window of this home runs
+    already, hand it the paths and return 0. Where that one is silent, or no screen is there, say so
+    and return 1. Raises ``SystemExit`` for ``--help`` and for arguments that make no sense."""
     options = _options(sys.argv[1:] if arguments is None else arguments)
     home = Home.of()
     paths = [str(Path(each).absolute()) for each in options.paths]
@@ -78,7 +78,7 @@ def _screen_there() -> bool:
 
 def make_application() -> QApplication:
     """Return Qt's application of this process, made if there is none yet, with the program's names
-    and icon set. Tests and pictures use it too."""
+    and icon set; it goes on when its last window is closed. Tests and pictures use it too."""
     from gui.theme.wing import plain_wing
 
     existing = QApplication.instance()

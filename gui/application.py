@@ -88,7 +88,9 @@ class Application(QObject):
         return self._window
 
     def start(self, *, background: bool, paths: list[str]) -> None:
-        """Begin agent, bridge and window a little later, once Qt's loop has painted the icon."""
+        """Return at once; once Qt's loop has painted the icon, begin agent and bridge, and open the
+        window with the paths if there are any. ``background`` without paths: open none, or a
+        minimised one where no tray shows the icon."""
         QTimer.singleShot(ICON_ALONE_MS, self, lambda: self._start_rest(background, paths))
 
     def _start_rest(self, background: bool, paths: list[str]) -> None:
@@ -106,8 +108,8 @@ class Application(QObject):
     # -- coming to front ---------------------------------------------------------------------
 
     def open(self, news: News | None = None) -> None:
-        """Bring the window to front, at the place that ``news`` is about; where it was without
-        any."""
+        """Bring the window to front, made if there is none yet, at what ``news`` is about: the
+        workflow and its task, the flock or this computer. Without news it stays at its place."""
         self.window.to_front()
         if news is None:
             return
@@ -121,8 +123,9 @@ class Application(QObject):
             self.window.go(Place.COMPUTER)
 
     def called(self, paths: list[str]) -> None:
-        """Take what a later start of the program hands over: come to front, then begin joining with
-        the first invitation among the paths, else submit them, once the agent is up."""
+        """Bring the window to front and take the paths of a later start of the program: begin
+        joining with the first invitation among them and drop the others; without one, open the
+        sheet that submits them, once the agent is up."""
         self.open()
         invitations = [path for path in paths if path.endswith(INVITATION_SUFFIX)]
         if invitations:
@@ -174,8 +177,8 @@ class Application(QObject):
     # -- remedies ----------------------------------------------------------------------------
 
     def remedy(self, remedy: Remedy) -> None:
-        """Do what the button of a trouble's bar promises: start or restart the agent, begin to
-        join, look what is wrong, or show the programs."""
+        """Begin what the button of a trouble's bar promises, and return at once: start or restart
+        the agent, join a flock, look what is wrong, or show the programs; ``NONE`` does nothing."""
         match remedy:
             case Remedy.START_AGENT:
                 self._begin_agent(force=True)
@@ -239,8 +242,8 @@ class Application(QObject):
     # -- the end -----------------------------------------------------------------------------
 
     def ask_to_quit(self) -> None:
-        """Ask the person what becomes of the tasks that run here; quit, finish first or stay by the
-        answer."""
+        """Ask the person whether to quit, and what becomes of tasks that run here; return at once.
+        The answer quits, finishes first or does nothing."""
         running = len(self.screen.node.tasks) if self.screen.node is not None else 0
         from gui.views.questions import ask_to_quit
 
@@ -250,8 +253,9 @@ class Application(QObject):
         )
 
     def quit(self) -> None:
-        """Close window, bridge and tray, and have the agent of this process hand back what runs.
-        Returns before that is done; a second call does nothing."""
+        """Close window, bridge and tray, and have the agent of this process, if it is here, hand
+        back what runs. Returns before that is done; Qt's loop ends after it. A second call does
+        nothing."""
         if self._quitting:
             return
         self._quitting = True
@@ -266,8 +270,8 @@ class Application(QObject):
         self._application.quit()
 
     def session_ends(self) -> None:
-        """Hand back at once what can be, for logoff and shutdown end Qt's loop without waiting.
-        Does no harm after ``quit``.
+        """Stop the bridge and the agent of this process, and wait some seconds for what runs to be
+        handed back: logoff and shutdown end Qt's loop without waiting. Does no harm after ``quit``.
 
         That somebody is asked about it before is no end yet: another program may still say no.
         """

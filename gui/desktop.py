@@ -48,7 +48,8 @@ WORDS_MAX = 64
 
 
 def tray_host_there() -> bool:
-    """Tell whether the desktop has a place for tray icons now."""
+    """Tell whether the desktop has a place for tray icons now. On Linux Qt is asked only where a
+    host is seen, because it remembers a no as long as the process lives."""
     if sys.platform == "linux" and not (_on_the_bus() or _in_a_panel()):
         return False
     return QSystemTrayIcon.isSystemTrayAvailable()
@@ -122,8 +123,9 @@ def native_full_screen() -> FullScreen:
 
 
 def x11_libraries() -> tuple[Any, Any] | None:
-    """Load X11 and open the display; return the library and the display, or None where there is no
-    X11."""
+    """Load X11 and open a display of its own for the caller, to be closed by them; return the
+    library and the display. None on Wayland, also where X programs run there, and where X11 or the
+    display is missing."""
     if not os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         return None
     try:
@@ -147,8 +149,8 @@ class X11FullScreen:
         self._full = x11.XInternAtom(display, b"_NET_WM_STATE_FULLSCREEN", FALSE)
 
     def now(self) -> bool:
-        """Tell whether the active window is full screen; false where there is none. The root is
-        asked for it first, so that a window that is gone is not asked."""
+        """Tell whether the active window is full screen; false where there is none, or it cannot be
+        asked. The root is asked for it first, so that a window that is gone is not asked."""
         active = self._words(self._x11.XDefaultRootWindow(self._display), self._active)
         if not active or not active[0]:
             return False

@@ -37,7 +37,7 @@ print("Both halves are counted.")
 
 def example_workflow(home: Home) -> Path:
     """Write the example with its programs into the cache of this home, over what is there, and
-    return the path of the workflow file."""
+    return the path of the workflow file. Raises ``OSError`` if that cannot be written."""
     folder = home.cache / "example"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (("count.py", COUNT), ("report.py", REPORT)):

@@ -36,8 +36,9 @@ class Finishing(QObject):
         context.changed.connect(self._look)
 
     def begin(self) -> None:
-        """Have the agent take nothing new; ``over`` comes when the last task here has ended. Does
-        nothing while one is under way, and a person who resumes ends it without ``over``."""
+        """Have the agent take nothing new, and return at once; ``over`` comes when the last task
+        here has ended or the agent is gone. Does nothing while one is under way; ends without
+        ``over`` if a person resumes, and does not begin if the agent refuses."""
         if self.under_way:
             return
         if _takes_nothing(self._context.screen):

@@ -41,7 +41,8 @@ class TokenForeground:
         return self._environment.get(TOKEN, "")
 
     def take(self, way: str) -> None:
-        """Put the token where Qt reads it, once, at the next window that is activated."""
+        """Put the token where Qt reads it, once, at the next window that is activated. Does nothing
+        outside Wayland, and with a token that is empty, too long or not printable."""
         if WAYLAND in self._environment and 0 < len(way) <= TOKEN_MAX and way.isprintable():
             self._environment[TOKEN] = way
 
@@ -65,7 +66,8 @@ class WindowsForeground:
 
 
 def native_foreground() -> Foreground:
-    """Return the way to come to front on this system."""
+    """Return the way to come to front on this system: a call on Windows, a token everywhere else,
+    which only Wayland wants."""
     if sys.platform == "win32":
         return WindowsForeground(ctypes.windll.user32)
     return TokenForeground()

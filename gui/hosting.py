@@ -50,9 +50,9 @@ class Hosting(QObject):
         return self._thread is not None and self._thread.is_alive()
 
     def begin(self, *, force: bool = False) -> bool:
-        """Start an agent beside Qt's thread, unless another process runs one that answers
-        (``force``: even then). Return whether one is being started now, and not whether one
-        runs."""
+        """Begin to start an agent in another thread, unless this process hosts one; return at once
+        whether a start is under way. Where another process runs one (``force``: that is not asked),
+        none is started. ``begun`` or ``failed`` follows."""
         if self.hosts or self.starting:
             return self.starting
         self._ends_because = ""
@@ -61,14 +61,15 @@ class Hosting(QObject):
         return True
 
     def end(self, reason: str) -> None:
-        """Hand back what runs, beside Qt's thread; ``stopped`` comes when that is done, or took too
+        """Stop the agent of this process, if there is one, in another thread, so that it hands back
+        what runs; ``reason`` is what it is told. ``stopped`` comes when that is done, or took too
         long."""
         self._ends_because = reason
         threading.Thread(target=self._stop, args=(reason,), daemon=True).start()
 
     def end_now(self, reason: str) -> None:
-        """Hand back what can be handed back before the system ends this process, and wait for it a
-        few seconds.
+        """Stop the agent of this process, if there is one, and wait until it has handed back what
+        runs, at most ``SESSION_END_S_MAX``: then the system ends this process.
 
         An agent that is just being begun may run something already: it is waited for.
         """

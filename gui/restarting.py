@@ -22,8 +22,9 @@ CLOCK_STEP_S = 2.0
 
 
 def end_silent_agent(home: Home) -> str:
-    """Kill the agent of another process that this home's control file names. Return a sentence why
-    that cannot be done; empty when it is gone."""
+    """Kill the process that this home's control file names as its agent, and wait a few seconds
+    until it is gone. Return a sentence if it is this process or cannot be ended; empty when it is
+    gone, no file names one, or the number is another program's by now."""
     try:
         number = read_control_file(home).process
         written_s = (home.data / CONTROL_FILE).stat().st_mtime

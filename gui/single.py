@@ -37,7 +37,7 @@ class SilentWindowError(Exception):
 
 def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> QLockFile | None:
     """Return the lock of this home's only window, to be held until the end; None if one runs
-    already and was handed the paths.
+    already and was handed the paths, for which it has about ``within_s``.
 
     Raises ``SilentWindowError`` if that one does not answer. Where a folder lets nobody lock, a
     lock comes back that holds nobody off: two windows are better than none.
@@ -65,14 +65,15 @@ def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> 
 
 
 def socket_name(home: Home) -> str:
-    """Return the name on which the window of this home listens: the same one each time, of no use
-    to anybody else."""
+    """Return the name of the local socket on which the window of this home listens, made from the
+    path of its folder of data: the same one at each start."""
     digest = hashlib.sha256(str(home.data).encode()).hexdigest()[:16]
     return f"wingbeat-{digest}"
 
 
 def call_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> bool:
-    """Hand the paths to the window that runs already and return true; false if none listens.
+    """Hand the paths, and the right to come to front, to the window that runs already; return true
+    when it has answered, false if none listens or it ends before that.
 
     Raises ``SilentWindowError`` if one listens and does not answer in that time.
     """

@@ -55,8 +55,8 @@ def native_login() -> Login:
 
 
 def switch(login: Login, on: bool) -> str:
-    """Start at login from now on, or not any more. Return why the system refuses, as a sentence;
-    empty where it does not."""
+    """Have this program start at login from now on, or not any more. Return why the system refuses,
+    as a sentence; empty where it does not."""
     try:
         if on:
             login.enable()
@@ -75,7 +75,8 @@ class LinuxLogin:
         self._file = Path(base) / "autostart" / ENTRY
 
     def enabled(self) -> bool:
-        """Tell whether this program starts at login; an entry that is hidden counts as none."""
+        """Tell whether this program starts at login; an entry that is missing or hidden counts as
+        none. Raises ``OSError`` for one that cannot be read."""
         try:
             text = self._file.read_text("utf-8")
         except FileNotFoundError:
@@ -83,7 +84,8 @@ class LinuxLogin:
         return "Hidden=true" not in text
 
     def enable(self) -> None:
-        """Write the autostart entry, over one that is there. Raises ``OSError``."""
+        """Write the autostart entry, over one that is there, with the installed command if it is
+        found, else with this Python. Raises ``OSError``."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         installed = shutil.which("wingbeat-tray")
         words = (installed,) if installed else _own_command()

@@ -125,6 +125,8 @@ class OwnSpeech(Speech):
         return state_words(_STATES[state]) if state in _STATES else state
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
+        """Return what the window says in the place of a template, in its language, with the values
+        put in their places; one with ``%n`` in the number of ``count``."""
         text = own_words(template)
         if "%n" in text:
             return tr_n(text, "", values["count"], **values)
@@ -134,6 +136,8 @@ class OwnSpeech(Speech):
         return span((self.now_ms - since_ms) / 1000)
 
     def moment(self, at_ms: int) -> str:
+        """Return the time of day, behind the day where it is not today: its name in the next days,
+        else its date. A moment that no calendar holds is told in seconds."""
         try:
             at, now = time.localtime(at_ms / 1000), time.localtime(self.now_ms / 1000)
         except (
@@ -156,6 +160,7 @@ class OwnSpeech(Speech):
         return size(count)
 
     def listed(self, names: Iterable[str]) -> str:
+        """Return the names with commas and an "and" before the last; empty for none."""
         every = tuple(names)
         if len(every) < 2:
             return "".join(every)
@@ -172,14 +177,16 @@ def explained(why: Raw, text: str) -> str:
 
 
 def story_line(move: Move) -> str:
-    """Return a move, with what set it off where that says more than that some machine told of it."""
+    """Return in words what a task's move was, with its cause in brackets; without one where there
+    is none, or it only says that some machine told of it."""
     speech, by = OwnSpeech(), reason_of(move.by, move.cause)
     what, cause = explained(move.why, move.what), speech.say(by)
     return f"{what} ({cause})" if cause and not isinstance(by, ToldBy) else what
 
 
 def all_explained(whys: Iterable[Raw], texts: Iterable[str]) -> list[str]:
-    """Return the same of several; an older agent has texts alone."""
+    """Return what ``explained`` says of each reason and text, pair by pair; texts without a reason,
+    as an older agent has them, come as they are, and reasons without a text are left out."""
     return [
         explained(why, text)
         for why, text in zip_longest(whys, texts, fillvalue=NO_WHY)
@@ -194,7 +201,8 @@ def own_words(template: str) -> str:
 
 
 def templates() -> Iterator[str]:
-    """Yield all sentences that ``OwnSpeech`` may say, which translators have to know."""
+    """Yield all sentences that ``OwnSpeech`` may say, which translators have to know; not those
+    that are nothing but values."""
     for text in (
         *SENTENCES.values(),
         *SIGHTS.values(),
@@ -220,7 +228,8 @@ def _day(number: int) -> str:
 
 
 def error_text(error: Exception) -> str:
-    """Return what went wrong: in our language where the agent has told it as a value."""
+    """Return what went wrong: in the person's language where the agent has told it as a value, else
+    in the error's own words."""
     if isinstance(error, RequestError) and error.fault is not None:
         return worded(error.fault, tr)
     return str(error)

@@ -32,8 +32,11 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def tr_n(text: str, note: str, count: int, /, **values: object) -> str:
-    """Return a sentence for ``count`` things, in the right number, with ``%n`` replaced by it.
-    ``note`` is for translators, and mostly empty."""
+    """Return a sentence for ``count`` things in the language that is installed, in the right
+    number, with ``%n`` replaced by it and the values put in their places.
+
+    ``note`` is for translators, and mostly empty.
+    """
     translate = _Installed.translate
     said = _english(text, count) if translate is None else translate(text, count, note)
     said = said.replace("%n", str(count))

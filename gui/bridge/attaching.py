@@ -28,8 +28,8 @@ async def finish_gate(
     told: Callable[[tuple[int, int]], object],
 ) -> Wished:
     """Send the files that are not in ``kept`` yet and note them there, then mark the gate done with
-    all of them. ``told`` hears the bytes sent and the bytes in all. Raises ``ClientError`` or
-    ``OSError``."""
+    all of them; return the agent's answer. ``told`` hears the bytes sent and the bytes in all.
+    Raises ``ClientError`` or ``OSError``; what was sent by then stays in ``kept``."""
     stamps = [await asyncio.to_thread(_stamp, path) for path in paths]
     whole, before = sum(size for _, _, size in stamps), 0
     outputs = []
@@ -55,7 +55,8 @@ def _counter(before: int, whole: int, told: Callable[[tuple[int, int]], object])
 
 
 def size_of(path: Path) -> int:
-    """Return the bytes of a file, or of all files below a folder. Raises ``OSError``."""
+    """Return the bytes of a file, or of all files below a folder, 0 for an empty one. Raises
+    ``OSError`` if something is missing or cannot be read."""
     if not path.is_dir():
         return path.stat().st_size
     return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())

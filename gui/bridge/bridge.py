@@ -110,15 +110,15 @@ class Bridge(QObject):
         self._due_in_qt.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
     def start(self) -> None:
-        """Start the bridge's thread and return as soon as its loop runs; notices come by
-        ``bundle``."""
+        """Start the bridge's thread and wait until its loop runs; notices come by ``bundle``. Has
+        Python switch between threads more often in the whole process. To be called once."""
         sys.setswitchinterval(min(SWITCH_S, sys.getswitchinterval()))
         self._thread.start()
         self._ready.wait()
 
     def stop(self) -> None:
-        """End the thread, waiting a few seconds at most. Nothing is told after this, no question is
-        answered, and a second call does nothing."""
+        """End the thread and all that is under way in it, acts too, waiting a few seconds at most.
+        No question is answered after this. Does nothing before ``start`` and a second time."""
         if self._over or not self._thread.is_alive():
             return
         self._over = True
@@ -135,9 +135,10 @@ class Bridge(QObject):
         failed: Failed | None = None,
         within_s: float = ASK_S_MAX,
     ) -> Task:
-        """Ask the agent, and return at once. ``done`` with the reply, or ``failed`` with a
-        sentence, is called in Qt's thread; neither once the asker is gone, but why an act then
-        failed is told by ``unheard``."""
+        """Ask the agent, and return at once what calls the question off. In Qt's thread, later,
+        ``done`` is called with the reply, or ``failed`` with a sentence, also when ``within_s``
+        have passed; neither once the asker is gone, but why an act then failed is told by
+        ``unheard``."""
         return self.work(
             asker,
             lambda: self._follower.ask(method, params, within_s),
@@ -155,8 +156,9 @@ class Bridge(QObject):
         *,
         act: bool = False,
     ) -> Task:
-        """Run a coroutine in the bridge's loop; ``done`` and ``failed`` are called as by ``ask``.
-        It is called off when its asker is gone, unless it is an act."""
+        """Run the coroutine that ``begin`` makes in the bridge's loop, and return at once what
+        calls it off; ``done`` and ``failed`` are called as by ``ask``. It is called off when its
+        asker is destroyed, unless it is an act. After ``stop`` nothing is run."""
         number = next(self._numbers)
 
         async def whole() -> None:
@@ -193,8 +195,9 @@ class Bridge(QObject):
         *,
         act: bool = False,
     ) -> Task:
-        """Run ``begin`` with a client of its own, so that no other question waits for it; with the
-        agent of another machine if ``node`` names one."""
+        """Run ``begin`` as ``work`` does, with a client of its own, so that no other question waits
+        for it; with the agent of another machine if ``node`` names one. The client is closed at the
+        end."""
 
         async def with_client() -> object:
             async with await Client.connect(self._home, "window", node) as client:
@@ -203,8 +206,9 @@ class Bridge(QObject):
         return self.work(asker, with_client, done, failed, act=act)
 
     def client(self, asker: QObject) -> Client:
-        """Return a client for all that this asker asks, so that nobody else waits for it. It
-        connects when first asked, and is closed when the asker is gone."""
+        """Return a new client for all that this asker asks in the bridge's loop, so that nobody
+        else waits for it. It connects when first asked, and is closed when the asker is
+        destroyed."""
         made = Client(self._home, "window")
         self._clients.append(made)
         asker.destroyed.connect(lambda: self._submit(self._close(made)))
@@ -213,8 +217,9 @@ class Bridge(QObject):
     def follow_log(
         self, asker: QObject, log: TaskLog, part: Callable[[TaskLogPart], object], failed: Failed
     ) -> Task:
-        """Tell ``part`` a task's output from ``log.offset`` on, piece by piece, until the run is
-        over or the returned work is called off."""
+        """Return at once, then tell ``part`` a task's output from ``log.offset`` on, piece by
+        piece, until the run is over, the asker is gone or the returned work is called off. That it
+        is over is told only by the last piece; ``failed`` gets a sentence if reading fails."""
 
         async def follow(client: Client) -> None:
             offset = log.offset

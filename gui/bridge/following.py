@@ -107,7 +107,7 @@ class Follower:
 
     async def run(self) -> None:
         """Follow the agent, and connect again after each end, until this is cancelled; never
-        returns."""
+        returns. Why there is no conversation is told as ``Absent``, at each try."""
         wait_s = AGAIN_S
         while True:
             try:
@@ -151,9 +151,9 @@ class Follower:
         self._flock_news.set()
 
     async def ask(self, method: Method[P, R], params: P, within_s: float) -> R:
-        """Ask over the connection that follows. Raises ``ClientError``: at once while there is no
-        agent, or when it has not answered in time, and then nobody knows whether it did what was
-        asked."""
+        """Ask over the connection that follows, and return the reply. Raises ``ClientError``: at
+        once while there is no agent, when it refuses, or when it has not answered in time, and then
+        nobody knows whether it did what was asked."""
         client = self._client
         if client is None:
             raise NoAgentError("the agent is not there at the moment: try again when it is")

@@ -38,8 +38,9 @@ class Checked:
 
 
 def workflow_files(paths: list[Path]) -> list[Path]:
-    """Return the files as they are and, for a folder, the workflow files directly in it;
-    ``FILES_MAX`` at the most. Raises ``OSError``."""
+    """Return the files in their order, looked at by nobody yet, and in place of each folder the
+    workflow files directly in it, by name; what exceeds ``FILES_MAX`` is left out. Raises
+    ``OSError`` for a folder that cannot be read."""
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -65,9 +66,10 @@ class Preview:
         self._programs = None
 
     async def check(self, path: Path, variables: Mapping[str, str], name: str = "") -> Checked:
-        """Read a workflow file with these values and ask the agent for a dry run. Faults of the
-        file, and what the agent has against a dry run, come back in the result. Raises
-        ``ClientError``."""
+        """Read a workflow file with these values, under another name if one is given, and ask the
+        agent for a dry run. Faults of the file, which then gets none, and what the agent has
+        against it come back in the result; an agent without dry runs leaves it without plan and
+        note. Raises ``ClientError``."""
         wanted = _wanted(variables, name, path)
         async with self._asking:
             known = self._programs  # forgotten in another thread
@@ -94,8 +96,9 @@ async def send(
     path: Path,
     told: Callable[[str], None],
 ) -> Submitted:
-    """Add the workflow's files, publish its programs and submit it; ``told`` hears each step.
-    Raises ``ClientError``."""
+    """Add the workflow's files, publish its programs and submit it; return the agent's answer.
+    ``told`` hears each step. Raises ``ClientError``, with a line for each fault that shows only
+    now, or ``OSError`` for a file that cannot be read."""
     wanted = _wanted(variables, name, path)
     try:
         return await client.call(SUBMIT, await prepare(client, workflow, wanted, told))

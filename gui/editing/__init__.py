@@ -21,7 +21,8 @@ class Associations(Protocol):
 
 
 def native_associations() -> Associations:
-    """Return what knows the programs of files on this system."""
+    """Return what knows the programs of files on this system: the registry on Windows, ``xdg-mime``
+    everywhere else."""
     if sys.platform == "win32":
         from gui.editing.windows import WindowsAssociations, associated
 

@@ -53,8 +53,9 @@ def _name(word: str) -> str:
 
 
 async def editor_command(associations: Associations, path: Path, line: int) -> list[str]:
-    """Return the command that opens the file at the line; empty where only the file can be
-    opened."""
+    """Return the command that opens the file at the line in the person's editor, for which the
+    system is asked in another thread. Empty where only the file can be opened: the line is not
+    above 0, or the editor is not known, cannot be asked for or takes no line."""
 
     def found() -> list[str]:
         try:

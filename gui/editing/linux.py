@@ -24,8 +24,9 @@ class LinuxAssociations:
         self._ask, self._environment = ask, environment
 
     def command_for(self, path: Path) -> tuple[str, ...]:
-        """Return the command of the program for this kind of file, else of that for plain text:
-        editors often claim only that. Empty where neither is known."""
+        """Return the command of the program for this kind of file, without the file; if the system
+        names none, of that for plain text: editors often claim only that. Empty where it names
+        neither, or the one that it names cannot be started from here."""
         kind = self._ask(["xdg-mime", "query", "filetype", str(path)])
         for each in dict.fromkeys((kind, PLAIN_TEXT)):
             entry = self._ask(["xdg-mime", "query", "default", each]) if each else ""
@@ -51,8 +52,9 @@ class LinuxAssociations:
 
 
 def command_of(entry: str) -> tuple[str, ...]:
-    """Return the command of a desktop entry without its places for files; empty where it cannot be
-    read, or wants a terminal, because none is opened for it here."""
+    """Return the command in a desktop entry's text, word by word and without its places for files.
+    Empty where there is none, it cannot be read, or it wants a terminal, because none is opened for
+    it here."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(entry)
@@ -72,8 +74,8 @@ def _is_place(word: str) -> bool:
 
 
 def ask_system(command: list[str]) -> str:
-    """Run a command of the system and return what it prints, stripped; empty if it fails, is
-    missing or takes too long."""
+    """Run a command of the system, wait for it and return what it prints, stripped; empty if it
+    fails, is missing or takes longer than ``ASK_S_MAX``."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=ASK_S_MAX, check=False

@@ -34,7 +34,7 @@ class WindowsAssociations:
 
 def program_of(command: str) -> str:
     """Return the program at the beginning of a command line: what is quoted, else all up to
-    ``.exe``, else the first word."""
+    ``.exe``, else the first word; empty for an empty line."""
     bare = command.strip()
     if bare.startswith('"'):
         return bare[1:].partition('"')[0]

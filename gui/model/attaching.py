@@ -27,9 +27,9 @@ class Attaching:
         self._named[name] = path
 
     def offer(self, paths: Sequence[Path]) -> list[Path]:
-        """Take each file for the name that it bears, in place of the one before, and the others for
-        names without a file; if no names are asked for, take all that there is room for. Return
-        those that found no place."""
+        """Take each file for the name that it bears but for its ending, in place of the one before,
+        and the others for names without a file; if no names are asked for, take all new ones that
+        there is room for. Return those that found no place."""
         if not self.names:
             fresh = [each for each in dict.fromkeys(paths) if each not in self._more]
             room = ATTACHED_MAX - len(self._more)

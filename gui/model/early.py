@@ -23,8 +23,8 @@ class EarlyPause:
     asked_s: float
 
     def due(self, now_s: float) -> Pause | None:
-        """Return the pause to ask for now, shorter by the time that has passed; None when it would
-        be over."""
+        """Return the pause to ask for now, shorter by the time that has passed, or as it is if it
+        has no length; None when less than ``SHORTEST_S`` is left of it."""
         if self.pause.for_s is None:
             return self.pause
         rest_s = self.pause.for_s - (now_s - self.asked_s)

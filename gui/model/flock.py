@@ -60,8 +60,8 @@ _MARKS = {
 
 
 def machines(screen: Screen) -> list[Machine]:
-    """Return a row for this machine, then one for each other; none before the agent has told of
-    itself."""
+    """Return a row for this machine, then one for each other that was told of; empty before the
+    agent has told of itself."""
     node = screen.node
     if node is None:
         return []
@@ -86,8 +86,8 @@ def state_text(machine: Machine) -> str:
 
 
 def work_text(machine: Machine, now_s: float) -> str:
-    """Return what the machine works on and for how long, else why it does not help; empty where it
-    is ready."""
+    """Return the first task of a machine, with the time left or that it is suspended, and how many
+    more it has. Without tasks, return why it does not help; empty where it is ready."""
     tasks = machine.view.tasks
     if not tasks:
         return reason_text(machine) if machine.state is not MachineState.READY else ""
@@ -108,7 +108,8 @@ def reason_text(machine: Machine) -> str:
 
 
 def clock_text(machine: Machine) -> str:
-    """Return how far the machine's clock is from ours; empty where that is not known."""
+    """Return how far the machine's clock is from ours, "right" below half a second; empty for this
+    computer and where it is not known."""
     ahead = machine.link.clock_ahead_ms if machine.link is not None else None
     if ahead is None:
         return ""
@@ -129,7 +130,7 @@ def load_text(machine: Machine) -> str:
 
 def round_trip_text(machine: Machine) -> str:
     """Return the time of a round trip in milliseconds, with as many digits as mean something; empty
-    where it is not known."""
+    for this computer and where it is not known."""
     trip = machine.link.round_trip_ms if machine.link is not None else None
     if trip is None:
         return ""
@@ -137,8 +138,8 @@ def round_trip_text(machine: Machine) -> str:
 
 
 def system_text(capabilities: Capabilities) -> str:
-    """Return system, architecture, cores and memory in one line, as far as the machine told
-    them."""
+    """Return system, architecture, cores and memory in one line, as far as the machine told them;
+    empty if it told nothing."""
     parts = [part for part in (capabilities.system, capabilities.architecture) if part]
     if capabilities.cores:
         parts.append(tr_n("%n core(s)", "", capabilities.cores))

@@ -17,8 +17,9 @@ from agent.api.work import TaskView, WorkflowView
 def workflow_moved(
     workflow: WorkflowView, before: TaskState | None, after: TaskState, at_ms: int
 ) -> WorkflowView:
-    """Return the workflow after one of its tasks went from ``before`` (None: not known) to
-    ``after``: counts, state, progress and ends follow."""
+    """Return the workflow after one of its tasks went from ``before`` (None: not known, so it is
+    not counted out) to ``after``: counts, state and progress follow. If nothing is left to do,
+    ``at_ms`` is its end, unless it had one."""
     counts = dict(workflow.counts)
     if before is not None and counts.get(before):
         counts[before] -= 1
@@ -42,7 +43,8 @@ def workflow_moved(
 
 
 def workflow_overtaken(told: WorkflowView, known: WorkflowView) -> WorkflowView:
-    """Return what an answer told of a workflow, but where its tasks are as later events left them."""
+    """Return a workflow as an answer ``told`` of it, but with its counts, state and end as later
+    events left them (``known``), and the greater progress of both."""
     return msgspec.structs.replace(
         told,
         counts=known.counts,
@@ -57,7 +59,8 @@ def workflow_overtaken(told: WorkflowView, known: WorkflowView) -> WorkflowView:
 
 def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
     """Return the task as a move leaves it: state, host, times and progress. What the move does not
-    tell, such as a reason, stays until it is read anew or is no longer true."""
+    tell, such as a reason, stays; a task that begins, or is open again after its end, loses reason
+    and progress."""
     begins = moved.after in UNDER_WAY and task.state not in UNDER_WAY
     again = task.state in ENDED and moved.after not in ENDED
     finished = moved.after is TaskState.TERMINATED
@@ -79,7 +82,8 @@ def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
 
 
 def task_progressed(task: TaskView, progressed: TaskProgressed, at_ms: int) -> TaskView:
-    """Return the task with the progress, and the expected end, that it told of itself."""
+    """Return the task with the progress that it told at ``at_ms``, at most 1000, and the end
+    expected by that; if it told no time left, the expected end stays."""
     left_ms = progressed.left_ms
     return msgspec.structs.replace(
         task,

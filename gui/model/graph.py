@@ -66,8 +66,9 @@ def shape_of(tasks: Iterable[TaskView]) -> tuple[tuple[str, tuple[str, ...]], ..
 
 
 def draw(tasks: Sequence[TaskView], names: Mapping[str, str] | None = None) -> Picture:
-    """Return the picture of these tasks: alike ones folded into one box, boxes and arrows laid out.
-    ``names`` are those of datasets, for the arrows."""
+    """Return the picture of these tasks: ``FOLD_MIN`` or more that are alike folded into one box,
+    boxes and arrows laid out. ``names`` are those of datasets by their ids, for the arrows; what is
+    needed from outside these tasks has none."""
     groups = _folded(tasks)
     box_of = {task: key for key, members in groups.items() for task in members}
     by_id = {task.task: task for task in tasks}
@@ -175,8 +176,8 @@ def _edges(
 
 
 def label_of(producer: TaskView, names: Mapping[str, str] | None = None) -> str:
-    """Return what flows out of a task: the name of its first dataset, or its size where it has
-    none, and how many more there are; empty where it has no outputs yet."""
+    """Return what flows out of a task: the name of its first dataset, or where it has none its
+    size, of an external one its id; and how many more there are. Empty without outputs."""
     if not producer.outputs:
         return ""
     first = producer.outputs[0]

@@ -18,8 +18,8 @@ Machine = TypeVar("Machine", NodeView, PeerView)
 
 
 def with_task(machine: Machine, row: TaskView) -> Machine:
-    """Return the machine with the task in hand if the row says that it has it, else without it;
-    itself where nothing changes."""
+    """Return the machine with the task in hand if the row says that it has it, else without it, and
+    with the number of those that run; itself where nothing changes."""
     had = next((each for each in machine.tasks if each.task == row.task), None)
     has = _in_hand(row) if row.host_node == machine.node and row.state in UNDER_WAY else None
     if had == has:
@@ -43,7 +43,8 @@ def peers_with_task(reply: PeersReply, row: TaskView) -> PeersReply:
 
 
 def with_peer(reply: PeersReply, peer: PeerView) -> PeersReply:
-    """Return the machines with this row in place of the one before, sorted by name."""
+    """Return the machines with this row in place of the one of the same node, or added if there is
+    none; sorted by name."""
     others = [each for each in reply.peers if each.node != peer.node]
     peers = sorted([*others, peer], key=lambda each: (each.name, each.node))
     return msgspec.structs.replace(reply, peers=tuple(peers))
@@ -52,7 +53,9 @@ def with_peer(reply: PeersReply, peer: PeerView) -> PeersReply:
 def parts_behind(
     before: NodeView | PeerView | None, now: NodeView | PeerView
 ) -> frozenset[FlockPart]:
-    """Return which parts of the flock have to be read again because a machine's row changed."""
+    """Return which parts of the flock have to be read again because a machine's row changed: the
+    members for another name, the programs for other ones or a link that came or went, both for a
+    machine that was not known (None); else empty."""
     if before is None:
         return frozenset((FlockPart.MEMBERS, FlockPart.PROGRAMS))
     parts = set()

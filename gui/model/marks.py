@@ -62,7 +62,8 @@ def mark_of_task(task: TaskView) -> Mark:
 
 
 def mark_of_workflow(workflow: WorkflowView) -> Mark:
-    """Return the mark of a workflow; one in which only a step for a person can go on shows that."""
+    """Return the mark of a workflow by its state, finer while it is open: if nothing runs, it shows
+    a step that waits for a person, that work under way is suspended, or that tasks are ready."""
     counts = workflow.counts
     if workflow.state in ("waiting", "running") and counts.get(TaskState.WAITING):
         busy = any(counts.get(each) for each in (TaskState.RUNNING, TaskState.SCHEDULED))
@@ -96,7 +97,8 @@ def task_words(task: TaskView) -> str:
 
 
 def state_words(state: TaskState) -> str:
-    """Return a task's state in a word or two, finer than its mark."""
+    """Return a task's state in a word or two, that of its mark, but for scheduled tasks, which
+    fetch their inputs."""
     if state is TaskState.SCHEDULED:
         return tr("fetching inputs")
     return mark_words(_OF_TASK[state])

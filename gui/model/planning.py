@@ -45,7 +45,8 @@ def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
 
 
 def refusals(plan: PlanReply | None) -> list[str]:
-    """Return what the node would refuse it for; an agent of before tells it in English only."""
+    """Return what the node would refuse a submission for, a sentence each; empty without a plan or
+    a fault. If one of them cannot be read here, all come in the agent's English."""
     if plan is None:
         return []
     phrases = [phrase_of(each) for each in plan.wrong]
@@ -54,7 +55,9 @@ def refusals(plan: PlanReply | None) -> list[str]:
 
 
 def fits_text(plan: PlanReply) -> str:
-    """Return which machines fit, and for tasks that fit none why; empty where there are faults."""
+    """Return in lines which machines fit, why no machine fits a task, for ``REASONS_SHOWN_MAX``
+    tasks at most, and whether none helps now; empty where the plan has faults. Who has to accept a
+    program is left out where the plan says that by itself."""
     if plan.faults:
         return ""
     homeless = [task for task in plan.tasks if not task.fits and task.misfits]
@@ -81,7 +84,8 @@ def fits_text(plan: PlanReply) -> str:
 
 
 def waits_text(waits: Iterable[str], whys: Iterable[Raw]) -> str:
-    """Return who has to accept published programs, a line each."""
+    """Return who has to accept published programs, a sentence in each line, in words of ours where
+    ``whys`` can be read, else as in ``waits``; empty where nobody has to."""
     return "\n".join(
         f"{each[:1].upper()}{each[1:].rstrip('.')}." for each in all_explained(whys, waits)
     )

@@ -60,7 +60,7 @@ class Changes:
 
     @property
     def anything(self) -> bool:
-        """Whether a repaint is due at all."""
+        """Whether a repaint is due at all; news, and what is only to be asked for, need none."""
         flags = (self.flock, self.node, self.volunteering, self.programs, self.settings)
         return bool(
             self.workflows or self.tasks or self.connection or self.everything or any(flags)
@@ -131,8 +131,8 @@ class Screen:
         return self.absence is not None and self.absence.why is Absence.STARTING
 
     def join_requests(self) -> tuple[JoinRequestView, ...]:
-        """Return the machines that ask to be let in and wait for an answer; none where this node
-        may not give it."""
+        """Return the machines that ask to be let in and wait for an answer; empty where this node
+        may not give it, or none were read."""
         if self.requests is None or not self.requests.may_admit:
             return ()
         return tuple(each for each in self.requests.requests if not each.admitted)
@@ -143,8 +143,8 @@ class Screen:
         return list(self.tasks.get(workflow, {}).values())
 
     def is_stopping(self, workflow: str) -> bool:
-        """Tell whether a cancelled task was still being ended somewhere when it was read: only one
-        machine tells when that is over."""
+        """Tell whether a cancelled task of a workflow was still being ended somewhere when it was
+        read: only one machine tells when that is over. False where its tasks were not read."""
         return any(
             isinstance(reason_of(each.why, each.reason), CancelledStopping)
             for each in self.tasks_of(workflow)

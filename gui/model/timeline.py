@@ -64,8 +64,8 @@ class Timeline:
 
 
 def recent(screen: Screen) -> list[str]:
-    """Return the ids of the workflows that moved last: those under way, then those that ended,
-    ``RECENT_MAX`` at the most."""
+    """Return the ids of ``RECENT_MAX`` workflows at the most: those that run, then the others by
+    when they ended or else were submitted, the latest first."""
     views = sorted(
         screen.workflows.values(),
         key=lambda view: (view.state == "running", view.ended_ms or view.submitted_ms),
@@ -76,7 +76,8 @@ def recent(screen: Screen) -> list[str]:
 
 def timeline_of(tasks: Iterable[TaskRuns], now_s: float) -> Timeline:
     """Lay the runs out in time: a row for each machine by name, lanes in it for what ran at once.
-    Runs that did nothing, and those beyond ``BARS_MAX``, are left out."""
+    Runs that did nothing, and those beyond ``BARS_MAX``, are left out; without any, the time line
+    is empty and ends now."""
     runs = [
         (run, task)
         for task in tasks

@@ -27,7 +27,7 @@ def exact(at_s: float) -> str:
 
 def moment(at_s: float, now_s: float) -> str:
     """Return a moment of the past as people say it: 11:32 today, yesterday 11:32, else the day
-    alone."""
+    alone, as 2026-11-19."""
     days = _day(now_s) - _day(at_s)
     if days == 0:
         return clock(at_s)
@@ -37,7 +37,8 @@ def moment(at_s: float, now_s: float) -> str:
 
 
 def ago(at_s: float, now_s: float) -> str:
-    """Return how long ago, in seconds or minutes; from an hour and a half on the moment itself."""
+    """Return how long ago, in seconds or minutes, nought for what is to come; from an hour and a
+    half on the moment itself."""
     passed_s = max(0.0, now_s - at_s)
     if passed_s < SOON_S:
         return tr("{seconds} s ago", seconds=round(passed_s))
@@ -47,7 +48,8 @@ def ago(at_s: float, now_s: float) -> str:
 
 
 def span(length_s: float) -> str:
-    """Return a duration in at most two units."""
+    """Return a duration in at most two units: seconds up to a minute and a half, then minutes,
+    hours with minutes, and from two days on days; 0 s for a negative one."""
     whole = max(0, round(length_s))
     if whole < SOON_S:
         return tr("{seconds} s", seconds=whole)
@@ -72,7 +74,7 @@ def left(end_s: float, now_s: float) -> str:
 
 
 def countdown(until_s: float, now_s: float) -> str:
-    """Return minutes and seconds until then, hours and minutes from an hour on; 0:00 when it is
+    """Return minutes and seconds until then, from an hour on as ``span`` says it; 0:00 when it is
     over."""
     rest = max(0, round(until_s - now_s))
     if rest >= HOUR_S:

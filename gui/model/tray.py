@@ -72,7 +72,8 @@ class Tray:
 
 
 def tray_of(screen: Screen, now_s: float) -> Tray:
-    """Return all that the tray shows now: shape, progress, sentence and menu entries."""
+    """Return all that the tray shows now: shape, sentence, menu entries, and the mean progress of
+    the tasks that run here, None without any."""
     state = state_of(screen)
     own = _own_tasks(screen)
     permille = sum(task.permille for task in own) // len(own) if own else None
@@ -80,8 +81,9 @@ def tray_of(screen: Screen, now_s: float) -> Tray:
 
 
 def state_of(screen: Screen) -> TrayState:
-    """Return the tray's state: trouble before everything, what needs the person before what only
-    runs."""
+    """Return the tray's state, the first that holds: trouble with the agent, a step or a machine
+    that needs the person, paused, running, the owner is there, alone (no flock, or no link to the
+    others), idle."""
     if agent_trouble(screen.absence) is not None:
         return TrayState.TROUBLE
     if gates_waiting(screen) or screen.join_requests():
@@ -140,8 +142,8 @@ def programs_waiting(screen: Screen) -> int:
 
 
 def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
-    """Return the entries that pause, or the one that resumes; the same in tray and window. They are
-    disabled while nobody can be told."""
+    """Return the entries that pause, or the one that resumes if it is paused; the same in tray and
+    window. They are disabled while there is no agent, unless it is starting."""
     able = _can_be_told(screen)
     if is_paused(screen):
         return (Entry(Act.RESUME, _resume_text(screen, now_s), able),)

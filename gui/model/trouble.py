@@ -84,7 +84,8 @@ def flock_trouble(screen: Screen) -> Trouble | None:
 
 
 def programs_trouble(screen: Screen) -> Trouble | None:
-    """Return that programs of others wait for the owner's permission; None where none does."""
+    """Return the trouble that programs of others wait for the owner's permission; None where none
+    does, or nothing is known yet."""
     if screen.programs is None:
         return None
     waiting = [each for each in screen.programs.programs if each.here == "waiting"]

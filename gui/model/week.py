@@ -17,8 +17,8 @@ Cells = frozenset[tuple[int, int]]
 
 
 def cells_of(ranges: tuple[Hours, ...]) -> Cells:
-    """Return every hour that a range touches; a range that ends before it begins goes on the next
-    day."""
+    """Return every hour that a range touches, in part too. A range that does not end after it
+    begins goes on the next day, after Sunday on Monday; one that ends as it begins is 24 hours."""
     cells: set[tuple[int, int]] = set()
     for each in ranges:
         day = DAYS.index(each.day)
@@ -30,7 +30,8 @@ def cells_of(ranges: tuple[Hours, ...]) -> Cells:
 
 
 def ranges_of(cells: Cells) -> tuple[Hours, ...]:
-    """Return the cells as ranges, one for each run of hours within a day."""
+    """Return the cells as ranges, one for each run of hours within a day; a run over midnight
+    becomes two."""
     ranges = []
     for number, day in enumerate(DAYS):
         hour = 0
@@ -46,7 +47,8 @@ def ranges_of(cells: Cells) -> tuple[Hours, ...]:
 
 
 def with_block(cells: Cells, first: tuple[int, int], last: tuple[int, int], on: bool) -> Cells:
-    """Return the cells with the rectangle between two corners switched on or off."""
+    """Return the cells with the rectangle between two corners, which belong to it, switched on or
+    off."""
     days = range(min(first[0], last[0]), max(first[0], last[0]) + 1)
     hours = range(min(first[1], last[1]), max(first[1], last[1]) + 1)
     block = frozenset((day, hour) for day in days for hour in hours)

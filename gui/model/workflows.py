@@ -54,7 +54,8 @@ def when_tip(workflow: WorkflowView) -> str:
 
 
 def priority_text(priority: int) -> str:
-    """Return a priority's name where it has one, else its number."""
+    """Return the name of the priorities that are called interactive and low, of any other its
+    number."""
     if priority == PRIORITY_NAMES["interactive"]:
         return tr("interactive")
     if priority == PRIORITY_NAMES["low"]:
@@ -123,8 +124,8 @@ def length_text(task: TaskView, now_s: float) -> str:
 
 
 def retry_from(task: TaskView, tasks: Iterable[TaskView]) -> tuple[str, ...]:
-    """Return the ids of a task and of all that depends on it, without those that have not ended or
-    ended well."""
+    """Return the ids of a task and of all that depend on it, directly or not, as far as they failed
+    or were cancelled, in the order of ``tasks``; empty where none did."""
     every = list(tasks)
     chosen = {task.task}
     grew = True
@@ -188,7 +189,8 @@ class Totals:
     active: int = 0
 
     def replace(self, before: WorkflowView | None, after: WorkflowView) -> None:
-        """Count ``after`` in, in place of ``before``; None if the workflow is new."""
+        """Count ``after`` in and ``before``, what was known of the same workflow, out; None if it
+        is new."""
         if before is not None:
             self._add(before, -1)
         self._add(after, 1)

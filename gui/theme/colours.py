@@ -110,7 +110,8 @@ def contrast(one: str, other: str) -> float:
 
 
 def readable_accent(wanted: str, colours: Colours) -> str:
-    """Return the system's accent if it can be read on our surfaces, else our own."""
+    """Return the wanted accent, that of the system, if text in it can be read on our surfaces, else
+    our own."""
     surfaces = (colours.surface, colours.backdrop)
     fits = all(contrast(wanted, each) >= TEXT_CONTRAST_MIN for each in surfaces)
     return wanted if fits else colours.accent

@@ -37,8 +37,8 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QPixmap:
 
 
 def mark_pixmap(mark: Mark, size: int, ratio: float, permille: int | None = None) -> QPixmap:
-    """Return a mark drawn in the colours of now; running work whose progress is known as a disc
-    filled so far."""
+    """Return a mark drawn in the colours of now, at a size in logical pixels, each of ``ratio``
+    pixels of the screen; running work whose progress is known as a disc filled so far."""
     colours = look().colours
     colour = mark_colour(mark, colours)
     if mark is Mark.RUNNING and permille is not None:
@@ -106,8 +106,8 @@ def paint_box(
     edge: QColor | str | None = None,
     width: float = 1.0,
 ) -> None:
-    """Paint a box with round corners: what is inside in one colour, its edge in another, or neither
-    where there is none."""
+    """Paint a box with round corners: what is inside in the colour ``fill``, the edge in the colour
+    ``edge``; None: it is not painted. The painter keeps this pen and brush."""
     painter.setPen(Qt.PenStyle.NoPen if edge is None else QPen(QColor(edge), width))
     painter.setBrush(Qt.BrushStyle.NoBrush if fill is None else QColor(fill))
     painter.drawRoundedRect(rect, radius, radius)
@@ -122,8 +122,8 @@ def paint_text(
     side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignVCenter,
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideNone,
 ) -> None:
-    """Paint a line of text at one side of a rectangle, with dots where ``elide`` says if there is
-    not room for all of it."""
+    """Paint a line of text at one side of a rectangle, in the middle of its height; where there is
+    not room for all of it, with dots where ``elide`` says. The painter keeps this font and pen."""
     painter.setFont(font)
     painter.setPen(QColor(colour))
     shown = painter.fontMetrics().elidedText(text, elide, round(rect.width()))

@@ -33,7 +33,7 @@ class Look(QObject):
 
     def follow(self, application: QApplication) -> None:
         """Give the application our style in the system's colour scheme, now and whenever that
-        changes."""
+        changes, with the system's accent where it is a person's choice and can be read."""
         application.setStyle("Fusion")
         self._system_accent = application.palette().color(QPalette.ColorRole.Accent).name()
         self._own_accent = self._system_accent.lower() in ("#308cc6", "#0078d4", "#000000")
@@ -44,7 +44,8 @@ class Look(QObject):
         self.show(hints.colorScheme() == Qt.ColorScheme.Dark)
 
     def show(self, dark: bool) -> None:
-        """Set the application's palette and style sheet, light or dark, then emit ``changed``."""
+        """Set ``colours``, and the palette and style sheet of the application if there is one,
+        light or dark; then emit ``changed``."""
         base = DARK if dark else LIGHT
         accent = base.accent if self._own_accent else readable_accent(self._system_accent, base)
         self.colours = replace(base, accent=accent, on_accent=text_on(accent))

@@ -21,8 +21,8 @@ ALIASES = "tr+=tr_n,tr+=said"
 
 
 def main() -> int:
-    """Bring every catalogue up to date with the sources and compile it. Return the code of the
-    first command that fails, else 0."""
+    """Bring every catalogue up to date with the sources and compile it, by Qt's tools. Return the
+    code of the first command that fails, after which nothing more is done, else 0."""
     with tempfile.TemporaryDirectory() as folder:
         reasons = Path(folder) / "reasons.py"
         reasons.write_text("".join(map(_marked, dict.fromkeys(templates()))))

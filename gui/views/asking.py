@@ -76,8 +76,8 @@ class NearbyFlocks(QWidget):
             self.look()
 
     def look(self) -> None:
-        """Ask the agent which flocks are on the network; ``tell`` shows the answer. Does nothing
-        while it listens already."""
+        """Ask the agent which flocks are on the network, and return at once; the answer is shown by
+        ``tell``, or by the note why there is none. Does nothing while it listens already."""
         if self._looking:
             return
         self._looking = True
@@ -96,8 +96,9 @@ class NearbyFlocks(QWidget):
         return self.current() or (askable[0] if len(askable) == 1 else None)
 
     def tell(self, reply: NearbyReply) -> None:
-        """Show these flocks instead of those before; what the person has chosen stays chosen if it
-        is still there."""
+        """Show these flocks but our own instead of those before, those that cannot be asked
+        disabled; what the person has chosen stays chosen if it is still there. The note says what
+        to do now."""
         self._looking = False
         self.again.setEnabled(True)
         before = self.current()

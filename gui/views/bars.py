@@ -39,7 +39,8 @@ class Bar(QWidget):
     def say(
         self, sentence: str, help_text: str = "", act: Callable[[], object] | None = None
     ) -> None:
-        """Show a sentence, with a button that calls ``act`` if ``help_text`` gives it a text."""
+        """Show a sentence, with a button that calls ``act``; without ``help_text``, its text, there
+        is no button."""
         self.sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self._act = act or _nothing
@@ -62,8 +63,8 @@ class TroubleBar(Bar):
         self.away.clicked.connect(self._away)
 
     def tell(self, trouble: Trouble | None) -> None:
-        """Show this trouble, unless the person has put it away; None hides the bar and forgets what
-        was put away."""
+        """Show this trouble, unless the person has put the same one away; None hides the bar and
+        forgets what was put away."""
         self._trouble = trouble
         if trouble is None:
             self._put_away = None
@@ -90,7 +91,7 @@ class UndoBar(Bar):
 
     def begin(self, sentence: str, do: Callable[[], object], undo: Callable[[], object]) -> None:
         """Show the sentence and call ``do`` in ten seconds, or ``undo`` instead if the person takes
-        it back. What waited from before is done at once."""
+        it back; putting the bar away does it at once. What waited from before is done first."""
         self.do_now()
         self._do, self._undo, self._left_s, self._sentence = do, undo, UNDO_S, sentence
         self.say(self._text(), tr("Undo"), self.take_back)

@@ -28,7 +28,8 @@ class Cells(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """Paint one cell: its background, then the column's bar, or its mark and text."""
+        """Paint one cell of ``Rows``: its background if it is chosen or under the mouse, then the
+        column's bar, or its mark and text."""
         colours = look().colours
         rect = QRect(option.rect)
         state = option.state

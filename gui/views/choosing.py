@@ -16,20 +16,24 @@ from gui.bridge.bridge import is_gone
 
 
 def files_to_open(parent: QWidget, purpose: str, heading: str, patterns: str = "") -> list[Path]:
-    """Return the files that the person chose; empty for none."""
+    """Ask the person for files, wait for the answer and return them; empty if they cancel or the
+    parent is gone meanwhile. The choice begins in the folder of the last one for this purpose, and
+    theirs is remembered. ``patterns`` are Qt's filters."""
     begin = settings.last_folder(purpose)
     chosen, _ = QFileDialog.getOpenFileNames(parent, heading, begin, patterns)
     return _kept(parent, purpose, [Path(each) for each in chosen])
 
 
 def file_to_open(parent: QWidget, purpose: str, heading: str) -> Path | None:
-    """Return the one file that the person chose; None for none."""
+    """Ask the person for one file as ``files_to_open`` does, and return it; None for none."""
     chosen, _ = QFileDialog.getOpenFileName(parent, heading, settings.last_folder(purpose))
     return next(iter(_kept(parent, purpose, [Path(chosen)] if chosen else [])), None)
 
 
 def folder_to_fill(parent: QWidget, purpose: str, heading: str) -> Path | None:
-    """Return the folder in which the person wants something to be kept; None for none."""
+    """Ask the person for a folder in which something is to be kept, wait for the answer and return
+    it; None if they cancel or the parent is gone meanwhile. The next choice for this purpose begins
+    there."""
     chosen = QFileDialog.getExistingDirectory(parent, heading, settings.last_folder(purpose))
     if not chosen or is_gone(parent):
         return None
@@ -40,8 +44,9 @@ def folder_to_fill(parent: QWidget, purpose: str, heading: str) -> Path | None:
 def save_text(
     parent: QWidget, heading: str, name: str, text: str, failed: Callable[[str], object]
 ) -> None:
-    """Ask the person for a file, by this name at first, and write the text into it; ``failed`` is
-    called with a sentence if that cannot be done."""
+    """Ask the person for a file, by this name at first, wait for the answer and write the text into
+    it. Nothing is written if they cancel or the parent is gone meanwhile; ``failed`` is called with
+    a sentence if the file cannot be written."""
     chosen, _ = QFileDialog.getSaveFileName(parent, heading, str(Path.home() / name))
     if chosen and not is_gone(parent):
         try:

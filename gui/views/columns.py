@@ -39,7 +39,8 @@ from gui.words import tr
 
 
 def workflow_columns(screen: Screen) -> tuple[Column, ...]:
-    """Return the columns of the workflows: which, how far, what next, how urgent, whose."""
+    """Return the columns of the workflows: which, how far, what next, how urgent, whose, since
+    when. Tasks that say what next are looked up in the screen."""
 
     def next_for(view: WorkflowView, now_s: float) -> str:
         named = view.gates or view.state == "failed"
@@ -77,7 +78,8 @@ def _bar_mark(view: WorkflowView) -> Mark:
 
 
 def task_columns() -> tuple[Column, ...]:
-    """Return the columns of one workflow's tasks."""
+    """Return the columns of one workflow's tasks: which, in which state, where, a note, how long,
+    by which program."""
     return (
         Column("name", tr("Task"), lambda task, now_s: str(task.name), 150, narrow=128,
                sort=lambda task: task.name.casefold(),
@@ -96,7 +98,8 @@ def task_columns() -> tuple[Column, ...]:
 
 
 def queue_columns() -> tuple[Column, ...]:
-    """Return the columns of the queue: what runs where, and what waits and why."""
+    """Return the columns of the queue: what runs where, what waits and why, and how urgent it
+    is."""
     return (
         Column("place", tr("No."), lambda row, now_s: str(row.place), 56,
                sort=lambda row: row.place, right=True, quiet=True, spare=True),
@@ -133,7 +136,8 @@ def _queue_tip(row: QueueRow, now_s: float) -> str:
 
 
 def machine_columns() -> tuple[Column, ...]:
-    """Return the columns of the flock's machines: which, what it does, how far it is."""
+    """Return the columns of the flock's machines: which, what each does, how busy it is, how its
+    link is, what it can run."""
     return (
         Column("name", tr("Machine"),
                lambda each, now_s: (

@@ -188,8 +188,8 @@ class ComputerPage(QScrollArea):
     # -- telling -----------------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """Show what the model says after these changes; without an agent that was read, the
-        controls are disabled."""
+        """Show what the model says after these changes; the controls of the rules are disabled
+        while the agent is absent, or has not told the rules yet."""
         screen = self._context.screen
         if self.isVisible() or changes.volunteering or changes.connection:
             self.sentence.setText(sentence_of(screen, time.time()))
@@ -200,7 +200,8 @@ class ComputerPage(QScrollArea):
             self.tell(screen.volunteering)
 
     def enable_controls(self, able: bool) -> None:
-        """Enable or disable all controls of this page; the hours only where they count."""
+        """Enable or disable the controls of the rules; the hours stay disabled where it helps
+        always."""
         for each in self._controls:
             each.setEnabled(able)
         self.week.setEnabled(able and not self.modes["always"].isChecked())
@@ -210,8 +211,8 @@ class ComputerPage(QScrollArea):
         self.sentence.setText(sentence_of(self._context.screen, time.time()))
 
     def tell(self, view: VolunteeringView) -> None:
-        """Show the rules and sources of now. Controls that the person is changing are left
-        alone."""
+        """Show the sources of now, and the rules if they have changed; the controls are left alone
+        while a change by the person waits to be sent."""
         same = self._view is not None and self._view.rules == view.rules
         self._view = view
         self._tell_sources(view.sources)

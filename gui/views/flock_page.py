@@ -97,7 +97,8 @@ class FlockPage(QWidget):
         context.changed.connect(self.refresh)
 
     def refresh(self, changes: Changes) -> None:
-        """Show what the model says, if machines, members or the connection changed."""
+        """Show what the model says, if machines, this node or the connection changed; the table
+        only while the page is seen."""
         if not (changes.flock or changes.node or changes.everything or changes.connection):
             return
         screen = self._context.screen
@@ -128,8 +129,8 @@ class FlockPage(QWidget):
             self.menu_at(event.globalPos())
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen machine at this place, and return it; None if none is
-        chosen."""
+        """Open the menu of the chosen machine at this place, and return it without waiting; None if
+        none is chosen."""
         machine: Machine | None = self.table.current()
         if machine is None:
             return None

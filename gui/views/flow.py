@@ -62,7 +62,8 @@ class Flow(QLayout):
         return size
 
     def setGeometry(self, rect: QRect) -> None:
-        """Place the parts from the left, line by line."""
+        """Place the parts that are shown from the left, line by line, each as large as it asks
+        for."""
         super().setGeometry(rect)
         top = rect.top()
         for line in self._lines(rect.width()):

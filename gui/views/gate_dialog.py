@@ -190,7 +190,9 @@ class GateDialog(Sheet):
     # -- sending -----------------------------------------------------------------------------
 
     def send(self) -> None:
-        """Send all files, then mark the gate done; progress and failure are shown here."""
+        """Begin to send all attached files and then to mark the gate done, and return at once.
+        Progress and failure are shown here; when it is accepted, ``finished_gate`` is emitted and
+        this closes."""
         paths, gate, kept = self.attaching.paths, self._gate.task, self._kept
         self.fault.hide()
         self.progress.setValue(0)
@@ -229,7 +231,7 @@ class GateDialog(Sheet):
         self._tell()
 
     def done(self, result: int) -> None:
-        """Close, and call off what is being sent, however it ends."""
+        """Close the dialog, and call off what is being sent, whatever the ``result`` for Qt."""
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
@@ -255,7 +257,7 @@ class GateDialog(Sheet):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Attach the files that were dropped; they are not submitted."""
+        """Attach the files of this machine that were dropped; they are not submitted."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         event.acceptProposedAction()
         self.offer(paths)

@@ -45,8 +45,8 @@ class GraphBuilding(QObject):
         return self._timer.isActive()
 
     def begin(self, tasks: Mapping[str, TaskView]) -> None:
-        """Build the graph of these tasks, instead of any other: a small one before this returns, a
-        large one step by step."""
+        """Build the graph of these tasks, instead of any other, and emit ``built``: of a small one
+        before this returns; a large one is built step by step after that, while ``busy``."""
         self._timer.stop()
         views = list(tasks.values())
         if len(views) + len(self.boxes) <= AT_ONCE_MAX:

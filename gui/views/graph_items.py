@@ -71,7 +71,8 @@ class BoxItem(QGraphicsObject):
         self.setPos(box.x, box.y)
 
     def tell(self, tasks: Mapping[str, TaskView], now_s: float) -> bool:
-        """Take the states of now; repaint, and return true, only if they look different."""
+        """Take the states of now, of the box's tasks that are among these; repaint, and return
+        true, only if they look different."""
         own = [tasks[each] for each in self.box.tasks if each in tasks]
         same = len(own) == len(self.tasks) and all(map(is_, own, self.tasks))
         if own and same and self.mark not in _TIMED:

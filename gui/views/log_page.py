@@ -96,7 +96,7 @@ class LogPage(QWidget):
         context.changed.connect(self._changed)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Begin to follow the log, for somebody looks."""
+        """Begin to follow the log, from its last lines on, for somebody looks."""
         super().showEvent(event)
         self._tell_machines()
         self._begin()
@@ -198,8 +198,8 @@ async def follow_agent_log(
     wish: AgentLog,
     took: Callable[[AgentLogReply], object],
 ) -> None:
-    """Tell ``took`` the last lines, then each as it is written, until this is called off. Raises
-    ``ClientError``."""
+    """Tell ``took`` the last lines that are as wished, none perhaps, then new ones as they are
+    written, until this is called off; never returns. Raises ``ClientError``."""
     reply = await client.call(AGENT_LOG, wish)
     took(reply)
     while True:
@@ -222,8 +222,8 @@ def severities() -> tuple[tuple[Severity, str], ...]:
 
 
 def log_field(name: str, accessible: str) -> QPlainTextEdit:
-    """Return a field for many lines that can only be read, in letters of one width; the oldest
-    lines fall out."""
+    """Return a field for many lines that can only be read, in letters of one width; of more than
+    ``LINES_MAX`` the oldest fall out."""
     font = QGuiApplication.font()
     font.setFamilies(["DejaVu Sans Mono", "Cascadia Mono", "Consolas", "monospace"])
     font.setStyleHint(font.StyleHint.Monospace)
@@ -286,8 +286,8 @@ def copy_text(field: QPlainTextEdit) -> None:
 def export_text(
     parent: QWidget, field: QPlainTextEdit, name: str, failed: Callable[[str], object]
 ) -> None:
-    """Ask the person for a file and write all of a field into it; ``failed`` is called with a
-    sentence if that cannot be done."""
+    """Ask the person for a file, wait for the answer and write all of a field into it; nothing if
+    they cancel. ``failed`` is called with a sentence if the file cannot be written."""
     save_text(parent, tr("Export the log"), name, field.toPlainText() + "\n", failed)
 
 

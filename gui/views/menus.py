@@ -24,8 +24,9 @@ _ICONS = {
 
 
 def fill(menu: QMenu, entries: tuple[Entry, ...], act: Callable[[Entry], object]) -> None:
-    """Make the menu show these entries; texts alone are changed in place, so an open menu stays
-    open."""
+    """Make the menu show these entries, each of which calls ``act`` with itself. If only texts, or
+    what is enabled, are others than before, they are changed in place, so an open menu stays open,
+    and entries still call ``act`` with what they were made of."""
     shape = tuple((entry.act, entry.length_s, len(entry.parts)) for entry in entries)
     if menu.property("shape") == repr(shape):
         _retell(menu, entries)
@@ -50,7 +51,8 @@ def add_entry(
     *,
     able: bool = True,
 ) -> None:
-    """Add an entry that calls ``act``; ``name`` is for tests, ``text`` for people."""
+    """Add an entry that calls ``act``, disabled unless ``able``; ``name`` is for tests, ``text``
+    for people."""
     added = menu.addAction(icon(icon_name), text) if icon_name else menu.addAction(text)
     added.setObjectName(name)
     added.setEnabled(able)

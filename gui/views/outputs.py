@@ -39,7 +39,8 @@ class Outputs(QWidget):
         self._lay = column(on=set_up(self, "outputs"), spacing=GRID // 2)
 
     def tell(self, task: TaskView | None) -> None:
-        """Show the results of this task, a row for each; hide where there is none."""
+        """Show the results of this task, a row for each, ``SHOWN_MAX`` at the most and then how
+        many more; hide where there is none, or no task."""
         outputs = task.outputs if task is not None else ()
         self.setVisible(bool(outputs))
         if outputs == self._shown:
@@ -71,8 +72,8 @@ class Outputs(QWidget):
         return held(row(said, "stretch", *buttons))
 
     def open_first(self, task: TaskView) -> None:
-        """Fetch and open the first result that is more than a name; does nothing if there is
-        none."""
+        """Begin to fetch the first result that is more than a name, and open it when it is here;
+        does nothing if there is none. A failure is told by the context."""
         for each in task.outputs:
             if not each.external:
                 self._open(each)
@@ -101,9 +102,9 @@ class Outputs(QWidget):
 
 
 async def fetch_dataset(client: Client, dataset: Dataset, folder: Path) -> Path:
-    """Write a dataset into a folder, over files of the same name, and return the path of the file
-    or folder there. Only the first ``FILES_MAX`` files come. Raises ``ClientError`` or
-    ``OSError``."""
+    """Write a dataset's first ``FILES_MAX`` files into a folder, which is made if need be, over
+    files of the same name; return the path of the file or folder there. Raises ``ClientError`` or
+    ``OSError``; files that came before that stay."""
     reply = await client.call(DATASET_FILES, DatasetFiles(dataset.dataset, limit=FILES_MAX))
     name = _plain_name(reply.name) or short_dataset(dataset.dataset)
     top = folder / name

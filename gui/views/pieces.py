@@ -76,8 +76,8 @@ def set_up(widget: Widget, /, name: str = "", says: str = "", **more: Any) -> Wi
 
 
 def timer(owner: QObject, wait_ms: int, act: Callable[[], object], *, once: bool = False) -> QTimer:
-    """Return a timer that was not started yet and calls ``act`` again and again, or ``once`` each
-    time when it is started."""
+    """Return a timer that was not started yet; once started, it calls ``act`` each time when the
+    wait is over, or only ``once`` for each start."""
     made = QTimer(owner)
     made.setInterval(wait_ms)
     made.setSingleShot(once)
@@ -94,7 +94,8 @@ def button(
     primary: bool = False,
     flat: bool = False,
 ) -> QPushButton:
-    """Return a push button that calls ``act``; ``name`` is for tests, ``text`` for people."""
+    """Return a push button that calls ``act``; ``name`` is for tests, ``text`` for people and
+    screen readers. ``primary`` is in the accent's colour, ``flat`` has no frame."""
     made = set_up(QPushButton(text), name, text, primary=primary, flat=flat, autoDefault=False)
     if icon_name:
         made.setText(f" {text}")  # the style puts icon and text too close together
@@ -128,7 +129,7 @@ def quiet(text: str = "", name: str = "", *, wrap: bool = False) -> QLabel:
 
 
 def label(text: str = "", name: str = "") -> QLabel:
-    """Return a label with plain text that can be selected and copied."""
+    """Return a label with plain text that is wrapped, and can be selected and copied."""
     return set_up(
         QLabel(text), name, textFormat=PLAIN, wordWrap=True, textInteractionFlags=SELECTABLE
     )
@@ -140,7 +141,8 @@ def line() -> QFrame:
 
 
 def filter_field(name: str, act: Callable[[str], object], hint: str = "") -> QLineEdit:
-    """Return a field for typed words that calls ``act`` with them at each change."""
+    """Return a field for typed words that calls ``act`` with all of its text at each change;
+    ``hint`` stands in it while it is empty."""
     field = set_up(
         QLineEdit(),
         name,
@@ -182,7 +184,8 @@ def words_in(text: str) -> tuple[str, ...]:
 
 
 def clear(lay: QLayout) -> None:
-    """Take all widgets out of the layout, out of sight at once, and delete them."""
+    """Take all parts out of the layout, and hide and delete the widgets among them; what stands in
+    a layout within it is not deleted."""
     while (item := lay.takeAt(0)) is not None:
         if (widget := item.widget()) is not None:
             widget.setParent(None)
@@ -220,7 +223,8 @@ def row(*parts: Placed, spacing: int = GRID, margins: Margins = 0) -> QHBoxLayou
 def column(
     *parts: Placed, on: QWidget | None = None, spacing: int = GRID, margins: Margins = 0
 ) -> QVBoxLayout:
-    """Return a layout with the parts one below the other; it is that of the widget ``on``."""
+    """Return a layout with the parts one below the other; it becomes that of the widget ``on``, if
+    one is given."""
     return _laid(QVBoxLayout() if on is None else QVBoxLayout(on), parts, spacing, margins)
 
 
@@ -251,8 +255,8 @@ def held(lay: QLayout) -> QWidget:
 
 
 def grid(across: int, down: int, stretched: int | None = None) -> QGridLayout:
-    """Return an empty grid with these gaps between its cells; one column of it takes what room is
-    left."""
+    """Return an empty grid with these gaps between its cells; the column ``stretched``, if one is
+    given, takes what room is left."""
     lay = QGridLayout()
     lay.setContentsMargins(0, 0, 0, 0)
     lay.setHorizontalSpacing(across)
@@ -263,7 +267,7 @@ def grid(across: int, down: int, stretched: int | None = None) -> QGridLayout:
 
 
 def form(*lines: tuple[str, QWidget]) -> QFormLayout:
-    """Return a form with these lines."""
+    """Return a form with a line for each text and its control."""
     lay = QFormLayout()
     lay.setContentsMargins(0, 0, 0, 0)
     lay.setHorizontalSpacing(2 * GRID)
@@ -287,8 +291,8 @@ def said_of(control: QWidget, text: str, **more: Any) -> QLabel:
 def splitter(
     name: str, direction: Qt.Orientation, sizes: Sequence[int], *parts: QWidget
 ) -> QSplitter:
-    """Return the parts with a border between them that a person can move; where it stands is
-    remembered by the name, if there is one."""
+    """Return the parts with a border between them that a person can move, at first of these sizes;
+    where it stands is remembered in the settings by the name, if there is one."""
     made = set_up(QSplitter(direction), name, childrenCollapsible=False)
     for part in parts:
         made.addWidget(part)

@@ -35,7 +35,8 @@ ROWS_SHOWN_MAX = 8
 
 
 def here_words(view: ProgramView) -> str:
-    """Return what this computer does with a program, in a few words."""
+    """Return what this computer does with a program, in a few words; "not here" where it does not
+    have it."""
     if view.here is None:
         return tr("not here")
     return {
@@ -78,7 +79,8 @@ class ProgramsCard(QFrame):
         self.tell(None)
 
     def tell(self, reply: ProgramsReply | None) -> None:
-        """Show these programs, those that wait for a word first; None: nothing is known of any."""
+        """Show these programs in a table, and a question for each that waits for a word above it;
+        None: nothing is known of any."""
         programs = reply.programs if reply is not None else ()
         self.rows.show(programs)
         self.table.setVisible(bool(programs))

@@ -18,8 +18,8 @@ AWAY, ACCEPT = QMessageBox.ButtonRole.DestructiveRole, QMessageBox.ButtonRole.Ac
 def ask(
     parent: QWidget | None, name: str, question: str, more: str, no: str, *answers: Answer
 ) -> QMessageBox:
-    """Ask a question with these answers; ``no`` is on the button by which nothing is done. Returns
-    at once, with the open box."""
+    """Ask a question with these answers; what is done by each is called when its button is pressed,
+    and ``no`` is on the button by which nothing is done. Returns at once, with the open box."""
     box = set_up(
         QMessageBox(parent),
         name,
@@ -39,14 +39,16 @@ def ask(
 
 
 def ask_to_leave(parent: QWidget, leave: Callable[[], object]) -> QMessageBox:
-    """Ask whether to leave the flock; ``leave`` is called on a yes."""
+    """Ask whether to leave the flock; ``leave`` is called on a yes. Returns at once, with the open
+    box."""
     more = tr("This computer forgets its key and works alone. To come back it has to be invited.")
     answer = ("leave", tr("Leave"), AWAY, leave)
     return ask(parent, "leaveBox", tr("Leave the flock?"), more, tr("Stay"), answer)
 
 
 def ask_to_expel(parent: QWidget, name: str, expel: Callable[[], object]) -> QMessageBox:
-    """Ask whether a machine is to be expelled from the flock; ``expel`` is called on a yes."""
+    """Ask whether a machine is to be expelled from the flock; ``expel`` is called on a yes. Returns
+    at once, with the open box."""
     question = tr("Expel {name} from the flock?", name=name)
     more = tr("Its certificate is void on all machines at once. To come back it has to be "
               "invited anew.")  # fmt: skip
@@ -61,8 +63,9 @@ def ask_to_quit(
     quit_now: Callable[[], object],
     after: Callable[[], object],
 ) -> QMessageBox:
-    """Ask what becomes of what runs here: ``quit_now`` or ``after`` is called by the answer, or
-    neither."""
+    """Ask whether to quit: ``quit_now``, ``after`` (to finish first) or nothing is called by the
+    answer. ``after`` is offered only where the agent ends with us (``hosted``) and tasks run.
+    Returns at once, with the open box."""
     now, more = tr("Quit"), tr("This computer then does not help the flock any more.")
     later: tuple[Answer, ...] = ()
     if not hosted:

@@ -36,8 +36,8 @@ class Scrolled(QScrollArea):
 
 
 def keep_on_screen(window: QWidget, least: tuple[int, int]) -> None:
-    """Make the window no larger than its screen, and let it get no smaller than this, unless the
-    screen is."""
+    """Make the window no larger than its screen, and let it get no smaller than ``least``, width
+    and height, or than the screen where that is smaller."""
     room = window.screen().availableSize() - FRAME_SIZE_MAX
     window.setMinimumSize(QSize(*least).boundedTo(room))
     window.resize(window.size().boundedTo(room))

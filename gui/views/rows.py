@@ -116,8 +116,8 @@ class Rows(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return a cell's text, tip or alignment for Qt, None for other roles; what is painted asks
-        the columns themselves."""
+        """Return a cell's text, tip, alignment or what screen readers say, for Qt; None for other
+        roles: what is painted asks the columns themselves."""
         row, column = self._rows[index.row()], self.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row, time.time())
@@ -135,7 +135,8 @@ class Rows(QAbstractTableModel):
         orientation: Qt.Orientation,
         role: int = Qt.ItemDataRole.DisplayRole,
     ) -> Any:
-        """Return a column's title, or its alignment, for Qt; None for all else."""
+        """Return the title or the alignment of a column for Qt; None for other roles, and beside
+        the rows."""
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -150,7 +151,8 @@ class Rows(QAbstractTableModel):
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by this column from now on; -1: as the rows are given."""
+        """Sort by this column from now on; a column that does not exist, such as -1: as the rows
+        are given."""
         self._sorted_by = column if 0 <= column < len(self.columns) else None
         self._descending = order == Qt.SortOrder.DescendingOrder
         self._arrange()

@@ -231,7 +231,8 @@ class Once:
 def choice(
     name: str, choices: Iterable[tuple[Any, str]], value: Any, changed: Callable[[Any], object]
 ) -> QComboBox:
-    """Return a list of choices, each with what stands for it; ``changed`` is called with that."""
+    """Return a list of texts to choose from, at first the one whose key is ``value``, or the first;
+    ``changed`` is called with the key of each new choice."""
     made = set_up(QComboBox(), name)
     for key, text in choices:
         made.addItem(text, key)

@@ -108,7 +108,7 @@ class PlaceButton(QAbstractButton):
         paint_text(painter, rect, count, ink, small_font(), CENTRED)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go to the next place by up and down, round the end."""
+        """Go to the next place by up and down, round the end; leave other keys to Qt."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
         group = self.group()
         if step is None or group is None:
@@ -161,8 +161,8 @@ class SideBar(QFrame):
         self.buttons[place].setChecked(True)
 
     def tell(self, sentence: str, entries: tuple[Entry, ...]) -> None:
-        """Show what this computer does, and the menu that pauses it or the button that resumes
-        it."""
+        """Show what this computer does, and the menu that pauses it or the button that resumes it,
+        which is disabled while no entry is enabled. An open menu is left as it is."""
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)
             self.sentence.setAccessibleName(sentence)

@@ -58,8 +58,8 @@ class Statistics(QWidget):
         self._context.bridge.ask(self, STATISTICS, Asked(WEEKS), self.tell, self._failed)
 
     def tell(self, reply: StatisticsReply) -> None:
-        """Show the numbers of the latest week and all weeks as bars; nothing changes if there is
-        none."""
+        """Hide the note, and show the numbers of the latest week and all weeks as bars; without a
+        week in the reply, what was shown before stays."""
         self.note.hide()
         if not reply.weeks:
             return
@@ -102,7 +102,7 @@ class WeekBars(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the bars on a line, with names below and numbers above."""
+        """Paint the bars on a line, with names below and numbers above; nothing without bars."""
         if not self._bars:
             return
         colours = look().colours

@@ -123,7 +123,7 @@ class SubmitSheet(Sheet):
         column((split, 1), bottom, on=self, margins=2 * GRID)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Submit by Enter, but press the button that has the keyboard if it is another one."""
+        """Submit by Enter, but press the button to edit or to close if it has the keyboard."""
         focused = self.focusWidget()
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and focused in (
             self.edit,
@@ -134,7 +134,8 @@ class SubmitSheet(Sheet):
         super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Check files again that were opened in an editor, when the person comes back."""
+        """Check files again that were opened in an editor, when the person comes back, and have the
+        programs asked for anew."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self._preview.forget_programs()

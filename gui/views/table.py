@@ -134,7 +134,8 @@ class Table(QTableView):
         return [self.rows.row(place) for place in places]
 
     def choose(self, key: str) -> bool:
-        """Select the row with this key and scroll to it; return whether it is there."""
+        """Select the row with this key, and no other, and scroll to it; return false, and change
+        nothing, if it is not shown."""
         place = self.rows.place_of(key)
         if place < 0:
             return False
@@ -143,8 +144,8 @@ class Table(QTableView):
         return True
 
     def choose_place(self, place: int) -> None:
-        """Select this row and no other, whatever key is held: ``selectRow`` adds to what is chosen
-        while somebody holds Ctrl, and most shortcuts are made with it."""
+        """Select the row at this place and no other, whatever key is held: ``selectRow`` adds to
+        what is chosen while somebody holds Ctrl, and most shortcuts are made with it."""
         index, flag = self.rows.index(place, 0), QItemSelectionModel.SelectionFlag
         model = self.selectionModel()
         model.setCurrentIndex(index, flag.ClearAndSelect | flag.Rows)

@@ -106,8 +106,8 @@ class TaskDetails(QScrollArea):
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
 
     def tell(self, workflow: WorkflowView | None, tasks: Sequence[TaskView]) -> None:
-        """Show one task, several, or the workflow itself if there are none; without a workflow,
-        nothing."""
+        """Show one task, several together, or the workflow itself if there are none; without a
+        workflow, nothing."""
         self._workflow, self._tasks = workflow, list(tasks)
         self._inner.setVisible(workflow is not None)
         if workflow is None:
@@ -264,8 +264,8 @@ class TaskDetails(QScrollArea):
         return tuple(found)
 
     def try_again(self) -> None:
-        """Retry from the chosen tasks on, or the whole workflow if none is chosen; does nothing if
-        none of the chosen can be retried."""
+        """Ask the agent to retry from the chosen tasks on, or the whole workflow if none is chosen;
+        does nothing without a workflow, or if none of the chosen can be retried."""
         if self._workflow is None:
             return
         if not self._tasks:
@@ -298,8 +298,8 @@ class TaskDetails(QScrollArea):
             self.mark_done(gate)
 
     def mark_done(self, task: TaskView) -> None:
-        """Mark a step done, at once or after asking for the files that it is to give; if it fails,
-        say why."""
+        """Ask the agent to mark a step done, or the person first for the files that it is to give,
+        also where the agent finds that some are missing; say why if it fails. Returns at once."""
         if task.attach:
             self.attach(task)
         else:
@@ -319,8 +319,8 @@ class TaskDetails(QScrollArea):
             self._context.failed.emit(sentence)
 
     def attach(self, task: TaskView, refusal: str = "") -> GateDialog:
-        """Open the dialog that asks for the files of a step, and return it; ``refusal`` is what it
-        says first."""
+        """Open the dialog that asks for the files of a step, and return it without waiting;
+        ``refusal`` is what it says first."""
         dialog = GateDialog(self._context, task, self.window(), refusal)
         dialog.open()
         return dialog

@@ -36,7 +36,8 @@ class TaskActs:
 def task_menu(
     parent: QWidget, context: ViewContext, task: TaskView, acts: TaskActs, place: QPoint
 ) -> QMenu:
-    """Open the menu of a task at this place, and return it; what cannot be done now is disabled."""
+    """Open the menu of a task at this place, and return it without waiting; what cannot be done now
+    is disabled. ``parent`` owns it."""
     menu = context_menu(parent, "taskMenu")
     ended = task.state in ENDED
     has_result = any(not each.external for each in task.outputs)
@@ -62,8 +63,8 @@ def task_menu(
 
 
 def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
-    """Add a menu that calls ``act`` with the priority chosen; it is the workflow's, for a task has
-    none of its own."""
+    """Add a menu to this one that calls ``act`` with the priority chosen; it is the workflow's, for
+    a task has none of its own."""
     inner = menu.addMenu(icon("priority"), tr("Priority"))
     inner.setObjectName("priority")
     for text, value in (

@@ -25,7 +25,8 @@ class Veil(QWidget):
         self.hide()
 
     def begin(self, paths: list[str]) -> None:
-        """Cover the whole window, and say which files will be submitted."""
+        """Cover the whole window, and say which of these files, of which there is one at least,
+        will be submitted."""
         window = self.parentWidget()
         assert window is not None
         name = Path(paths[0]).name
@@ -53,8 +54,8 @@ class Veil(QWidget):
 
 
 def paths_in(data: QMimeData) -> list[str]:
-    """Return the files that were dropped or copied, or the one whose path the text is; empty where
-    there is none."""
+    """Return the files of this machine that were dropped or copied, or the one whose path the text
+    is, if it exists; empty where there is none."""
     paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     if paths or not data.hasText():
         return paths

@@ -55,8 +55,9 @@ class ViewContext(QObject):
         bridge.unheard.connect(self.failed)
 
     def take(self, bundle: Sequence[Any]) -> None:
-        """Fold notices into the model, ask for what they leave unknown or make stale, then emit
-        ``changed`` once if anything did."""
+        """Fold notices into the model, ask for what they leave unknown, and later for what of the
+        attended workflow is stale; then emit ``changed`` once if anything did. A pause that was
+        asked for early is told to the agent once it is there."""
         changes = self.screen.fold(bundle)
         for workflow in changes.wanted:
             self.bridge.want(workflow)
@@ -72,7 +73,7 @@ class ViewContext(QObject):
 
     def attend(self, workflow: str) -> None:
         """Keep the tasks of this workflow up to date from now on, instead of those of the one
-        before; read them if they are not known or stale."""
+        before; ask for them at once if they are not known or stale."""
         self._attended = workflow
         if self._lacks(workflow):
             self._read_again()
@@ -106,13 +107,13 @@ class ViewContext(QObject):
         params: P,
         done: Callable[[R], object] | None = None,
     ) -> None:
-        """Ask the agent what a person wishes; ``done`` is called with the reply, ``failed`` is
-        emitted with a sentence if it fails."""
+        """Ask the agent what a person wishes, and return at once; ``done`` is called with the
+        reply, ``failed`` is emitted with a sentence if it fails, neither once the asker is gone."""
         self.bridge.ask(asker, method, params, done, self.failed.emit)
 
     def want_names(self, workflow: str) -> None:
-        """Read what the workflow's datasets are called into the model: at first, and every few
-        seconds while one has no name."""
+        """Ask for what the workflow's datasets are called, for the model: at first, and every few
+        seconds while one has no name. Returns at once; does nothing for an empty name."""
         now_s = time.monotonic()
         if not workflow or self._named.get(workflow, 0.0) > now_s - NAMES_PAUSE_S:
             return
@@ -150,8 +151,8 @@ class ViewContext(QObject):
         self.ask(self, PRIORITY, SetPriority(workflow, priority), self._wished)
 
     def press(self, entry: Entry) -> bool:
-        """Ask the agent for what an entry of the pause menu means; return false where the entry is
-        none of those."""
+        """Ask the agent for what an entry of the pause menu means, or keep it until it is there
+        while it starts; return false, and do nothing, where the entry is none of those."""
         pauses = {
             Act.PAUSE: Pause(for_s=entry.length_s),
             Act.PAUSE_TOMORROW: Pause(until_tomorrow=True),

@@ -51,7 +51,7 @@ class WeekGrid(QWidget):
         self._tell_name()
 
     def tell(self, cells: Cells) -> None:
-        """Show these hours, unless the person is painting."""
+        """Show these hours, without emitting ``changed``; do nothing while the person paints."""
         if self._first is None and cells != self.cells:
             self.cells = cells
             self._tell_name()
@@ -72,20 +72,21 @@ class WeekGrid(QWidget):
             self._paint_to(cell)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Let the block reach to this cell."""
+        """Let the block that was begun reach to this cell."""
         cell = self._cell(event.position())
         if cell is not None and self._first is not None:
             self._paint_to(cell)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End the block, and emit ``changed``."""
+        """End the block, if one was begun, and emit ``changed``."""
         if self._first is not None:
             self._first = None
             self._tell_name()
             self.changed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk by arrows; paint or wipe the cell by space, which emits ``changed``."""
+        """Walk by arrows; paint or wipe the cell by space, which emits ``changed``; leave other
+        keys to Qt."""
         day, hour = self._at
         down, right = _STEPS.get(Qt.Key(event.key()), (0, 0))
         if event.key() == Qt.Key.Key_Space:

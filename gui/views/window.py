@@ -180,8 +180,8 @@ class Window(QWidget):
                 return LogPage(self._context)
 
     def show_there(self, place: Place, key: str) -> None:
-        """Show a place; among the workflows, choose the one that the key names, and its task if
-        that stands in a second line."""
+        """Show a place; among the workflows, choose the one whose id is the key, and its task if
+        that stands in a second line of it. An empty key chooses none."""
         self.go(place)
         if place is Place.WORKFLOWS and key:
             workflow, _, task = key.partition("\n")
@@ -252,8 +252,9 @@ class Window(QWidget):
     # -- submitting --------------------------------------------------------------------------
 
     def submit(self, paths: list[str] | None) -> SubmitSheet | None:
-        """Open the sheet that submits these files, and return it; None asks the person for files.
-        Returns None if none are chosen or found, and says why in the latter case."""
+        """Open the sheet that submits these files, or those in these folders, and return it without
+        waiting; None waits until the person has chosen files. Returns None if none are chosen or
+        found, and says why in the latter case. The folder is remembered for the next choice."""
         if paths is None:
             shown = tr("Workflows ({patterns})", patterns=" ".join(WORKFLOW_SUFFIXES))
             chosen = files_to_open(self, "submit", tr("Submit a workflow"), shown)
@@ -289,7 +290,8 @@ class Window(QWidget):
             self.submit(paths)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept files anywhere, and say what dropping them will do."""
+        """Accept files anywhere, and cover the window with what dropping them will do; leave
+        anything else."""
         if paths_in(event.mimeData()):
             event.acceptProposedAction()
             self._veil.begin(paths_in(event.mimeData()))
@@ -313,7 +315,7 @@ class Window(QWidget):
         self._settings().show()
 
     def open_shortcuts(self) -> None:
-        """Open the settings at their last page, the shortcuts."""
+        """Open the settings at their last page, the shortcuts, and return at once."""
         dialog = self._settings()
         dialog.tabs.setCurrentIndex(dialog.tabs.count() - 1)
         dialog.show()
@@ -358,7 +360,8 @@ class Window(QWidget):
     # -- coming and going --------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Have the agent asked more often, for somebody looks, and give the page the keyboard."""
+        """Have the agent asked more often, for somebody looks, show all anew, and give the page the
+        keyboard, unless something on it has it."""
         super().showEvent(event)
         focus = QApplication.focusWidget()
         if focus is None or self.side.isAncestorOf(focus):
@@ -373,7 +376,8 @@ class Window(QWidget):
         self._look(False)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Have the agent asked less often while the window is minimised."""
+        """Have the agent asked less often while the window is minimised, more often when it is not
+        any more."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.WindowStateChange:
             self._look(not self.isMinimized() and self.isVisible())
@@ -388,7 +392,7 @@ class Window(QWidget):
         self.closed.emit()
 
     def to_front(self) -> None:
-        """Show the window and bring it to front, also when it is minimised."""
+        """Show the window, also when it is minimised, and ask the system to bring it to front."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()

@@ -198,8 +198,8 @@ class WorkflowsPage(QWidget):
         self._tell_detail()
 
     def choose(self, workflow: str, task: str = "") -> None:
-        """Choose a workflow, and a task of it if one is named; a filter that hides it is
-        emptied."""
+        """Choose a workflow by its id, and a task of it if one is named, and have its tasks read if
+        need be; a filter that hides it is emptied."""
         self._chosen = workflow
         self._context.attend(workflow)
         if not self.table.choose(workflow) and self.filter.text():
@@ -256,15 +256,16 @@ class WorkflowsPage(QWidget):
     # -- acts --------------------------------------------------------------------------------
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Open the menu of the chosen workflows, or of the task, by where the mouse is."""
+        """Open the menu of the chosen workflows, or of the chosen task, by where the mouse is; none
+        beside both."""
         if self.table.rect().contains(self.table.mapFrom(self, event.pos())):
             self.menu_at(event.globalPos())
         elif self.tabs.rect().contains(self.tabs.mapFrom(self, event.pos())):
             self.task_menu_at(event.globalPos())
 
     def task_menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen task at this place, and return it; None unless exactly one is
-        chosen."""
+        """Open the menu of the chosen task at this place, and return it without waiting; None
+        unless exactly one is chosen."""
         own = self._own
         if len(self._tasks_chosen) != 1 or self._tasks_chosen[0] not in own:
             return None
@@ -279,8 +280,8 @@ class WorkflowsPage(QWidget):
         return task_menu(self, self._context, own[self._tasks_chosen[0]], acts, place)
 
     def menu_at(self, place: QPoint) -> QMenu | None:
-        """Open the menu of the chosen workflows at this place, and return it; None if none is
-        chosen."""
+        """Open the menu of the chosen workflows at this place, and return it without waiting; None
+        if none is chosen."""
         chosen: list[WorkflowView] = self.table.selected()
         if not chosen:
             return None
@@ -296,7 +297,8 @@ class WorkflowsPage(QWidget):
         return menu
 
     def cancel_chosen(self) -> None:
-        """Cancel the tasks chosen below if the keyboard is there, else the workflows above."""
+        """Cancel the tasks chosen below if the keyboard is there, else the workflows above that can
+        be, in ten seconds, unless the person takes it back."""
         if self._tasks_chosen and has_keyboard(self.below):
             self.cancel(self._chosen, self._tasks_chosen)
         else:
@@ -346,7 +348,8 @@ class WorkflowsPage(QWidget):
             self._context.cancel(workflow, tasks)
 
     def retry_chosen(self) -> None:
-        """Retry the tasks chosen below if the keyboard is there, else the workflows above."""
+        """Ask the agent to retry from the tasks chosen below if the keyboard is there, else the
+        workflows above; what cannot be retried is left out."""
         if self._tasks_chosen and has_keyboard(self.below):
             self.details.try_again()
         else:

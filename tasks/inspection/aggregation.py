@@ -23,8 +23,9 @@ SAME_M = 3.0
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write one table of several, each plant once, and return its name. Raises ``WorkError``
-    without a table."""
+    """Write the tables of all inputs as one, each plant once, and return the name of its file.
+    Raises ``WorkError`` without a table or where one, or a parameter, makes no sense, and
+    ``CancelledError`` when nobody wants it any more."""
     if not work.inputs:
         raise WorkError("nothing to put together: give tables of points of interest with -i")
     found: list[PointOfInterest] = []
@@ -37,8 +38,8 @@ def do(work: Work) -> Sequence[str]:
 
 
 def merge_plants(found: list[PointOfInterest], same_m: float) -> list[PointOfInterest]:
-    """Return the findings with those within ``same_m`` of a nearer one put together, so that each
-    plant is there once, with the points of all its findings."""
+    """Return the findings, the nearest to a wire first, with those within ``same_m`` of a nearer
+    one put together: each plant is there once, with the points of all its findings."""
     kept: list[PointOfInterest] = []
     for each in sorted(found, key=lambda each: (each.distance_m, each.east_m)):
         for place, other in enumerate(kept):

@@ -27,8 +27,9 @@ Cells = dict[Cell, list[Point]]
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the points of interest of a section, and return the file's name. Raises ``WorkError``
-    where points or a parameter make no sense."""
+    """Write the points of interest of a section, none perhaps, and return the file's name. Raises
+    ``WorkError`` where points are missing or points or a parameter make no sense, and
+    ``CancelledError`` when nobody wants it any more."""
     cloud = read_las(work.input(0, "the segmented points"))
     clearance_m = work.parameter("clearance_m", CLEARANCE_M)
     if clearance_m <= 0:
@@ -46,8 +47,9 @@ def do(work: Work) -> Sequence[str]:
 
 
 def too_near(work: Work, cloud: Cloud, clearance_m: float) -> list[tuple[float, Point]]:
-    """Return the points of vegetation nearer to a wire than they may be, with the distance. Raises
-    ``WorkError`` where there are no wires."""
+    """Return the points of vegetation nearer to a wire than they may be, each behind its distance;
+    progress is told. Raises ``WorkError`` where there are no wires, and ``CancelledError`` when
+    nobody wants it any more."""
     wires: Cells = {}
     for number, kind in enumerate(cloud.classes):
         if kind == WIRE:
@@ -73,8 +75,8 @@ def too_near(work: Work, cloud: Cloud, clearance_m: float) -> list[tuple[float, 
 
 
 def plants(near: list[tuple[float, Point]]) -> list[list[tuple[float, Point]]]:
-    """Return the points in groups that belong together: nobody is further than ``ONE_PLANT_M`` from
-    the next. Groups of too few points are left out."""
+    """Return the points in groups that belong together: those in cells of ``ONE_PLANT_M`` that
+    touch, also over others. Groups of fewer than ``POINTS_MIN`` points are left out."""
     cells: dict[Cell, list[tuple[float, Point]]] = {}
     for each in near:
         cells.setdefault(_cell(each[1], ONE_PLANT_M), []).append(each)

@@ -52,8 +52,8 @@ class Work:
     _said_s: float = 0.0
 
     def progress(self, share: float) -> None:
-        """Tell the node that so much is done, from 0 to 1; not more often than makes sense. Raises
-        ``CancelledError`` when the work is not wanted any more."""
+        """Tell the node that so much is done, from 0 to 1, unless that was told a moment ago.
+        Raises ``CancelledError`` when the work is not wanted any more."""
         if self.unwanted.is_set():
             raise CancelledError
         now_s = time.monotonic()
@@ -67,7 +67,7 @@ class Work:
 
     def parameter(self, name: str, default: T) -> T:
         """Return a parameter as the type of its default, or the default if it was not given. Raises
-        ``WorkError`` where it is none."""
+        ``WorkError`` where it cannot be read as that."""
         given = self.parameters.get(name)
         if given is None:
             return default
@@ -78,8 +78,9 @@ class Work:
             raise WorkError(f"the parameter {name} is {given!r} and has to be {kind}") from None
 
     def input(self, number: int, what: str) -> Path:
-        """Return the path of the input with this number; ``what`` says what is missing. Raises
-        ``WorkError`` where there are fewer."""
+        """Return the path of the input with this number, counted from 0; nobody has looked whether
+        it exists. Raises ``WorkError`` where there are fewer, which says by ``what`` what is
+        missing."""
         if number >= len(self.inputs):
             raise WorkError(f"input {number + 1} is missing: {what}, given with -i")
         return self.inputs[number]
@@ -90,7 +91,8 @@ Do = Callable[[Work], Sequence[str]]
 
 
 def main(do: Do) -> None:
-    """Run a program as a node starts it, and end the process with its exit code."""
+    """Do the work that the arguments of this process name, talking with the node over standard
+    input and output; then end the process with the exit code. Never returns."""
     out = sys.stdout
 
     def say(line: str) -> None:
@@ -104,7 +106,8 @@ def main(do: Do) -> None:
 
 def converse(do: Do, work: Work, arguments: Sequence[str], errors: TextIO) -> int:
     """Read the arguments, do the work, say the last word; return the exit code, 0 also when
-    cancelled. Nothing is raised."""
+    cancelled, 1 where it failed. Errors of the work are said, not raised; a fault of the program
+    goes to ``errors`` with its traceback."""
     try:
         read_arguments(work, arguments)
         outputs = do(work)
@@ -126,7 +129,9 @@ def converse(do: Do, work: Work, arguments: Sequence[str], errors: TextIO) -> in
 
 
 def read_arguments(work: Work, arguments: Sequence[str]) -> None:
-    """Fill in what the call, and the environment, say. Raises ``WorkError``."""
+    """Fill into ``work`` what the arguments say, and the checkpoint that the environment names, if
+    that file exists. Raises ``WorkError`` for an argument that makes no sense, and ``OSError`` for
+    a file of parameters that cannot be read."""
     words = list(arguments)
     while words:
         option = words.pop(0)
@@ -145,8 +150,9 @@ def read_arguments(work: Work, arguments: Sequence[str]) -> None:
 
 
 def read_parameters(given: str) -> dict[str, str]:
-    """Return the parameters by name: ``name=value`` words, in the argument itself or in a file, or
-    the XML of the documents. Raises ``WorkError``."""
+    """Return the parameters by name: ``name=value`` words, in the argument itself or in the file
+    that it names, or the XML of the documents; of two alike the later. Raises ``WorkError`` for
+    anything else, and ``OSError``."""
     text = given
     if "\n" not in given and "=" not in given and Path(given).is_file():
         text = Path(given).read_text("utf-8")

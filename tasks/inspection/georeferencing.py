@@ -23,8 +23,9 @@ LOST_SHARE_MAX = 0.2
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the points of a scan in their places on the ground, and return the file's name. Raises
-    ``WorkError`` where too many fall into holes of the track."""
+    """Write the points of a scan in their places on the ground, say on standard error how many have
+    none, and return the file's name. Raises ``WorkError`` where scan or track cannot be used, or
+    too many shots fall into holes of the track, and ``CancelledError``."""
     shots = read_scan(work.input(0, "the checked scan"))
     track = read_track(work.input(1, "the track"))
     cloud = Cloud()
@@ -45,7 +46,8 @@ def do(work: Work) -> Sequence[str]:
 
 
 def place_hit(shot: Shot, track: Track) -> Triple | None:
-    """Return east, north and height of what a shot hit; None where the track has a hole."""
+    """Return east, north and height of what a shot hit; None where the track has a hole or does not
+    reach."""
     time_s, across, along, range_m, _ = shot
     position = track.positions.at(time_s)
     attitude = track.attitudes.at(time_s, turning=True)

@@ -23,8 +23,9 @@ RANGE_M_MAX = 500.0
 
 
 def do(work: Work) -> Sequence[str]:
-    """Check a raw folder, write scan and track in common units, and return the files' names. Raises
-    ``WorkError`` where something is missing or damaged."""
+    """Check a raw folder, write scan and track in common units without what is damaged, and return
+    the files' names. Raises ``WorkError`` where something is missing, too much is damaged or the
+    track does not cover the scan, and ``CancelledError``."""
     if len(work.raw) != 1 or not work.raw[0].is_dir():
         raise WorkError("one raw folder is wanted, given with -p")
     folder = work.raw[0]

@@ -53,7 +53,8 @@ class Cloud:
 
 
 def write_las(path: Path, cloud: Cloud) -> None:
-    """Write all points of a cloud to a file, over what is there."""
+    """Write all points of a cloud to a file, over what is there, in whole millimetres. Raises
+    ``OSError``."""
     offsets = tuple(float(int(min(each, default=0.0))) for each in (cloud.x, cloud.y, cloud.z))
     body = b"".join(
         _POINT.pack(
@@ -94,8 +95,8 @@ def _header(cloud: Cloud, offsets: tuple[float, ...]) -> bytes:
 
 
 def read_las(path: Path) -> Cloud:
-    """Return the points of a file. Raises ``WorkError`` where it is none of this format, or not
-    whole."""
+    """Return the points of a file. Raises ``WorkError`` where it is none of this version and
+    format, or not whole, and ``OSError``."""
     data = path.read_bytes()
     if len(data) < _HEADER.size or data[:4] != SIGNATURE:
         raise WorkError(f"{path.name} is no LAS file: give one that georeferencing made")

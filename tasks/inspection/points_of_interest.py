@@ -35,7 +35,8 @@ class PointOfInterest:
 
 
 def write_points_of_interest(path: Path, found: list[PointOfInterest]) -> None:
-    """Write all findings to a table, the nearest to a wire first."""
+    """Write all findings to a table, over what is there, the nearest to a wire first. Raises
+    ``OSError``."""
     lines = StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -55,7 +56,8 @@ def write_points_of_interest(path: Path, found: list[PointOfInterest]) -> None:
 
 
 def read_points_of_interest(path: Path) -> list[PointOfInterest]:
-    """Return the findings in a table. Raises ``WorkError`` where it is none."""
+    """Return the findings in a table, in its order. Raises ``WorkError`` where it is none or a line
+    of it makes no sense, and ``OSError``."""
     rows = list(csv.reader(StringIO(path.read_text("utf-8", "replace"))))
     if not rows or tuple(rows[0]) != COLUMNS:
         raise WorkError(f"{path.name} is no table of points of interest: {','.join(COLUMNS)}")

@@ -39,7 +39,8 @@ class Block:
 
 
 def write_raw(path: Path, start_s: float, records: list[Record]) -> None:
-    """Write all records in blocks, as the scanner does."""
+    """Write all records to a file, over what is there, in blocks with their check sums, as the
+    scanner does. Raises ``OSError``."""
     with path.open("wb") as file:
         file.write(_HEADER.pack(MAGIC, VERSION, BLOCK_RECORDS, start_s))
         for first in range(0, len(records), BLOCK_RECORDS):
@@ -50,7 +51,8 @@ def write_raw(path: Path, start_s: float, records: list[Record]) -> None:
 
 def read_raw(path: Path) -> tuple[float, Iterator[Block]]:
     """Return when the scan began, and its blocks, which are checked as they are taken. Raises
-    ``WorkError`` where the file is no such scan."""
+    ``WorkError`` where the file is no such scan, or, as blocks are taken, ends within one; and
+    ``OSError``. A damaged block is returned without records."""
     data = path.read_bytes()
     if len(data) < _HEADER.size:
         raise WorkError(f"{path.name} is too short to be a scan: copy it from the scanner again")

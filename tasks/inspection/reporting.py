@@ -33,7 +33,8 @@ STYLE = (
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the report as a page and as text, and return the files' names."""
+    """Write the report as a page and as text, and return the files' names. Raises ``WorkError``
+    where the table is missing or none, and ``CancelledError`` when nobody wants it any more."""
     found = read_points_of_interest(work.input(0, "the table of points of interest"))
     title = work.parameter("title", "Inspection").replace("_", " ")
     work.progress(0.5)
@@ -43,7 +44,7 @@ def do(work: Work) -> Sequence[str]:
 
 
 def plain(title: str, found: list[PointOfInterest]) -> str:
-    """Return the report in Markdown."""
+    """Return the report in Markdown: title, summary, and a table where there are findings."""
     lines = [f"# {title}", "", summary(found), ""]
     if found:
         lines += ["| " + " | ".join(HEADINGS) + " |", "|" + " ---: |" * len(HEADINGS)]
@@ -52,7 +53,7 @@ def plain(title: str, found: list[PointOfInterest]) -> str:
 
 
 def page(title: str, found: list[PointOfInterest]) -> str:
-    """Return the report as HTML."""
+    """Return the report as HTML: title, summary, and a map and a table where there are findings."""
     head = "".join(f"<th>{each}</th>" for each in HEADINGS)
     rows = "\n".join(
         f"<tr{' class=urgent' if each.urgent else ''}>"
@@ -80,7 +81,8 @@ def summary(found: list[PointOfInterest]) -> str:
 
 
 def draw_map(found: list[PointOfInterest]) -> str:
-    """Return a map of the findings along the line as SVG; empty where there are none."""
+    """Return a map of the findings as SVG, each with its number, stretched until they fill its
+    width and height; empty where there are none."""
     if not found:
         return ""
     easts, norths = [each.east_m for each in found], [each.north_m for each in found]

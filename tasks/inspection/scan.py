@@ -21,7 +21,7 @@ Shot = tuple[float, float, float, float, int]
 
 
 def write_scan(path: Path, shots: list[Shot]) -> None:
-    """Write all shots in their order to a file."""
+    """Write all shots in their order to a file, over what is there. Raises ``OSError``."""
     with path.open("wb") as file:
         file.write(_HEADER.pack(MAGIC, len(shots)))
         file.write(b"".join(_packed(shots)))
@@ -33,8 +33,8 @@ def _packed(shots: Iterable[Shot]) -> Iterator[bytes]:
 
 
 def read_scan(path: Path) -> list[Shot]:
-    """Return the shots of a file. Raises ``WorkError`` where it is no checked scan, or not
-    whole."""
+    """Return the shots of a file, in its order. Raises ``WorkError`` where it is no checked scan,
+    or not whole, and ``OSError``."""
     data = path.read_bytes()
     if len(data) < _HEADER.size or data[:4] != MAGIC:
         raise WorkError(f"{path.name} is no checked scan: let the program import make one")

@@ -37,8 +37,9 @@ Heights = list[float]
 
 
 def do(work: Work) -> Sequence[str]:
-    """Give each point of the input its class, write all of them, and return the file's name. Raises
-    ``WorkError`` where there are no points."""
+    """Give each point of the input its class, write all of them, and return the file's name. What
+    takes long is saved half way, and taken from an earlier attempt with the same points. Raises
+    ``WorkError`` without points, and ``CancelledError``."""
     cloud = read_las(work.input(0, "the points"))
     if not len(cloud):
         raise WorkError("there are no points in the input")

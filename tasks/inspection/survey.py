@@ -78,7 +78,8 @@ def ground_m(east: float, north: float) -> float:
 
 
 def wire_m(along: float, length_m: float, start_m: float) -> float:
-    """Return the height of the wires at a place between the ends of their section."""
+    """Return the height of the wires at the place ``along`` the line, within the section that
+    begins at ``start_m`` and is ``length_m`` long."""
     middle, half = start_m + length_m / 2, length_m / 2
     shape = (cosh((along - middle) / 150.0) - 1.0) / (cosh(half / 150.0) - 1.0)
     ends = (ground_m(start_m, 0.0) + ground_m(start_m + length_m, 0.0)) / 2 + ENDS_M
@@ -197,8 +198,9 @@ class Flight:
 
 
 def measure(section: Section) -> tuple[list[Record], list[str], Track, float]:
-    """Return what scanner and recorder would have: records, what each of them is on, the track, and
-    the start."""
+    """Return what scanner and recorder would have of a section: records by their time, what each of
+    them is on (some on nothing), the track, and the start. Draws from the section's random numbers,
+    so a second call measures otherwise."""
     flight = Flight(section.start_m, section.draw)
     draw = section.draw
     shots: list[tuple[Record, str]] = []
@@ -248,7 +250,8 @@ def _recorded(flight: Flight, end_s: float) -> Track:
 
 def make(folder: Path, plan: Plan, damaged: bool = True) -> list[Planted]:
     """Write the raw measurements of all sections into a folder, with the truth beside them, and
-    return what was planted; ``damaged`` spoils blocks of each scan."""
+    return what was planted too near to a wire; ``damaged`` spoils the first block of each scan.
+    Raises ``FileExistsError`` where a section is there already."""
     planted: list[Planted] = []
     for number in range(plan.sections):
         section = Section(plan, number)
@@ -273,7 +276,9 @@ def _damage(path: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make a survey as the arguments say, and return 0."""
+    """Make a survey as the arguments (default: those of the process) say, print how much it is, and
+    return 0. Raises ``FileExistsError`` where one is there already, and ``SystemExit`` for
+    arguments that make no sense."""
     defaults = Plan()
     parser = argparse.ArgumentParser(prog="survey", description="Raw measurements of known faults.")
     parser.add_argument("folder", type=Path)

@@ -26,7 +26,7 @@ class Terrain:
 
     def height(self, x: float, y: float) -> float:
         """Return the height of the ground at a place, by the cells around it; that of the nearest
-        cell where there is none around."""
+        cell where there is none around. Raises ``ValueError`` for a terrain without cells."""
         u, v = x / self.cell_m - 0.5, y / self.cell_m - 0.5
         column, row = floor(u), floor(v)
         right, up = u - column, v - row
@@ -49,7 +49,7 @@ class Terrain:
 
 
 def ground_below(points: Iterable[tuple[float, float, float]], cell_m: float = CELL_M) -> Terrain:
-    """Return the terrain below some points.
+    """Return the terrain below some points, in cells of this size; without points it has no cells.
 
     The lowest point of a cell lies at its lower edge where the ground slopes, so what it says of
     the middle is too low by half of what the ground rises within the cell; the neighbours tell how

@@ -64,8 +64,8 @@ class Track:
 
 
 def rotation(roll: float, pitch: float, heading: float) -> Matrix:
-    """Return the matrix that turns the helicopter's axes (forward, right, down) to north, east,
-    down."""
+    """Return the matrix, row by row, that turns the helicopter's axes (forward, right, down) to
+    north, east, down; the angles are in radians."""
     cr, sr, cp, sp = cos(roll), sin(roll), cos(pitch), sin(pitch)
     ch, sh = cos(heading), sin(heading)
     return (
@@ -76,7 +76,8 @@ def rotation(roll: float, pitch: float, heading: float) -> Matrix:
 
 
 def write_track(path: Path, track: Track) -> None:
-    """Write a track to a file, as the recorder does."""
+    """Write a track to a file, over what is there, as the recorder does: its angles in degrees.
+    Raises ``OSError``."""
     lines = ["source,time_s,first,second,third"]
     for time_s, (east, north, height) in zip(
         track.positions.times, track.positions.values, strict=True
@@ -88,8 +89,8 @@ def write_track(path: Path, track: Track) -> None:
 
 
 def read_track(path: Path) -> Track:
-    """Return the recording in a file. Raises ``WorkError`` where it is none, or lacks one of the
-    two kinds of lines."""
+    """Return the recording in a file, its angles in radians. Raises ``WorkError`` where a line
+    makes no sense, time goes back, or it has fewer than two lines of a kind, and ``OSError``."""
     track = Track()
     lines = path.read_text("utf-8", "replace").splitlines()
     for number, line in enumerate(lines, 1):

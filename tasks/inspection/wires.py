@@ -33,7 +33,7 @@ class Line:
     linear: float
 
     def beside_m(self, point: Point) -> float:
-        """Return how far a point is from the line."""
+        """Return how far a point is from the line, straight across."""
         x, y, z = (point[axis] - self.middle[axis] for axis in range(3))
         a, b, c = self.direction
         along = x * a + y * b + z * c
@@ -41,7 +41,8 @@ class Line:
 
 
 def wire_points(points: Sequence[Point]) -> set[int]:
-    """Return the numbers of the points that are on a wire."""
+    """Return the numbers of the points that are on a wire, counted from 0 in this order; empty
+    where there is none."""
     cells: dict[Cell, list[int]] = {}
     for number, point in enumerate(points):
         cells.setdefault(_cell(point), []).append(number)
@@ -61,8 +62,8 @@ def wire_points(points: Sequence[Point]) -> set[int]:
 
 
 def line_through(points: Sequence[Point]) -> Line | None:
-    """Return the level line that these points lie on; None where they lie on none, or are too
-    few."""
+    """Return the line along which nearly all of these points lie, if it is a level one; None where
+    there is none, or they are fewer than ``POINTS_MIN``."""
     count = len(points)
     if count < POINTS_MIN:
         return None
