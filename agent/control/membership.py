@@ -39,11 +39,15 @@ def other_member(call: RequestContext, reference: str) -> MemberView:
     if not any(reference in (each.name, each.node) for each in members):
         for gone in call.rooms.flock.departures():
             if reference in (gone.name, gone.node):
-                values = {"name": gone.name, "when": moment(gone.at_ms / 1000)}
-                fault = said("{name} left the flock on {when}: it is not asked", **values)
+                name, when = gone.name, moment(gone.at_ms / 1000)
+                fault = said(
+                    "{name} left the flock on {when}: it is not asked", name=name, when=when
+                )
                 if gone.expelled:
                     fault = said(
-                        "{name} was sent away from the flock on {when}: it is not asked", **values
+                        "{name} was sent away from the flock on {when}: it is not asked",
+                        name=name,
+                        when=when,
                     )
                 raise RefusedError(ErrorCode.UNKNOWN, fault)
     return find_member(members, reference)

@@ -140,16 +140,19 @@ def _meant(
         sentence = said('{none} is called "{reference}"', none=none, reference=reference)
         hint = near(reference, (name for name, _ in known), 1)
         raise RefusedError(ErrorCode.UNKNOWN, hinted(sentence, hint))
-    shown = tuple(sorted(map(described, found))[:CHOICES_SHOWN_MAX])
-    values: dict[str, Value] = {
-        "reference": reference,
-        "several": several,
-        "names": ", ".join(shown),
-    }
-    sentence = said('"{reference}" may mean {several} {names}: write more of it', **values)
-    if len(found) > len(shown):
+    names = ", ".join(sorted(map(described, found))[:CHOICES_SHOWN_MAX])
+    sentence = said(
+        '"{reference}" may mean {several} {names}: write more of it',
+        reference=reference,
+        several=several,
+        names=names,
+    )
+    if len(found) > CHOICES_SHOWN_MAX:
         sentence = said(
-            '"{reference}" may mean {several} {names} or others: write more of it', **values
+            '"{reference}" may mean {several} {names} or others: write more of it',
+            reference=reference,
+            several=several,
+            names=names,
         )
     raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
 
