@@ -24,7 +24,7 @@ from agent.api.wording import near
 from agent.control.request_context import RequestContext
 from agent.protocol.events import Event
 from agent.protocol.messages import Message
-from agent.protocol.phrases import Phrase, Value, hinted, said
+from agent.protocol.phrases import Phrase, hinted, said
 from agent.protocol.records import Dataset, TaskId, TaskSpec, TaskState, Workflow, WorkflowId
 from agent.protocol.table import Table
 
