@@ -23,8 +23,8 @@ _decode = msgspec.msgpack.Decoder(WorkflowSpec).decode
 
 
 def fault_of(event: Submit, table: Table) -> Phrase | None:
-    """Return the first thing that is wrong with the submission; None when nothing is. That its
-    workflow is in the table already is no fault here.
+    """Return the first thing that is wrong with the submission, in itself or beside what is in the
+    table; None when nothing is.
 
     A task that is not known is named by its id: what its author calls it, the client knows.
     """

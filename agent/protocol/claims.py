@@ -95,8 +95,8 @@ class Claims(Part):
         core.timers.arm(TimerKind.CONTEST, soonest_s)
 
     def end_contests(self) -> None:
-        """Drop the contests whose time is over, so that their tasks may be claimed again, and set
-        the timer for the next."""
+        """Drop the contests whose time is over, so that this node may claim their tasks again, and
+        set the timer for the next end, if there is one."""
         core = self.core
         for task in [t for t, (_, until_s) in self.contested.items() if until_s <= core.now_s]:
             del self.contested[task]

@@ -30,8 +30,8 @@ def _hash(names_and_revisions: object) -> int:
 
 
 def life_version(key: str, life: Life) -> int:
-    """Return a hash of the record's key, the life's maxima and the names, revisions and phases of
-    its runs, for comparison with a peer; contents such as outputs do not count."""
+    """Return a hash of the record's key, the life's maxima and the names, revisions, phases and
+    stamps of its runs, for comparison with a peer; contents such as outputs do not count."""
     runs = [
         (
             run.generation,

@@ -43,7 +43,8 @@ class Election(Part):
         """The winner is given the time to say so before anybody calls another election."""
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        """Return which method handles which message or event."""
+        """Return, by the type of a message or event, the method that handles it; what is not named
+        here, this part does not handle."""
         return {
             WhoIsMaster: self._asked,
             StartNewMasterElection: self._called,

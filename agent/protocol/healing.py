@@ -64,7 +64,8 @@ class Healing(Part):
         self._changed_s = -1e9
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        """Return which method handles which message or event."""
+        """Return, by the type of a message or event, the method that handles it; what is not named
+        here, this part does not handle."""
         return {
             Heartbeat: self._heard,
             Digest: self._compare,
@@ -220,7 +221,8 @@ class Unknown(Part):
         self._waiting: dict[TaskId, dict[NodeId, None]] = {}
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        """Return which method handles which message or event."""
+        """Return, by the type of a message or event, the method that handles it; what is not named
+        here, this part does not handle."""
         return {
             GetTask: self._asked_as_master,
             DoYouKnow: self._asked_as_peer,

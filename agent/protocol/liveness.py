@@ -89,7 +89,8 @@ class Liveness(Part):
         self.elected: Stamp = (0, 0)
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        """Return which method handles which message or event."""
+        """Return, by the type of a message or event, the method that handles it; what is not named
+        here, this part does not handle."""
         return {
             PeerLinked: self._linked,
             PeerUnlinked: self._unlinked,
@@ -108,7 +109,8 @@ class Liveness(Part):
 
     def alive(self, host: NodeId, incarnation: int) -> bool:
         """Tell whether this incarnation of a host may still be running what it says it runs: it is
-        not down for this node, nor replaced by a later one."""
+        not down for this node, nor replaced by a later one; of this node itself, whether it is the
+        present one."""
         core = self.core
         if host == core.me:
             return incarnation == core.incarnation

@@ -57,7 +57,7 @@ class Queue(Part):
 
     def in_order(self) -> Iterator[TaskId]:
         """Yield the claimable tasks, those wanted first in front. With much work the order may be a
-        while old; the policy is asked anew when it is too old."""
+        while old: then what a lost owner left behind comes first, and what is new comes last."""
         unfinished = sum(len(tasks) for tasks in self.core.table.unfinished.values())
         stale_s = unfinished * STALE_S_PER_TASK if unfinished > FRESH_TASKS else 0.0
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:

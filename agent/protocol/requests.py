@@ -76,7 +76,8 @@ class Requests(Part):
         self._repeated_s = 0.0
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        """Return which method handles which message or event."""
+        """Return, by the type of a message or event, the method that handles it; what is not named
+        here, this part does not handle."""
         return {
             Submit: self._guarded(self._submit),
             Cancel: self._guarded(self._cancel),

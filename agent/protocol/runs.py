@@ -465,8 +465,8 @@ class Runs(Part):
     # -- progress ------------------------------------------------------------------------
 
     def on_tick(self) -> None:
-        """Let tasks that were given back be taken again when their rest is over, and tell everybody
-        the progress of runs that is due."""
+        """Let tasks that were given back be taken again when their rest is over, and tell peers and
+        clients the progress of runs that has changed or was not told for long."""
         core = self.core
         for task in [task for task, until_s in self.resting.items() if until_s <= core.now_s]:
             del self.resting[task]

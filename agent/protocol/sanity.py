@@ -18,7 +18,8 @@ STAMP_SANE_MAX = 2**61
 
 
 def sane_life(life: Life) -> bool:
-    """Tell whether all counters of the life leave room above them."""
+    """Tell whether all counters of the life are such as an honest node reaches, with room for
+    higher ones."""
     if max(life.generation, life.floor, life.cancel) > COUNTER_SANE_MAX:
         return False
     return all(

@@ -176,8 +176,9 @@ class SeatPlan:
         return any(self.has_room(each, spec) for each in self.fitting(spec))
 
     def has_room(self, seats: Seats, spec: TaskSpec) -> bool:
-        """Tell whether the seats have room for the task: interactive work overtakes what is only
-        queued, short tasks queue up in a row."""
+        """Tell whether the seats have room for the task: a free slot, for interactive work also one
+        for which tasks are only queued, for short tasks also a place in a row that is to be filled
+        up."""
         if self._core.table.interactive(spec.task):
             return seats.active < seats.slots
         if seats.open:

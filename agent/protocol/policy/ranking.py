@@ -128,8 +128,8 @@ class Strict:
 
 
 def strict_order(workflows: list[WorkflowView]) -> list[str]:
-    """Return the ready tasks of workflows that are given in rank order: workflow by workflow, the
-    longest remaining path first."""
+    """Return the ids of the ready tasks of workflows that are given in rank order: workflow by
+    workflow, the longest remaining path first."""
     names: list[str] = []
     for workflow in workflows:
         ready = [i for i, task in enumerate(workflow.tasks) if task.state is Stage.READY]
