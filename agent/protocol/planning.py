@@ -99,8 +99,8 @@ class Planning(Part):
     def plan(self) -> None:
         """Plan who takes which claimable task, and claim those that fall to this node, at most
         ``claims_per_message_max``; low claims that are not won give way to interactive work. Do
-        nothing before it has joined, with a full disk, while it stops, and with no room for low
-        work alone."""
+        nothing before it has joined, with a full disk, while it stops, or when no interactive work
+        is there and it has no room."""
         core = self.core
         if not core.joined or not core.able:
             return

@@ -358,7 +358,8 @@ def _join_run_sets(mine: tuple[Run, ...], theirs: tuple[Run, ...]) -> tuple[Run,
 
 def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
     """Return the workflow with the maximum of the wishes and, of two submissions under one name,
-    the earlier; ``mine`` itself when ``theirs`` adds nothing."""
+    the earlier; ``mine`` itself when ``theirs`` adds nothing. What is in a submission is never
+    mixed."""
     spec = _join_specs(mine.spec, theirs.spec)
     priority = join_priorities(mine.priority, theirs.priority)
     generation = max(mine.generation, theirs.generation)

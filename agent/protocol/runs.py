@@ -279,8 +279,8 @@ class Runs(Part):
 
     def reconcile(self) -> None:
         """Stop, suspend or resume the runs of this node where the table, the owner's presence or a
-        shutdown asks for it; what stops or copies already is left alone. When stopping, say goodbye
-        once none is left."""
+        shutdown asks for it; what stops or copies already, and a superseded one that is nearly
+        done, goes on. When stopping, say goodbye once none is left."""
         core, owned = self.core, self.core.table.owned
         undisturbed = not (core.stopping or core.presence.owner_present)
         for own in list(self.mine.values()):
