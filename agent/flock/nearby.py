@@ -56,9 +56,9 @@ class NearbyFlocks:
 
     async def flocks(self) -> list[NearbyFlock]:
         """Look for flocks on this network, for some seconds the first time, and return them in the
-        order of names, the own one too, those that have not answered (no name) last. Listening goes
-        on for five minutes. Where the network cannot be listened to, only flocks at typed addresses
-        are found."""
+        order of names, those that have not answered (no name) last; the own one is among them if
+        others of it are heard. Listening goes on for five minutes. Where the network cannot be
+        listened to, only flocks at typed addresses are found."""
         async with self._looking:
             await self._listen()
             places = self._places()
@@ -94,7 +94,8 @@ class NearbyFlocks:
         return door
 
     async def close(self) -> None:
-        """Stop listening for flocks, and wait until that has ended."""
+        """Stop listening for flocks, and wait until that has ended; where this machine has a flock,
+        its network listens on."""
         if self._ending is not None:
             self._ending.cancel()
         self._stop_listening()

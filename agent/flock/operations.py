@@ -281,7 +281,8 @@ class FlockOperations:
     # -- wiring ----------------------------------------------------------------------------
 
     def network_of(self, membership: Membership) -> FlockNetwork:
-        """Return the network of a membership, not started yet."""
+        """Return the network of a membership, with this node's settings and address file, not
+        started yet."""
         own = self._own
         book = AddressBook(own.home.data / ADDRESS_BOOK)
         return FlockNetwork(

@@ -108,8 +108,8 @@ class OwnJoinRequest:
         return self._view
 
     async def withdraw(self) -> AskView:
-        """Withdraw the request, after an asking that has only begun, and return it as it is then;
-        do nothing when none is open or this machine is joining already. A keeper that is not
+        """Withdraw the request, waiting first for an asking that has begun, and return it as it is
+        then; do nothing when none is open or this machine is joining already. A keeper that is not
         reached is not told: the request ends there by itself."""
         async with self._beginning:
             return await self._withdraw()

@@ -151,7 +151,7 @@ class PeerNotices:
         self._owed.pop(peer, None)
 
     def close(self) -> None:
-        """Cancel what is still to be told, and tell nothing any more."""
+        """Cancel all that is still to be told, of whatever peer."""
         for timer in self._quiet.values():
             timer.cancel()
         self._quiet.clear()

@@ -74,8 +74,8 @@ class PrivateFileHandler(RotatingFileHandler):
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - the library's name
         """Tell whether the file is so large that the next one begins before this record. It is
-        measured for one record in fifty, and the others get False, for that asks the system twice
-        what kind of file this is."""
+        measured for one record in fifty, and the others get False, because measuring asks the
+        system twice what kind of file this is."""
         self._unmeasured += 1
         if self._unmeasured < LINES_UNMEASURED_MAX:
             return False

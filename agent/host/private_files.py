@@ -58,8 +58,8 @@ class PrivateFolder:
             raise self._unusable("make", self.path, error) from error
 
     def read(self, name: str) -> bytes | None:
-        """Return the whole file, None where there is none; raise ``MembershipError`` when others
-        can read it, it is too large, or cannot be read."""
+        """Return all of the file, None where there is none; raise ``MembershipError`` when others
+        can read it, it is larger than 8 MiB, or cannot be read."""
         path = self.path / name
         try:
             if not path.exists():
@@ -104,7 +104,8 @@ class PrivateFolder:
 
 
 def native_guard() -> FileGuard:
-    """Return the guard of private files for the system that this runs on."""
+    """Return the guard of private files for the system that this runs on: by access lists on
+    Windows, by modes elsewhere."""
     if sys.platform == "win32":
         from agent.host.private_windows import WindowsGuard
 

@@ -137,8 +137,8 @@ def clean_name(text: str) -> str:
 
 
 def private_bytes(key: PrivateKey) -> bytes:
-    """Return the private key as its file holds it. The file is what protects it, not a password
-    next to it."""
+    """Return the private key as its file holds it: PEM, without encryption. The file is what
+    protects it, not a password next to it."""
     encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
     return key.private_bytes(encoding, form, serialization.NoEncryption())
 
@@ -156,7 +156,8 @@ def read_private(data: bytes) -> PrivateKey:
 
 
 def to_pem(certificate: bytes) -> bytes:
-    """Return a certificate as its file and TLS want it."""
+    """Return a certificate, given in DER, as PEM, which its file and TLS want; it is not
+    checked."""
     body = base64.encodebytes(certificate).replace(b"\n", b"")
     lines = [body[start : start + 64] for start in range(0, len(body), 64)]
     return b"\n".join([b"-----BEGIN CERTIFICATE-----", *lines, b"-----END CERTIFICATE-----", b""])
@@ -173,8 +174,8 @@ def from_pem(data: bytes) -> bytes:
 
 
 def read_certificate(der: bytes) -> x509.Certificate:
-    """Parse a certificate that anybody may have sent; raise ``MembershipError`` when it is too long
-    or unreadable."""
+    """Parse a certificate, in DER, that anybody may have sent; whose it is and whether it is valid
+    is not asked. Raise ``MembershipError`` when it is too long or unreadable."""
     if len(der) > CERTIFICATE_BYTES_MAX:
         raise MembershipError(f"a certificate of {len(der)} bytes; at most {CERTIFICATE_BYTES_MAX}")
     try:
@@ -365,7 +366,8 @@ class Voucher(Struct, frozen=True, array_like=True):
 
 
 def vouch(signer: Signer, node_id: str) -> x509.UnrecognizedExtension:
-    """Return the extension for a certificate of this node that says that this keeper let it in."""
+    """Return the extension for a certificate of this node that says, signed with the keeper's own
+    key, that this keeper let it in."""
     signature = signer.key.sign(_SIGNED_AS + node_id.encode(), SIGNATURE)
     voucher = Voucher(signer.node_id, signature)
     return x509.UnrecognizedExtension(VOUCHER, msgspec.msgpack.encode(voucher))

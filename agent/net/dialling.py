@@ -126,7 +126,8 @@ class Dialler:
                 target.news.set()
 
     async def stop(self) -> None:
-        """Cancel all calls, wait until they have ended, and call nobody any more."""
+        """Cancel all calls, wait until they have ended, forget all addresses, and call nobody any
+        more."""
         self._stopped = True
         tasks = [target.task for target in self._targets.values() if target.task is not None]
         self._targets.clear()

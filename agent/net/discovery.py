@@ -91,9 +91,9 @@ class Discovery:
     # -- for the composition root ----------------------------------------------------------
 
     async def start(self, port: int) -> None:
-        """Tell the typed addresses, begin to announce this node, which listens on this port, and to
-        look for others, and keep watch of the network until ``stop``. Without multicast it never
-        fails: ``trouble`` says why, and it is tried again."""
+        """Tell the typed addresses, begin to look for other nodes and, if ``announced``, to
+        announce this one, which listens on this port; keep watch of the network until ``stop``.
+        Without multicast it does not fail: ``trouble`` says why, and it is tried again."""
         self._port = port
         if self._typed:
             self._callbacks.found(None, self._typed)
@@ -264,7 +264,8 @@ class Discovery:
 
 
 def explained_trouble(error: Exception) -> str:
-    """Return a sentence that says why multicast cannot be used and what a person can do."""
+    """Return a sentence that says why, by this error, multicast cannot be used and what a person
+    can do."""
     match error:
         case OSError(errno=errno.EADDRINUSE):
             why = "another program keeps UDP port 5353 to itself"

@@ -297,8 +297,8 @@ def checked_applicant(membership: Membership, request: bytes, time_s: int) -> Ap
 
 
 def check_departure(membership: Membership, applicant: Applicant) -> None:
-    """Raise ``MembershipError`` when the applicant's key left the flock or was expelled: it is out
-    for ever."""
+    """Raise ``MembershipError`` when the applicant's key left the flock or was expelled, because
+    then it is out for ever; else do nothing."""
     if membership.roster.departure(applicant.node_id) is not None:
         raise MembershipError(
             "this machine belonged to the flock under this key and does not any more: "

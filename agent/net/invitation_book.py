@@ -161,8 +161,9 @@ class InvitationBook:
         return node_id not in sorted(entry.used_by)[: entry.uses]
 
     def proof(self, tag: bytes, challenge: bytes, certificate: bytes) -> bytes:
-        """Return the proof that this keeper knows an invitation of this tag; empty when it does not
-        or has withdrawn it."""
+        """Return the proof, for this challenge and whoever shows this certificate, that this keeper
+        knows an invitation of this tag; empty when it knows none or it was withdrawn. One that has
+        expired is proven too."""
         for entry in self._entries:
             if hmac.compare_digest(tag_of(entry.secret_hash), tag) and not entry.withdrawn:
                 return proof_of(entry.secret_hash, challenge, certificate)
@@ -185,7 +186,8 @@ class InvitationBook:
         return None
 
     def find(self, secret: bytes) -> Entry | None:
-        """Return the entry of a secret, or None, in a time that tells nothing about the others."""
+        """Return the entry of a secret, also when it has ended, or None for one that is not known,
+        in a time that tells nothing about the others."""
         hashed = secret_hash(self._flock_id, secret)
         found = None
         for entry in self._entries:
@@ -210,8 +212,8 @@ def tag_of(hashed: bytes) -> bytes:
 
 
 def proof_of(hashed: bytes, challenge: bytes, certificate: bytes) -> bytes:
-    """Return a proof that whoever shows this certificate knows the hash: it is a keeper, or was
-    one."""
+    """Return a proof, for this challenge, that whoever shows this certificate knows the hash of an
+    invitation's secret: it is a keeper, or was one."""
     content = challenge + hashlib.sha256(certificate).digest()
     return hmac.new(hashed, b"wingbeat keeper " + content, hashlib.sha256).digest()
 

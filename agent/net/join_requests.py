@@ -145,9 +145,9 @@ class JoinRequests:
     # -- what the asking machine does ------------------------------------------------------
 
     def begin(self, sent: bytes, applicant: Applicant, user: str, host: str) -> tuple[bytes, bytes]:
-        """Begin a request, of which nobody is told yet; return its number and this side's
-        commitment to its nonce. An earlier one of the same machine from there ends, even if this
-        one is too many; then raise ``MembershipError``. ``sent``: the request as it came, for the
+        """Begin a request from this host, of which nobody is told yet, after ending an earlier one
+        of the same machine from there; return its number and this side's commitment to its nonce.
+        Raise ``MembershipError`` when there are too many. ``sent``: the request as it came, for the
         code."""
         origin = origin_of(host)
         self._end_earlier(applicant.node_id, origin)

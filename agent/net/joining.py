@@ -390,8 +390,8 @@ async def exchange(
 
 
 def certificate_of(tls: TlsObject | None) -> bytes:
-    """Return the certificate that the other end shows, as DER; raise ``NotThereError`` when it
-    shows none."""
+    """Return the certificate that the other end shows, as DER, without judging it; raise
+    ``NotThereError`` when it shows none or there is no TLS."""
     shown = tls.getpeercert(binary_form=True) if tls else None
     if shown is None:
         raise NotThereError("it shows no certificate")

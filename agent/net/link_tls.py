@@ -52,13 +52,14 @@ class Shared:
         self._empty = asyncio.Event()
 
     def ended(self, connection: TlsConnection) -> None:
-        """Forget a connection that has ended."""
+        """Forget a connection that has ended, and wake who waits for the last one."""
         self.connections.pop(connection, None)
         if not self.connections:
             self._empty.set()
 
     async def all_ended(self) -> None:
-        """Wait for the last one, when no new ones come any more."""
+        """Wait until no connection is left, when no new ones come any more; return at once when
+        there is none."""
         while self.connections:
             self._empty.clear()
             await self._empty.wait()

@@ -350,9 +350,9 @@ class Links:
     # -- what becomes of greetings ---------------------------------------------------------
 
     def decide(self, greeting: Greeting) -> None:
-        """Decide what becomes of a connection that a peer has greeted on: a transfer, the link, or,
-        where there is one, its rival until the old link shows a sign of life or none. It is refused
-        while the peer is out of favour."""
+        """Decide what becomes of a connection on which a peer has greeted: a transfer, the link,
+        or, where there is a link, its rival, which takes its place if that shows no sign of life.
+        It is refused while the peer is out of favour."""
         if greeting.bulk:
             self._transfers.decide(greeting)
         elif self._unfavoured.get(greeting.peer, 0.0) > self._loop.time():

@@ -105,8 +105,8 @@ class Membership:
         return self.node_id in self.roster.keepers()
 
     def authority(self, what: str) -> Authority:
-        """Return the authority that a keeper holds; on another node raise ``MembershipError`` that
-        names the keepers which can do ``what``."""
+        """Return the flock's authority, whose key a keeper holds; on another node raise
+        ``MembershipError`` that says which keepers can do ``what``."""
         if self._authority is None:
             known = [self.roster.member(node_id) for node_id in self.roster.keepers()]
             names = ", ".join(member.host_name for member in known if member) or "no machine known"

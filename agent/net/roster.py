@@ -205,8 +205,8 @@ class Roster:
         self, authority: Authority, kind: str, node_id: str, signer: Signer | None
     ) -> Statement:
         """State that a node no longer belongs (``kind``: expelled or left), take that in and return
-        the statement; of a keeper it also lists which of its words stay valid. Nothing is saved.
-        Raises what ``record`` raises."""
+        the statement; of a keeper it also lists, where there is a ``signer``, which of its words
+        stay valid. Nothing is saved. Raises what ``record`` raises."""
         standing = self.standing
         kept: tuple[tuple[str, ...], tuple[bytes, ...]] = ((), ())
         if signer is not None and standing.was_keeper(node_id):
@@ -216,15 +216,16 @@ class Roster:
         return statement
 
     def merge(self, data: bytes) -> bool:
-        """Take in another node's roster, all or nothing, but for words that do not count; tell
-        whether there was news in it. Raise ``MembershipError`` for bytes that no member sends,
-        another flock's roster, and one that would make this too large."""
+        """Take in what counts of another node's roster, or nothing of it where something is wrong;
+        tell whether there was news. Raise ``MembershipError`` for bytes that no member sends,
+        another flock's roster, a wrong signature, and one that would make this too large."""
         content = self._read(data)
         return self._join(content.certificates, content.statements)
 
     def adopt(self, data: bytes) -> None:
-        """Take in a roster as it is, founder included and whoever's words count: this node's own,
-        or that of the keeper that let it in. Raises what ``merge`` raises."""
+        """Take in a roster as it is, founder included, without asking whether the words in it
+        count: this node's own, or that of the keeper that let it in. Raises what ``merge``
+        raises."""
         content = self._read(data)
         self.founder = content.founder
         self._join(content.certificates, content.statements, trusted=True)
@@ -383,7 +384,8 @@ class Standing:
         return self.was_keeper(node_id) and self.departure(node_id) is None
 
     def was_keeper(self, node_id: str) -> bool:
-        """Tell whether the node is a keeper now or was one once."""
+        """Tell whether the node is a keeper now or was one once: it founded the flock, or was
+        appointed by a statement that counts."""
         if self.founder and node_id == self.founder:
             return True
         appointed = self.said.get((KEEPER, node_id))
@@ -416,7 +418,8 @@ class Standing:
         return gone is None or member.node_id in gone.kept
 
     def let_in_by(self, keeper: str) -> list[str]:
-        """Return the ids of the members that a keeper let in and that still belong, sorted."""
+        """Return the ids of the members that a keeper let in, by what their certificates say, and
+        that still belong, sorted."""
         found = []
         for node_id, member in self.members.items():
             voucher = voucher_of(member.certificate)

@@ -147,7 +147,8 @@ def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
 
 
 def explain(error: BaseException) -> str:
-    """Return what a failed connection means, as the end of a sentence."""
+    """Return what a failed connection means, whatever the error, as the end of a sentence for
+    people."""
     match error:
         case ssl.SSLCertVerificationError(verify_code=code):
             return _CODES.get(code, f"its certificate is not valid ({error.verify_message})")

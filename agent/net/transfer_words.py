@@ -129,7 +129,8 @@ class SocketPipe:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """End the transfer in good order and close the socket; failures on the way are ignored."""
+        """End the transfer in good order, unless it was aborted, close the socket, and tell whoever
+        made the pipe; failures on the way are ignored."""
         if not self._over.is_set():
             with suppress(OSError):  # it wants to read their word as well, which nobody needs
                 self._tls.unwrap()

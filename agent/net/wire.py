@@ -170,8 +170,8 @@ class FrameReader:
         return kind, body
 
     def rest(self) -> bytes:
-        """Return and forget all that has arrived behind the frames taken, which is no frame any
-        more."""
+        """Take out and return all that has arrived behind the frames taken, which is no frame any
+        more; empty when nothing has."""
         rest = bytes(memoryview(self._buffer)[self._start :])
         self._buffer, self._start = bytearray(), 0
         return rest

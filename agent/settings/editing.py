@@ -45,12 +45,9 @@ def keep_rules(path: Path, rules: VolunteerRules) -> NodeSettings:
 
 def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings:
     """Write these values into the settings file and return all that it says then; a table takes the
-    place of the whole one that is there, what is not given stays. Raises ``ServiceError``, with
-    nothing written, for a file that is wrong before or would be then, or cannot be changed.
-
-    Nothing is written where nothing changes: then a full disk, or one to be read only, is no
-    matter.
-    """
+    place of the whole one that is there. Where nothing changes nothing is written: then a full
+    disk, or one to be read only, is no matter. Raises ``ServiceError``, with nothing written, for a
+    file that is wrong before or would be then, or cannot be changed."""
     with _one_at_a_time:  # two that change it at once would each undo the other's
         read_settings(path)  # what is wrong with it so far is said as it is
         try:
