@@ -101,6 +101,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    asyncio.set_event_loop(None)  # or one is made for whoever asks which there is, closed by nobody
     for name, (told, _) in MARKS.items():
         config.addinivalue_line("markers", f"{name}: {told}")
 
