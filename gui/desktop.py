@@ -114,8 +114,8 @@ class WindowsFullScreen:
 
 
 def native_full_screen() -> FullScreen:
-    """Return what watches for full screen on this system; where it cannot be known, one that never
-    sees any."""
+    """Return what watches for full screen on this system: the shell of Windows, or X11; where it
+    cannot be known, as on Wayland, one that never sees any."""
     if sys.platform == "win32":
         return WindowsFullScreen(ctypes.windll.shell32)
     libraries = x11_libraries()

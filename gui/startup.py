@@ -113,8 +113,9 @@ class WindowsLogin:
         return self._values().contains(VALUE)
 
     def enable(self) -> None:
-        """Write the value, with a Python without a console window where there is one. Raises
-        ``OSError`` where an administrator has locked it."""
+        """Write the value that starts this program in the background, with a Python without a
+        console window where there is one. Raises ``OSError`` where an administrator has locked
+        it."""
         values = self._values()
         values.setValue(VALUE, subprocess.list2cmdline(_quiet_command()))
         _written(values)

@@ -104,7 +104,7 @@ class TrayIcon(QObject):
         return False
 
     def hide(self) -> None:
-        """Take the icon away and stop looking for a place for it."""
+        """Take the icon away for good: nothing is shown anew, and no place for it is looked for."""
         self._timer.stop()
         self._looking.stop()
         if self.icon is not None:

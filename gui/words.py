@@ -25,7 +25,8 @@ def install(translate: Translate | None) -> None:
 
 
 def tr(text: str, /, **values: object) -> str:
-    """Return a sentence in the language that is installed, with the values put in their places."""
+    """Return a sentence in the language that is installed, English without one, with the values put
+    in their places."""
     translate = _Installed.translate
     said = text if translate is None else translate(text, None, "")
     return said.format(**values) if values else said

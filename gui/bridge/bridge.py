@@ -217,9 +217,9 @@ class Bridge(QObject):
     def follow_log(
         self, asker: QObject, log: TaskLog, part: Callable[[TaskLogPart], object], failed: Failed
     ) -> Task:
-        """Return at once, then tell ``part`` a task's output from ``log.offset`` on, piece by
-        piece, until the run is over, the asker is gone or the returned work is called off. That it
-        is over is told only by the last piece; ``failed`` gets a sentence if reading fails."""
+        """Tell ``part`` a task's output from ``log.offset`` on, piece by piece, until the run is
+        over, the asker is gone or the returned work is called off; returns at once. The last piece
+        says that it is over; ``failed`` gets a sentence if reading fails."""
 
         async def follow(client: Client) -> None:
             offset = log.offset
@@ -240,19 +240,19 @@ class Bridge(QObject):
         self._to_qt(partial(self._tell_part, asker, call, value))
 
     def want(self, workflow: str) -> None:
-        """Read the tasks of this workflow soon."""
+        """Have the tasks of this workflow read soon; returns at once."""
         self._call(lambda: self._follower.want(workflow))
 
     def want_outlook(self, workflow: str) -> None:
-        """Read how far this workflow is, and when it may end."""
+        """Ask soon how far this workflow is, and when it may end; returns at once."""
         self._call(lambda: self._follower.want_outlook(workflow))
 
     def want_parts(self, parts: Collection[FlockPart]) -> None:
-        """Read these parts of the flock again."""
+        """Have these parts of the flock read again soon; returns at once."""
         self._call(lambda: self._follower.want_parts(parts))
 
     def want_flock(self) -> None:
-        """Read the machines, members, programs and settings again."""
+        """Have all parts of the flock, and who asks to join, read again soon; returns at once."""
         self._call(self._follower.want_flock)
 
     # -- in the bridge's thread --------------------------------------------------------------

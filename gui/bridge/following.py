@@ -131,22 +131,23 @@ class Follower:
         return Absence.STARTING if self._attention.awaited else why
 
     def want(self, workflow: str) -> None:
-        """Read the tasks of this workflow, before those of others."""
+        """Have the tasks of this workflow read, before those of others; returns at once."""
         self._wanted = {workflow: None, **self._wanted}
         self._wanting.set()
 
     def want_outlook(self, workflow: str) -> None:
-        """Read how far this workflow is as a whole, and when it may end; not its tasks."""
+        """Ask soon how far this workflow is as a whole, and when it may end, not for its tasks;
+        returns at once."""
         self._outlooks[workflow] = None
         self._wanting.set()
 
     def want_flock(self) -> None:
-        """Read the machines again, and who asks to be one."""
+        """Have all parts of the flock read again, and who asks to join it; returns at once."""
         self.want_parts(ALL_PARTS)
         self._joining_news.set()
 
     def want_parts(self, parts: Iterable[FlockPart]) -> None:
-        """Read these parts of the flock again soon."""
+        """Have these parts of the flock read again soon; returns at once."""
         self._flock_wanted.update(parts)
         self._flock_news.set()
 

@@ -67,9 +67,9 @@ class Preview:
 
     async def check(self, path: Path, variables: Mapping[str, str], name: str = "") -> Checked:
         """Read a workflow file with these values, under another name if one is given, and ask the
-        agent for a dry run. Faults of the file, which then gets none, and what the agent has
-        against it come back in the result; an agent without dry runs leaves it without plan and
-        note. Raises ``ClientError``."""
+        agent for a dry run. What is wrong with the file (then there is none), or what the agent
+        says against it, comes back in the result; an agent that knows no dry runs leaves both plan
+        and note empty. Raises ``ClientError``."""
         wanted = _wanted(variables, name, path)
         async with self._asking:
             known = self._programs  # forgotten in another thread

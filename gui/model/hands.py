@@ -35,8 +35,8 @@ def with_task(machine: Machine, row: TaskView) -> Machine:
 
 
 def peers_with_task(reply: PeersReply, row: TaskView) -> PeersReply:
-    """Return the machines with the task in the hands of the one that the row names; the same reply
-    where nothing changes."""
+    """Return the machines with the task in the hands of the one that the row names, and in no
+    other's; the same reply where nothing changes."""
     peers = tuple(with_task(each, row) for each in reply.peers)
     same = all(one is other for one, other in zip(peers, reply.peers, strict=True))
     return reply if same else msgspec.structs.replace(reply, peers=peers)

@@ -46,9 +46,9 @@ def kind_words(kind: NewsKind) -> str:
 
 
 def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iterator[News]:
-    """Yield the news that an event is worth, none for most: a workflow that is done or failed, a
-    step or a program that waits, a machine that asks to join, a yes to our own asking, a changed
-    flock. A workflow that is not among these is called by its id."""
+    """Yield the news that an event is worth, none for most: a workflow is done or failed, a step or
+    a program waits, a machine asks to join, this one is let in, the flock has changed. A workflow
+    that is not in ``workflows`` is called by its id."""
     match event.happening:
         case session.WorkflowEnded(workflow, state, counts):
             name = workflows[workflow].name if workflow in workflows else workflow

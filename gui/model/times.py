@@ -83,7 +83,8 @@ def countdown(until_s: float, now_s: float) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """Return a number of bytes as people say it, with a unit of thousands."""
+    """Return a number of bytes as people say it, with a unit from B to TB in steps of a thousand,
+    and one digit behind the point below 10."""
     value, units = float(size_bytes), ("B", "kB", "MB", "GB", "TB")
     for unit in units:
         if value < 1000 or unit == units[-1]:

@@ -36,7 +36,8 @@ _PLATES = {
 
 def wing_icon(state: TrayState, permille: int | None, dark_panel: bool) -> QIcon:
     """Return the tray's icon in all sizes that panels ask for, with the state's badge and filled by
-    the progress, full where there is none; in states without work of ours it is an outline."""
+    the progress, full where there is none; while alone, paused, in use or in trouble it is an
+    outline."""
     step = FILL_STEPS if permille is None else round(permille * FILL_STEPS / 1000)
     return _icon(state, step, dark_panel)
 
@@ -50,9 +51,9 @@ def _icon(state: TrayState, step: int, dark_panel: bool) -> QIcon:
 
 
 def wing_pixmap(size: int, state: TrayState, step: int, dark_panel: bool) -> QPixmap:
-    """Return the tray's wing in one size: filled by ``step`` of ``FILL_STEPS``, an outline in
-    states without work of ours, with the badge of the state, and light or dark as the panel needs
-    it."""
+    """Return the tray's wing in one size: filled by ``step`` of ``FILL_STEPS``, but an outline
+    while alone, paused, in use or in trouble; with the badge of the state, and light or dark as the
+    panel needs it."""
     pixels = QPixmap(size, size)
     pixels.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixels)

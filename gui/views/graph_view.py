@@ -97,7 +97,8 @@ class GraphView(QGraphicsView):
 
     def tell(self, tasks: Mapping[str, TaskView], names: Mapping[str, str] | None = None) -> None:
         """Show these tasks in their states; the graph is built anew only when its shape is another
-        one. ``names`` are those of datasets, for the arrows."""
+        one, a large one after this returns. ``names`` are those of datasets by their ids, for the
+        arrows."""
         self._tasks, self._names = tasks, names
         shape = shape_of(tasks.values())
         if shape != self._shape:
@@ -109,7 +110,7 @@ class GraphView(QGraphicsView):
 
     def choose(self, task: str) -> None:
         """Select the box of a task and bring it into sight, without emitting ``chosen``; select
-        none if it has no box."""
+        none if it has no box. In a graph that is being built that is done when it is there."""
         self.scene().blockSignals(True)
         self.scene().clearSelection()
         self._meant = task
@@ -206,7 +207,8 @@ class GraphView(QGraphicsView):
         self._zoom(ZOOM_STEP if event.angleDelta().y() > 0 else 1 / ZOOM_STEP)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Zoom with plus and minus, fit with nought, walk along the edges with the arrows."""
+        """Zoom with plus and minus, fit with nought, walk to the nearest box with the arrows; leave
+        other keys to Qt."""
         match event.key():
             case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
                 self._zoom(ZOOM_STEP)
@@ -220,7 +222,8 @@ class GraphView(QGraphicsView):
                 super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Choose the box under the mouse, and leave the menu to the page."""
+        """Choose the box under the mouse, if it was the mouse and one is there, and leave the menu
+        to the page."""
         item = self.itemAt(event.pos())
         if event.reason() == QContextMenuEvent.Reason.Mouse and isinstance(item, BoxItem):
             self.scene().clearSelection()

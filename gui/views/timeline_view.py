@@ -81,7 +81,8 @@ class TimelineView(QAbstractScrollArea):
         self.viewport().update()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the story of the bar under the mouse as a tool tip."""
+        """Show the story of the bar under the mouse as a tool tip, none beside bars; leave other
+        events to Qt."""
         if isinstance(event, QHelpEvent):
             bar = self.bar_at(QPointF(event.pos()))
             if bar is None:
@@ -210,7 +211,8 @@ class TimelineView(QAbstractScrollArea):
 
 
 async def runs_of(client: Client, workflows: list[str]) -> tuple[TaskRuns, ...]:
-    """Return the runs of all these workflows, read from the agent. Raises ``ClientError``."""
+    """Return the runs of all these workflows, of ``TASKS_MAX`` tasks each at the most, read from
+    the agent one after the other. Raises ``ClientError``."""
     found: list[TaskRuns] = []
     for each in workflows:
         found += (await client.call(RUNS, Runs(each, limit=TASKS_MAX))).tasks
@@ -230,7 +232,8 @@ class WorkflowTimeline(QWidget):
         self._timer = timer(self, READ_PAUSE_MS, lambda: None, once=True)
 
     def choose(self, workflow: str) -> None:
-        """Show this workflow from now on, or all of them if it is empty, and read its runs."""
+        """Show this workflow from now on, or the recent ones if it is empty, and have the runs read
+        if somebody looks; does nothing if it is the one shown."""
         if workflow != self._workflow:
             self._workflow, self._tasks = workflow, ()
             self._timer.stop()
@@ -238,7 +241,8 @@ class WorkflowTimeline(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Read the runs again, if somebody looks and they were not read just now."""
+        """Have the runs read again, if somebody looks and they were not read just now, and show
+        them when they are here; a failure is said in their place."""
         if self.isVisible() and not self._asking and not self._timer.isActive():
             self._asking = True
             self._timer.start()

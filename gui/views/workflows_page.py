@@ -148,7 +148,7 @@ class WorkflowsPage(QWidget):
         column(*parts, on=self, spacing=0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the details beside the list in a wide window, below it else."""
+        """Put the chosen workflow beside the list in a wide window, below it in any other."""
         super().resizeEvent(event)
         wide = event.size().width() >= WIDE_PX
         wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
@@ -310,8 +310,8 @@ class WorkflowsPage(QWidget):
             self._begin_cancel([(each.workflow, ()) for each in chosen], chosen[0].name)
 
     def cancel(self, workflow: str, tasks: tuple[str, ...]) -> None:
-        """Cancel these tasks (empty: the whole workflow) in ten seconds, unless the person takes it
-        back; does nothing if all of them have ended."""
+        """Cancel those of these tasks that have not ended (empty: the whole workflow) in ten
+        seconds, unless the person takes it back; does nothing if all of them have ended."""
         view = self._context.screen.workflows.get(workflow)
         own = self._context.screen.tasks.get(workflow, {})
         still = tuple(each for each in tasks if each in own and own[each].state not in ENDED)

@@ -25,8 +25,8 @@ MODULES = {
 
 
 def module_of(arguments: list[str]) -> str:
-    """Return the module of the program that the first word names; end the process with a sentence
-    where it names none."""
+    """Return the name of the module whose program the first word names; end the process with a
+    sentence where it names none."""
     program = next(iter(arguments), "")
     if program not in MODULES:
         sys.exit(f"{program!r} is no program: the first word is one of {', '.join(MODULES)}")

@@ -43,7 +43,8 @@ class Cloud:
     def add(
         self, x: float, y: float, z: float, time_s: float, intensity: int, kind: int = UNCLASSIFIED
     ) -> None:
-        """Add a point, of no class yet if none is given."""
+        """Add a point: its place in metres, its time and brightness, and its class, none yet if it
+        is not given."""
         self.x.append(x)
         self.y.append(y)
         self.z.append(z)
