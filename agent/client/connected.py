@@ -108,7 +108,8 @@ class Client:
         return True
 
     async def close(self) -> None:
-        """End the connection, if there is one; the next call would open another."""
+        """End the connection for requests, if there is one, and wait until it is closed. ``events``
+        have one of their own, and the next call would open another."""
         link, self._link = self._link, None
         if link is not None:
             await link.close()

@@ -116,8 +116,8 @@ class Opening(Struct, frozen=True):
 )
 def telnet(options: Options) -> int:
     """Print how to talk to the agent by hand, by what it left on disk; whether it still runs is not
-    looked at. The line is a secret of this account. Return the exit code, a special one where no
-    agent runs."""
+    looked at. The line is a secret of this account. Return the exit code, ``NO_AGENT`` where it
+    left nothing that can be read."""
     try:
         control = read_control_file()
     except ClientError as error:

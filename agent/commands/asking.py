@@ -39,7 +39,7 @@ class _Failure(Struct, frozen=True):
 def with_client(use: Callable[[Options, BlockingClient], int]) -> Use:
     """Make the function below it one that connects a client, to the member that ``--node`` names if
     any, for as long as it takes. A ``ClientError`` is told in one sentence and becomes the exit
-    code, a special one where no agent runs; other exceptions come through."""
+    code, ``NO_AGENT`` where none runs; other exceptions come through."""
 
     def connected(options: Options) -> int:
         try:

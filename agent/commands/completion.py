@@ -212,7 +212,7 @@ class _Completion(CommandLine):
     kind=_Completion,
 )
 def run(options: Options) -> int:
-    """Print the completion script of a shell."""
+    """Print the completion script of the shell that is named, and return the exit code."""
     sys.stdout.write(SCRIPTS[options.shell])
     return exits.DONE
 

@@ -57,8 +57,8 @@ def console() -> Console:
 
 
 def bar(permille: int, cells: int = BAR_CELLS) -> Text:
-    """Return a bar of so many cells that shows how far something is; below 0 it is empty, above
-    1,000 full."""
+    """Return a bar of so many cells that shows how many thousandths of something are done; below 0
+    it is empty, above 1,000 full."""
     full = max(0, min(cells, round(cells * permille / 1_000)))
     return Text("━" * full, "green") + Text("━" * (cells - full), "dim")
 

@@ -40,8 +40,9 @@ STATES = {
     argument("--weeks", action="store_true", help="sums of each week"),
 )
 def run(options: Options) -> int:
-    """Show tasks that have ended, the latest first and only those that the options mean, or what
-    this machine gave in each of the last weeks; return the exit code."""
+    """Show tasks that have ended, the latest first and not more than a limit, only of the workflow,
+    program, machine and state that the options name; or with ``--weeks`` what this machine gave in
+    each of the last weeks. Return the exit code."""
     if options.weeks:
         return ask(options, STATISTICS, Statistics(WEEKS), _show_weeks)
     asked = History(

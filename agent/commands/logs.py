@@ -39,7 +39,7 @@ LINES = 50
 )
 @with_loop
 async def logs(options: Options, client: Client) -> int:
-    """Print what a task has printed in its latest run, or in the one that is named; with
+    """Print all that a task has printed so far in its latest run, or in the one that is named; with
     ``--follow`` go on until that run is over. Return the exit code."""
     wait_s = FOLLOW_S if options.follow else 0.0
     asked = TaskLog(options.task, options.run, 0, PIECE_BYTES, wait_s)

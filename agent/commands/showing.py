@@ -72,9 +72,9 @@ def show_verbatim(lines: Iterable[str]) -> None:
 
 
 def show_table(header: Row, rows: Sequence[Row]) -> None:
-    """Show rows in columns under their names, in a narrow window line by line; words of states have
-    colours. Where nobody watches, each row is a line, however long. What draws is imported here,
-    for an agent says lines only and should not carry it."""
+    """Print rows in columns under their names, in a narrow window line by line; words of states
+    have colours. Where nobody watches, each row is a line, however long. What draws is imported
+    here, for an agent says lines only and should not carry it."""
     from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
@@ -134,9 +134,9 @@ def counted(count: int, thing: str) -> str:
 
 
 def ago(then_ms: int, now_s: float | None = None) -> str:
-    """Return how long ago a moment was, in its largest unit, or "just now" below a second and for
-    one that is to come; empty for a moment that is not known (0). ``now_s`` is the time now unless
-    given."""
+    """Return how long ago a moment was, as ``duration`` tells it, or "just now" below a second and
+    for one that is to come; empty for a moment that is not known (0). ``now_s`` is the time now
+    unless given."""
     if not then_ms:
         return ""
     passed_s = (time.time() if now_s is None else now_s) - then_ms / 1000
@@ -159,8 +159,8 @@ def helping(view: NodeView | VolunteeringView, *, helps: bool) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in the largest unit that fits at least twice, so that it is not too
-    coarse."""
+    """Return a duration, rounded down, in the largest unit that fits at least twice, so that it is
+    not too coarse; below that "a second" or "less than a second"."""
     for unit, length_s in UNITS_S:
         count = int(seconds // length_s)
         if count >= 2:
@@ -181,7 +181,7 @@ def clock(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Return a number of bytes as people read it, such as "1.5 GB"."""
+    """Return a number of bytes as people read it, such as "1.5 GB", in units of 1,000 up to TB."""
     amount, units = float(count), ["B", "kB", "MB", "GB", "TB"]
     while amount >= 1_000 and len(units) > 1:
         amount /= 1_000

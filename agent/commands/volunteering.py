@@ -193,8 +193,8 @@ def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
     argument("--finish", action="store_true", help="let what runs now end first"),
 )
 def pause(options: Options) -> int:
-    """Pause this machine for the time that is given, or until somebody resumes, with ``--finish``
-    after what runs now; show what holds then, and return the exit code."""
+    """Pause this machine for the time that is given, or until somebody resumes; with ``--finish``
+    what runs now may end first. Show what holds then, and return the exit code."""
     tomorrow = options.length == 0.0
     wanted = Pause(None if tomorrow else options.length, tomorrow, options.finish)
     return ask(options, PAUSE, wanted, _show_state)
@@ -206,5 +206,6 @@ def pause(options: Options) -> int:
     "wingbeat resume",
 )
 def resume(options: Options) -> int:
-    """End a pause."""
+    """End a pause, if there is one, and show whether this machine helps now; return the exit
+    code."""
     return ask(options, RESUME, Resume(), _show_state)

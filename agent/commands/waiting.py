@@ -139,8 +139,9 @@ class Followed:
         return self.now.state in OVER
 
     async def look(self, bundle: list[Event] | None) -> None:
-        """Read the workflow anew after any event (None: some were lost), and after a read that
-        failed. That no agent answers is only noted; other ``ClientError`` come through."""
+        """Read the workflow anew into ``now`` after any event (None: some were lost), and after a
+        read that failed. That no agent answers is only noted; other ``ClientError`` come
+        through."""
         if bundle == [] and not self._stale:
             return
         try:

@@ -44,8 +44,9 @@ REDRAWN_PER_S = 4
 )
 @with_loop
 async def run(options: Options, client: Client) -> int:
-    """Show what goes on, redrawn on a terminal, else line by line, until Ctrl-C or until the one
-    workflow has ended; return the exit code, which then tells how it ended."""
+    """Show what goes on, redrawn on a terminal, else line by line, with ``--json`` each event,
+    until Ctrl-C or until the one workflow has ended; return the exit code, which then tells how it
+    ended."""
     first = await client.call(STATUS, Status(limit=WORKFLOWS_MAX))
     name = ""
     if options.workflow:

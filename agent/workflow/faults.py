@@ -72,7 +72,7 @@ class Faults:
 
     def take(self, fault: Fault) -> None:
         """Add a fault, perhaps of another file. One with the same sentence changes nothing; beyond
-        ``FAULTS_MAX`` they are only counted, each time anew."""
+        ``FAULTS_MAX`` faults are only counted, each time anew."""
         sentence = fault.sentence()
         if sentence in self._found:
             return

@@ -88,8 +88,7 @@ def must_be(
 
 
 def too_many(what: What, most: int, count: int, place: Place, faults: Faults) -> None:
-    """Add the fault that ``what`` has ``count`` entries and may have at most ``most``; the caller
-    has counted them."""
+    """Add the fault that ``what`` has ``count`` entries, where at most ``most`` may be."""
     faults.at(place).said(
         "{name} has at most {most} entries, and this has {given}", name=what, most=most, given=count
     )
@@ -246,6 +245,8 @@ class Amount(Single):
         return amount if amount is not None and 0 < amount <= self.most else None
 
     def why_not(self, text: str) -> tuple[Value, Phrase | None]:
+        """Return what is wanted instead: the bounds where the text is an amount, else how one is
+        written, with the unit that was probably meant."""
         if self._amount(text) is not None:
             base = "MB" if "mb" in self.units else "s"
             return said("more than 0 and at most {most}", most=f"{self.most:,.0f} {base}"), None
@@ -263,6 +264,8 @@ class Amount(Single):
         return None if found is None or factor is None else float(found[1]) * factor
 
     def plain_schema(self) -> Schema:
+        """Return the JSON Schema of a number with a unit, or without one where ``bare`` allows it;
+        the bounds hold only for the latter."""
         units = "|".join("".join(f"[{a}{a.upper()}]" for a in unit) for unit in self.units)
         text = {"type": "string", "pattern": rf"^([0-9]+(\.[0-9]*)?|\.[0-9]+) ?({units})$"}
         number = {"type": "number", "exclusiveMinimum": 0, "maximum": self.most}
@@ -351,7 +354,7 @@ class Either:
 
     def read(self, node: Node, what: What, faults: Faults) -> Any | None:
         """Return what the kind for this shape (single value, mapping or list) reads; None, and a
-        fault, where none is given for it."""
+        fault, where there is no kind for it or that one finds it wrong."""
         shapes = {Scalar: self.single, Mapping: self.mapping, Sequence: self.sequence}
         kind = shapes[type(node)]
         if kind is None:

@@ -38,7 +38,8 @@ class LocalFiles:
 
     def datasets(self, word: Word) -> tuple[Dataset, ...]:
         """Return the datasets that a word under ``data`` stands for: an identifier after ``id:``,
-        else files, which are sent with the submission. Empty, and a fault, where there are none."""
+        which is not looked up, else the files and folders of this name or pattern, which are sent
+        with the submission. Empty, and a fault, where there are none."""
         if word.startswith(_EXTERNAL):
             identifier = str(word).removeprefix(_EXTERNAL).strip()
             if not identifier:
@@ -49,7 +50,7 @@ class LocalFiles:
 
     def dataset(self, path: Path) -> Dataset:
         """Return the placeholder of a file or folder, the same one each time; it is sent with the
-        submission from now on."""
+        submission from now on. Whether it is there is not looked at."""
         placeholder = self._placeholders.get(path)
         if placeholder is None:
             placeholder = f"{PENDING}{len(self.files) + 1}"

@@ -31,7 +31,7 @@ XML_ROOT, XML_ITEM = "parameters", "item"
 def parameters_text(node: Node, form: str, faults: Faults) -> str:
     """Return these values as the text that a program gets: a single value as it is, others in the
     form ``xml`` or ``arguments``, for any other word as JSON. What cannot be written so becomes a
-    fault, and the text lacks it or is not to be trusted."""
+    fault, and the text is not to be used then."""
     if isinstance(node, Scalar):
         return "" if node.empty else node.text
     if form == "xml":

@@ -58,7 +58,7 @@ class Client(Protocol):
 async def add(
     client: Client, path: Path, *, far: bool = False, sent: Sent = lambda _: None
 ) -> Dataset:
-    """Have a file or folder taken into the flock's store, and return its dataset. The agent reads
+    """Wait until a file or folder is in the flock's store, and return its dataset. The agent reads
     it by its path; with ``far`` it is sent in pieces, and only then ``sent`` hears the bytes of
     each. Raises ``ClientError``; with ``far`` ``OSError`` too, also for devices and links out of
     the folder."""

@@ -333,8 +333,8 @@ class _Fans:
         return self._fans[name]
 
     def declared(self, node: Mapping) -> frozenset[str]:
-        """Return the variables that a wrong fan-out would have had, so that they are not told as
-        unknown."""
+        """Return the variables that the wrong fan-out of this task would have had, or, where it
+        does not name any, all that the task refers to, so that they are not told as unknown."""
         source = node.get(_FOR_EACH)
         if isinstance(source, Mapping):
             return frozenset(entry.key.text for entry in source.entries)

@@ -130,8 +130,8 @@ def _plain(value: object) -> str | tuple[str, ...]:
 
 
 def guessed_type(default: str) -> str:
-    """Return the type of variable that a default suggests where none is named: flag, whole, number
-    or text."""
+    """Return the type of variable that a value suggests where none is named: flag, whole, number,
+    or text for any other."""
     if _FLAG.fullmatch(default):
         return "flag"
     if _WHOLE.fullmatch(default):

@@ -114,8 +114,8 @@ class _Maker:
         self._tasks: list[Task] = []
 
     def workflow(self, name: str) -> Workflow | None:
-        """Make the tasks and return the whole workflow, once only; None where there are faults,
-        more tasks than allowed, which becomes one, or no final node."""
+        """Make the tasks and return the whole workflow, once only; None where there is no final
+        node or anything is wrong, also more tasks than allowed."""
         self._names()
         for node in self._graph.nodes.values():
             if node.value is not None:

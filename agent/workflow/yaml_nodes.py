@@ -164,8 +164,8 @@ def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> b
 
 def read_yaml(data: bytes, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> Node | None:
     """Return the one document in these bytes as a tree; None, and at least one fault, where they
-    are too many, no text, no YAML, empty, several documents, or nested too deep. A tree may come
-    with faults too, such as of a key that is given twice."""
+    are more than ``bytes_max``, no text, no YAML, empty, several documents, or nested too deep. A
+    tree may come with faults too, such as of a key that is given twice."""
     if len(data) > bytes_max:
         faults.at(WHOLE_FILE).said(
             "is larger than {kB} kB, so it is not read", kB=bytes_max // 1024

@@ -165,7 +165,8 @@ def _moved(moved: Moved) -> Iterator[str]:
 
 
 def ending(ended: Ended) -> Iterator[str]:
-    """Yield the lines of the results: each plant, the tasks by machine, and the verdict."""
+    """Yield the lines of the results: an empty one, one for each plant, the tasks by machine, and
+    the verdict."""
     yield ""
     yield from (plant_line(each) for each in ended.plants)
     yield "tasks by machine: " + ", ".join(
@@ -175,7 +176,8 @@ def ending(ended: Ended) -> Iterator[str]:
 
 
 def verdict(ended: Ended) -> str:
-    """Return a sentence that says whether everything is right and where the results are."""
+    """Return a sentence that says whether everything is right, after how long, and where the
+    results are kept, if they are."""
     where = (
         f"results and logs are in {ended.kept}"
         if ended.kept
@@ -186,7 +188,8 @@ def verdict(ended: Ended) -> str:
 
 
 def plant_line(found: Found) -> str:
-    """Return a line about one plant: as it was planted, and as it was found."""
+    """Return a line about one plant: where it was planted, how near to a wire, and whether and how
+    near it was found."""
     seen = "not found" if found.found_m is None else f"found {found.found_m:.2f} m from it"
     place = f"east {found.east_m:.1f}, north {found.north_m:.1f}"
     return f"  {found.section} at {place}: set {found.planted_m:.2f} m from a wire, {seen}"

@@ -55,13 +55,14 @@ class Machine:
 
     @property
     def client(self) -> Client:
-        """The connection to the agent, which has to be up."""
+        """The connection to the agent; ``AssertionError`` before ``up`` has made it and after
+        ``end``."""
         assert self._client is not None
         return self._client
 
     @property
     def process(self) -> int:
-        """The agent's process id; it has to be started."""
+        """The agent's process id, also when it has ended; ``AssertionError`` before ``start``."""
         assert self._process is not None
         return self._process.pid
 
@@ -106,8 +107,8 @@ class Machine:
             self._close_input()
 
     async def end(self) -> None:
-        """End the agent in good order, however far it has come, and kill it if that takes too long;
-        wait until it is gone. Nothing is to be done for one that does not run."""
+        """End the agent in good order, however far it has come, kill it if that takes too long, and
+        wait until it is gone. Of one that does not run only the connection is closed."""
         if self._process is None or self._process.poll() is not None:
             await self._let_go()
             return

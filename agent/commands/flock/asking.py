@@ -153,7 +153,8 @@ def _state(view: AskView) -> str:
     "wingbeat flock requests",
 )
 def requests(options: Options) -> int:
-    """Show which machines ask to be let in."""
+    """Show which machines ask to be let in, or that none does, and how to answer them; return the
+    exit code."""
     return ask(options, REQUESTS, Requests(), _show_requests)
 
 

@@ -93,8 +93,9 @@ def join(options: Options) -> int:
 
 
 def invitation_in(text: str) -> str:
-    """Return the text of the invitation file, cut if it is far too long, if one is named or has the
-    ending of one, else the text itself; raise ``OSError`` when the file cannot be read."""
+    """Return what is in the invitation file, cut if it is far too long, where the text has the
+    ending of one or names a file; else the text itself. Raise ``OSError`` when that file cannot be
+    read."""
     try:
         names_file = text.endswith(INVITATION_SUFFIX) or Path(text).is_file()
     except (OSError, ValueError):  # texts of people are no names of files

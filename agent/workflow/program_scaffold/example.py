@@ -12,9 +12,9 @@ SAVE_EVERY = 100
 
 
 def main() -> None:
-    """Count the bytes of all files, write the report and end the program; what an earlier attempt
-    has counted is not counted again. It ends as failed if a path is not there, or early if it is
-    cancelled."""
+    """Count the bytes of all files, write the report and end the program; the counts are handed
+    over now and then, and a later attempt goes on from them. It ends as failed if a path is not
+    there, or early if it is cancelled."""
     saved = task.saved()
     counts: dict[str, int] = json.loads(saved.read_text()) if saved else {}
     files = [path for given in task.raw() + task.inputs() for path in files_of(Path(given))]
