@@ -27,7 +27,8 @@ _NOTIFICATIONS: dict[str, type[Struct]] = {"event": session.Event, "closing": se
 
 
 def document() -> dict[str, Any]:
-    """Return the whole contract as an OpenRPC document."""
+    """Return the whole contract, its methods, messages, errors and notifications, as an OpenRPC
+    document made of what JSON knows."""
     kinds = [kind for each in methods.METHODS.values() for kind in (each.params, each.result)]
     kinds += [rpc.Request, rpc.Answer, rpc.Failure, rpc.Notification, *_NOTIFICATIONS.values()]
     schemas, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)

@@ -24,8 +24,8 @@ def as_raw(phrase: Phrase) -> Raw:
 
 
 def phrase_of(carried: Raw | UnsetType) -> Phrase | None:
-    """Return the phrase that an answer carries; None where there is none, and for one that another
-    version said in a way that is not ours: its text stands beside it."""
+    """Return the phrase that an answer carries; None where it carries none, and for one that cannot
+    be read, as of another version: the text beside it has to do."""
     if carried is UNSET:
         return None
     try:
@@ -35,7 +35,9 @@ def phrase_of(carried: Raw | UnsetType) -> Phrase | None:
 
 
 def worded(phrase: Phrase, translated: Translate = str) -> str:
-    """Return the sentence in the language of a catalogue; without one, in English."""
+    """Return the sentence in the language of a catalogue, without one in English, its hint behind
+    it. A value that is missing is left empty; a template that cannot be read, from another agent,
+    is returned as it is."""
     template = translated(phrase.template)
     try:
         parts = [*Formatter().parse(template)]
@@ -49,7 +51,8 @@ def worded(phrase: Phrase, translated: Translate = str) -> str:
 
 
 def either(words: Sequence[str], translated: Translate = str) -> str:
-    """Return ``a, b or c``."""
+    """Return the words as ``a, b or c``, the "or" in the language of a catalogue; a single one as
+    it is, and an empty text for none."""
     *first, last = words or ("",)
     both = said("{first} or {last}", first=", ".join(first), last=last)
     return worded(both, translated) if first else last

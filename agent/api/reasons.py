@@ -303,7 +303,8 @@ _encoder = msgspec.json.Encoder()
 
 
 def as_why(reason: Reason | None) -> Raw:
-    """Return what an answer carries of a reason; nothing of one without a type."""
+    """Return what an answer carries of a reason: its JSON, ``null`` for None and for one that only
+    is a text."""
     if reason is None or isinstance(reason, Opaque):
         return NO_WHY
     return Raw(_encoder.encode(reason))
@@ -316,8 +317,8 @@ def text_of(reason: Reason) -> str:
 
 
 def reason_of(why: Raw, text: str) -> Reason:
-    """Return the reason that an answer carries; where it carries none that is known here, one that
-    only says ``text``."""
+    """Return the reason that an answer carries; where it carries none that can be read here, one
+    that only says ``text``."""
     try:
         return _decoder.decode(why)
     except UNREADABLE:

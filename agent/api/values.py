@@ -124,7 +124,9 @@ UNDER_WAY = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 
 
 def workflow_state(counts: Mapping[TaskState, int]) -> WorkflowState:
-    """Return the state of a workflow of which so many tasks are in each state."""
+    """Return the state of a workflow by how many of its tasks are in each state: running when a
+    machine has one in hand, else waiting until all have ended; then failed if one was aborted, else
+    cancelled if one was, else finished, also without tasks."""
     seen = {state for state, count in counts.items() if count}
     if not seen.isdisjoint(UNDER_WAY):
         return "running"

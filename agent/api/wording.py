@@ -68,8 +68,9 @@ def parameters_fault(
     fields: Iterable[str] = (),
     choices: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> str:
-    """Return a decoder's message as one sentence for a person; ``fields`` are the ones that a
-    typing error means, ``choices`` tells which words may stand at a place, where not any may."""
+    """Return a decoder's message as one sentence for a person, which begins with the method; one of
+    an unknown form goes in as it is. ``fields`` are those that a wrong name may mean, ``choices``
+    tells which words may stand at a place, where not any may."""
     found = _PLACE.match(message)
     said, place = (found["said"], found["place"] or "") if found else (message, "")
     where = place.lstrip(".")
@@ -80,7 +81,8 @@ def parameters_fault(
 
 
 def near(word: str, known: Iterable[str], most: int = NEAR_NAMES_MAX) -> Phrase | None:
-    """Return ``did you mean this?`` with the nearest names; None when nothing is near."""
+    """Return the question ``did you mean …?`` with the names nearest to a word, at most ``most``
+    unless they are published programs of just that name; None when none is near."""
     names = sorted(set(known))
     if len(names) > NEAR_AMONG_MAX:
         names = [name for name in names if abs(len(name) - len(word)) <= 1][:NEAR_AMONG_MAX]
@@ -142,8 +144,8 @@ def _bounded(found: re.Match[str]) -> str:
 
 
 def read_as(kind: Any, wanted: str) -> Callable[[object], Any]:
-    """Return what reads a value of this type that a person wrote, and raises ``ValueError`` for
-    another one, with the end of a sentence that says what is wanted."""
+    """Return a function that converts what a person wrote into this type, and raises ``ValueError``
+    for what does not fit, with the value and ``wanted`` as the end of a sentence."""
 
     def read(value: object) -> object:
         try:
@@ -164,8 +166,8 @@ def moment(time_s: float) -> str:
 
 
 def choices_at(kind: type[Struct], place: str) -> tuple[str, ...]:
-    """Return the words that may stand at a place like ``.rules.hours[0].day``; empty where any
-    may."""
+    """Return the words that may stand at a place like ``.rules.hours[0].day`` of this message;
+    empty where any may, and where there is no such place."""
     found: list[Any] = [kind]
     for step in _STEP.finditer(place):
         below = [_below(each, step["field"]) for each in found]

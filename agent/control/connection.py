@@ -66,8 +66,8 @@ class Connection:
         writer.transport.set_write_buffer_limits(high=limits.output_bytes_high)
 
     async def run(self) -> None:
-        """Serve the client until either side ends the connection, then close it and forget its
-        uploads."""
+        """Serve the client until either side ends the connection; then end what still works for it,
+        delete its unfinished uploads, tell it the last word and close."""
         loop, limit_s = asyncio.get_running_loop(), self._limits.greeting_s_max
         late = loop.call_later(limit_s, self._not_greeted, limit_s)
         self._begin(self._hear_all())
@@ -91,7 +91,8 @@ class Connection:
         return self._ended.done()
 
     def end(self, reason: str = "") -> None:
-        """End it, with a last word if there is a reason to tell."""
+        """Have ``run`` end the connection, with ``reason``, if it is not empty, told as a last
+        word; returns at once. Only the first call counts."""
         if not self._ended.done():
             self._ended.set_result(reason)
 

@@ -62,7 +62,8 @@ class FitTable:
         self._known: dict[object, Fits] = {}
 
     def of(self, spec: TaskSpec) -> Fits:
-        """Return the machines that fit a task, and those that do not with the reason."""
+        """Return the machines that fit a task by its program and requirements, and those that do
+        not with the reason; whether they help or are busy plays no part."""
         kind = (spec.program, spec.requirements, spec.published)
         found = self._known.get(kind)
         if found is None:
@@ -93,7 +94,8 @@ def plan_tasks(
     far: bool = False,
 ) -> tuple[list[TaskPlan], float]:
     """Return each task's plan in the order of the author, and the end of the last one in seconds
-    from now. Nothing is changed."""
+    from now; a task that no machine fits takes no time in it. Nothing is changed. ``far``: another
+    member asks."""
     machines = seen(views.now)
     fits = FitTable(machines, far=far)
     helping = [each for each in machines if each.volunteering] or machines
@@ -175,7 +177,8 @@ def _unstarted(specs: tuple[TaskSpec, ...]) -> Iterator[TaskView]:
 
 
 def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
-    """Tell whether somebody at that machine has to accept the program of this task first."""
+    """Tell whether somebody at that machine has to accept the program of this task first; False for
+    a program that was not published."""
     capabilities = machine.capabilities
     taken = spec.program in capabilities.programs or capabilities.takes_published
     return spec.published is not None and not taken
@@ -184,9 +187,9 @@ def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
 def acceptances(
     specs: Iterable[TaskSpec], machines: Sequence[Machine], *, far: bool = False
 ) -> list[AcceptanceNeeded]:
-    """Return which machines have yet to accept which published programs, those of the same
-    machines together. The first machine is this one: it takes what it is about to publish itself,
-    unless another member asks (``far``)."""
+    """Return which machines have yet to accept which published programs of these tasks, those of
+    the same machines together; empty when none has to. The first machine is this one: it takes what
+    it is about to publish itself, unless another member asks (``far``)."""
     programs = {spec.program: spec for spec in specs if spec.published is not None}
     waiting: dict[tuple[str, ...], list[str]] = {}
     for program, spec in programs.items():

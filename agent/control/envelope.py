@@ -49,8 +49,9 @@ class Lines:
         self._held += data
 
     def take(self) -> Iterator[bytes | TooLong]:
-        """Yield the complete lines, without their ends; one that is too long is told once, at once,
-        and skipped."""
+        """Yield the complete lines that were fed, without their ends and spaces around them; for
+        one that is longer than the limit ``TooLong``, once, as soon as that is seen. What is left
+        is kept for more."""
         while True:
             end = self._held.find(b"\n", self._searched)
             if end < 0:
@@ -82,8 +83,8 @@ class Malformed:
 
 
 def read_request(line: bytes) -> Request | Malformed:
-    """Return the request in a line that starts with a brace, or what is wrong with it; nothing is
-    raised."""
+    """Return the request in a line, its method known and its parameters an object that is not read
+    yet; else ``Malformed`` with what is wrong. Nothing is raised."""
     try:
         line.decode("utf-8")
         fields = _object.decode(line)

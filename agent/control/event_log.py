@@ -53,7 +53,7 @@ class EventLog:
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """Count a client among those that are told, for as long as the block lasts."""
+        """Count a client among those that are told, as ``followed`` says, while the block runs."""
         self._followers += 1
         try:
             yield
@@ -61,8 +61,8 @@ class EventLog:
             self._followers -= 1
 
     def record(self, happening: Happening) -> None:
-        """Number what happened, keep it, and wake whoever waits for it; the oldest events are
-        forgotten beyond the limits."""
+        """Number what happened, keep it with the time, and wake whoever waits for it; the oldest
+        events are forgotten beyond the limits. Nothing is written to disk."""
         self._last += 1
         at_ms = int(self._wall() * 1000)
         # Beside the lines, and one value for all of a moment: there may be 100,000 of them.
@@ -82,7 +82,8 @@ class EventLog:
             self._bytes -= _bytes_of(lines.popleft())
 
     def check(self, position: Position) -> None:
-        """Raise ``RefusedError`` for a place from which the events cannot be told without a gap."""
+        """Do nothing for a place from which all later events are still here; raise ``RefusedError``
+        for one that is ahead, too far behind, or of another start of the agent."""
         if position.log != self._name:
             raise RefusedError(
                 ErrorCode.EVENTS_LOST,
@@ -108,8 +109,8 @@ class EventLog:
             )
 
     def lines_after(self, sequence: int) -> list[bytes]:
-        """Return the lines of the next events, some at a time. Raises ``RefusedError`` when those
-        right after were forgotten."""
+        """Return the lines of the next events after this number, a limited count at a time, empty
+        when there are none yet. Raises ``RefusedError`` when those right after were forgotten."""
         self.check(Position(self._name, sequence))
         first = self._first
         start = sequence - first + 1
@@ -126,7 +127,8 @@ class EventLog:
         return told
 
     async def wait_after(self, sequence: int) -> None:
-        """Wait until there is an event after this one."""
+        """Wait until there is an event after the one of this number; returns at once when there
+        is."""
         while self._last <= sequence:
             self._news.clear()
             await self._news.wait()

@@ -25,8 +25,8 @@ def with_attached(names: Sequence[str]) -> More:
 
 
 def attach_names(spec: TaskSpec) -> tuple[str, ...]:
-    """Return the names of what a person may attach; empty where nobody said, and where it cannot be
-    read."""
+    """Return the names of what a person may attach to a gate, at most ``ATTACHED_MAX``; empty where
+    its author said none, and where it cannot be read."""
     told = spec.more.get(ATTACH)
     if told is None:
         return ()
@@ -37,8 +37,8 @@ def attach_names(spec: TaskSpec) -> tuple[str, ...]:
 
 
 def attachment_fault(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> Phrase | None:
-    """Return why a gate cannot be done with so many datasets, of which ``tasks`` need some; None
-    where it can."""
+    """Return why a gate cannot be done with so many datasets, as they are more than it names or one
+    of ``tasks`` needs an output behind the last of them; None where it can."""
     names = attach_names(gate)
     if names and count > len(names):
         only = said("one thing") if len(names) == 1 else said("{count} things", count=len(names))

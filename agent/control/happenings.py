@@ -38,8 +38,8 @@ WAITING_ROWS_MAX = 16
 
 
 def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
-    """Yield the event that says to clients what the notice says, and one more where a gate waits
-    for a person from now on."""
+    """Yield the event that says to clients what the notice says, without rows, and one more where a
+    task that moved is a gate that waits for a person from now on."""
     match notice:
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(now, task)
@@ -86,7 +86,8 @@ def _host(now: Snapshot, task: TaskId) -> str:
 
 
 def with_rows(happening: session.Happening, node: NodePort, views: Views) -> session.Happening:
-    """Return the event with the rows that it changes; as it is where it changes none."""
+    """Return the event with the rows of tasks, machines or volunteering that it changes, as they
+    are now; as it is where it changes none."""
     match happening:
         case session.TaskMoved(task=task, after=after):
             rows, more = _of_task(task, after, views)

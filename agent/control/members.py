@@ -55,8 +55,9 @@ class Members:
     _closing: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def ask(self, node: NodeId, method: Method[P, R], params: P) -> R:
-        """Ask another member one question, over a connection that is kept for a while. Raises
-        ``RefusedError`` with what the other node says, or why it did not answer."""
+        """Ask another member one question, wait for its answer and return it, over a connection
+        that is kept for a while; asked again once if that breaks. Raises ``RefusedError`` with what
+        the other node says, or why it does not answer."""
         name = self.node.now().name_of(node)
         for attempt in (1, 2):
             kept = await self._linked(node)
@@ -79,7 +80,7 @@ class Members:
         raise AssertionError("two attempts end in an answer or a refusal")
 
     async def close(self) -> None:
-        """End all connections to other members, and wait until they have ended."""
+        """Close all connections to other members, and wait until they are closed."""
         for node, kept in list(self._kept.items()):
             self._drop(node, kept)
         await asyncio.gather(*self._closing)
@@ -152,8 +153,9 @@ class Relay:
         self._reader, self._writer = reader, writer
 
     async def greet(self, hello: Hello) -> Welcome:
-        """Say hello to the other member, and return its answer. Raises ``RefusedError`` with what
-        is said against it; the relay is closed then."""
+        """Say hello to the other member, wait some seconds for its answer and return it. Raises
+        ``RefusedError`` with what it says against it, or when it is silent or not understood; the
+        relay is closed then."""
         try:
             return await self._greeted(hello)
         except BaseException:
@@ -179,12 +181,14 @@ class Relay:
             raise RefusedError(ErrorCode.REFUSED, f"{self.name} {_silence(error)}") from error
 
     async def say(self, line: bytes) -> None:
-        """Pass a line of the client on, and wait until it is sent."""
+        """Send a line of the client to the other member, and wait until it has room for more;
+        raises ``OSError`` when the connection is lost."""
         self._writer.write(line + b"\n")
         await self._writer.drain()
 
     async def hear(self, tell: Callable[[bytes], Awaitable[None]]) -> None:
-        """Tell all that is said there, until it ends."""
+        """Pass on to ``tell`` all that the other member says, as it comes, until it ends the
+        connection; raises ``OSError`` when that is lost."""
         while data := await self._reader.read(READ_BYTES):
             await tell(data)
 

@@ -15,7 +15,8 @@ from agent.wording.english import HOW_TO_JOIN, sent_away
 
 
 def require_flock(call: RequestContext) -> Belonging:
-    """Return the flock of this node. Raises ``RefusedError`` without one, telling how to join."""
+    """Return the flock of this node, also one that has expelled it. Raises ``RefusedError``,
+    telling how to join, where it has none."""
     flock = call.now.flock
     if flock is None:
         raise RefusedError(ErrorCode.NO_FLOCK, HOW_TO_JOIN)
@@ -23,8 +24,8 @@ def require_flock(call: RequestContext) -> Belonging:
 
 
 def require_membership(call: RequestContext) -> Belonging:
-    """Return the flock that this node belongs to. Raises ``RefusedError`` without one, and where it
-    was sent away: such a node still knows its flock."""
+    """Return the flock that this node belongs to. Raises ``RefusedError`` where it has none, or was
+    expelled from the one that it still knows."""
     flock = require_flock(call)
     if flock.expelled:
         raise RefusedError(ErrorCode.NO_FLOCK, sent_away(flock.name))
@@ -32,8 +33,9 @@ def require_membership(call: RequestContext) -> Belonging:
 
 
 def other_member(call: RequestContext, reference: str) -> MemberView:
-    """Return the member that is meant. Raises ``RefusedError`` where none or several are, saying of
-    one that is gone when and how it went."""
+    """Return the member that is meant by id, name or the beginning of one, which may be this node.
+    Raises ``RefusedError`` without a flock and where none or several are meant, saying of one that
+    is gone when and how it went."""
     require_membership(call)
     members = call.rooms.flock.members()
     if not any(reference in (each.name, each.node) for each in members):
@@ -56,8 +58,9 @@ def other_member(call: RequestContext, reference: str) -> MemberView:
 async def decide_request(
     call: RequestContext, reference: str, code: str, *, admit: bool
 ) -> Answered:
-    """Admit or refuse the request that a person means, and return it. Raises ``RefusedError`` where
-    none or several are meant, or one is to be admitted without its code."""
+    """Admit or refuse the request that a person means, and return what was decided. Raises
+    ``RefusedError`` without a flock, where none or several are meant, or one is to be admitted
+    without its code; ``ServiceError`` where it is over or only a keeper can."""
     require_membership(call)
     wanted = find_request(call.rooms.flock.requests(), reference)
     if admit and not code:
@@ -67,8 +70,8 @@ async def decide_request(
 
 
 def find_request(requests: list[JoinRequestView], reference: str) -> JoinRequestView:
-    """Return the request with this id, code or name. Raises ``RefusedError`` where none or several
-    have it: names may repeat, even on purpose."""
+    """Return the request with this id, else this code, else this name in whatever case. Raises
+    ``RefusedError`` where none has it, or several: names may repeat, even on purpose."""
     found = (
         [each for each in requests if each.request == reference]
         or [each for each in requests if same_code(each.code, reference)]
@@ -95,8 +98,8 @@ def find_request(requests: list[JoinRequestView], reference: str) -> JoinRequest
 
 
 def check_compared(wanted: JoinRequestView, reference: str) -> None:
-    """Raise ``RefusedError`` unless the reference is the request's id or code. Nobody is let in by
-    its name alone, for that is its own word, and whoever is quicker has it."""
+    """Raise ``RefusedError`` unless the reference is the request's id or its code: nobody is let in
+    by its name alone, for that is its own word. Else do nothing."""
     if reference != wanted.request and not same_code(wanted.code, reference):
         sentence = said(
             "give the code that {reference} shows, so that it is the one you mean",
@@ -111,7 +114,7 @@ def open_requests(requests: list[JoinRequestView]) -> list[JoinRequestView]:
 
 
 def asks_to_be_let_in(facts: JoinRequestView) -> str:
-    """Return the sentence for whoever looks after the flock; name and user are the machine's own
-    word."""
+    """Return a sentence for whoever looks after the flock that this machine asks to be let in; name
+    and user are its own word."""
     user = f" (user {facts.user})" if facts.user else ""
     return f"{facts.name}{user} asks to be let in: `wingbeat flock requests` tells more"

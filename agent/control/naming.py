@@ -42,7 +42,8 @@ def task_id(workflow: WorkflowId, name: str) -> TaskId:
 
 
 def with_names(fault: Phrase, names: Mapping[TaskId, str]) -> Phrase:
-    """Return what is wrong with a submission, with the names of tasks in the places of their ids."""
+    """Return the fault with the names of tasks in place of the values that are their ids; ids
+    without a name, and the template itself, stay as they are."""
     values = {
         key: names.get(value, value) if isinstance(value, str) else value
         for key, value in fault.values.items()
@@ -51,8 +52,9 @@ def with_names(fault: Phrase, names: Mapping[TaskId, str]) -> Phrase:
 
 
 def cause_of(cause: str, after: str, name_of: Callable[[str], str]) -> Reason:
-    """Return what set a move to this state off: an event by its name, or whoever told of it; a
-    cause that is neither, such as one of a later version, as it is."""
+    """Return what set a move to the state ``after`` off: an event, or the node, by its name, that
+    told of it in a message; a cause that is neither, such as one of a later version, as its
+    text."""
     if cause == "OutputsCopied" and after != TaskState.TERMINATED.value:
         return SetOff("InputsThere")
     message, _, sender = cause.partition(" from ")
@@ -62,8 +64,9 @@ def cause_of(cause: str, after: str, name_of: Callable[[str], str]) -> Reason:
 
 
 def find_workflow(table: Table, reference: str) -> Workflow:
-    """Return the workflow with this id or name, or the only one that begins so. Raises
-    ``RefusedError`` where none or several are meant."""
+    """Return the workflow with this id, else the only one with this name, else the only one whose
+    id or name begins so. Raises ``RefusedError``, with what may be meant, where none or several
+    do."""
     if reference in table.workflows:
         return table.workflows[reference]
     known = [(each.spec.name, each.spec.workflow) for each in table.workflows.values()]
@@ -71,8 +74,9 @@ def find_workflow(table: Table, reference: str) -> Workflow:
 
 
 def find_task(table: Table, reference: str, within: Workflow | None = None) -> TaskSpec:
-    """Return the task with this id or name, or the only one that begins so, of one workflow or of
-    any; ``workflow/task`` names both. Raises ``RefusedError`` where none or several are meant."""
+    """Return the task with this id or name, or the only one that begins so, in ``within`` or else
+    in any workflow; ``workflow/task`` names both. Raises ``RefusedError`` where none or several are
+    meant, or a workflow is named."""
     if within is None and reference in table.workflows:
         _refuse_workflow(table, reference)
     if reference in table.specs and _is_in(table, reference, within):
@@ -91,8 +95,8 @@ def find_task(table: Table, reference: str, within: Workflow | None = None) -> T
 
 
 def find_member(members: Iterable[MemberView], reference: str) -> MemberView:
-    """Return the member with this id or name, or the only one that begins so. Raises
-    ``RefusedError`` where none or several are meant."""
+    """Return the member with this id or name, else the only one whose id or name begins so. Raises
+    ``RefusedError``, with what may be meant, where none or several do."""
     by_id = {member.node: member for member in members}
     known = [(member.name, member.node) for member in by_id.values()]
 
@@ -158,9 +162,9 @@ def _meant(
 
 
 def find_dataset(table: Table, reference: str) -> Dataset:
-    """Return the dataset with this identifier or beginning, or that a task made: ``workflow/task``
-    is its first output, ``workflow/task/2`` the second one. Raises ``RefusedError`` where none or
-    several are meant."""
+    """Return the dataset with this identifier, a whole hash even if it is unknown, or the only one
+    that begins so, or that a task made: ``workflow/task`` is its first output, ``workflow/task/2``
+    the second. Raises ``RefusedError`` where none or several are meant."""
     known = known_datasets(table)
     if reference in known:
         return known[reference]
@@ -173,8 +177,8 @@ def find_dataset(table: Table, reference: str) -> Dataset:
 
 
 def known_datasets(table: Table) -> dict[str, Dataset]:
-    """Return all datasets that the table names, by identifier, those of the flock's own store and
-    others."""
+    """Return by identifier all datasets that the table names: what tasks were given, their
+    published programs and what they made, those outside of the flock's own store too."""
     found: dict[str, Dataset] = {}
     for workflow in table.workflows.values():
         for spec in workflow.spec.tasks:
@@ -220,8 +224,8 @@ def _output(table: Table, task: str, number: int) -> Dataset:
 
 
 async def bring_dataset(call: RequestContext, reference: str) -> Dataset:
-    """Bring the dataset that is meant to this disk, and return it. Raises ``RefusedError`` where it
-    is unknown, not kept by the flock or cannot be had."""
+    """Find the dataset that is meant, wait until it is on this disk, and return it. Raises
+    ``RefusedError`` where it is unknown, not kept by the flock or cannot be had."""
     dataset = find_dataset(call.now.table, reference)
     if dataset.external or ":" not in dataset.dataset:
         sentence = said(

@@ -52,8 +52,8 @@ class ProgramAnswers:
     silent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def missing(self, wanted: Collection[str]) -> tuple[str, ...]:
-        """Return a sentence for each of these programs of which nothing is known, as its machines
-        do not answer."""
+        """Return a sentence for each of these programs of which nothing is known because its
+        machines did not answer; empty when there is none."""
         return tuple(
             f"what {program} makes and how long it takes is not known: {' and '.join(machines)} "
             f"{'does' if len(machines) == 1 else 'do'} not answer"
@@ -79,9 +79,9 @@ class FlockPrograms:
         self._asking = asyncio.Lock()
 
     async def answers(self, own: Collection[str]) -> ProgramAnswers:
-        """Return what other machines say of their programs, without those in ``own``. They are
-        asked only for what is not kept; who is silent for a few seconds is missing in the
-        answer."""
+        """Return what other machines say of their programs, without those in ``own``, and who did
+        not answer. They are asked only for what is not kept from a while ago, and nobody is waited
+        for longer than two seconds in all."""
         peers = self._node.now().peers
         wanted = {name for peer in peers for name in installed(peer)}.difference(own)
         try:
@@ -149,8 +149,8 @@ class FlockPrograms:
 
 
 def installed(peer: PeerView) -> list[str]:
-    """Return the programs that have a description on that machine; published ones come with the
-    work."""
+    """Return the names of the programs that have a description on that machine, published ones left
+    out."""
     return [name for name in peer.capabilities.programs if "@" not in name]
 
 
@@ -178,7 +178,8 @@ def program_views(
     now: Snapshot, room: ProgramRoom, described: Described, told: ProgramAnswers
 ) -> tuple[ProgramView, ...]:
     """Return all programs that some machine can run or unfinished work brings along, in the order
-    of names."""
+    of names: as described here, else as another machine told, else with no more than is seen of
+    them."""
     holders: dict[str, list[str]] = {}
     for machine in seen(now):
         for name in machine.capabilities.programs:
@@ -193,8 +194,8 @@ def program_views(
 
 
 def published_programs(table: Table) -> Published:
-    """Return the programs that unfinished work brings along, each with its dataset and who
-    submitted it."""
+    """Return by name the programs that unfinished work brings along, each with its dataset and who
+    submitted the first work with it."""
     found = Published()
     for task, folder, submitter in table.bringing():
         found.setdefault(task.program, (folder, submitter))
@@ -202,8 +203,9 @@ def published_programs(table: Table) -> Published:
 
 
 def find_published(table: Table, room: ProgramRoom, reference: str) -> str:
-    """Return the one published program whose name begins so; the reference itself where none does,
-    as those who decide know more. Raises ``RefusedError`` where several do."""
+    """Return the name of the published program that is called so, or the only one whose name begins
+    so; the reference itself where none does, as those who decide know more. Raises ``RefusedError``
+    where several do."""
     known = [
         *published_programs(table),
         *(each.program for each in room.waiting()),

@@ -70,8 +70,8 @@ class Verb:
     serve: Callable[[RequestContext, Any], Awaitable[Struct]]
 
     def read(self, raw: Raw) -> Any:
-        """Return the parameters as ``serve`` takes them. Raises ``RefusedError`` where they cannot
-        be read."""
+        """Return the parameters of a request, decoded, as ``serve`` takes them. Raises
+        ``RefusedError``, with a sentence of what is wrong, where they do not fit."""
         try:
             return self.decode(raw)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -86,7 +86,7 @@ class Verb:
 def serves(
     method: Method[P, R],
 ) -> Callable[[Callable[[RequestContext, P], Awaitable[R]]], Verb]:
-    """Make the function below it the verb of this method. It raises ``RefusedError`` for what it
-    refuses."""
+    """Return a decorator that makes the function below it the ``Verb`` of this method, which is no
+    function any more: its ``serve`` is."""
     decode = msgspec.json.Decoder(method.params).decode
     return partial(Verb, method.name, method.params, decode)

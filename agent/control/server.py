@@ -43,16 +43,16 @@ def new_token() -> str:
 
 
 def write_control_file(folder: Path, port: int, token: str) -> None:
-    """Write port, token and process where this account's clients look. Raises ``MembershipError``
-    when the disk refuses."""
+    """Write port, token and the id of this process into the file where this account's clients look,
+    readable by nobody else. Raises ``MembershipError`` when the disk refuses."""
     content = ControlFile(port, token, os.getpid())
     data = msgspec.json.format(msgspec.json.encode(content)) + b"\n"
     PrivateFolder(folder).write(CONTROL_FILE, data)
 
 
 def remove_control_file(folder: Path, token: str) -> None:
-    """Remove the file if it still has this token; one that cannot be read, or is another server's,
-    stays."""
+    """Remove the control file if it still has this token; one that is missing, cannot be read, or
+    is another server's, stays as it is."""
     path = folder / CONTROL_FILE
     try:
         written = msgspec.json.decode(path.read_bytes(), type=ControlFile)
@@ -95,8 +95,9 @@ class ControlServer:
         self._ending: asyncio.Task[None]
 
     async def start(self) -> None:
-        """Listen on loopback, then tell where in the control file. Raises ``OSError`` or
-        ``MembershipError`` when that fails; nothing is left then."""
+        """Begin to listen on a free port of loopback and to hear the node's notices, then write the
+        control file; returns when that is done. Raises ``OSError`` or ``MembershipError`` when that
+        fails; nothing is left then."""
         arrived = partial(self.serve_member, "")
         self._listening = await asyncio.start_server(arrived, LOOPBACK, 0)
         self._port = int(self._listening.sockets[0].getsockname()[1])
@@ -118,8 +119,9 @@ class ControlServer:
         return sum(each.greeted and not each.over for each in self._connections)
 
     async def stop(self, reason: str = "the agent is stopping") -> None:
-        """Let nobody in any more, remove the control file, and end every connection with this
-        reason. Can be called again."""
+        """Let nobody in any more, end the connections to other members, remove the control file,
+        and end every client's connection with this reason; returns when all have ended. Can be
+        called again."""
         self._stopped_for = reason
         self._listening.close()
         self._unsubscribe()
@@ -144,8 +146,10 @@ class ControlServer:
     async def serve_member(
         self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Serve a client until its connection ends: one that another member passes on, or, without
-        a name, one of this machine. Who that member is was verified before."""
+        """Serve a client until its connection ends: one that another member, verified before,
+        passes on, or, for an empty name, one of this machine. It is told why and sent away while
+        the server stops or is full; of too many that have not greeted, the first is ended for
+        it."""
         uploads = Uploads(self._folder / UPLOADS)
         context = partial(self._context, uploads=uploads, member=name)
         connection = Connection(reader, writer, context, self._limits)

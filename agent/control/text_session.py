@@ -93,7 +93,8 @@ SCHEDULE = RULES["SCHEDULE"].usage
 
 def read_line(line: bytes) -> tuple[str, list[str]]:
     """Return the first word of a line, in large letters, and those behind it. Raises ``TextError``
-    with what to say instead."""
+    with what to say instead where the first word is unknown, others are missing or too many, or the
+    line cannot be read."""
     first, *told = _words(line)
     rule = RULES.get(first.upper())
     if rule is None:
@@ -136,7 +137,8 @@ class Schedule:
 
 
 def read_schedule(told: list[str]) -> Schedule:
-    """Return what the words behind ``SCHEDULE`` want. Raises ``TextError``."""
+    """Return what the words behind ``SCHEDULE``, at least two, ask for. Raises ``TextError`` for a
+    wrong priority, an unknown or repeated option, and one that lacks its words or number."""
     program, priority, *options = told
     if program.startswith("-"):
         raise TextError(f"SCHEDULE {RULES['SCHEDULE'].wrong}: {SCHEDULE}")
@@ -190,8 +192,8 @@ class TextSession:
         self._unsubscribe = call.node.subscribe(self._noticed)
 
     async def answer(self, line: bytes) -> bool:
-        """Answer a line; return whether the conversation goes on after it. A refusal is told as an
-        error, not raised."""
+        """Do what a line asks and tell the client the answer; return False after ``QUIT``, when the
+        conversation is over, else True. A refusal is told as an ``ERROR`` line, not raised."""
         try:
             return await self._answer(line)
         except ServiceError as error:
@@ -199,8 +201,9 @@ class TextSession:
         return True
 
     async def tell_progress(self) -> None:
-        """Tell the client of tasks it has subscribed to, at each change and every few seconds; ends
-        by being cancelled."""
+        """Tell the client of tasks it has subscribed to, at each change and, while they run, every
+        few seconds, and of tasks it has cancelled when they have stopped; goes on until it is
+        cancelled."""
         while True:
             try:
                 async with asyncio.timeout(PROGRESS_EVERY_S):

@@ -41,8 +41,9 @@ class Uploads:
         self._open: dict[str, Upload] = {}
 
     def begin(self, name: str, *, folder: bool) -> str:
-        """Make room for a file or folder, and return the number under which its pieces are sent.
-        Raises ``RefusedError`` for a name that is none, or too many uploads, and ``OSError``."""
+        """Make a folder for one file or folder to come, and return the number under which its
+        pieces are sent. Raises ``RefusedError`` for a name that is none, or too many open uploads,
+        ``OSError`` when the disk refuses."""
         if len(self._open) >= OPEN_MAX:
             raise RefusedError(
                 ErrorCode.TOO_MANY,
@@ -62,8 +63,9 @@ class Uploads:
         return number
 
     def take(self, number: str, path: str, offset: int, data: bytes, *, executable: bool) -> int:
-        """Append a piece to a file; return how large the file is now. Raises ``RefusedError`` where
-        the piece does not follow, or the disk is almost full, and ``OSError``."""
+        """Append a piece to a file of an upload; return how many bytes the file has now. Raises
+        ``RefusedError`` where upload or path is wrong, the piece does not follow, or the disk is
+        almost full, ``OSError`` when it cannot be written."""
         upload = self._upload(number)
         target = _target(upload, path)
         held = upload.sizes.get(path, 0)
@@ -81,13 +83,14 @@ class Uploads:
         return upload.sizes[path]
 
     def make_folder(self, number: str, path: str) -> None:
-        """Make a folder with nothing in it in an upload. Raises ``RefusedError`` and
-        ``OSError``."""
+        """Make a folder at this path within an upload, if it is not there. Raises ``RefusedError``
+        where the upload is unknown or the path leads out of it, ``OSError`` when the disk
+        refuses."""
         _target(self._upload(number), path).mkdir(parents=True, exist_ok=True)
 
     def content(self, number: str) -> tuple[Path, str]:
-        """Return the path of what was sent, and its name. Raises ``RefusedError`` if nothing was
-        sent."""
+        """Return the path of the file or folder that was sent under this number, and its name; it
+        stays open. Raises ``RefusedError`` if the number is unknown or nothing was sent."""
         upload = self._upload(number)
         if not upload.sizes and not upload.folder:
             raise RefusedError(
@@ -96,7 +99,8 @@ class Uploads:
         return upload.place / upload.name, upload.name
 
     def forget(self, number: str) -> None:
-        """Delete an upload and what is left of its files; does nothing if it is not known."""
+        """Delete an upload and what is left of its files, nothing being said of what cannot be
+        deleted; does nothing if it is not known."""
         upload = self._open.pop(number, None)
         if upload is not None:
             shutil.rmtree(upload.place, ignore_errors=True)

@@ -73,8 +73,8 @@ class TaskProgress:
         self._told: dict[TaskId, ProgressReport] = {}
 
     def note(self, notice: Notice) -> None:
-        """Keep what a task says of its progress, and forget it when the task is not run any more;
-        other notices change nothing."""
+        """Keep how far a task says that it is, with the time, and forget it when the task has moved
+        on from running; other notices change nothing."""
         match notice:
             case TaskProgressed(task, host, permille, left_ms):
                 known = min(permille, PERMILLE_MAX)
@@ -85,7 +85,8 @@ class TaskProgress:
                 pass
 
     def of(self, task: TaskId, host: NodeId) -> ProgressReport | None:
-        """Return the last word of this machine on the task; None if it has said none."""
+        """Return the last word on the task if it was this machine's; None where it was another's,
+        or there is none."""
         told = self._told.get(task)
         return told if told is not None and told.host == host else None
 
@@ -101,7 +102,8 @@ class Views:
         self.now, self._progress = now, progress
 
     def task(self, spec: TaskSpec) -> work.TaskView:
-        """Return a task as clients see it."""
+        """Return a task of the table as clients see it, the last run shown where it has ended
+        without success. Raises ``KeyError`` for one that is not in the table."""
         table, name_of = self.now.table, self.now.name_of
         reading = table.reading(spec.task) or _NOT_READ
         run = reading.owner or reading.outcome or self._given_up(spec.task, reading)
@@ -136,8 +138,8 @@ class Views:
         )
 
     def workflow(self, workflow: Workflow) -> work.WorkflowView:
-        """Return a workflow as clients see it: how many of its tasks are in which state, and how
-        far it is."""
+        """Return a workflow as clients see it: how many of its tasks are in which state, how far it
+        is, and, while it runs, when it may end."""
         spec, table = workflow.spec, self.now.table
         counts = table.counts(spec.workflow)
         state = workflow_state(counts)
@@ -164,7 +166,8 @@ class Views:
         return self._progress.now_ms()
 
     def current(self, task: TaskId, run: Run) -> work.CurrentTask:
-        """Return a task that a machine has in hand, as clients see it."""
+        """Return a task that a machine has in hand as clients see it there; ``run`` is its run on
+        that machine."""
         table = self.now.table
         spec, reading = table.specs[task], table.reading(task) or _NOT_READ
         permille, left_ms = self.progress(spec, reading)
@@ -175,8 +178,9 @@ class Views:
         )
 
     def progress(self, spec: TaskSpec, reading: DerivedState) -> tuple[int, int]:
-        """Return how far a task is in thousandths, and the milliseconds it expects still to need:
-        by its own word, else reckoned from what its program usually takes."""
+        """Return how far a task is in thousandths, and how many milliseconds it expects still to
+        need: by its own word, else reckoned from what its program usually takes. Both are 0 where
+        it ended without success, and for a gate that is not done."""
         if reading.state is TaskState.TERMINATED:
             return 1_000, 0
         run = reading.owner
@@ -246,7 +250,8 @@ def dataset_view(dataset: Dataset) -> values.Dataset:
 
 
 def tasks_by_host(table: Table) -> dict[NodeId, list[tuple[TaskId, Run]]]:
-    """Return the tasks that each machine has in hand, with their runs."""
+    """Return by machine the tasks that it has in hand, with their runs; a machine that has none is
+    left out."""
     found: dict[NodeId, list[tuple[TaskId, Run]]] = {}
     for task, run in table.owned.items():
         found.setdefault(run.host, []).append((task, run))
@@ -287,15 +292,16 @@ def node_view(views: Views) -> work.NodeView:
 
 
 def peer_views(views: Views) -> tuple[flock.PeerView, ...]:
-    """Return the rows of the other machines by name; those without a link say why, as far as it is
-    known."""
+    """Return the rows of the other machines in the order of names: linked ones with what they have
+    in hand, those without a link with what is known of why."""
     now, hands = views.now, tasks_by_host(views.now.table)
     rows = [*(_row(peer, hands, views) for peer in now.peers), *now.away]
     return tuple(sorted(rows, key=lambda view: (view.name, view.node)))
 
 
 def peer_view(views: Views, node: NodeId) -> flock.PeerView | None:
-    """Return the row of one machine; None where it neither is linked nor belongs."""
+    """Return the row of another machine, linked or away; None where it neither is linked nor
+    belongs, and for this one."""
     now = views.now
     for peer in now.peers:
         if peer.node == node:
@@ -309,7 +315,7 @@ def reason_said(machine: Machine) -> str:
 
 
 def volunteering_said(view: VolunteeringView) -> VolunteeringView:
-    """Return the view with its reasons in English too."""
+    """Return the view with the sentences of its reasons and of its sources worded in English."""
     sources = tuple(
         replace(each, text=english(reason_of(each.why, each.text))) for each in view.sources
     )

@@ -22,8 +22,9 @@ TO_BE_NAMED = ""
 async def wish(
     call: RequestContext, event: Wish, names: Callable[[], Mapping[TaskId, str]] = dict
 ) -> Answer:
-    """Hand a wish to the node, and return its answer. Raises ``RefusedError`` where the node
-    refuses, with ``names`` in the place of ids."""
+    """Hand a wish to the node, wait for its answer and return it. Raises ``RefusedError`` where the
+    node refuses, with names of tasks for ids: those of ``names``, and of the flock;
+    ``ServiceError`` when the node does not take it."""
     answer = await call.node.ask(event)
     if answer.verdict is not Verdict.REFUSED:
         return answer
@@ -33,8 +34,8 @@ async def wish(
 
 
 async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wished:
-    """Hand in a wish for a workflow that is known, and return what came of it. Raises
-    ``RefusedError`` where the node refuses."""
+    """Hand in a wish for a workflow that is known, wait for the answer, and return whether it is
+    done or, of a cancelling, still under way. Raises ``RefusedError`` where the node refuses."""
     answer = await wish(call, event)
     text = answer.text
     if answer.verdict is Verdict.CANCELLING:

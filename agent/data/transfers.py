@@ -57,8 +57,8 @@ class _Source:
         self.open, self.verify = store.open, store.verify
 
     def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
-        """Return size, name and manifest of a dataset, fetched from the back end first where it can
-        be; raise ``OSError`` when it cannot be had."""
+        """Return size, name and manifest of a dataset, fetched from the back end first, waiting for
+        it, where it is not here; raise ``OSError`` when it cannot be had."""
         if not self._store.has(dataset):
             self._bring(dataset)
         return self._store.described(dataset)

@@ -89,14 +89,14 @@ def sessions_of(readings: Readings) -> Sessions:
 
 
 def away(readings: Readings) -> bool:
-    """Tell whether nobody is at the screen for sure: it is locked, or nobody is logged in at
-    one."""
+    """Tell whether nobody is at the screen for sure: it is locked, or nobody is logged in at one.
+    False when that cannot be seen."""
     sessions = sessions_of(readings)
     return sessions.locked or sessions.nobody
 
 
 def wanted(rules: VolunteerRules) -> frozenset[Kind]:
-    """Return the kinds of things that these rules ask for, in a mode that looks at all."""
+    """Return the kinds of things that these rules ask for, whatever their mode and hours."""
     asked = {
         Kind.INPUT: rules.idle_s > 0,
         Kind.SESSION: rules.idle_s > 0 or rules.full_screen_counts,
@@ -106,14 +106,16 @@ def wanted(rules: VolunteerRules) -> frozenset[Kind]:
 
 
 def required(rules: VolunteerRules, readings: Readings) -> frozenset[Kind]:
-    """Return the kinds of things that have to be seen for a decision, in a mode that looks at
-    all."""
+    """Return the kinds of things that hold the machine back when they cannot be seen, whatever mode
+    and hours: those that the rules ask for, but not sessions, nor input and full screen while
+    nobody is at the screen."""
     kinds = wanted(rules) - {Kind.SESSION}
     return kinds - NOT_WHILE_AWAY if away(readings) else kinds
 
 
 def remembered(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Memory:
-    """Return the memory after another look at the sources, whatever is decided from it."""
+    """Return the memory with what these readings add to it: last input, lock, use of the processor,
+    and when each condition held last. What cannot be seen leaves it as it was."""
     touched = touch.with_lock(memory.touch, sessions_of(readings).locked, now.steady_s)
     if isinstance(readings.input, Seen):
         touched = touch.after(touched, readings.input.value, now.steady_s)
@@ -128,8 +130,8 @@ def remembered(rules: VolunteerRules, readings: Readings, memory: Memory, now: N
 
 
 def presence(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
-    """Yield everything that holds the machine back where somebody may be there, the plainest
-    first."""
+    """Yield everything that holds the machine back because somebody may be there, the plainest
+    first, sources that cannot see among it; neither exclusive programs nor hours."""
     if rules.idle_s > 0:
         yield from _others(readings)
         yield from _input(rules, readings, memory, now)
@@ -184,7 +186,8 @@ def _processor(rules: VolunteerRules, readings: Readings, memory: Memory) -> Ite
 def settling(
     condition: Condition, rules: VolunteerRules, readings: Readings, memory: Memory, now: Now
 ) -> Iterator[Hold]:
-    """Yield whether this condition holds the machine back, or did so until lately."""
+    """Yield one ``Hold`` if this condition holds the machine back, did so until lately, or cannot
+    be seen though the rules ask for it; else nothing."""
     reading = readings.of(condition.kind)
     if condition.kind not in required(rules, readings):
         return
@@ -226,7 +229,8 @@ def _unseen(kind: Kind, reading: Unseen) -> Hold:
 
 
 def description(kind: Kind, readings: Readings, memory: Memory, now: Now) -> Reason:
-    """Return what the sources of one kind see, or why they cannot: "Last input seen 12 s ago"."""
+    """Return what the sources of one kind saw last, or why they cannot see: "Last input seen 12 s
+    ago". Whether that holds the machine back plays no part."""
     reading = readings.of(kind)
     by = getattr(reading, "by", "")
     match reading, kind:

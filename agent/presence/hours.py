@@ -28,7 +28,8 @@ def overnight(hours: Hours) -> bool:
 
 
 def inside(hours: Iterable[Hours], local: datetime) -> bool:
-    """Tell whether a moment of the local clock is in one of the ranges."""
+    """Tell whether a moment of the local clock is in one of the ranges, the beginning of each
+    counted and its end not; False without any."""
     time = f"{local:%H:%M}"
     today, yesterday = WEEK[local.weekday()], WEEK[local.weekday() - 1]
     for each in hours:
@@ -40,8 +41,8 @@ def inside(hours: Iterable[Hours], local: datetime) -> bool:
 
 
 def next_change_s(hours: tuple[Hours, ...], wall_s: float, zone: tzinfo | None) -> float | None:
-    """Return when the answer of ``inside`` changes next, in seconds since 1970; None if it never
-    does."""
+    """Return when the answer of ``inside`` changes next after ``wall_s``, both in seconds since
+    1970; None if it does not within a week."""
     local = datetime.fromtimestamp(wall_s, zone)
     now = inside(hours, local)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
@@ -71,8 +72,8 @@ def clock(minutes: int) -> str:
 
 
 def minutes(text: str) -> int:
-    """Return the minute of the day that a time like 18:30 names; raise ``ValueError`` with the end
-    of a sentence."""
+    """Return the minute of the day that a time like 18:30 names, 1440 for 24:00; raise
+    ``ValueError`` with the end of a sentence for any other text."""
     hour, colon, minute = text.strip().partition(":")
     if not (colon and hour.isdigit() and minute.isdigit() and len(minute) == 2 and len(hour) <= 2):
         raise ValueError(f"has {text.strip()!r}, which is no time: write it like 18:30.")

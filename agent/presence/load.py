@@ -33,8 +33,8 @@ class Load:
         self._before = clock(), busy_s()
 
     def look(self) -> int | None:
-        """Return how busy the processor was since the last look, in percent; None where no time has
-        passed."""
+        """Return how busy all processors were on average since the last look, in percent; None
+        where no time has passed. The first time it is since this was made."""
         (then_s, used_s), self._before = self._before, (self._clock(), self._busy_s())
         passed_s = self._before[0] - then_s
         if passed_s <= 0:
@@ -46,10 +46,9 @@ class Load:
 async def watch_load(
     told: Callable[[], int | None], tell: Callable[[int], None], stopped: asyncio.Event
 ) -> None:
-    """Tell how busy the machine is until ``stopped``, whenever that differs from what was ``told``.
-
-    ``told`` gives None while nobody can be told, because the node joins or leaves a flock.
-    """
+    """Look every few seconds how busy the machine is, in percent, and call ``tell`` where that is
+    well away from what was ``told``; return when ``stopped`` is set. While ``told`` returns None,
+    as the node joins or leaves a flock, nothing is told."""
     load = Load()
     while not stopped.is_set():
         try:

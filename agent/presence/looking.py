@@ -45,7 +45,8 @@ log = logging.getLogger(__name__)
 
 
 def native_sources(clock: Callable[[], float]) -> Sources:
-    """Return the sources of presence for this system; nothing is opened before it is read."""
+    """Return the sources of presence for this system, Windows or, on all others, Linux and its
+    like; none is read yet. ``clock`` tells monotonic seconds."""
     if sys.platform == "win32":
         from agent.presence.sources.native_windows import sources_of
         from agent.presence.sources.windows_calls import WindowsCalls
@@ -67,10 +68,9 @@ class Looker:
         self._faulty: set[int] = set()
 
     def look(self, kinds: Collection[Kind], *, brisk: bool, now: bool = False) -> None:
-        """Read the sources of these kinds that are due; forget the others.
-
-        ``now``: all of them are due.
-        """
+        """Read the sources of these kinds that are due, more often if ``brisk``, all of them with
+        ``now``, and forget what the others saw. A source that breaks counts as one that cannot see,
+        and is logged once."""
         for kind, paces_s in PACE_S.items():
             pace_s = paces_s[not brisk] - EARLY_S
             if kind not in kinds:
@@ -81,7 +81,8 @@ class Looker:
                 self._read[kind] = tuple(map(self._see, self._sources.of[kind]))
 
     def readings(self, running: int) -> Readings:
-        """Return everything as it was seen last; ``running`` is how many tasks run here."""
+        """Return everything as it was seen last, not looked at anew, kinds that were not read as
+        unseen; ``running`` is how many tasks run here."""
         found = {FIELDS[kind]: read[0] for kind, read in self._read.items()}
         screen, terminal = self._read.get(Kind.INPUT, (NOT_READ, NOT_READ))
         found["input"] = last_of(screen, terminal, found.get("sessions", NOT_READ))
@@ -109,7 +110,8 @@ def last_of(
     screen: Reading[LastInput], terminal: Reading[LastInput], sessions: Reading[Sessions]
 ) -> Reading[LastInput]:
     """Return the later of two inputs; unseen where the screen's cannot be seen, unless nobody is
-    logged in."""
+    logged in at one, when the terminal's counts. One of the terminals that cannot be seen is left
+    out."""
     if isinstance(screen, Unseen):
         nobody = isinstance(sessions, Seen) and sessions.value.nobody
         if not nobody:

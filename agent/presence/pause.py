@@ -21,8 +21,8 @@ log = logging.getLogger(__name__)
 
 
 def read_wish(folder: Path) -> Wish:
-    """Return what a person asked for last, ``Unpaused`` without a file; a file that cannot be read
-    counts as a pause."""
+    """Return what a person asked for last, ``Unpaused`` without a file in this folder; a file that
+    cannot be read or understood is logged and counts as a pause until somebody resumes."""
     path = folder / FILE
     try:
         with path.open("rb") as file:
@@ -35,8 +35,8 @@ def read_wish(folder: Path) -> Wish:
 
 
 def keep_wish(folder: Path, wish: Wish) -> None:
-    """Write what a person asked for so that it is found after a restart; raise ``OSError`` when the
-    disk refuses."""
+    """Write what a person asked for into this folder, so that it is found after a restart, or
+    delete the file for ``Unpaused``; raise ``OSError`` when the disk refuses."""
     path = folder / FILE
     if isinstance(wish, Unpaused):
         path.unlink(missing_ok=True)

@@ -50,7 +50,8 @@ HOURS_EXAMPLE = "write it like 'mon-fri 18:00-07:00' or 'sat, sun 00:00-24:00'."
 
 
 def faults(rules: VolunteerRules, memory_mb: float | None = None) -> list[str]:
-    """Return what is wrong with rules, a sentence each; ``memory_mb`` is what the machine has."""
+    """Return what is wrong with rules, a sentence each, empty when nothing is; ``memory_mb`` is
+    what the machine has, None leaves that out."""
     found = [*_out_of_range(rules), *_cancelling(rules)]
     if memory_mb is not None and rules.free_memory_mb >= memory_mb:
         found.append(
@@ -100,8 +101,9 @@ def _cancelling(rules: VolunteerRules) -> list[str]:
 
 
 def read_rules(value: object) -> VolunteerRules:
-    """Return the rules of a table, without the mode; raise ``ValueError`` with the end of a
-    sentence for one that is wrong."""
+    """Return the rules of a table of the settings file, the mode and missing keys as by default;
+    raise ``ValueError`` with the end of a sentence for the first thing that is wrong, such as an
+    unknown key."""
     if not isinstance(value, dict):
         raise ValueError("has to be a table: write [presence] and its keys below.")
     read: dict[str, object] = {}
@@ -121,7 +123,8 @@ def read_rules(value: object) -> VolunteerRules:
 
 
 def written_rules(rules: VolunteerRules) -> dict[str, str | int | float | bool | list[str]]:
-    """Return the table that these rules are written as; what is as by default is left out."""
+    """Return the table that these rules are written as, without the mode and without what is as by
+    default; ``read_rules`` reads it."""
     plain = VolunteerRules()
     told = {name: getattr(rules, name) for name in READERS if name != "hours"}
     written = {
@@ -135,8 +138,8 @@ def written_rules(rules: VolunteerRules) -> dict[str, str | int | float | bool |
 
 
 def read_hours(text: str) -> tuple[Hours, ...]:
-    """Return the ranges that a text names; raise ``ValueError`` with the end of a sentence when it
-    names none."""
+    """Return the ranges, one for each day, that a text like ``mon-fri 18:00-07:00`` names; raise
+    ``ValueError`` with the end of a sentence when it is no such text."""
     days, _, times = text.strip().rpartition(" ")
     begins, dash, ends = times.partition("-")
     if not days.strip() or not dash:

@@ -66,8 +66,9 @@ class Touch:
 
 
 def after(touch: Touch, seen: LastInput, now_s: float) -> Touch:
-    """Return what is remembered of inputs after another look; a nudge of the pointer does not count
-    yet."""
+    """Return what is remembered of inputs after another look, ``seen`` being the last input then: a
+    new one counts at once, unless it is a nudge of the pointer after a long rest, which counts only
+    when more follows."""
     if touch.newest_s is not None and seen.at_s <= touch.newest_s + SAME_S:
         return _nothing_new(touch, seen, now_s)
     if _held_back(touch, seen):
@@ -87,7 +88,8 @@ def after(touch: Touch, seen: LastInput, now_s: float) -> Touch:
 
 
 def with_lock(touch: Touch, is_locked: bool, now_s: float) -> Touch:
-    """Return what is remembered of inputs with what is known of the lock."""
+    """Return what is remembered of inputs, with since when the screen is locked: from now on where
+    it was not, None where it is not locked."""
     if not is_locked:
         return touch if touch.locked_since_s is None else replace(touch, locked_since_s=None)
     return touch if touch.locked_since_s is not None else replace(touch, locked_since_s=now_s)
@@ -95,7 +97,7 @@ def with_lock(touch: Touch, is_locked: bool, now_s: float) -> Touch:
 
 def quiet_s(touch: Touch, now_s: float) -> float:
     """Return for how many seconds nobody has touched anything that counts; infinite when nobody
-    has, or since the screen was locked."""
+    ever has, or not since some seconds after the screen was locked."""
     since_s = touch.counted_s
     left_s = touch.locked_since_s
     if since_s is None or (left_s is not None and since_s <= left_s + LOCK_SETTLES_S):
@@ -105,7 +107,7 @@ def quiet_s(touch: Touch, now_s: float) -> float:
 
 def needed_s(touch: Touch, idle_s: float) -> float:
     """Return for how many seconds nobody may have touched anything before the machine counts as
-    idle."""
+    idle: ``idle_s``, less while the screen is locked."""
     return idle_s if touch.locked_since_s is None else min(idle_s, LOCKED_IDLE_S)
 
 
@@ -139,8 +141,9 @@ class Busy:
 
 
 def busy_after(busy: Busy, percent: float, limit: int, now_s: float) -> Busy:
-    """Return the latch after other programs were seen to use the processor this much: it sets well
-    above ``limit`` and ends at or below it, each only when that has lasted for a while."""
+    """Return the latch after other programs were seen to use the processor this much: the first
+    time it is whether that is above ``limit``; later it sets well above ``limit`` and ends at or
+    below it, each only when that has lasted for a while."""
     if busy.now is None:
         return Busy(percent > limit)
     ceiling = min(limit + BUSY_ABOVE_PERCENT, BUSY_PERCENT_MAX)
@@ -168,6 +171,7 @@ class Settling:
         return Settling({**self.last_s, name: now_s}) if holds else self
 
     def ended_s(self, name: str, now_s: float) -> float | None:
-        """Return how long ago the condition held last; None if it never did."""
+        """Return how many seconds ago the condition held last, 0 while it does; None if it never
+        did."""
         last_s = self.last_s.get(name)
         return None if last_s is None else now_s - last_s

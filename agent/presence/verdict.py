@@ -50,7 +50,8 @@ LOOK_S_MIN = 0.05
 def verdict(
     rules: VolunteerRules, wish: Wish, readings: Readings, memory: Memory, now: Now
 ) -> Verdict:
-    """Decide whether to help now, and why; the verdict carries the memory for the next one."""
+    """Decide from these values alone whether to help now, and why; return that with when to look
+    again and the memory for the next verdict. Nothing is looked at or changed."""
     memory = conditions.remembered(rules, readings, memory, now)
     match effective(wish, now.wall_s):
         case Paused() as paused:
@@ -68,16 +69,17 @@ def verdict(
 
 
 def effective(wish: Wish, wall_s: float) -> Wish:
-    """Return the wish as it counts now: a pause whose time is over is none; finishing goes on until
-    nothing runs."""
+    """Return the wish as it counts at this moment, in seconds since 1970: a pause whose time is
+    over is ``Unpaused``, every other wish stays as it is."""
     if isinstance(wish, Paused) and wish.until_s is not None and wish.until_s <= wall_s:
         return Unpaused()
     return wish
 
 
 def needed(rules: VolunteerRules, wish: Wish, now: Now) -> frozenset[Kind]:
-    """Return the kinds of things that have to be looked at for a verdict now; empty when rules and
-    wish alone decide."""
+    """Return the kinds of things that have to be looked at for a verdict now: none while paused or
+    finishing, at most exclusive programs in the mode *always* and outside the hours, else all that
+    the rules ask for."""
     if not isinstance(effective(wish, now.wall_s), Unpaused):
         return frozenset()
     kinds = conditions.wanted(rules)
@@ -89,7 +91,8 @@ def needed(rules: VolunteerRules, wish: Wish, now: Now) -> frozenset[Kind]:
 def held_back_by(
     rules: VolunteerRules, readings: Readings, memory: Memory, now: Now
 ) -> frozenset[Kind]:
-    """Return what would keep this machine from helping if nobody had paused it."""
+    """Return the kinds of things that would keep this machine from helping if nobody had paused it,
+    those that cannot be seen among them; hours are none of these kinds."""
     holds = _holds(rules, readings, memory, now)
     return frozenset(hold.kind for hold in holds if hold.kind is not None)
 

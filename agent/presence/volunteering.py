@@ -25,7 +25,9 @@ class Volunteering:
         return _view(await self._watcher.look())
 
     async def pause(self, wanted: api.Pause) -> api.VolunteeringView:
-        """Pause helping, over restarts too; what runs is suspended at once, or may end first."""
+        """Pause helping, over restarts too, until tomorrow, for a while or until it is resumed, and
+        return the view after that; what runs is suspended at once, or may end first. Waits until it
+        is on disk; a disk that refuses is only logged."""
         watcher, until_s = self._watcher, None
         if wanted.until_tomorrow:
             until_s = watcher.tomorrow_s()
@@ -36,13 +38,15 @@ class Volunteering:
         return self.view()
 
     async def resume(self) -> api.VolunteeringView:
-        """End the pause; whether the machine helps then is for its rules to say."""
+        """End the pause, or the wish to pause after what runs, wait until that is on disk, and
+        return the view; whether the machine helps then is for its rules to say."""
         self._watcher.resume()
         await self._watcher.kept()
         return self.view()
 
     async def set_rules(self, told: api.VolunteerRules) -> api.VolunteeringView:
-        """Help by other rules. Raises ``ServiceError`` for such that cannot be kept."""
+        """Help by these rules in place of those before, also after a restart, and return the view;
+        raise ``ServiceError``, and change nothing, for such as are wrong or cannot be saved."""
         if any(each.begins == "24:00" for each in told.hours):
             raise ServiceError("one of the hours is no time of a day: write from 00:00 to 24:00.")
         await self._watcher.set_rules(told)

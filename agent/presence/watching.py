@@ -140,14 +140,15 @@ class PresenceWatcher:
         self._loop: asyncio.AbstractEventLoop
 
     def start(self) -> None:
-        """Begin to watch; what is found is handed from now on."""
+        """Begin to watch in a thread and return at once; what is found is handed in this loop from
+        now on. It has to be called in the loop, once."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._watch, name="presence", daemon=True)
         self._thread.start()
 
     async def stop(self) -> None:
-        """Stop watching, keep what the person asked for last, both within a limit of time, and
-        answer whoever waits for a look."""
+        """Stop watching, and keep what the person asked for last, waiting a few seconds for either;
+        then answer whoever waits for a look. Do nothing when it does not watch."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
@@ -180,8 +181,8 @@ class PresenceWatcher:
         return tomorrow_s(now.wall_s, now.zone, TOMORROW_HOUR)
 
     async def set_rules(self, rules: VolunteerRules) -> None:
-        """Help by other rules from now on, also after a restart; raise ``ServiceError`` and change
-        nothing when they are wrong or cannot be saved."""
+        """Help by other rules from now on, also after a restart; returns when they are saved. Raise
+        ``ServiceError`` and change nothing when they are wrong or cannot be saved."""
         wrong = faults(rules, _memory_mb())
         if wrong:
             raise ServiceError(f"These rules cannot be kept: {wrong[0]}")
@@ -211,7 +212,8 @@ class PresenceWatcher:
             return self._event()
 
     def state(self) -> PresenceState:
-        """Return why this machine helps or not, as it is now."""
+        """Return why this machine helps or not, decided anew from what was seen last; no source is
+        looked at."""
         with self._changed:
             now = _now()
             judged = self._judged(now)
@@ -231,9 +233,9 @@ class PresenceWatcher:
             )
 
     async def look(self) -> PresenceState:
-        """Look at every source, needed or not, and return the state after it, or as it is when that
-        takes too long. Whoever asks on and on, as a window does, has them looked at when they are
-        due."""
+        """Have every source looked at, needed or not, wait for that a few seconds at most, and
+        return the state then. Whoever asks again within a second gets what was seen before; without
+        ``start`` nothing is looked at."""
         if self._thread is not None:
             with self._changed:
                 looked = self._have_looked()
@@ -243,8 +245,8 @@ class PresenceWatcher:
         return self.state()
 
     def work_began(self) -> None:
-        """Note that something runs now: where somebody may come back, every moment counts from here
-        on."""
+        """Note that a task runs now, so that input is looked for more often from here on; do
+        nothing where this machine helps whoever is there, or does not help."""
         found = self._verdict
         if found.cause is Cause.IDLE and found.look_again_s > LOOK_WHILE_RUNNING_S:
             with self._changed:

@@ -84,8 +84,8 @@ if sys.platform == "win32":
     process that holds the lock, stays readable to others."""
 
     def take(descriptor: int) -> bool:
-        """Take the lock of an open file; return False when somebody else holds it. Closing the file
-        gives it back."""
+        """Take the lock of an open file without waiting; return False when somebody else holds it,
+        also another open of this process. Closing the file gives it back."""
         os.lseek(descriptor, LOCKED_BYTE, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -99,8 +99,8 @@ else:
     import fcntl
 
     def take(descriptor: int) -> bool:
-        """Take the lock of an open file; return False when somebody else holds it. Closing the file
-        gives it back. ``flock`` also tells apart two opens within one process."""
+        """Take the lock of an open file without waiting; return False when somebody else holds it,
+        also another open of this process. Closing the file gives it back."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -38,8 +38,9 @@ async def asked(call: RequestContext, params: Asked) -> AskView:
 
 @serves(CONFIRM_ASK)
 async def confirm_ask(call: RequestContext, params: ConfirmAsk) -> AskView:
-    """Note that a person here sees the same code at the keeper. The code has to be that of the open
-    request, so that no other one is meant."""
+    """Note that a person here sees the same code at the keeper, so that this machine joins once it
+    is let in, and return the request. Raises ``ServiceError`` for another code, and where no
+    request is open."""
     return call.rooms.flock.asking.confirm(params.code)
 
 
@@ -60,11 +61,13 @@ async def requests(call: RequestContext, params: Requests) -> RequestsReply:
 @serves(ADMIT)
 async def admit(call: RequestContext, params: Admit) -> Answered:
     """Admit a machine that asks. It belongs as soon as it has come, which it does when a person
-    there agrees too."""
+    there agrees too. Raises ``RefusedError`` where none or several are meant or its code was not
+    given, ``ServiceError`` where that is wrong, the request is over, or only a keeper can."""
     return await decide_request(call, params.request, params.code, admit=True)
 
 
 @serves(REFUSE)
 async def refuse(call: RequestContext, params: Refuse) -> Answered:
-    """Refuse a machine that asks. It is told so, and may ask again."""
+    """Refuse a machine that asks; it is told so, and may ask again. Raises ``RefusedError`` where
+    none or several are meant, ``ServiceError`` where the request is over or only a keeper can."""
     return await decide_request(call, params.request, "", admit=False)

@@ -42,8 +42,9 @@ from agent.protocol.table import Table
 
 @serves(DATASETS)
 async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
-    """Return a page of the datasets of the table and of this disk, the newest first: where each is
-    kept, and what made it. Raises ``RefusedError`` for a workflow that is unknown."""
+    """Return a page of the datasets of the table and of this disk, or of one workflow, the newest
+    first: where each is kept, as far as is seen, and what made it. Raises ``RefusedError`` for a
+    workflow that is unknown."""
     now, store = call.now, call.rooms.datasets
     only = find_workflow(now.table, params.workflow).spec.workflow if params.workflow else ""
     kept = await store.listing()
@@ -113,9 +114,9 @@ def _holders(view: DatasetView, now: Snapshot, store: DatasetRoom) -> tuple[str,
 
 @serves(ADD_DATASET)
 async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
-    """Take a file or folder of this machine into the store. Raises ``RefusedError`` where it is not
-    there, cannot be kept, or its path is not whole, for the agent does not know where the client
-    is."""
+    """Copy a file or folder of this machine into the store, and return its dataset when it is on
+    this disk. Raises ``RefusedError`` where it is not there, cannot be kept, or its path is not
+    whole, for the agent does not know where the client is."""
     path = Path(params.path)
     if not path.is_absolute():
         sentence = said(
@@ -138,16 +139,18 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
 
 @serves(BEGIN_UPLOAD)
 async def begin_upload(call: RequestContext, params: BeginUpload) -> UploadBegun:
-    """Begin to receive a file or a folder from the client; what is not ended is forgotten with the
-    connection. Raises ``RefusedError`` for a name that is none, or too many at once."""
+    """Begin to receive a file or a folder from the client, and return the number of the upload;
+    what is not ended is deleted with the connection. Raises ``RefusedError`` for a name that is
+    none, or too many at once."""
     number = await asyncio.to_thread(call.uploads.begin, params.name, folder=params.folder)
     return UploadBegun(number)
 
 
 @serves(UPLOAD_CHUNK)
 async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
-    """Take a piece of what a client sends, in order within each file; return how large that file is
-    now. Raises ``RefusedError`` for a piece that does not follow, or a full disk."""
+    """Append a piece of what a client sends to a file, in order within each, or make an empty
+    folder; return how large the file is now, 0 for a folder. Raises ``RefusedError`` for an unknown
+    upload, a wrong path, a piece that does not follow, or a full disk."""
     if params.folder and params.data:
         raise RefusedError(ErrorCode.REFUSED, said("upload_chunk: a folder has no data of its own"))
     take = partial(call.uploads.take, executable=params.executable)
@@ -164,9 +167,9 @@ async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
 
 @serves(END_UPLOAD)
 async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
-    """Move what a client has sent into the store as a dataset, and return it; other disks get it as
-    soon as that is done. Raises ``RefusedError`` where it cannot be kept; it is forgotten then
-    too."""
+    """Move what a client has sent into the store, and return its dataset when it is on this disk;
+    another one gets a copy some time after. Raises ``RefusedError`` where the upload is unknown or
+    empty, or cannot be kept; one that cannot be kept is deleted."""
     content, name = call.uploads.content(params.upload)
     try:
         dataset = await call.rooms.datasets.add(content, name, move=True)
@@ -181,8 +184,8 @@ async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
 
 @serves(DATASET_FILES)
 async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesReply:
-    """Return a page of a dataset's files in the order of their paths; it is brought here first.
-    Raises ``RefusedError`` where it cannot be had."""
+    """Bring a dataset here, waiting for it, and return a page of its files in the order of their
+    paths. Raises ``RefusedError`` where it is unknown or cannot be had."""
     dataset = await bring_dataset(call, params.dataset)
     store = call.rooms.datasets
     files = await store.files(dataset.dataset)
@@ -199,8 +202,9 @@ async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesRepl
 
 @serves(READ_DATASET)
 async def read_dataset(call: RequestContext, params: ReadDataset) -> DatasetPiece:
-    """Return a piece of a file of a dataset; behind the file's end it is empty. Raises
-    ``RefusedError`` where there is no such file, or it cannot be had."""
+    """Bring a dataset here, waiting for it, and return a piece of one of its files; behind the
+    file's end it is empty. Raises ``RefusedError`` where there is no such dataset or file, or it
+    cannot be had or read."""
     dataset = await bring_dataset(call, params.dataset)
     store, name = call.rooms.datasets, dataset.dataset
     sizes = {each.path: each.size_bytes for each in await store.files(name)}

@@ -35,16 +35,16 @@ from agent.control.views import node_view, peer_views
 
 @serves(PEERS)
 async def peers(call: RequestContext, params: Peers) -> PeersReply:
-    """Return this machine and the others, linked or not, in the order of names; those without a
-    link with what is known of why."""
+    """Return this machine and the others, linked or not, in the order of names, with what they have
+    in hand; those without a link with what is known of why."""
     views = call.views
     return PeersReply(node_view(views), peer_views(views), views.now.warning)
 
 
 @serves(MEMBERS)
 async def members(call: RequestContext, params: Members) -> MembersReply:
-    """Return who belongs to the flock, and who did, in the order of names. Raises ``RefusedError``
-    without a flock."""
+    """Return who belongs to the flock, in the order of names, and who left it or was expelled.
+    Raises ``RefusedError`` without a flock."""
     flock = require_flock(call)
     room = call.rooms.flock
     members = sorted(room.members(), key=lambda each: (each.name, each.node))
@@ -58,8 +58,9 @@ already."""
 
 @serves(INVITE)
 async def invite(call: RequestContext, params: Invite) -> Invitation:
-    """Return a text, and a file of the same, by which other machines join. Only a keeper can;
-    another member is refused, and told who is one."""
+    """Make an invitation for so many machines and hours, and return it as a text, and a file of the
+    same, by which they join. Raises ``RefusedError`` without a flock, ``ServiceError`` where this
+    node cannot invite; one that is no keeper is told who is."""
     require_membership(call)
     return await call.rooms.flock.invite(params.uses, params.hours * 3600)
 
@@ -70,8 +71,9 @@ join = serves(JOIN)(lambda call, params: call.rooms.flock.join(params.invitation
 
 @serves(EXPEL)
 async def expel(call: RequestContext, params: Expel) -> Expelled:
-    """Send a member away, for ever; return a warning where it was a keeper. Refused without a
-    flock, and where the id or name means no member, or several."""
+    """Send a member away for ever, by its id or name; return a warning where it was a keeper.
+    Raises ``RefusedError`` without a flock and where none or several are meant, ``ServiceError``
+    for this machine itself and where no keeper can do it."""
     require_membership(call)
     member = find_member(call.rooms.flock.members(), params.member)
     warning = await call.rooms.flock.expel(member.node)
@@ -80,8 +82,9 @@ async def expel(call: RequestContext, params: Expel) -> Expelled:
 
 @serves(LEAVE)
 async def leave(call: RequestContext, params: Leave) -> Left:
-    """Leave the flock, after what this machine runs was handed back. Refused without a flock, and
-    to its last keeper unless it insists."""
+    """Hand back what this machine runs, then leave the flock; return a warning, or an empty one.
+    Raises ``RefusedError`` without a flock, ``ServiceError`` for its last keeper, unless it
+    insists."""
     flock = require_flock(call)
     warning = await call.rooms.flock.leave(even_as_last_keeper=params.even_as_last_keeper)
     return Left(flock.name, warning)
@@ -89,8 +92,8 @@ async def leave(call: RequestContext, params: Leave) -> Left:
 
 @serves(DOCTOR)
 async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
-    """Return why machines are not seen, or this one does not work, in sentences with what to do:
-    from what this node knows, nothing is tried out."""
+    """Return why machines are not seen, or this one does not work, in sentences with what to do,
+    and who asks to be let in: all from what this node knows, nothing is tried out."""
     now = call.now
     waiting = map(asks_to_be_let_in, open_requests(call.rooms.flock.requests()))
     return DoctorReply(now.findings(), len(now.peers), len(now.away), tuple(waiting))

@@ -16,9 +16,9 @@ from agent.protocol.phrases import said
 
 @serves(RUNS)
 async def runs(call: RequestContext, params: Runs) -> RunsReply:
-    """Return the runs of a task, or of a workflow's tasks in the order of the author, with who had
-    them when; phases are those that this node has seen. Raises ``RefusedError`` where neither is
-    named, or it is unknown."""
+    """Return a page of the tasks of a workflow, in the order of the author, or one task, with their
+    runs and who had them when; phases are those that this node has seen. Raises ``RefusedError``
+    where neither is named, or it is unknown."""
     table = call.now.table
     if params.task:
         within = find_workflow(table, params.workflow) if params.workflow else None

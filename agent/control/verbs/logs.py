@@ -25,9 +25,10 @@ AGENT_LOG_LOOK_EVERY_S = 0.25
 
 @serves(TASK_LOG)
 async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
-    """Return a piece of what a task has printed, wherever it runs or ran; before the first run it
-    is empty. Whoever waits is answered when there is more. Raises ``RefusedError`` where task or
-    run is unknown, or its machine does not answer."""
+    """Return a piece of what a run of a task, the latest by default, has printed, asked of its
+    machine; before the first run it is empty. With ``wait_s`` it waits so long for more while the
+    run goes on. Raises ``RefusedError`` where task or run is unknown, or its machine does not
+    answer."""
     now = call.now
     spec = find_task(now.table, params.task)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
@@ -119,8 +120,9 @@ def _whole_letters(data: bytes, *, last: bool) -> bytes:
 
 @serves(AGENT_LOG)
 async def agent_log(call: RequestContext, params: AgentLog) -> AgentLogReply:
-    """Return the last lines of the agent's own log, or those after a place. Whoever waits is
-    answered as soon as a line comes."""
+    """Return the last lines of the agent's own log, or those after a place; for these it waits up
+    to ``wait_s`` until one comes, and is empty when none does. Raises ``ServiceError`` where the
+    log cannot be read."""
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
     while True:
         found = await call.rooms.history.log_lines(params)

@@ -28,7 +28,8 @@ from agent.protocol.phrases import said
 @serves(PROGRAMS)
 async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
     """Return what the flock can run and where, in the order of names, as described here or by
-    machines that answer in time."""
+    machines that answer in time, what is missing for those that do not, and folders here that are
+    no program. With ``own`` no other machine is asked."""
     folder = call.rooms.programs.folder
     described, broken = await asyncio.to_thread(descriptions, folder)
     told = ProgramAnswers() if params.own else await call.programs.answers(described)
@@ -41,9 +42,10 @@ async def programs(call: RequestContext, params: Programs) -> ProgramsReply:
 
 @serves(PUBLISH)
 async def publish(call: RequestContext, params: Publish) -> Published:
-    """Give a program folder of this machine to the flock. Its path has to be whole, for the agent
-    does not know where the client is. Raises ``RefusedError`` where it is not there,
-    ``ServiceError`` where it is no program."""
+    """Give a program folder of this machine to the flock, accept it here, and return its name and
+    dataset. Raises ``RefusedError`` where its path is not whole, for the agent does not know where
+    the client is, or there is no folder, ``ServiceError`` where it is no program or cannot be
+    kept."""
     folder = Path(params.folder)
     if not folder.is_absolute():
         sentence = said(
@@ -60,9 +62,9 @@ async def publish(call: RequestContext, params: Publish) -> Published:
 
 @serves(ACCEPT_PROGRAM)
 async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided:
-    """Let a published program run on this machine. It is brought here at once: raises
-    ``ServiceError`` where it cannot be had or is no program, ``RefusedError`` where several are
-    meant."""
+    """Fetch a published program, waiting for it, and let it run on this machine from now on. Raises
+    ``ServiceError`` where it is unknown, cannot be had or is no program, ``RefusedError`` where
+    several are meant."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.accept(name)
@@ -71,8 +73,9 @@ async def accept_program(call: RequestContext, params: AcceptProgram) -> Decided
 
 @serves(REFUSE_PROGRAM)
 async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided:
-    """Delete a published program here and never run it, also if it was accepted before. Raises
-    ``ServiceError`` where it is unknown, ``RefusedError`` where several are meant."""
+    """Let a published program never run here and delete its folder, also if it was accepted before;
+    what runs of it goes on. Raises ``ServiceError`` where it is unknown, ``RefusedError`` where
+    several are meant."""
     published = call.rooms.programs
     name = find_published(call.now.table, published, params.program)
     await published.refuse(name)

@@ -22,13 +22,10 @@ from agent.control.request_context import RequestContext, serves
 
 @serves(HELLO)
 async def hello(call: RequestContext, params: Hello) -> Welcome:
-    """Let a client in that shows the token, and return who is here; with another token it is
-    refused. Until then no other verb is heard. With ``node`` the conversation is passed on to that
-    member.
-
-    The token is compared in constant time: the other end may be anybody of this machine. A member
-    has shown its certificate, which is more than a token.
-    """
+    """Let a client in that shows the token, which a member need not, and return who is here; with
+    ``node`` that other member answers this and all that follows. Raises ``RefusedError`` for
+    another token, compared in constant time, and where that member is unknown or does not
+    answer."""
     right = secrets.compare_digest(params.token.encode(), call.token.encode())
     if not (call.member or right):
         raise RefusedError(
@@ -43,8 +40,9 @@ async def hello(call: RequestContext, params: Hello) -> Welcome:
 
 @serves(EVENTS)
 async def events(call: RequestContext, params: Events) -> Subscribed:
-    """Tell the client what happens from now on, or from where it was cut off. Nothing is awaited
-    here, so that the events follow the answer without a gap."""
+    """Tell the client, after this answer, what happens from now on, or all that has since the place
+    where it was cut off, in place of what it followed before. Raises ``RefusedError`` where events
+    after that place are forgotten; nothing is awaited here, so that no gap comes."""
     position = params.after or call.events.position
     call.events.check(position)
     call.follow(position)
@@ -53,7 +51,7 @@ async def events(call: RequestContext, params: Events) -> Subscribed:
 
 @serves(STOP)
 async def stop(call: RequestContext, params: Stop) -> Stopping:
-    """End the agent, after it has handed back what it runs. Answered before that; the end of the
-    connection says that it is done."""
+    """Have the agent hand back what it runs and then end; answered at once, before that. The end of
+    the connection says that it is done."""
     call.stop(params.reason or "a client asked for it")
     return Stopping(call.now.node)

@@ -33,7 +33,8 @@ from agent.wording.speech import english
 @serves(SUBMIT)
 async def submit(call: RequestContext, params: Submit) -> Submitted:
     """Make a workflow records of the flock, and answer when they are on as many disks as can be had
-    now. Raises ``RefusedError`` for one that is wrong."""
+    now, or at once that it is known already. Raises ``RefusedError``, and keeps nothing, for one
+    that is wrong."""
     fault = misnamed(params)
     if fault is not None:
         raise RefusedError(ErrorCode.REFUSED, fault)
@@ -59,8 +60,9 @@ def priority_value(priority: NamedPriority) -> int:
 
 
 def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
-    """Return the tasks as the flock keeps them. What many have in common is there once: a large
-    workflow is half as large then."""
+    """Return the tasks of a submission as the flock keeps them, with ids for names, in their order;
+    whether they are right is not asked. What many have in common is there once: a large workflow is
+    half as large then."""
 
     @cache
     def id_of(name: str, workflow: str = "") -> str:
@@ -106,8 +108,9 @@ def dataset_of(told: Dataset) -> records.Dataset:
 
 
 def misnamed(params: Submit) -> Phrase | None:
-    """Return the first thing that only this form can be wrong in, in the author's words; None when
-    nothing is. The node has all other rules."""
+    """Return the first thing that only this form can be wrong in, in the author's words: an
+    attachment to what is no gate, or a need of a task that this workflow does not have. None when
+    nothing is; the node has all other rules."""
     own = {task.id for task in params.tasks}
     for task in params.tasks:
         if task.attach and not task.gate:
@@ -127,7 +130,8 @@ def misnamed(params: Submit) -> Phrase | None:
 
 
 def names_in(params: Submit) -> dict[str, str]:
-    """Return what the author calls the tasks of other workflows that these need, by their ids."""
+    """Return, by their ids, what to call the tasks of other workflows that these need: in words for
+    people, ``"task" of "workflow"``."""
     needed = [each for task in params.tasks for each in task.inputs if each.workflow]
     return {
         task_id(each.workflow, each.task): f'"{each.task}" of "{each.workflow}"' for each in needed
@@ -136,8 +140,9 @@ def names_in(params: Submit) -> dict[str, str]:
 
 @serves(PLAN)
 async def plan(call: RequestContext, params: Plan) -> PlanReply:
-    """Try a submission without keeping anything: return what is wrong, or where each task could
-    run, why not elsewhere, and when it all might end."""
+    """Try a submission without keeping anything: return what is wrong, and then nothing else, or
+    where each task could run, why not elsewhere, who has to accept its programs, and when it all
+    might end. Other machines are asked what their programs do."""
     told, views = params.workflow, call.views
     now = views.now
     known = told.name in now.table.workflows

@@ -24,8 +24,9 @@ from agent.protocol.phrases import said
 
 @serves(PAUSE)
 async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
-    """Pause helping, for a while or until further notice, over restarts too; what runs is suspended
-    at once, or may end first. Raises ``RefusedError`` where two ends are named."""
+    """Pause helping, for a while or until further notice, over restarts too, and return whether
+    this machine helps then; what runs is suspended at once, or may end first. Raises
+    ``RefusedError`` where two ends are named."""
     if params.for_s is not None and params.until_tomorrow:
         sentence = said("pause: either for_s or until_tomorrow, not both")
         raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
@@ -41,14 +42,15 @@ async def resume(call: RequestContext, params: Resume) -> VolunteeringView:
 @serves(VOLUNTEERING)
 async def volunteering(call: RequestContext, params: Volunteering) -> VolunteeringView:
     """Return whether this machine helps, by which rules, and what each source of presence sees. All
-    sources are looked at now, needed or not."""
+    sources are looked at anew, needed or not, within some seconds."""
     return volunteering_said(await call.rooms.presence.look())
 
 
 @serves(SET_VOLUNTEERING)
 async def set_volunteering(call: RequestContext, params: SetVolunteering) -> VolunteeringView:
-    """Change when this machine helps, in the settings file too. Rules that leave no moment to help
-    are refused."""
+    """Replace the rules by which this machine helps, in the settings file too, and return whether
+    it helps then. Raises ``ServiceError``, and changes nothing, for rules that leave no moment to
+    help or cannot be saved."""
     return volunteering_said(await call.rooms.presence.set_rules(params.rules))
 
 
@@ -61,7 +63,8 @@ async def settings(call: RequestContext, params: Settings) -> SettingsView:
 @serves(CHANGE_SETTINGS)
 async def change_settings(call: RequestContext, params: ChangeSettings) -> SettingsView:
     """Write these settings into the file; return what it says then, and what of it waits for a
-    restart. Raises ``RefusedError`` where none is named."""
+    restart. Raises ``RefusedError`` where none is named, ``ServiceError``, and changes nothing,
+    where one is wrong or the file cannot be written."""
     given = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(params).items()

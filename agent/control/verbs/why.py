@@ -32,8 +32,9 @@ IN_HAND = {
 
 @serves(WHY)
 async def why(call: RequestContext, params: Why) -> Story:
-    """Return the story of a task, and what it waits for, as this node knows it: another one may
-    have seen more. Raises ``RefusedError`` where the task is unknown."""
+    """Return the story of a task, what it waits for now and, while it does, whether each machine
+    could run it, as this node knows it: another one may have seen more. Raises ``RefusedError``
+    where the task is unknown."""
     views = call.views
     now = views.now
     spec = find_task(now.table, params.task)

@@ -32,15 +32,17 @@ from agent.protocol.records import TaskState
 
 @serves(CANCEL)
 async def cancel(call: RequestContext, params: Cancel) -> Wished:
-    """Cancel tasks with all that depends on them, or a whole workflow. Answered when the wish is
-    kept; what runs is stopped after that. Raises ``RefusedError`` for what is unknown."""
+    """Cancel tasks with all that depends on them, or, where none is named, a whole workflow.
+    Answered when the wish is kept; what runs is stopped after that. Raises ``RefusedError`` for
+    what is unknown."""
     return await wish_of(call, *_meant(call, params, events.Cancel))
 
 
 @serves(RETRY)
 async def retry(call: RequestContext, params: Retry) -> Wished:
-    """Try again what failed or was cancelled, with all that it needs; the answer says how many
-    tasks. Raises ``RefusedError`` for what is unknown or cannot be tried again."""
+    """Try tasks, or all of a workflow where none is named, again if they failed or were cancelled,
+    with all that they need; answered when the wish is kept, with how many tasks. Raises
+    ``RefusedError`` for what is unknown or cannot be tried again."""
     return await wish_of(call, *_meant(call, params, events.Retry))
 
 
@@ -56,8 +58,9 @@ def _meant(
 
 @serves(PRIORITY)
 async def priority(call: RequestContext, params: SetPriority) -> Wished:
-    """Let a workflow go before others, or after them; that moves what has not begun yet. Raises
-    ``RefusedError`` for one that is unknown."""
+    """Set the priority by which a workflow goes before others, or after them; that moves what has
+    not begun yet. Answered when it is kept. Raises ``RefusedError`` for a workflow that is
+    unknown."""
     name = find_workflow(call.now.table, params.workflow).spec.workflow
     event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority))
     return await wish_of(call, name, event)
@@ -65,8 +68,9 @@ async def priority(call: RequestContext, params: SetPriority) -> Wished:
 
 @serves(GATE)
 async def gate(call: RequestContext, params: Gate) -> Wished:
-    """Mark a gate done, with the attached datasets as its outputs. Raises ``RefusedError`` for what
-    is no gate, does not wait for a person, or lacks an attachment that is needed."""
+    """Mark a gate done, with the attached datasets as its outputs; answered when that is kept.
+    Raises ``RefusedError`` for what is unknown or no gate, does not wait for a person, has too much
+    attached, or lacks what a task needs."""
     table = call.now.table
     spec = find_task(table, params.task)
     task, workflow = spec.task, table.workflow_of[spec.task]
@@ -87,7 +91,8 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
 
 @serves(STATUS)
 async def status(call: RequestContext, params: Status) -> StatusReply:
-    """Return this node and a page of the workflows, the newest first, all of one moment."""
+    """Return this node and a page of the workflows, the newest first, all of one moment, and the
+    place in the events from which to follow on."""
     views = call.views
     workflows = sorted(
         views.now.table.workflows.values(),
@@ -105,8 +110,9 @@ async def status(call: RequestContext, params: Status) -> StatusReply:
 
 @serves(SHOW)
 async def show(call: RequestContext, params: Show) -> ShowReply:
-    """Return a workflow with a page of its tasks; a task that belongs to another workflow, which
-    named it first, is left out. Raises ``RefusedError`` for one that is unknown."""
+    """Return a workflow with a page of its tasks, and the place in the events from which to follow
+    on; a task that belongs to another workflow, which named it first, is left out. Raises
+    ``RefusedError`` for one that is unknown."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     name = workflow.spec.workflow

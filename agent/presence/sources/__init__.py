@@ -32,8 +32,8 @@ class Source(Generic[T]):
     """Sees one kind of thing about the machine."""
 
     def read(self) -> Reading[T]:
-        """Return what there is to see now, or why it cannot be seen; takes no longer than a
-        moment."""
+        """Return what there is to see now, or ``Unseen`` with the reason why it cannot be seen;
+        returns within a moment."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -49,6 +49,8 @@ class Asked(Source[T]):
         self._ask, self.by, self._close = ask, by, close
 
     def read(self) -> Reading[T]:
+        """Return what the question is answered with as seen, or unseen where it raises
+        ``SightError``; all other exceptions pass."""
         try:
             return Seen(self._ask(), self.by)
         except SightError as error:
@@ -59,7 +61,7 @@ class Asked(Source[T]):
 
 
 def blind(because: Blindness) -> Source[Any]:
-    """Return a source that never sees anything, and says why."""
+    """Return a source that never sees anything, and says this as the reason why."""
 
     def refuse() -> None:
         raise SightError(because)
@@ -76,8 +78,9 @@ class FirstThatSees(Source[T]):
         self._tried_s = float("-inf")
 
     def read(self) -> Reading[T]:
-        """Return the reading of the best source that sees; another one is tried when it does not,
-        and better ones now and then."""
+        """Return the reading of the source that was chosen, the best that saw; where it does not
+        see, and now and then for a better one, all are tried in order. Unseen, with the reasons of
+        all, when none sees."""
         now_s = self._clock()
         if self._chosen and now_s - self._tried_s >= TRY_BETTER_EVERY_S:
             return self._choose(now_s)
@@ -115,7 +118,9 @@ class Screens(Source[Sessions]):
         self._sessions, self._savers = sessions, tuple(savers)
 
     def read(self) -> Reading[Sessions]:
-        """Return who is at the screens; locked as well when a screen saver says so."""
+        """Return who is at the screens, or why that cannot be seen. A screen saver that is on makes
+        the own one locked, even if who is there cannot be seen; one that cannot be read changes
+        nothing."""
         reading = self._sessions.read()
         if isinstance(reading, Seen) and (reading.value.locked or reading.value.nobody):
             return reading
@@ -141,7 +146,7 @@ class Sources:
     watch: Callable[[tuple[str, ...]], None]
 
     def close(self) -> None:
-        """Close all sources."""
+        """Close all sources; they may be read again after that, which opens them anew."""
         for sources in self.of.values():
             for each in sources:
                 each.close()

@@ -70,8 +70,9 @@ class Bus:
         self._connection: DBusConnection | None = None
 
     def ask(self, question: DBusAddress, method: str, signature: str = "", *body: object) -> Any:
-        """Call a method over the bus and return the arguments of its answer; raise ``BusError``
-        when nobody answers in time or it is refused."""
+        """Call a method over the bus, joined if need be, and return the arguments of its answer,
+        waiting a second at most; raise ``BusError`` when the bus is not there, nobody answers in
+        time, or it is refused. No service is started for it."""
         message = new_method_call(question, method, signature or None, body)
         message.header.flags |= MessageFlag.no_auto_start
         try:
@@ -89,7 +90,7 @@ class Bus:
         return reply.body
 
     def close(self) -> None:
-        """Leave the bus; the next question joins it anew."""
+        """Leave the bus, if it was joined; the next question joins it anew."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -127,26 +128,32 @@ MILLISECONDS, SECONDS = 1000.0, 1.0
 
 
 def mutter_last_input(bus: Bus, clock: Callable[[], float]) -> Asked[LastInput]:
-    """Return the source of the last input on GNOME, on Wayland and on X11."""
+    """Return a source that asks GNOME over the bus, on Wayland and on X11, when there was input
+    last; unseen where GNOME does not run. Closed, it leaves the bus."""
     return _asked(
         bus, lambda ms: LastInput(clock() - int(ms) / 1000), "GNOME", MUTTER, "GetIdletime"
     )
 
 
 def saver_last_input(bus: Bus, clock: Callable[[], float]) -> Asked[LastInput]:
-    """Return the source of the last input on desktops whose screen saver tells it."""
+    """Return a source that asks the screen saver over the bus when there was input last; whether
+    that counts seconds or milliseconds it finds out as it goes. Unseen where none tells; closed, it
+    leaves the bus."""
     meaning = _SaverMeaning(clock).last_input
     return _asked(bus, meaning, SAVER_NAME, SAVER, "GetSessionIdleTime")
 
 
 def bus_screen_saver(bus: Bus, saver: DBusAddress) -> Asked[bool]:
-    """Return the source of whether the screen saver or lock is on, by ``GNOME_SAVER`` or by the
-    ``SAVER`` of KDE and others."""
+    """Return a source that asks over the bus whether the screen saver or lock is on: ``saver`` is
+    ``GNOME_SAVER``, or the ``SAVER`` of KDE and others. Unseen where that does not run; closed, it
+    leaves the bus."""
     return _asked(bus, bool, SAVER_NAME, saver, "GetActive")
 
 
 def bus_kept_awake(bus: Bus, desktop: str) -> Asked[Filling | None]:
-    """Return the source of what keeps the screen on, by the way of a desktop to ask."""
+    """Return a source that asks this desktop whether a program keeps the screen on, and reads None
+    where none does; closed, it leaves the bus. ``desktop`` is a key of ``AWAKE``; raise
+    ``KeyError`` for another one."""
 
     def meaning(kept: object) -> Filling | None:
         return ScreenKeptOn() if kept else None
@@ -197,8 +204,9 @@ class Login:
 
 
 def logind_sessions(bus: Bus, user_id: int | None = None) -> Asked[Sessions]:
-    """Return the source of who is at the screens, as logind tells it; all sessions are asked for
-    at each look."""
+    """Return a source of who is at the screens, by all sessions that logind tells of at each look;
+    ``user_id`` is whose own they are, by default the one who runs this. Unseen where logind does
+    not answer; closed, it leaves the bus."""
     own = os.getuid() if user_id is None else user_id
 
     def ask() -> Sessions:
@@ -223,8 +231,9 @@ def _login(bus: Bus, _: str, user_id: int, user: str, __: str, path: str) -> Log
 
 
 def sessions_of(logins: Iterable[Login], user_id: int) -> Sessions:
-    """Return what the logins mean for the user who runs the agent: whether its screen is locked,
-    whether nobody is logged in, and who else uses the machine."""
+    """Return what the logins mean for this user: locked when each screen of its own is locked or
+    not in use, nobody without any login, and the others whose screens are in use and not locked, by
+    name."""
     logins = list(logins)
     own = [each for each in logins if each.user_id == user_id]
     others = {

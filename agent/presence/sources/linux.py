@@ -53,11 +53,13 @@ class LinuxOwnTime:
         self._processes = processes
 
     def read(self) -> float:
-        """Return what this node and all below it have used of the processor so far, in seconds."""
+        """Return how many seconds of the processor this process and all below it have used so far;
+        what cannot be read, such as a process that has just ended, counts nothing."""
         return sum(self._used_s(each) for each in [self._me, *self.descendants()])
 
     def descendants(self) -> list[int]:
-        """Return the processes below this one, parents before children, up to about a limit."""
+        """Return the processes below this one, parents before children; beyond a limit of about
+        ``DESCENDANTS_MAX`` they are left out."""
         found = self._children(self._me)
         for each in found:  # it grows while it is read
             if len(found) > DESCENDANTS_MAX:
@@ -83,7 +85,8 @@ class LinuxOwnTime:
 
 
 def linux_names(processes: Path = PROCESSES) -> Iterator[tuple[int, str]]:
-    """Yield id and name of each process; raise ``OSError`` where there is no such file system."""
+    """Yield id and name of each process, without those that end meanwhile; raise ``OSError`` where
+    there is no such file system."""
     for number in os.listdir(processes):  # noqa: PTH208 - paths would cost more than the reading
         if number.isdigit():
             with suppress(OSError):
@@ -138,8 +141,8 @@ def terminal_last_input(
     console: Path = CONSOLE,
     devices: Path = DEVICES,
 ) -> Asked[LastInput]:
-    """Return the source of the last input of all terminals, whoever's they are, and in which it
-    was; infinitely long ago where there is none."""
+    """Return a source of when somebody typed last in any terminal or console, whoever's it is, and
+    in which; it reads infinitely long ago where there is none, and is never unseen."""
 
     def ask() -> LastInput:
         newest_s, where = 0.0, ""

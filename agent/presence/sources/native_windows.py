@@ -12,7 +12,8 @@ from agent.presence.sources.windows_calls import WindowsCalls
 
 
 def sources_of(calls: WindowsCalls, clock: Callable[[], float]) -> Sources:
-    """Return the sources of presence on Windows, over real or other calls."""
+    """Return the sources of presence on Windows, which make these calls when they are read;
+    terminals count as never used."""
     programs = ExclusivePrograms(calls.process_names, own_processes)
     sessions = windows.windows_sessions(calls)
     return Sources(

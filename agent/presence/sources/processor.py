@@ -30,8 +30,9 @@ def processor(
     own_s: Callable[[], float],
     busy_s: Callable[[], float] | None = None,
 ) -> Asked[float]:
-    """Return the source of how much of the processor others used in the last seconds, in percent;
-    unseen until it was measured for long enough. Closed, it begins anew."""
+    """Return a source of how much of all processors others used in the last seconds, in percent:
+    what ``busy_s`` says of the machine without what ``own_s`` says of this node. Unseen until it
+    was read for some seconds; closed, it begins anew."""
     busy_s, cores = busy_s or machine_busy_s, psutil.cpu_count() or 1
     samples: deque[tuple[float, float]] = deque()  # when, and what others had used by then
 
@@ -53,15 +54,15 @@ def processor(
 
 
 def machine_busy_s() -> float:
-    """Return for how many seconds all processors together were busy since the machine was
-    started."""
+    """Return how many seconds all processors together were busy since the machine was started, each
+    counted by itself; waiting for disks is not busy."""
     times = psutil.cpu_times()
     return sum(float(getattr(times, name, 0.0)) for name in FOR_SOMEBODY)
 
 
 def free_memory() -> Asked[float]:
-    """Return the source of how much memory programs can still get without others being swapped
-    out, as the system estimates it."""
+    """Return a source of how many MB of memory programs can still get without others being swapped
+    out, as the system estimates it; it always sees."""
     return Asked(lambda: psutil.virtual_memory().available / 2**20)
 
 
@@ -74,8 +75,8 @@ class CountedOwnTime:
         self._ended_s = 0.0
 
     def read(self) -> float:
-        """Return what this process and those below it have used of the processor so far, in
-        seconds."""
+        """Return how many seconds of the processor this process and those below it have used so
+        far, those that were seen before and have ended included."""
         below: list[psutil.Process] = []
         with suppress(psutil.Error):
             below = self._me.children(recursive=True)

@@ -31,8 +31,9 @@ class ExclusivePrograms(Source[tuple[str, ...]]):
         self._watched = names
 
     def read(self) -> Reading[tuple[str, ...]]:
-        """Return which of the exclusive programs run, without those that this node has started;
-        unseen when processes cannot be listed."""
+        """Return, sorted and as they were named, which of the watched programs run, without those
+        that this node has started; unseen when processes cannot be listed. Without any to watch
+        none is looked for."""
         wanted = {plain(each): each for each in self._watched}
         if not wanted:
             return Seen(())

@@ -83,8 +83,9 @@ class WaylandConnection:
 
     @classmethod
     def connect(cls, environment: Mapping[str, str] = os.environ) -> WaylandConnection:
-        """Connect to the session's compositor and learn what it offers; raise ``OSError`` when
-        there is none."""
+        """Connect to the session's compositor and learn what it offers, waiting a second at most
+        for each answer; raise ``OSError`` or ``struct.error`` when there is none, or it answers
+        strangely."""
         connection = cls(_open(socket_path(environment)))
         try:
             connection._list_globals()
@@ -103,8 +104,8 @@ class WaylandConnection:
         return [each for each in self.globals.values() if each.interface == interface]
 
     def bind(self, wanted: Global, version: int) -> int:
-        """Have an object made for a global of the compositor and return its id; raise ``OSError``
-        when the compositor is gone."""
+        """Send a request for an object of this version of what the compositor offers, and return
+        its id without waiting; raise ``OSError`` when the compositor is gone."""
         new = self.new_id()
         text = _text(wanted.interface)
         self.send(REGISTRY, BIND, struct.pack("=I", wanted.name) + text + _numbers(version, new))
@@ -116,18 +117,20 @@ class WaylandConnection:
         return self._last_id
 
     def ask(self, target: int, operation: int, *arguments: int) -> None:
-        """Send a request whose arguments are all numbers; raise ``OSError`` when the compositor is
-        gone."""
+        """Send a request whose arguments are all numbers to an object, without waiting for an
+        answer; raise ``OSError`` when the compositor is gone."""
         self.send(target, operation, _numbers(*arguments))
 
     def send(self, target: int, operation: int, arguments: bytes) -> None:
-        """Send a request; raise ``OSError`` when the compositor is gone."""
+        """Send a request with these arguments, packed already, to an object, without waiting for an
+        answer; raise ``OSError`` when the compositor is gone."""
         size = 8 + len(arguments)
         self._socket.sendall(struct.pack("=II", target, size << 16 | operation) + arguments)
 
     def events(self) -> Iterator[WaylandEvent]:
-        """Yield everything that has come for other objects than the display, without waiting; raise
-        ``OSError`` when the compositor is gone."""
+        """Yield what has come for the objects of this client, without waiting; what it tells of its
+        globals only sets ``changed``. Raise ``OSError`` when the compositor is gone or ends the
+        connection."""
         while self._receive(0.0):
             pass
         yield from self._messages()
@@ -189,7 +192,8 @@ class WaylandConnection:
 
 
 def socket_path(environment: Mapping[str, str]) -> Path:
-    """Return where the compositor listens; raise ``WaylandError`` outside a graphical session."""
+    """Return where the compositor listens by ``WAYLAND_DISPLAY`` and ``XDG_RUNTIME_DIR``, whether
+    or not there is one; raise ``WaylandError`` where these do not say."""
     name = environment.get("WAYLAND_DISPLAY", "")
     folder = environment.get("XDG_RUNTIME_DIR", "")
     if not name or not (folder or name.startswith("/")):
@@ -231,8 +235,8 @@ class WaylandIdle:
         """The same of those that a program can hold back; empty where they are the same."""
 
     def look(self) -> None:
-        """Take in what the compositor has told; raise ``WaylandError`` when that cannot be. The
-        connection is closed on failure."""
+        """Take in what the compositor has told, without waiting, connected first if need be; close
+        the connection and raise ``WaylandError`` when that cannot be."""
         try:
             self._hear()
         except WaylandError:
@@ -243,21 +247,22 @@ class WaylandIdle:
             raise WaylandError(f"the compositor cannot be asked ({error})") from error
 
     def last_input_s(self) -> float:
-        """Return when there was input last, of all seats the latest, by this source's clock; now
-        while somebody is active."""
+        """Return when there was input last, of all seats the latest, by this source's clock, as the
+        last ``look`` heard it; now while somebody is active. ``look`` comes first."""
         now_s = self._clock()
         return max(now_s if since_s is None else since_s for since_s in self._input.values())
 
     def kept_awake(self) -> bool:
-        """Tell whether nobody touches the machine and yet it does not become idle, because a
-        program keeps it awake."""
+        """Tell whether nobody has touched the machine for some seconds and a program yet keeps it
+        from idling, as the last ``look`` heard it; False where the compositor cannot tell the two
+        apart."""
         if not self._awake or None in self._input.values():
             return False
         quiet_s = self._clock() - self.last_input_s()
         return None in self._awake.values() and quiet_s >= AWAKE_AFTER_S
 
     def close(self) -> None:
-        """Close the connection to the compositor; the next look opens it anew."""
+        """Close the connection to the compositor, if there is one; the next look opens it anew."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -301,7 +306,8 @@ class WaylandIdle:
 
 
 def wayland_last_input(idle: WaylandIdle) -> Asked[LastInput]:
-    """Return the source of when any input device of the session was used last."""
+    """Return a source of when any input device of the session was used last; unseen where the
+    compositor does not tell. Closed, it disconnects."""
 
     def ask() -> LastInput:
         idle.look()
@@ -311,7 +317,8 @@ def wayland_last_input(idle: WaylandIdle) -> Asked[LastInput]:
 
 
 def wayland_kept_awake(idle: WaylandIdle) -> Asked[Filling | None]:
-    """Return the source of whether a program keeps the screen on, which those do that fill it."""
+    """Return a source of whether a program keeps the screen on, which those do that fill it; it
+    reads None where none does, and is unseen where the compositor cannot be asked."""
 
     def ask() -> Filling | None:
         idle.look()

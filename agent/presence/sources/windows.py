@@ -37,8 +37,9 @@ window (7), quiet hours (6) and taking notifications (5) are none of it."""
 
 
 def windows_last_input(calls: WindowsCalls, clock: Callable[[], float]) -> Asked[LastInput]:
-    """Return the source of the last input of this session by keyboard, mouse, pen and touch, the
-    remote ones of it included; unseen to a service."""
+    """Return a source of the last input of this session by keyboard, mouse, pen and touch, also
+    from afar, with the place of the pointer where that can be told; unseen to a service, and where
+    Windows does not tell."""
 
     def ask() -> LastInput:
         if calls.own_session() == SERVICES_SESSION:
@@ -49,7 +50,8 @@ def windows_last_input(calls: WindowsCalls, clock: Callable[[], float]) -> Asked
 
 
 def windows_mains(calls: WindowsCalls) -> Asked[bool]:
-    """Return the source of whether a Windows machine is on mains, by one call."""
+    """Return a source of whether a Windows machine is on mains; unseen where Windows does not know
+    or tell."""
 
     def ask() -> bool:
         status = calls.line_status()
@@ -61,7 +63,8 @@ def windows_mains(calls: WindowsCalls) -> Asked[bool]:
 
 
 def windows_full_screen(calls: WindowsCalls) -> Asked[Filling | None]:
-    """Return the source of what fills the screen of Windows, by one call."""
+    """Return a source of what fills the screen, as the shell tells it; it reads None where nothing
+    does, and is unseen where the shell does not answer."""
     return _asked(lambda: HELD_BACK_FOR.get(calls.notification_state()))
 
 
@@ -71,8 +74,8 @@ def windows_screen_saver(calls: WindowsCalls) -> Asked[bool]:
 
 
 def windows_sessions(calls: WindowsCalls) -> Asked[Sessions]:
-    """Return the source of who is at the machine and whether the own screen is locked; all
-    sessions are asked for at each look."""
+    """Return a source of whether the own screen is locked and who else uses the machine, by all
+    sessions at each look; unseen where Windows does not tell, not even of the own one."""
 
     def ask() -> Sessions:
         own, sessions = calls.own_session(), calls.sessions()

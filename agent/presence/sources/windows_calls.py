@@ -110,7 +110,8 @@ def quiet_ms_between(now_ms: int, input_ms: int) -> int:
 
 
 def session_of(info: SessionInfoEx) -> WindowsSession:
-    """Return what matters of a session that Windows describes."""
+    """Return what matters of a session that Windows describes; whether it is locked is None where
+    Windows does not know."""
     locked = {LOCKED_FLAG: True, UNLOCKED_FLAG: False}.get(info.flags)
     return WindowsSession(info.number, info.user, info.state == ACTIVE_STATE, locked)
 
@@ -165,26 +166,30 @@ class WindowsCalls:
         )
 
     def quiet_ms(self) -> int:
-        """Return for how many milliseconds nobody has used keyboard or mouse of this session."""
+        """Return for how many milliseconds nobody has used keyboard or mouse of this session; raise
+        ``OSError`` when Windows does not tell."""
         info = LastInputInfo(ctypes.sizeof(LastInputInfo), 0)
         check(self._user.GetLastInputInfo(ctypes.byref(info)))
         return quiet_ms_between(self._kernel.GetTickCount(), info.ticks_ms)
 
     def pointer(self) -> tuple[int, int]:
-        """Return where the pointer is; raise ``OSError`` when Windows does not tell."""
+        """Return where the pointer is, in pixels; raise ``OSError`` when Windows does not tell, as
+        while the screen is locked."""
         place = wintypes.POINT()
         check(self._user.GetCursorPos(ctypes.byref(place)))
         return (place.x, place.y)
 
     def own_session(self) -> int:
-        """Return the number of the session in which this runs."""
+        """Return the number of the session in which this runs, 0 for services; raise ``OSError``
+        when Windows does not tell."""
         number = wintypes.DWORD()
         process = self._kernel.GetCurrentProcessId()
         check(self._kernel.ProcessIdToSessionId(process, ctypes.byref(number)))
         return number.value
 
     def sessions(self) -> list[WindowsSession]:
-        """Return all sessions of the machine; raise ``OSError`` when Windows does not tell."""
+        """Return the sessions of this machine that have a user, without those that end meanwhile;
+        raise ``OSError`` when Windows does not list them."""
         listed = ctypes.POINTER(SessionInfo)()
         count = wintypes.DWORD()
         check(
@@ -205,7 +210,8 @@ class WindowsCalls:
         return bool(on.value)
 
     def notification_state(self) -> int:
-        """Return the shell's number for whether a person can be told something now."""
+        """Return the shell's number (``QUNS_…``) for whether a person can be told something now, or
+        what fills the screen; raise ``OSError`` when the shell does not tell."""
         state = ctypes.c_int()
         failed = self._shell.SHQueryUserNotificationState(ctypes.byref(state))
         if failed < 0:
@@ -213,13 +219,15 @@ class WindowsCalls:
         return state.value
 
     def line_status(self) -> int:
-        """Return 0 on battery, 1 on mains, 255 when unknown."""
+        """Return 0 on battery, 1 on mains, 255 where Windows does not know; raise ``OSError`` when
+        it does not tell."""
         status = PowerStatus()
         check(self._kernel.GetSystemPowerStatus(ctypes.byref(status)))
         return int(status.line)
 
     def process_names(self) -> Iterator[tuple[int, str]]:
-        """Yield id and name of each process."""
+        """Yield id and name of each process that runs at the first step; raise ``OSError`` then
+        when Windows does not list them."""
         snapshot = self._kernel.CreateToolhelp32Snapshot(SNAPSHOT_PROCESSES, 0)
         check(snapshot != INVALID_HANDLE)
         try:

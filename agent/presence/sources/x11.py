@@ -76,7 +76,8 @@ class XReply:
 
 
 def display_number(display: str) -> int:
-    """Return the number of a display on this machine; raise ``XError`` for any other."""
+    """Return the number of a display of this machine from a text like ``:0``; raise ``XError`` for
+    an empty one, and for a display of another machine."""
     if not display:
         raise XError(NoSession())
     found = _DISPLAY.match(display)
@@ -99,7 +100,9 @@ class XConnection:
 
     @classmethod
     def connect(cls, environment: Mapping[str, str] = os.environ) -> XConnection:
-        """Connect to the session's X server; raise ``OSError`` when there is none or it refuses."""
+        """Connect to the X server that ``DISPLAY`` names, waiting a second at most for each answer;
+        raise ``OSError`` or ``struct.error`` when there is none, it refuses or answers
+        strangely."""
         number = display_number(environment.get("DISPLAY", ""))
         connection = cls(_open(number))
         try:
@@ -114,8 +117,9 @@ class XConnection:
         self._socket.close()
 
     def ask(self, opcode: int, detail: int, body: bytes) -> XReply:
-        """Send one request and return its answer; raise ``OSError`` when the server refuses or is
-        gone."""
+        """Send one request and wait for its answer, skipping others; raise ``XRefusal`` when the
+        server answers with an error, another ``OSError`` when it is gone or does not answer in
+        time."""
         body += bytes(-len(body) % 4)
         self._socket.sendall(struct.pack("=BBH", opcode, detail, 1 + len(body) // 4) + body)
         self._sequence = (self._sequence + 1) % 65_536
@@ -128,7 +132,8 @@ class XConnection:
             return reply
 
     def extension(self, name: str) -> int:
-        """Return the opcode of an extension; raise ``XError`` where it is missing."""
+        """Return the opcode of an extension, asked for once; raise ``XError`` where the server has
+        none, ``OSError`` when it does not tell."""
         if name not in self._extensions:
             text = name.encode()
             reply = self.ask(QUERY_EXTENSION, 0, struct.pack("=HH", len(text), 0) + text)
@@ -138,8 +143,8 @@ class XConnection:
         return self._extensions[name]
 
     def atom(self, name: str) -> int:
-        """Return the number by which the server knows a name; raise ``OSError`` when the server
-        does not tell."""
+        """Return the number by which the server knows a name, asked for once and made if need be;
+        raise ``OSError`` when the server does not tell."""
         if name not in self._atoms:
             text = name.encode()
             reply = self.ask(INTERN_ATOM, 0, struct.pack("=HH", len(text), 0) + text)
@@ -147,8 +152,8 @@ class XConnection:
         return self._atoms[name]
 
     def numbers(self, window: int, name: str) -> tuple[int, ...]:
-        """Return a property of a window that is a list of numbers, empty where it has none; raise
-        ``OSError`` when the server does not tell."""
+        """Return the first ``PROPERTY_LONGS_MAX`` numbers of a property of a window, empty where it
+        has none or it is no list of numbers; raise ``OSError`` when the server does not tell."""
         asked = struct.pack("=IIIII", window, self.atom(name), 0, 0, PROPERTY_LONGS_MAX)
         reply = self.ask(GET_PROPERTY, 0, asked)
         count = struct.unpack_from("=I", reply.head, 16)[0]
@@ -157,35 +162,37 @@ class XConnection:
         return struct.unpack_from(f"={count}I", reply.extra)
 
     def text(self, window: int, name: str) -> str:
-        """Return a property of a window that is a text, empty where it has none; raise ``OSError``
-        when the server does not tell."""
+        """Return a property of a window that is a text, cut where it is very long, empty where it
+        has none or it is no text; raise ``OSError`` when the server does not tell."""
         asked = struct.pack("=IIIII", window, self.atom(name), 0, 0, PROPERTY_LONGS_MAX)
         reply = self.ask(GET_PROPERTY, 0, asked)
         count = struct.unpack_from("=I", reply.head, 16)[0]
         return reply.extra[:count].decode("utf-8", "replace") if reply.head[1] == 8 else ""
 
     def pointer(self) -> tuple[int, int]:
-        """Return where the pointer is; raise ``OSError`` when the server does not tell."""
+        """Return where the pointer is, in pixels from the left and from the top of the screen;
+        raise ``OSError`` when the server does not tell."""
         reply = self.ask(QUERY_POINTER, 0, struct.pack("=I", self.root))
         x, y = struct.unpack_from("=hh", reply.head, 16)
         return (x, y)
 
     def windows(self) -> tuple[int, ...]:
-        """Return the windows right on the screen, the topmost last; raise ``OSError`` when the
-        server does not tell."""
+        """Return the windows right on the screen, hidden ones too, the topmost last; raise
+        ``OSError`` when the server does not tell."""
         reply = self.ask(QUERY_TREE, 0, struct.pack("=I", self.root))
         count = struct.unpack_from("=H", reply.head, 16)[0]
         return struct.unpack_from(f"={count}I", reply.extra)
 
     def size(self, window: int) -> tuple[int, int]:
-        """Return width and height of a window; raise ``OSError`` when the server does not tell."""
+        """Return width and height of a window in pixels; raise ``OSError`` when the server does not
+        tell, as for a window that was closed."""
         reply = self.ask(GET_GEOMETRY, 0, struct.pack("=I", window))
         width, height = struct.unpack_from("=HH", reply.head, 16)
         return (width, height)
 
     def shown(self, window: int) -> bool:
-        """Tell whether the window can be seen, as far as others do not cover it; raise ``OSError``
-        when the server does not tell."""
+        """Tell whether the window is shown, be it covered by others; raise ``OSError`` when the
+        server does not tell, as for a window that was closed."""
         reply = self.ask(GET_ATTRIBUTES, 0, struct.pack("=I", window))
         kind = struct.unpack_from("=H", reply.head, 12)[0]
         return kind == INPUT_OUTPUT and reply.head[26] == VIEWABLE
@@ -248,8 +255,9 @@ def _cookie(number: int, environment: Mapping[str, str]) -> bytes:
 
 
 def cookie_for(entries: bytes, number: int, host: str) -> bytes:
-    """Return the cookie of a local display in the content of an authority file, that of this host
-    first; empty when there is none."""
+    """Return the cookie of the local display of this number in the content of an authority file,
+    that of this host before another's; empty when there is none. What stands behind a damaged entry
+    is left out."""
     found = b""
     while entries:
         try:
@@ -282,12 +290,13 @@ class X11Screen:
         self._connection: XConnection | None = None
 
     def asked(self, ask: Callable[[XConnection], T]) -> Asked[T]:
-        """Return the source of what ``ask`` finds on the connection, opened if need be. A
-        connection that fails is closed."""
+        """Return a source of what ``ask`` finds on the connection, which is opened when it is read,
+        and shared. Unseen on Wayland, and where the server cannot be asked; the connection is
+        closed then."""
         return Asked(lambda: self._answer(ask), NAME, self.close)
 
     def close(self) -> None:
-        """Close the connection to the X server; the next look opens it anew."""
+        """Close the connection to the X server, if there is one; the next look opens it anew."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -308,7 +317,8 @@ class X11Screen:
 
 
 def x11_last_input(screen: X11Screen, clock: Callable[[], float]) -> Asked[LastInput]:
-    """Return the source of when keyboard or mouse were used last on an X11 screen."""
+    """Return a source of when keyboard or mouse were used last on an X11 screen, and where the
+    pointer is; unseen where the server cannot be asked."""
 
     def ask(connection: XConnection) -> LastInput:
         quiet_ms = saver_info(connection)[1]
@@ -323,16 +333,17 @@ def x11_screen_saver(screen: X11Screen) -> Asked[bool]:
 
 
 def saver_info(connection: XConnection) -> tuple[int, int]:
-    """Return the state of the screen saver, and milliseconds since the last input; raise
-    ``OSError`` when the server does not tell."""
+    """Return the state of the screen saver, 1 when it is on, and the milliseconds since the last
+    input; raise ``OSError`` when the server does not tell."""
     opcode = connection.extension(EXTENSION)
     reply = connection.ask(opcode, QUERY_INFO, struct.pack("=I", connection.root))
     return reply.head[1], struct.unpack_from("=I", reply.head, 16)[0]
 
 
 def filling(connection: XConnection) -> Filling | None:
-    """Return the window that fills the screen, as films, games and talks do, None for nothing;
-    raise ``OSError`` when the server does not tell."""
+    """Return what fills the screen, as films, games and talks do, by its name where it has one: the
+    active window where a window manager says so, else one of its size; None where nothing does.
+    Raise ``OSError`` when the server does not tell."""
     managed = connection.numbers(connection.root, "_NET_SUPPORTING_WM_CHECK")
     if not managed:
         return _by_size(connection)

@@ -119,8 +119,8 @@ class PostgresqlBackend:
                 number += 1
 
     def put(self, stored: Stored) -> None:
-        """Record the description of a dataset; one that is there stays. Raise ``BackendError`` when
-        that fails."""
+        """Record the description of a dataset, whose contents were written before; one that is
+        there stays. Raise ``BackendError`` when that fails."""
         with self._asking() as database:
             database.execute(
                 "INSERT INTO wingbeat_dataset (dataset, size_bytes, name, manifest)"

@@ -94,8 +94,9 @@ class Index:
 
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
-        """Run the block in one transaction on the connection that it gets, with nobody else in it:
-        committed at its end, undone when it raises."""
+        """Run the block in one transaction on the connection that it gets, with no other thread in
+        it: committed at its end, undone when it raises, which passes on. Raise ``sqlite3.Error``
+        when the database does not take it."""
         with self._turn:
             self._connection.execute("BEGIN IMMEDIATE")
             try:

@@ -272,8 +272,8 @@ class DatasetStore:
         raise DatasetMissing(f"{dataset} has no file {path!r}.")
 
     def open(self, digest: str) -> IO[bytes]:
-        """Open an object for reading, verified first where there is doubt; raise ``DatasetError``
-        when it is missing or damaged."""
+        """Open an object for reading, verified first where its file has changed; raise
+        ``DatasetError`` when it is missing or damaged. The caller closes it."""
         self.sound(digest)
         return self._objects.open(digest)
 
