@@ -76,8 +76,8 @@ class NodeDatasets:
         self._caring = asyncio.create_task(self._caretaker.run())
 
     def commit_first(self, event: Event, then: Callable[[Event], None]) -> bool:
-        """Begin to commit the results of a run that succeeded to the back end, return True at once,
-        and hand what comes of it to ``then``, which is a refusal when that fails; return False, and
+        """Begin to commit the results of a run that succeeded to the back end, and return True at
+        once; ``then`` gets what comes of it, ``ChildNotStarted`` when that fails. Return False, and
         do nothing, for any other event or without a back end."""
         if self._results is None or not isinstance(event, ChildSucceeded):
             return False

@@ -176,7 +176,7 @@ class Children:
 
     async def close(self) -> None:
         """Kill all programs, wait some seconds until they are gone, then give up whatever is left,
-        and close what starts programs; none can be started any more."""
+        and close what starts programs; none may be started after that."""
         if self._preparing is not None:
             self._preparing.cancel()
         for run in list(self._runs.values()):

@@ -190,9 +190,9 @@ class Store:
         self._log_bytes = 0
 
     def commit(self, persists: Sequence[Persist]) -> None:
-        """Write these records to disk in one transaction, durable on return, or do nothing without
-        any; raise ``JournalRefused`` and change nothing when the disk refuses. When it is full the
-        reserve is given up."""
+        """Write these records to disk in one transaction, durable on return; without any do
+        nothing. Raise ``JournalRefused`` and change nothing when the disk refuses; when it is full
+        the reserve is given up."""
         if not persists:
             return
         words = last_words(persists)

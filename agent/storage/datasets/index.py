@@ -178,8 +178,8 @@ class Index:
     # -- datasets --------------------------------------------------------------------------
 
     def put(self, row: Row, digests: Iterable[str]) -> None:
-        """Record a dataset made of these objects, or only when a known one was used last; a known
-        one gets the new name where it had none."""
+        """Record a dataset made of these objects; of one that is known only the time of its last
+        use is renewed, and its name where it had none."""
         with self.change() as change:
             change.execute(
                 "INSERT INTO dataset VALUES (?, ?, ?, ?, ?) ON CONFLICT (dataset) DO UPDATE SET"

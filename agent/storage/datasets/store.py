@@ -102,8 +102,8 @@ class DatasetStore:
     # -- in --------------------------------------------------------------------------------
 
     def keep(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
-        """Take a file or folder in and return its dataset, on disk on return; a name that some
-        system refuses is left out. With ``move`` its files are taken away where that can be, and
+        """Take a file or folder in and return its dataset, on disk on return; it has no name where
+        some system would refuse that. With ``move`` its files are taken away where that can be, and
         not put back if it is refused. Raise ``OSError`` when it cannot be kept, ``StoreFull``
         without room."""
         found = gathering.look(path)
