@@ -126,16 +126,20 @@ class Agent:
         self._reason = why
         self._requests.closed = True
         log.info("stopping: %s", why)
-        await self.flock.stop()
-        await self.presence.stop()
-        try:
-            await self.end_node(why)
-        finally:
-            self._requests.give_up()
-            await self.history.stop()
-            log.log(logs.NORMAL, "stopped")
-            self._end_logs()
-            self._stopped.set()
+        async with (
+            AsyncExitStack() as parts
+        ):  # from the last to the first, whatever one of them raises
+            parts.callback(self._stopped.set)
+            parts.callback(self._say_stopped)
+            parts.push_async_callback(self.history.stop)
+            parts.callback(self._requests.give_up)
+            parts.push_async_callback(self.end_node, why)
+            parts.push_async_callback(self.presence.stop)
+            parts.push_async_callback(self.flock.stop)
+
+    def _say_stopped(self) -> None:
+        log.log(logs.NORMAL, "stopped")
+        self._end_logs()
 
     async def wait_stopped(self) -> str:
         """Wait until the node has stopped, for whatever reason, and return the reason."""

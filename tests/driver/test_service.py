@@ -295,6 +295,25 @@ async def test_starting_takes_less_than_a_second(tmp_path: Path) -> None:
     assert took_s < 1.0
 
 
+async def test_a_part_that_fails_at_the_stop_leaves_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail() -> None:
+        raise RuntimeError("boom")
+
+    async with services(tmp_path, "ant") as (ant,):
+        pids = tmp_path / "pids"
+        await submit(ant, f"listen {pids}")
+        await eventually(lambda: bool(processes(pids)))
+        monkeypatch.setattr(ant.presence, "stop", fail)
+        with pytest.raises(RuntimeError, match="boom"):
+            await ant.stop("asked to")
+        assert await ant.wait_stopped() == "asked to"
+        assert not state_of(processes(pids)[0])
+        monkeypatch.undo()
+        await ant.presence.stop()
+
+
 async def test_settings_that_are_wrong_start_nothing(tmp_path: Path) -> None:
     home = home_of(tmp_path, "ant", slots=0)
     with pytest.raises(SettingsError, match=r"settings\.toml: slots is 0"):
