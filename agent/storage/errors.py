@@ -21,6 +21,11 @@ FREE_BYTES_LITTLE = 256 * 1024
 FULL_ERRNOS = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
 LOCKED_CODES = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 DAMAGE_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+STRUCTURE_CODES = DAMAGE_CODES | {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT}
+"""The file is not as it was written. SQLITE_ERROR: a table or column is missing, or a header asks
+for what no version of SQLite knows."""
+_VERSION_AT, _VERSION_MAX = 18, 2
+"""Where a file of SQLite says who may write it; a later version is refused as read-only."""
 
 
 class JournalError(ServiceError):
@@ -105,7 +110,19 @@ def refusal(folder: Path, error: sqlite3.Error | OSError) -> JournalRefused:
 
 
 UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What opening a damaged file raises; the second where SQLite quotes bytes that are no text."""
+"""What opening a damaged file raises; the second where SQLite quotes bytes that are no text. The
+first is raised for a disk that is full, locked or read-only, too: ``is_damage`` tells."""
+
+
+def is_damage(path: Path, error: BaseException) -> bool:
+    """Tell whether an error of ``UNREADABLE`` means that the database in this file is damaged,
+    rather than that the system does not let it be used just now. Raise ``OSError`` when that cannot
+    be read."""
+    code = primary_code(error)
+    if code == sqlite3.SQLITE_READONLY:
+        with path.open("rb") as file:
+            return file.read(_VERSION_AT + 1)[_VERSION_AT:] > bytes([_VERSION_MAX])
+    return code is None or code in STRUCTURE_CODES  # without a code it is what Python cannot decode
 
 
 def primary_code(error: BaseException) -> int | None:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from msgspec.structs import asdict
 
 from agent.api import history as asked
-from agent.storage.errors import UNREADABLE
+from agent.storage.errors import UNREADABLE, is_damage
 from agent.storage.places import make_private_file
 
 FILE = "history.sqlite"
@@ -113,12 +113,14 @@ class History:
 
     @classmethod
     def open(cls, path: Path) -> History:
-        """Open the history, made if there is none. One that SQLite cannot open is set aside under a
-        name with the time, which is logged, and begun anew; raise ``OSError`` or ``sqlite3.Error``
-        when that fails too."""
+        """Open the history, made if there is none. One that is damaged is set aside under a name
+        with the time, which is logged, and begun anew; raise ``OSError`` or ``sqlite3.Error`` when
+        that fails, or the system does not let it be opened."""
         try:
             return cls(_opened(path))
         except UNREADABLE as error:
+            if not is_damage(path, error):
+                raise
             aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
             path.replace(aside)
             log.warning("the history is damaged (%s): it is set aside in %s", error, aside)

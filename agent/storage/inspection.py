@@ -28,7 +28,7 @@ from agent.storage.database import (
     open_to_write,
     stored_rows,
 )
-from agent.storage.errors import DAMAGE_CODES, primary_code
+from agent.storage.errors import STRUCTURE_CODES, primary_code
 from agent.storage.formats import (
     FormatUnreadableError,
     bring_up_to_date,
@@ -46,14 +46,8 @@ from agent.storage.places import (
 )
 from agent.storage.salvage import counted_frames, passed_over, salvage
 
-# What SQLite says when its file is not what it should be. SQLITE_ERROR: a table is missing, or a
-# header asks for what no version of SQLite knows. SQLITE_IOERR: a sector cannot be read.
-FOUND_DAMAGED = DAMAGE_CODES | {
-    sqlite3.SQLITE_ERROR,
-    sqlite3.SQLITE_FORMAT,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_SCHEMA,
-}
+# What SQLite says when its file is not what it should be. SQLITE_IOERR: a sector cannot be read.
+FOUND_DAMAGED = STRUCTURE_CODES | {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_SCHEMA}
 FOUND_DAMAGED_IN_DETAIL = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ})
 KEPT_ASIDE = 3
 ASIDE_NAMES = "journal.damaged-*.db"

@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.records import Dataset, DatasetId
-from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable, StoreFull
+from agent.storage.datasets import index
+from agent.storage.datasets.errors import (
+    DatasetDamaged,
+    DatasetError,
+    DatasetMissing,
+    NotKeepable,
+    StoreFull,
+)
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.nodes import points
@@ -168,6 +175,24 @@ def test_without_its_index_the_folder_says_what_there_is(
     again = opened()
     assert {file.dataset, folder.dataset} <= set(again.holdings())
     assert again.read(folder.dataset, "readme.txt", 0, 99) == b"read me"
+
+
+def test_an_index_that_others_hold_is_not_made_anew(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened()
+    store.keep(points(tmp_path), "survey")
+    store.close()
+    monkeypatch.setattr(index, "LOCKED_WAIT_S", 0.0)
+    for holding in ("PRAGMA locking_mode = EXCLUSIVE", "PRAGMA cache_size"):
+        with closing(sqlite3.connect(tmp_path / "store" / "index.db")) as other:
+            other.execute(holding)
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(
+                DatasetError, match=r"^index\.db cannot be used: database is locked$"
+            ):
+                opened()
+    assert [each.name for each in opened().listing()] == ["survey"]
 
 
 def test_an_object_whose_row_was_not_written_is_looked_at_first(

@@ -13,9 +13,13 @@ import pytest
 
 from agent.api.history import History as Wanted
 from agent.api.values import TaskState
+from agent.storage.errors import is_damage
 from agent.storage.history import FILE, TASKS_MAX, History, Sums, TaskRow
+from agent.storage.places import write_ahead_log
 
 HOUR_MS = 3_600_000
+VERSION_AT = 18
+"""Where a file of SQLite says who may write it."""
 
 
 @pytest.fixture
@@ -185,16 +189,51 @@ def test_it_is_there_after_a_restart_for_its_owner_only(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == [FILE]
 
 
-@pytest.mark.parametrize("damage", ["no database", "its structure is no text"])
+@pytest.mark.parametrize("damage", ["no database", "its structure is no text", "its version"])
 def test_a_damaged_history_is_set_aside_and_begun_anew(tmp_path: Path, damage: str) -> None:
     path = tmp_path / FILE
     History.open(path).close()
-    damaged = path.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\xac")
+    sound = path.read_bytes()
+    damaged = sound.replace(b"CREATE TABLE", b"CREATE TABL\xac")
     if damage == "no database":
         damaged = b"no database at all " * 1_000
+    if damage == "its version":
+        damaged = sound[:VERSION_AT] + b"\x0a" + sound[VERSION_AT + 1 :]
     path.write_bytes(damaged)
     with closing(History.open(path)) as history:
         history.write([row("a", 1)], {})
         assert history.tasks(Wanted(limit=9))[1] == 1
     aside = [each for each in tmp_path.iterdir() if "damaged" in each.name]
     assert [each.read_bytes() for each in aside] == [damaged]
+
+
+def test_a_history_that_cannot_be_opened_just_now_is_not_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / FILE
+    with closing(History.open(path)) as history:
+        history.write([row("a", 1)], {})
+    monkeypatch.setattr("agent.storage.history.LOCKED_WAIT_S", 0.0)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            History.open(path)
+    write_ahead_log(path).mkdir()
+    with pytest.raises(sqlite3.OperationalError):
+        History.open(path)
+    write_ahead_log(path).rmdir()
+    with closing(History.open(path)) as again:
+        assert names(again.tasks(Wanted(limit=9))) == ["a"]
+    assert [each.name for each in tmp_path.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize("trouble", ["PRAGMA query_only = ON", "PRAGMA max_page_count = 1"])
+def test_a_full_or_read_only_disk_is_no_damage(tmp_path: Path, trouble: str) -> None:
+    path = tmp_path / FILE
+    History.open(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(trouble)
+        with pytest.raises(sqlite3.OperationalError) as raised:
+            connection.execute("INSERT INTO given VALUES (1, zeroblob(50000))")
+    assert not is_damage(path, raised.value)

@@ -27,7 +27,7 @@ from typing import Any
 
 from agent.protocol.records import DatasetId, TaskId
 from agent.storage.datasets.manifest import Kind
-from agent.storage.errors import UNREADABLE
+from agent.storage.errors import UNREADABLE, is_damage
 from agent.storage.places import make_private_file, write_ahead_log
 
 LOCKED_WAIT_S = 5.0
@@ -71,7 +71,8 @@ class Row:
 
 
 class Index:
-    """One file of SQLite. Used by many threads, one after the other."""
+    """One file of SQLite. Used by many threads, one after the other. A damaged one is made anew;
+    raises ``OSError`` or ``sqlite3.Error`` when the system does not let it be opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -81,6 +82,8 @@ class Index:
         try:
             self._connection = self._opened()
         except UNREADABLE as error:
+            if not is_damage(path, error):
+                raise
             log.warning("the index of the datasets was damaged (%s); it is made anew", error)
             self.fresh = True
             for each in (path, write_ahead_log(path)):

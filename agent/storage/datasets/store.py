@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import sqlite3
 import time
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO
 
 from agent.protocol.records import Dataset, DatasetId
 from agent.storage.datasets import gathering, index, room
-from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable
+from agent.storage.datasets.errors import DatasetDamaged, DatasetError, DatasetMissing, NotKeepable
 from agent.storage.datasets.index import Index, Lineage, Row
 from agent.storage.datasets.manifest import (
     Entry,
@@ -34,13 +35,15 @@ from agent.storage.datasets.room import NOTHING_WANTED, Quota, Room, Wanted
 from agent.storage.places import keep_names, make_private_folder
 
 Changed = Callable[[tuple[DatasetId, ...], tuple[DatasetId, ...]], None]
+INDEX = "index.db"
 SHORT_NAME_LENGTH = 12
 
 log = logging.getLogger(__name__)
 
 
 class DatasetStore:
-    """Opened on a folder of its own; ``close`` ends it. Used by many threads."""
+    """Opened on a folder of its own; ``close`` ends it. Used by many threads. Raises ``OSError``
+    when the folder cannot be used, or its index, which then stays as it is."""
 
     def __init__(
         self,
@@ -56,12 +59,18 @@ class DatasetStore:
             make_private_folder(each)
         self._objects.clear_incoming()
         self._partials: dict[str, Partial] = {}
-        self._index = Index(folder / "index.db")
+        with _in_words():
+            self._index = Index(folder / INDEX)
         self._room = Room(folder, quota_bytes, self._evict, just_used_s)
         self.wanted = wanted
         """What must stay; asked from a thread."""
         self.changed: Changed = lambda _added, _removed: None
-        self._look_around()
+        try:
+            with _in_words():
+                self._look_around()
+        except BaseException:
+            self._index.close()
+            raise
 
     def close(self) -> None:
         """Close the index; the store is not used afterwards."""
@@ -450,3 +459,11 @@ def _free_name(folder: Path, name: str) -> Path:
         stem, dot, suffix = name.rpartition(".")
         target = folder / (f"{stem}-{number}.{suffix}" if dot and stem else f"{name}-{number}")
     return target
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise DatasetError(f"{INDEX} cannot be used: {error}") from error
