@@ -48,13 +48,13 @@ async def run(options: Options, client: Client) -> int:
     until Ctrl-C or until the one workflow has ended; return the exit code, which then tells how it
     ended."""
     first = await client.call(STATUS, Status(limit=WORKFLOWS_MAX))
-    name = ""
+    name, as_lines = "", options.json or not on_terminal()
     if options.workflow:
         workflow = (await client.call(SHOW, Show(options.workflow, limit=1))).workflow
         name = workflow.workflow
-        if workflow.state in OVER and not on_terminal():  # nothing more will happen
+        if workflow.state in OVER and as_lines:  # nothing more will happen
             return _tell_end(workflow, as_json=options.json)
-    if options.json or not on_terminal():
+    if as_lines:
         return await _lines(client, first.position, name, as_json=options.json)
     return await _screen(client, first, name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -13,8 +14,8 @@ import pytest
 
 from agent import cli
 from agent.commands import exits
-from tests.hosts.machine import WITHIN_S, Machine, Ran
-from tests.hosts.waiting import wait_for
+from tests.hosts.machine import COMMAND, WITHIN_S, Machine, Ran
+from tests.hosts.waiting import ended, wait_for
 from tests.style.source import REPOSITORY
 
 FULL = Path("/dev/full")
@@ -81,6 +82,21 @@ def test_what_happens_comes_through_a_pipe_at_once(birch: Machine) -> None:
     with birch.following("watch") as watching:
         wait_for(told, WITHIN_S, "a line about what happens")
         assert "/a Ready (submitted)" in watching.lines[0]
+
+
+@on_posix
+def test_a_terminal_is_told_of_work_that_is_over_as_json_and_not_kept(birch: Machine) -> None:
+    assert sys.platform != "win32"
+    birch.said("submit", "-", told=json.dumps({"name": "over", "tasks": [TASK]}))
+    birch.said("cancel", "over")
+    terminal, shown = os.openpty()
+    words = [*COMMAND, "watch", "over", "--json"]
+    watching = subprocess.Popen(words, cwd=REPOSITORY, env=birch.environment, stdout=shown)
+    with ended(watching):
+        assert watching.wait(WITHIN_S) == exits.WORK_FAILED
+    assert b'"state": "cancelled"' in os.read(terminal, 100_000)
+    os.close(shown)
+    os.close(terminal)
 
 
 TASK = {"id": "a", "program": "nobody-has-this"}
