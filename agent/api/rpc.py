@@ -36,6 +36,7 @@ class ErrorCode(IntEnum):
     TOO_LONG = 7
     TOO_MANY = 8
     STOPPING = 9
+    ATTACH_FIRST = 10
 
 
 NOTHING = Raw(b"")

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
+from agent.api.errors import RefusedError
+from agent.api.rpc import ErrorCode
 from agent.api.work import ATTACHED_MAX
-from agent.protocol.phrases import Phrase, said
+from agent.protocol.phrases import said
 from agent.protocol.records import More, TaskSpec
 
 ATTACH = "attach"
@@ -36,27 +38,30 @@ def attach_names(spec: TaskSpec) -> tuple[str, ...]:
         return ()
 
 
-def attachment_fault(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> Phrase | None:
-    """Return why a gate cannot be done with so many datasets, as they are more than it names or one
-    of ``tasks`` needs an output behind the last of them; None where it can."""
+def misfit(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> RefusedError | None:
+    """Return, not raise, why a gate cannot be done with so many datasets, as they are more than it
+    names or, which has a code of its own, one of ``tasks`` needs an output behind the last of them;
+    None where it can."""
     names = attach_names(gate)
     if names and count > len(names):
         only = said("one thing") if len(names) == 1 else said("{count} things", count=len(names))
-        return said(
+        many = said(
             "{gate} takes {only} ({names}), and {count} are attached",
             gate=gate.name,
             only=only,
             names=", ".join(names),
             count=count,
         )
+        return RefusedError(ErrorCode.REFUSED, many)
     for task in tasks:
         for each in task.inputs:
             if each.task == gate.task and each.output >= count:
                 known = each.output < len(names)
-                return said(
+                lacking = said(
                     "{task} needs {what} of {gate}: attach it",
                     task=task.name,
                     what=names[each.output] if known else said("something"),
                     gate=gate.name,
                 )
+                return RefusedError(ErrorCode.ATTACH_FIRST, lacking)
     return None

@@ -18,10 +18,11 @@ import contextlib
 import logging
 import sys
 import threading
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -35,7 +36,7 @@ from agent.api.history import STATISTICS
 from agent.api.logs import TASK_LOG, TaskLog, TaskLogPart
 from agent.api.rpc import Method, P, R
 from agent.api.work import WHY
-from agent.client import Client, ClientError, Home
+from agent.client import Client, ClientError, Home, RequestError
 from gui.bridge.following import Attention, Follower
 from gui.model.notices import FlockPart, Notice
 from gui.wording import error_text
@@ -55,6 +56,7 @@ _PASSING = Qt.WidgetAttribute.WA_DeleteOnClose
 
 Done = Callable[[Any], object]
 Failed = Callable[[str], object]
+_NONE: Mapping[int, Failed] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class _Question:
     window: QWidget | None
     done: Done | None
     failed: Failed | None
+    refused: Mapping[int, Failed]
     act: bool
     future: concurrent.futures.Future[None]
 
@@ -134,16 +137,20 @@ class Bridge(QObject):
         done: Done | None = None,
         failed: Failed | None = None,
         within_s: float = ASK_S_MAX,
+        *,
+        refused: Mapping[int, Failed] = _NONE,
     ) -> Task:
         """Ask the agent, and return at once what calls the question off. In Qt's thread, later,
         ``done`` is called with the reply, or ``failed`` with a sentence, also when ``within_s``
-        have passed; neither once the asker is gone, but why an act then failed is told by
+        have passed; in its place what ``refused`` has for the agent's code of the failure, if
+        anything. None of them once the asker is gone, but why an act then failed is told by
         ``unheard``."""
         return self.work(
             asker,
             lambda: self._follower.ask(method, params, within_s),
             done,
             failed,
+            refused=refused,
             act=method.name not in ONLY_ASKING,
         )
 
@@ -154,18 +161,21 @@ class Bridge(QObject):
         done: Done | None = None,
         failed: Failed | None = None,
         *,
+        refused: Mapping[int, Failed] = _NONE,
         act: bool = False,
     ) -> Task:
         """Run the coroutine that ``begin`` makes in the bridge's loop, and return at once what
-        calls it off; ``done`` and ``failed`` are called as by ``ask``. It is called off when its
-        asker is destroyed, unless it is an act. After ``stop`` nothing is run."""
+        calls it off; ``done``, ``failed`` and what ``refused`` has are called as by ``ask``. It is
+        called off when its asker is destroyed, unless it is an act. After ``stop`` nothing is
+        run."""
         number = next(self._numbers)
 
         async def whole() -> None:
             try:
                 value = await begin()
             except ClientError as error:
-                self._to_qt(partial(self._answer, number, False, _sentence(error)))
+                code = error.code if isinstance(error, RequestError) else 0
+                self._to_qt(partial(self._answer, number, False, _sentence(error), code))
             except OSError as error:
                 said = f"{error.filename or ''} {error.strerror}".strip() + "."
                 self._to_qt(partial(self._answer, number, False, said))
@@ -181,7 +191,7 @@ class Bridge(QObject):
             key = self._attend(asker)
             # A loop holds its tasks weakly; nobody but this table may hold the future.
             self._questions[number] = _Question(
-                asker, key, _passing_window(asker), done, failed, act, future
+                asker, key, _passing_window(asker), done, failed, refused, act, future
             )
         return Task(partial(self._call_off, number))
 
@@ -322,13 +332,13 @@ class Bridge(QObject):
         if not self._over:
             call()
 
-    def _answer(self, number: int, good: bool, value: Any) -> None:
+    def _answer(self, number: int, good: bool, value: Any, code: int = 0) -> None:
         question = self._questions.get(number)
         if question is None:
             return
         gone = self._is_gone(question.asker)
         del self._questions[number]
-        call = question.done if good else question.failed
+        call = question.done if good else question.refused.get(code, question.failed)
         if not gone and call is not None:
             call(value)
         elif gone and question.act and not good:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QScrollArea, QWidget
 
+from agent.api.rpc import ErrorCode
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
@@ -308,15 +310,10 @@ class TaskDetails(QScrollArea):
                 GATE,
                 Gate(task.task),
                 lambda wished: self._context.bridge.want(wished.workflow),
-                lambda said: self._not_done(task, said),
+                self._context.failed.emit,
+                # A gate without names may still be asked for something by the tasks behind it.
+                refused={ErrorCode.ATTACH_FIRST: partial(self.attach, task)},
             )
-
-    def _not_done(self, task: TaskView, sentence: str) -> None:
-        """A gate without names may still be asked for something by the tasks behind it."""
-        if sentence.rstrip(".").endswith("attach it"):
-            self.attach(task, sentence)
-        else:
-            self._context.failed.emit(sentence)
 
     def attach(self, task: TaskView, refusal: str = "") -> GateDialog:
         """Open the dialog that asks for the files of a step, and return it without waiting;

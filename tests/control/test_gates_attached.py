@@ -37,18 +37,18 @@ def outputs(count: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("count", "sentence"),
+    ("count", "code", "sentence"),
     [
-        (0, "use needs fixed of look: attach it"),
-        (3, "look takes 2 things (fixed, note), and 3 are attached"),
+        (0, ErrorCode.ATTACH_FIRST, "use needs fixed of look: attach it"),
+        (3, ErrorCode.REFUSED, "look takes 2 things (fixed, note), and 3 are attached"),
     ],
 )
 async def test_what_does_not_fit_a_gate_is_refused(
-    there: Serving, client: LineClient, count: int, sentence: str
+    there: Serving, client: LineClient, count: int, code: ErrorCode, sentence: str
 ) -> None:
     await waiting(client)
     asked = {"task": "look", "outputs": outputs(count)}
-    assert await client.refusal("gate", asked) == (ErrorCode.REFUSED, sentence)
+    assert await client.refusal("gate", asked) == (code, sentence)
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QLabel
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
 from agent.api.work import GATE, Gate, Input, Task
+from gui import words
+from gui.translations import speak
 from gui.views.gate_dialog import GateDialog
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
@@ -91,7 +94,17 @@ def test_what_the_tasks_behind_need_is_said_and_can_be_added(
     until(qtbot, lambda: view_of(context, name).state == "finished")
 
 
+@pytest.fixture
+def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str]:
+    """What the window speaks, set again after the test."""
+    speak(request.param)
+    yield request.param
+    words.install(None)
+
+
+@pytest.mark.parametrize("language", ["en", "pt"], indirect=True)
 def test_a_gate_without_names_asks_when_files_are_needed(
+    language: str,
     qtbot: QtBot,
     context: ViewContext,
     window: Window,
@@ -99,7 +112,8 @@ def test_a_gate_without_names_asks_when_files_are_needed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dialog, name = opened(qtbot, context, window, asks_for(), needs(0))
-    assert "attach it" in dialog.fault.sentence.text()
+    said = {"en": "attach it", "pt": "anexe"}[language]
+    assert said in dialog.fault.sentence.text()
     chosen = [str(file(tmp_path, "points.csv"))]
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: (chosen, ""))
     press(dialog, "gateAdd")

@@ -1,8 +1,9 @@
 """No sentence is read, by window, command line or agent.
 
 A fact travels as a reason or a fault, and words are made of it where people read. A pattern counts
-that is matched against a sentence: an entry of a table of such patterns, or an expression with
-words in it. What a client library or a file format says is not ours and is no sentence here.
+that is matched against a sentence: an entry of a table of such patterns, an expression with words
+in it, or words that a text is asked to begin with, to end with or to contain. What a client library
+or a file format says is not ours and is no sentence here.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ def test_a_pattern_is_seen() -> None:
     assert len(list(patterns(parse("gui/a.py", table)))) == 2
     plain = 're.fullmatch(r"waits for (.+)", text)\nre.compile("[a-z]+")'
     assert len(list(patterns(parse("gui/a.py", plain)))) == 1
+    part = 's.rstrip(".").endswith("attach it")\ns.startswith(("a", "no file"))\n"is not" not in s'
+    assert len(list(patterns(parse("gui/a.py", part)))) == 3
+    none = 's.endswith(".py") or "no file" in ("no file", x)'
+    assert list(patterns(parse("gui/a.py", none))) == []
 
 
 def patterns(source: Source) -> Iterator[str]:
@@ -51,8 +56,22 @@ def patterns(source: Source) -> Iterator[str]:
                 args=[ast.Constant(value=str(text)), *_],
             ) if attr in READ and _WORDS.search(text):
                 yield source.path
+            case (
+                ast.Call(func=ast.Attribute(attr="startswith" | "endswith"), args=[part, *_])
+                | ast.Compare(
+                    left=part,
+                    ops=[ast.In() | ast.NotIn()],
+                    comparators=[ast.Name() | ast.Attribute() | ast.Call()],
+                )
+            ) if _has_words(part):
+                yield source.path
             case _:
                 pass
+
+
+def _has_words(part: ast.expr) -> bool:
+    texts = (each.value for each in ast.walk(part) if isinstance(each, ast.Constant))
+    return any(isinstance(text, str) and _WORDS.search(text) for text in texts)
 
 
 def test_nothing_that_arises_here_travels_without_a_type() -> None:

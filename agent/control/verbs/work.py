@@ -19,7 +19,7 @@ from agent.api.work import (
     StatusReply,
     Wished,
 )
-from agent.control.gates import attachment_fault
+from agent.control.gates import misfit
 from agent.control.naming import find_task, find_workflow
 from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import dataset_of, priority_value
@@ -82,9 +82,9 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
         raise RefusedError(ErrorCode.REFUSED, fault)
     reading = table.reading(task)
     waits = reading is not None and reading.state is TaskState.WAITING  # else the node says why not
-    lacking = attachment_fault(spec, len(params.outputs), tasks) if waits else None
-    if lacking is not None:
-        raise RefusedError(ErrorCode.REFUSED, lacking)
+    refused = misfit(spec, len(params.outputs), tasks) if waits else None
+    if refused is not None:
+        raise refused
     event = events.MarkGate(TO_BE_NAMED, task, tuple(map(dataset_of, params.outputs)))
     return await wish_of(call, workflow, event)
 
