@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import uuid
 from collections.abc import Callable, Iterator
@@ -149,6 +150,20 @@ def test_a_content_that_is_there_is_not_sent_again(backend: Backend) -> None:
         for read in (read_once(content), unwanted):
             backend.put_content(digest, read, len(content))
         assert fetched(backend, digest) == content
+
+
+def test_what_fails_on_this_side_is_not_laid_to_the_back_end(backend: Backend) -> None:
+    full = OSError(errno.ENOSPC, "no room here")
+    failing = Mock(side_effect=full)
+    digest, other = (hashlib.sha256(uuid.uuid4().bytes).hexdigest() for _ in range(2))
+    backend.put_content(digest, read_once(b"content"), 7)
+    with pytest.raises(OSError, match="no room here") as raised:
+        backend.get_content(digest, failing)
+    assert raised.value is full
+    with pytest.raises(OSError, match="no room here") as raised:
+        backend.put_content(other, failing, 7)
+    assert raised.value is full
+    assert fetched(backend, digest) == b"content"
 
 
 def test_of_a_dataset_all_that_was_put_is_found(backend: Backend) -> None:

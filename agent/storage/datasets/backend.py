@@ -59,7 +59,8 @@ class Outcome(Struct, frozen=True):
 
 
 class Backend(Protocol):
-    """Blocks; used by many threads. Everything raises ``BackendError``."""
+    """Blocks; used by many threads. Everything raises ``BackendError``; what a function that was
+    handed in raises comes through as it is."""
 
     def find(self, dataset: DatasetId) -> Stored | None:
         """Return the description of a dataset that is whole in the back end; None when it is not.
@@ -67,11 +68,11 @@ class Backend(Protocol):
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
         """Write a content, read piece by piece until a piece is empty; do nothing if it is there.
-        Raise ``BackendError`` when that fails."""
+        Raise ``BackendError`` when that fails, and whatever ``read`` raises."""
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
         """Hand all of a content to ``write``, piece by piece; raise ``BackendError`` when it cannot
-        be read."""
+        be read, and whatever ``write`` raises."""
 
     def put(self, stored: Stored) -> None:
         """Record a dataset all of whose contents are there; raise ``BackendError`` when that
@@ -102,8 +103,8 @@ class Sharing:
 
     def give(self, dataset: DatasetId) -> None:
         """Copy the dataset to the back end unless it is there already, its description last; raise
-        ``BackendError`` when that fails, another ``DatasetError`` when it is not here or
-        damaged."""
+        ``BackendError`` when that fails, another ``OSError`` when it is not here, damaged
+        or cannot be read."""
         if self.has(dataset):
             return
         size_bytes, name, manifest = self._store.described(dataset)

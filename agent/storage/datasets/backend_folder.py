@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
@@ -21,6 +21,8 @@ from agent.protocol.records import DatasetId
 from agent.storage.datasets.backend import EXTRA, PIECE_BYTES, BackendError, Outcome, Stored
 
 ON_FILE_SYSTEMS = frozenset({"file", "local", "sftp", "ssh", "smb"})
+P = ParamSpec("P")
+R = TypeVar("R")
 LOOKS_MAX, LOOK_AGAIN_S = 20, 0.05
 """An outcome that is being written by another node is readable a moment later."""
 
@@ -54,22 +56,22 @@ class FolderBackend:
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
         """Write a content under its digest from the pieces that ``read`` returns until one is
-        empty; do nothing when it is there already in this size. Raise ``BackendError`` when that or
-        ``read`` fails."""
+        empty; do nothing when it is there already in this size. Raise ``BackendError`` when that
+        fails, and whatever ``read`` raises."""
         place = self._object(digest)
         with self._in_words():
             if self._files.exists(place) and self._files.size(place) == size_bytes:
                 return
-            self._write(place, iter(read, b""))
+            self._write(place, iter(_own_side(read), b""))
 
     def get_content(self, digest: str, write: Callable[[bytes], None]) -> None:
-        """Hand a content to ``write`` piece by piece; raise ``BackendError`` when it is not there,
-        cannot be read, or ``write`` fails."""
+        """Hand a content to ``write`` piece by piece; raise ``BackendError`` when it is not there or
+        cannot be read, and whatever ``write`` raises."""
         with self._in_words():
             file: Any
             with self._files.open(self._object(digest), "rb") as file:
                 while piece := file.read(PIECE_BYTES):
-                    write(piece)
+                    _own_side(write)(piece)
 
     def put(self, stored: Stored) -> None:
         place = self._place("datasets", stored.dataset.replace(":", "-"))
@@ -174,5 +176,25 @@ class FolderBackend:
             yield
         except BackendError:
             raise
+        except _OwnSideError as error:
+            raise error.cause from None
         except Exception as error:
             raise BackendError(f"{self._url} cannot be used just now: {error}.") from error
+
+
+class _OwnSideError(Exception):
+    """What reads or takes pieces on this side has failed, which the back end has no part in."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+def _own_side(call: Callable[P, R]) -> Callable[P, R]:
+    def called(*args: P.args, **words: P.kwargs) -> R:
+        try:
+            return call(*args, **words)
+        except Exception as error:
+            raise _OwnSideError(error) from error
+
+    return called
