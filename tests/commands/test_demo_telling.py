@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -10,13 +11,19 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
 from rich.console import Console
 
+from agent.api.values import Dataset, TaskState
+from agent.api.work import TaskView
 from agent.commands import demo, exits
+from agent.commands.demo import inspection as surveying
 from agent.commands.demo import leftovers, lines
+from agent.commands.demo import playing as course
 from agent.commands.demo.inspection import PROGRAMS, Inspection, right
 from agent.commands.demo.lines import (
     Checked,
@@ -31,6 +38,8 @@ from agent.commands.demo.lines import (
     Starting,
     Submitted,
 )
+from agent.commands.demo.machines import DemoError
+from agent.commands.demo.playing import Playing
 from agent.commands.demo.screen import Picture
 from agent.execution.allowed_commands import command_line
 from agent.workflow.program_folder import read_program
@@ -176,6 +185,30 @@ def test_a_program_needs_nothing_but_its_folder(tmp_path: Path, name: str) -> No
         "ERROR the parameter 'wrong' has no value: write name=value\n",
     )
     assert done.stderr == ""
+
+
+async def test_a_survey_that_takes_too_long_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(surveying, "SURVEY_S_MAX", 0.0)
+    before = set(psutil.Process().children())
+    with pytest.raises(DemoError, match=r"^after 0 s the survey is not made: "):
+        await Inspection(tmp_path, 1).survey()
+    assert before.issuperset(psutil.Process().children())
+
+
+async def test_a_result_that_does_not_come_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def call(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(course, "FETCH_S_MAX", 0.0)
+    machines: Any = SimpleNamespace(first=SimpleNamespace(client=SimpleNamespace(call=call)))
+    done, output = TaskState.TERMINATED, Dataset("sha256:1", 9)
+    table = TaskView("1", "aggregation", "w", "aggregation", done, outputs=(output,))
+    with pytest.raises(DemoError, match=r"^after 0 s a result is not fetched: "):
+        await Playing(machines, Inspection(tmp_path, 1), None)._results({"aggregation": table})
 
 
 def test_a_folder_that_nobody_may_write_to_is_removed_too(tmp_path: Path) -> None:

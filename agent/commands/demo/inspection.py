@@ -48,8 +48,8 @@ class Inspection:
 
     async def survey(self) -> None:
         """Make the measurements in a process of its own, wait for it, and read into ``planted``
-        what was planted. Raise ``DemoError`` when that fails, ``TimeoutError`` when it takes longer
-        than ``SURVEY_S_MAX``."""
+        what was planted. Raise ``DemoError`` when that fails or takes longer than
+        ``SURVEY_S_MAX``."""
         words = ["-m", GENERATOR, str(self._folder), "--seed", str(self._seed)]
         words += ["--sections", str(SECTIONS), "--density", str(DENSITY)]
         process = await asyncio.create_subprocess_exec(
@@ -63,10 +63,14 @@ class Inspection:
         try:
             async with asyncio.timeout(SURVEY_S_MAX):
                 _, errors = await process.communicate()
-        except BaseException:
-            process.kill()
-            await process.wait()
-            raise
+        except TimeoutError:
+            raise DemoError(
+                f"after {SURVEY_S_MAX:g} s the survey is not made: this machine is very busy"
+            ) from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
         if process.returncode:
             said = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise DemoError(f"the survey cannot be made: {said or 'it says nothing'}")

@@ -206,13 +206,19 @@ class Playing:
 
     async def _fetched(self, output: Dataset) -> bytes:
         client, data = self._machines.first.client, b""
-        async with asyncio.timeout(FETCH_S_MAX):
-            while True:
-                asked = ReadDataset(output.dataset, offset=len(data))
-                piece = await client.call(READ_DATASET, asked)
-                data += piece.data
-                if not piece.data or len(data) >= piece.size_bytes:
-                    return data
+        try:
+            async with asyncio.timeout(FETCH_S_MAX):
+                while True:
+                    asked = ReadDataset(output.dataset, offset=len(data))
+                    piece = await client.call(READ_DATASET, asked)
+                    data += piece.data
+                    if not piece.data or len(data) >= piece.size_bytes:
+                        return data
+        except TimeoutError:
+            raise DemoError(
+                f"after {FETCH_S_MAX:g} s a result is not fetched: this machine is very busy, or "
+                "Wingbeat is at fault (--keep keeps the logs)"
+            ) from None
 
     def _kept(self, results: dict[str, bytes]) -> str:
         if self._keep is None:
