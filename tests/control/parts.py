@@ -80,28 +80,31 @@ class FakePublished:
 
     datasets: FakeDatasets
     folder: Path
-    decided: dict[str, Decision] = field(default_factory=dict)
+    decisions: dict[str, Decision] = field(default_factory=dict)
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
         dataset = await self.datasets.add(folder)
         name = f"{folder.name}@{dataset.dataset.partition(':')[2][:12]}"
-        self.decided[name] = "accepted"
+        self.decisions[name] = "accepted"
         return name, dataset
 
     def waiting(self) -> list[ProgramWaiting]:
         return [
             ProgramWaiting(name, "alder")
-            for name, decision in self.decided.items()
+            for name, decision in self.decisions.items()
             if decision == "waiting"
         ]
 
+    def decided(self) -> list[str]:
+        return [name for name, decision in self.decisions.items() if decision != "waiting"]
+
     def decision(self, name: str) -> Decision:
-        return self.decided.get(name, "waiting")
+        return self.decisions.get(name, "waiting")
 
     async def accept(self, name: str, decision: Decision = "accepted") -> None:
-        if name not in self.decided:
+        if name not in self.decisions:
             raise ServiceError(f"No published program is called {name}: see which there are.")
-        self.decided[name] = decision
+        self.decisions[name] = decision
 
     async def refuse(self, name: str) -> None:
         await self.accept(name, "refused")
