@@ -9,7 +9,7 @@
 ``translations``  what is said in other languages than English
 ================  ===========================================================================
 
-Start reading at ``app``, then ``application``, which puts all of it together; beside it lie what the
+Start reading at ``__main__``, then ``application``, which puts all of it together; beside it lie what the
 process does as a whole (``single``, ``hosting``, ``finishing``, ``startup``) and the ``tray_icon``. So
 what a person sees can be tested without a screen, and an agent that hangs, dies or is far away never
 stops the window.

@@ -68,9 +68,9 @@ def _typed(text: str, names: Sequence[str]) -> Attachment:
 
 
 def in_order(gate: TaskView, given: Sequence[Attachment]) -> list[str]:
-    """Return what is attached, in the order of the gate's names; of a gate without names, all as it
-    is. Raise ``ValueError`` with a sentence when it does not fit them. What has no name takes the
-    first one that is left, so that nobody has to type names of one."""
+    """Return what is attached, in the order of the gate's names; what has no name takes the first
+    that is left. Names at the end may get nothing. Raise ``ValueError`` with a sentence for too
+    many, a name given twice, or a gap. What has a name that the gate lacks is left out."""
     named: dict[str, str] = {}
     for each in given:
         if each.name in named:

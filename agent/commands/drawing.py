@@ -51,9 +51,10 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def console() -> Console:
-    """Return a console on standard output; words of others are never taken for markup."""
-    return Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
+def console(*, shown: bool = True) -> Console:
+    """Return a console on standard output, or one that prints nothing: before rich 14.3 a bar that is
+    not shown ends with an empty line. Words of others are never taken for markup."""
+    return Console(file=sys.stdout, highlight=False, emoji=False, markup=False, quiet=not shown)
 
 
 def bar(permille: int, cells: int = BAR_CELLS) -> Text:
@@ -127,7 +128,7 @@ def work_bar(*, shown: bool) -> Progress:
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
         _OfWork(),
-        console=console(),
+        console=console(shown=shown),
         transient=True,
         disable=not shown,
     )
@@ -142,7 +143,7 @@ def transfer_bar() -> Progress:
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
-        console=console(),
+        console=console(shown=on_terminal()),
         transient=True,
         disable=not on_terminal(),
     )

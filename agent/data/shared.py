@@ -33,9 +33,9 @@ class SharedResults:
         self._committing: set[asyncio.Task[None]] = set()
 
     async def look_for(self, wanted: Iterable[DatasetId]) -> None:
-        """Ask the back end for these datasets, one after the other, without those known to be
-        there, and tell the node that it holds those that are; raise ``BackendError`` when it cannot
-        be asked."""
+        """Ask the back end for those of these datasets not known to be there, and tell the node of
+        each that is, at once. With ``FOUND_MAX`` known, no more are asked for. Raise
+        ``BackendError`` when it cannot be asked; what was told before stays."""
         unknown = [each for each in wanted if each not in self._found]
         for dataset in unknown[: max(0, FOUND_MAX - len(self._found))]:
             if await asyncio.to_thread(self._sharing.has, dataset):

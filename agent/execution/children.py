@@ -50,7 +50,7 @@ from agent.protocol.events import (
     Event,
 )
 from agent.protocol.reasons import CauseKind, EndCause
-from agent.protocol.records import Dataset, RunName, TaskId, short_text
+from agent.protocol.records import SHORT_TEXT_MAX, Dataset, RunName, TaskId, short_text
 from agent.wording.speech import english, megabytes
 
 KILL_ALL_S = 5.0
@@ -280,7 +280,8 @@ class Children:
         if isinstance(ending, Broken):
             free = shutil.disk_usage(self._scratch).free
             if free < FREE_BYTES_MIN:
-                return Deprived(structs.replace(ending.why, disk_left_bytes=free))
+                left = max(1, free)  # 0 would say that nobody looked
+                return Deprived(structs.replace(ending.why, disk_left_bytes=left))
         return ending
 
     def _catch_up(self, run: Run, child: Child) -> None:
@@ -326,7 +327,8 @@ class Children:
             case Deprived():
                 return ChildNotStarted(*key, structs.replace(ending.why, program=program.name))
             case Broken():
-                last = "" if found.excess else short_text(output.last_line())
+                room = SHORT_TEXT_MAX - len(ending.why.error)  # as one text would hold
+                last = "" if found.excess else short_text(output.last_line())[:room]
                 why = structs.replace(ending.why, program=program.name, last=last)
                 return ChildFailed(*key, why)
             case Succeeded(named):

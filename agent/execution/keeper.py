@@ -236,9 +236,9 @@ class Bounds:
 
 
 def memory_bytes(processes: list[int], limit: int) -> int:
-    """Return how much memory these processes hold together, those that are gone none: the quick
-    sum, which counts shared pages several times, unless that is above ``limit``; else the exact
-    one."""
+    """Return how much these processes hold in memory together; one that is gone or unreadable
+    counts as 0. It is the resident sum, shared pages counted several times; where that is above
+    ``limit``, each one's share instead, with swap and without pages of files."""
     quick = sum(_resident_bytes(each) for each in processes)
     return quick if quick <= limit else sum(_own_bytes(each) for each in processes)
 

@@ -171,9 +171,9 @@ def read_gossip(body: bytes) -> Heard:
 
 
 def own_places(listen: Iterable[str], port: int) -> list[Address]:
-    """Return where others may reach this node on this port: at the addresses that it listens on,
-    or, if none is set, at those of this machine; eight at most. Link-local ones, which mean
-    something else on each machine, and ``::`` and ``0.0.0.0`` are left out."""
+    """Return where others may reach this node on this port, eight places at most: where it listens,
+    or, if nothing is set, at this machine's addresses. Link-local ones, ``::`` and ``0.0.0.0`` are
+    left out, even if none remains. Raise ``OSError`` when the system does not tell them."""
     hosts = list(listen) or list(own_addresses())
     return [Address(host, port) for host in hosts if _reachable(host)][:ADDRESSES_MAX]
 

@@ -256,8 +256,9 @@ class Greeting:
 
 
 def keep_alive(connected: socket.socket | None) -> None:
-    """Have the system find out within half a minute when the other machine is gone, as far as it
-    can, and send small packets at once; do nothing without a socket."""
+    """Have the system find out within half a minute when the other machine is gone, where it knows
+    how, and send small packets at once; do nothing without a socket. Raise ``OSError`` for one that
+    is closed or not of TCP."""
     if connected is None:
         return
     connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

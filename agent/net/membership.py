@@ -412,8 +412,9 @@ def refuse_second_flock(folder: PrivateFolder, joining: str, now_s: float) -> No
 
 
 def forget_membership(folder: PrivateFolder) -> None:
-    """Remove the files of a membership, whole or broken, as far as there are any; raise
-    ``MembershipError`` when one cannot be removed."""
+    """Remove certificate, flock, roster, invitations and keys, this node's own too, as far as they
+    are there: who joins next is another node. Raise ``MembershipError`` at the first that cannot be
+    removed; those before it are gone."""
     identity.remove_identity(folder)
     folder.remove(ROSTER_FILE)
     folder.remove(BOOK_FILE)

@@ -17,6 +17,7 @@ from agent.flock.own_node import OwnNode
 from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
+from agent.protocol.table import Table
 
 
 class Snapshot:
@@ -27,8 +28,12 @@ class Snapshot:
     ) -> None:
         self._own, self._flock, self._live, self._presence = own, flock, live, presence
         self.node, self.name, self.name_of = live.node_id, own.name, own.name_of
-        self.table = live.node.table
-        """To be read only, and only in the loop; ahead of the notices, which tell what is on disk."""
+
+    @property
+    def table(self) -> Table:
+        """The table, to be read only, and only in the loop; ahead of the notices, which tell what is
+        on disk. While the node begins anew there is none, and clients come all the same."""
+        return self._live.node.table
 
     @property
     def flock(self) -> FlockFacts | None:

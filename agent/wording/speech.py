@@ -112,8 +112,9 @@ class Speech:
         return self.filled(SENTENCES[key], self._values(reason)).strip()
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
-        """Return a sentence with its values in their places; ``%n`` is ``count``, and ``(s)``
-        beside it is there for several. Raises ``KeyError`` where a place has no value."""
+        """Return a sentence with its values in the places in braces. Where it has ``%n``, that is
+        ``count``, and each ``(s)`` is an "s" unless that is 1; without ``count`` it reads "None".
+        Raises ``KeyError`` where a place in braces has no value."""
         count = values.get("count")
         if "%n" in template:
             template = template.replace("%n", str(count)).replace("(s)", "" if count == 1 else "s")

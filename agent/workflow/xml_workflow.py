@@ -69,7 +69,8 @@ def read_xml_workflow(
 
 def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
     """Return the workflow that these bytes would be in that file, beside which code and values are
-    looked up. ``name`` goes before the file's. Raises ``FaultsError`` with all that is wrong."""
+    looked up. It is called ``name``; without one, what the file is called without its endings.
+    Raises ``FaultsError`` with all that is wrong."""
     faults = Faults(str(path))
     root = read_xml(data, faults)
     workflow: Workflow | None = None

@@ -12,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QGuiApplication,
     QHideEvent,
     QShowEvent,
@@ -224,7 +225,7 @@ def severities() -> tuple[tuple[Severity, str], ...]:
 def log_field(name: str, accessible: str) -> QPlainTextEdit:
     """Return a field for many lines that can only be read, in letters of one width; of more than
     ``LINES_MAX`` the oldest fall out."""
-    font = QGuiApplication.font()
+    font = QFont()  # only what is set here is kept when the system changes its font
     font.setFamilies(["DejaVu Sans Mono", "Cascadia Mono", "Consolas", "monospace"])
     font.setStyleHint(font.StyleHint.Monospace)
     return set_up(

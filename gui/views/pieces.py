@@ -234,8 +234,8 @@ def _laid(lay: Box, parts: Sequence[Placed], spacing: int, margins: Margins) -> 
     for part in parts:
         inner, at = part if isinstance(part, tuple) else (part, 0)
         match inner:
-            case "stretch":
-                lay.addStretch(1)
+            case "stretch":  # in a row a field that can grow shares the room with it
+                lay.addStretch(int(isinstance(lay, QVBoxLayout)))
             case int():
                 lay.addSpacing(inner)
             case QLayout():

@@ -136,6 +136,7 @@ class SideBar(QFrame):
         self.sentence = set_up(QLabel(), "presenceSentence", wordWrap=True, textFormat=PLAIN)
         self.pause_menu = QMenu(self)
         self.pause = button(tr("Pause"), "pauseButton", self._pause_clicked, "pause")
+        self.pause.setMenu(self.pause_menu)
         self.settings = button(
             tr("Settings"), "settingsButton", self.settings_wanted.emit, "settings", flat=True
         )

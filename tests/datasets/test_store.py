@@ -248,10 +248,10 @@ def test_collecting_removes_what_was_long_unused_and_not_referred_to(
 
 def test_a_large_file_goes_on_where_it_was_broken_off(opened: Opened, tmp_path: Path) -> None:
     content = os.urandom(9 * 1024 * 1024)
-    source = DatasetStore(tmp_path / "source")
     digest = hashlib.sha256(content).hexdigest()
-    source.keep(points(tmp_path, "large", content))
-    hashes = source.verify(digest)
+    with closing(DatasetStore(tmp_path / "source")) as source:
+        source.keep(points(tmp_path, "large", content))
+        hashes = source.verify(digest)
     store = opened()
     partial = store.partial(digest, len(content))
     assert not partial.found

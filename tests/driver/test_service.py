@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from agent.control.port import Notice
 from agent.driver import driver as driver_module
 from agent.net.invitation import parse_invitation
 from agent.node.agent import Agent
-from agent.node.running import Options
+from agent.node.running import Options, RunningNode
 from agent.protocol.effects import Persist, TaskMoved, Verdict
 from agent.protocol.events import Cancel, Submit
 from agent.protocol.reasons import NotOfFlock
@@ -271,6 +272,22 @@ async def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
         assert str(address) == f"127.0.0.1:{ant.port}"
         facts = await bee.flock.join(invitation.file)
         assert facts.flock == "office"
+
+
+async def test_a_node_that_begins_anew_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, names = RunningNode.start, []
+
+    async def start(node: RunningNode, *told: Any) -> None:
+        names.append(ant.now().name)
+        await begin(node, *told)
+
+    async with services(tmp_path, "ant") as (ant,):
+        await ant.flock.create("office")
+        monkeypatch.setattr(RunningNode, "start", start)
+        await ant.flock.leave(even_as_last_keeper=True)
+    assert names == ["ant"], "clients come meanwhile, and are greeted"
 
 
 # -- starting and stopping ---------------------------------------------------------------------

@@ -25,11 +25,12 @@ from agent.api.values import TaskState
 from agent.api.work import GATE, Gate, Task
 from gui import settings
 from gui.model.news import NewsKind
-from gui.model.tray import Act, pause_entries
+from gui.model.tray import Act, Entry, pause_entries
 from gui.views.computer_page import ComputerPage
 from gui.views.log_page import LogPage
+from gui.views.pieces import row
 from gui.views.settings_dialog import SettingsDialog
-from gui.views.side_bar import Place
+from gui.views.side_bar import Place, SideBar
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain
@@ -212,6 +213,31 @@ def test_pausing_and_resuming(qtbot: QtBot, context: ViewContext, window: Window
     until(qtbot, lambda: window.side.sentence.text().startswith("Paused, 1"))
     window.side.pause.click()
     until(qtbot, lambda: not (context.screen.volunteering and context.screen.volunteering.paused))
+
+
+def test_a_window_that_opens_while_its_machine_pauses_says_resume(qtbot: QtBot) -> None:
+    side = SideBar()
+    qtbot.addWidget(side)
+    resume = Entry(Act.RESUME, "Resume", True)
+    side.tell("Paused", (resume,))
+    assert side.pause.text().strip() == "Resume"
+    with qtbot.waitSignal(side.pressed) as pressed:
+        side.pause.click()
+    assert pressed.args == [resume]
+    side.tell("Ready to help", (Entry(Act.PAUSE, "For 15 minutes", True),))
+    assert side.pause.text().strip() == "Pause"
+    assert side.pause.menu() is side.pause_menu
+
+
+def test_a_field_that_can_grow_shares_a_row_with_the_room_that_is_left(qtbot: QtBot) -> None:
+    whole = QWidget()
+    qtbot.addWidget(whole)
+    field = QLineEdit()
+    field.setMaximumWidth(256)
+    whole.setLayout(row(field, "stretch"))
+    whole.resize(900, 60)
+    whole.show()
+    assert field.width() == 256
 
 
 def test_rules_are_kept_by_the_agent(qtbot: QtBot, context: ViewContext, window: Window) -> None:

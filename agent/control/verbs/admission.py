@@ -50,8 +50,9 @@ withdraw_ask = serves(WITHDRAW_ASK)(lambda call, _: call.rooms.flock.asking.with
 
 @serves(REQUESTS)
 async def requests(call: RequestContext, params: Requests) -> RequestsReply:
-    """Return which machines ask to be let in, and who can answer: every member knows, keepers
-    decide. Raises ``RefusedError`` without a flock."""
+    """Return which machines ask to be let in, or are let in and have not joined yet, as far as
+    linked keepers tell, the oldest first; whether this node decides; and the names of all keepers.
+    Every member may ask. Raises ``RefusedError`` without a flock."""
     flock = require_flock(call)
     keepers = sorted(each.name for each in call.rooms.flock.members() if each.keeper)
     found = call.rooms.flock.requests()

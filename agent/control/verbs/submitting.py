@@ -32,9 +32,9 @@ from agent.wording.speech import english
 
 @serves(SUBMIT)
 async def submit(call: RequestContext, params: Submit) -> Submitted:
-    """Make a workflow records of the flock, and answer when they are on as many disks as can be had
-    now, or at once that it is known already. Raises ``RefusedError``, and keeps nothing, for one
-    that is wrong."""
+    """Make a workflow records of the flock. Return on how many disks they are, once on all that can
+    be had now, and which machines run none of its programs yet; or at once that its name is known
+    already. Raises ``RefusedError``, and keeps nothing, where it is wrong or this disk is full."""
     fault = misnamed(params)
     if fault is not None:
         raise RefusedError(ErrorCode.REFUSED, fault)
@@ -65,8 +65,8 @@ def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
     half as large then."""
 
     @cache
-    def id_of(name: str, workflow: str = "") -> str:
-        return task_id(workflow or params.name, name)
+    def id_of(name: str, workflow: str) -> str:
+        return task_id(workflow, name)
 
     @cache
     def needs(told: Requirements) -> records.Requirements:
@@ -79,15 +79,15 @@ def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
 
     def spec(task: Task) -> records.TaskSpec:
         return records.TaskSpec(
-            id_of(task.id),
+            id_of(task.id, params.name),
             task.id,
             intern(task.program),
             tuple(
-                records.InputRef(id_of(each.task, each.workflow), each.output)
+                records.InputRef(id_of(each.task, each.workflow or params.name), each.output)
                 for each in task.inputs
             ),
             tuple(map(dataset_of, task.raw)),
-            tuple(map(id_of, task.after)),
+            tuple(id_of(each, params.name) for each in task.after),
             task.parameters,
             needs(task.requirements),
             round(task.expected_s * 1000),

@@ -27,7 +27,8 @@ def linux_sources(
     clock: Callable[[], float], environment: Mapping[str, str] = os.environ
 ) -> Sources:
     """Return the sources of presence that suit the session that the environment tells of: Wayland,
-    X11, or none, where input and full screen are never seen. Nothing is read yet."""
+    X11, or none, where full screen is never seen, and input only in terminals. Nothing is read
+    yet."""
     session, screen = Bus("SESSION"), x11.X11Screen(environment)
     last_input, full_screen = _of_session(clock, environment, screen, session)
     savers = [bus.bus_screen_saver(session, each) for each in (bus.GNOME_SAVER, bus.SAVER)]
