@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QCoreApplication, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -83,8 +83,7 @@ def make_application() -> QApplication:
 
     existing = QApplication.instance()
     application = existing if isinstance(existing, QApplication) else QApplication([APPLICATION])
-    application.setApplicationName(APPLICATION)
-    application.setOrganizationName(APPLICATION)  # the folder of what the window remembers
+    _name(application)
     application.setApplicationDisplayName("Wingbeat")
     application.setDesktopFileName(APPLICATION)
     application.setQuitOnLastWindowClosed(False)
@@ -95,15 +94,23 @@ def make_application() -> QApplication:
     return application
 
 
+def _name(application: QCoreApplication) -> None:
+    application.setApplicationName(APPLICATION)
+    application.setOrganizationName(APPLICATION)  # the folder of what the window remembers
+
+
 def _tell_silence(process: int) -> int:
-    """A person who started it sees why nothing comes, on a terminal too."""
+    """A person who started it sees why nothing comes, on a terminal too; only there without a
+    screen, for Qt ends a process that wants to show something then."""
     from PySide6.QtWidgets import QMessageBox
 
     from gui import settings
     from gui.translations import speak
     from gui.words import tr
 
-    application = make_application()
+    screen = _screen_there()
+    application = make_application() if screen else QCoreApplication([APPLICATION])
+    _name(application)
     speak(settings.language())
     sentence = tr(
         "Wingbeat runs already, as process {process}, and does not answer: wait a little, or end "
@@ -111,6 +118,8 @@ def _tell_silence(process: int) -> int:
         process=process,
     )
     sys.stderr.write(sentence + "\n")
+    if not screen:
+        return 1
     box = QMessageBox(QMessageBox.Icon.Warning, "Wingbeat", sentence)
     box.finished.connect(application.exit)
     box.show()

@@ -1994,6 +1994,10 @@
         <translation>Guardado em {path}</translation>
     </message>
     <message>
+        <source>Only a part of {name} came: try again.</source>
+        <translation>Só veio uma parte de {name}: tente de novo.</translation>
+    </message>
+    <message>
         <source>Filter …</source>
         <translation>Filtrar …</translation>
     </message>

@@ -27,14 +27,19 @@ def fill(menu: QMenu, entries: tuple[Entry, ...], act: Callable[[Entry], object]
     """Make the menu show these entries, each of which calls ``act`` with itself. If only texts, or
     what is enabled, are others than before, they are changed in place, so an open menu stays open,
     and entries still call ``act`` with what they were made of."""
-    shape = tuple((entry.act, entry.length_s, len(entry.parts)) for entry in entries)
-    if menu.property("shape") == repr(shape):
+    shape = repr(_shape(entries))
+    if menu.property("shape") == shape:
         _retell(menu, entries)
         return
     menu.clear()
-    menu.setProperty("shape", repr(shape))
+    menu.setProperty("shape", shape)
     for entry in entries:
         _add(menu, entry, act)
+
+
+def _shape(entries: tuple[Entry, ...]) -> list[object]:
+    """What an entry does, and so what it calls ``act`` with, for as long as it is there."""
+    return [(each.act, each.length_s, each.leads_to, _shape(each.parts)) for each in entries]
 
 
 def context_menu(parent: QWidget, name: str) -> QMenu:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from msgspec.structs import replace
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
@@ -16,7 +17,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from agent.api.datasets import DATASET_FILES, READ_DATASET, DatasetFiles, ReadDataset
 from agent.api.values import Dataset
 from agent.api.work import TaskView
-from agent.client import Client
+from agent.client import Client, ClientError
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
@@ -103,27 +104,32 @@ class Outputs(QWidget):
 
 async def fetch_dataset(client: Client, dataset: Dataset, folder: Path) -> Path:
     """Write a dataset's first ``FILES_MAX`` files into a folder, which is made if need be, over
-    files of the same name; return the path of the file or folder there. Raises ``ClientError`` or
-    ``OSError``; files that came before that stay."""
+    files of the same name; return the path of the file or folder there. Raises ``ClientError``,
+    also where a file ends too early, or ``OSError``; files that were whole before that stay."""
     reply = await client.call(DATASET_FILES, DatasetFiles(dataset.dataset, limit=FILES_MAX))
     name = _plain_name(reply.name) or short_dataset(dataset.dataset)
     top = folder / name
     for file in reply.files:
         path = top / _inside(file.path) if reply.folder else top
         path.parent.mkdir(parents=True, exist_ok=True)
-        offset = 0
         unfinished = path.with_name(path.name + ".unfinished")
-        with unfinished.open("wb") as out:
-            while True:
-                piece = await client.call(
-                    READ_DATASET, ReadDataset(dataset.dataset, file.path, offset)
-                )
-                out.write(piece.data)
-                offset += len(piece.data)
-                if offset >= piece.size_bytes or not piece.data:
-                    break
-        unfinished.replace(path)
+        try:
+            await _fetch_file(client, ReadDataset(dataset.dataset, file.path), unfinished)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
     return top
+
+
+async def _fetch_file(client: Client, wanted: ReadDataset, path: Path) -> None:
+    with path.open("wb") as out:
+        while True:
+            piece = await client.call(READ_DATASET, replace(wanted, offset=out.tell()))
+            out.write(piece.data)
+            if out.tell() >= piece.size_bytes:
+                return
+            if not piece.data:
+                raise ClientError(tr("Only a part of {name} came: try again.", name=path.stem))
 
 
 def _plain_name(name: str) -> str:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
 from agent.api.history import RUNS, Runs, TaskRuns
 from agent.client import Client
+from gui.bridge.bridge import Task
 from gui.model.marks import Mark
 from gui.model.timeline import Bar, Timeline, recent, timeline_of
 from gui.model.times import clock
@@ -224,7 +225,8 @@ class WorkflowTimeline(QWidget):
 
     def __init__(self, context: ViewContext) -> None:
         super().__init__()
-        self._context, self._workflow, self._asking = context, "", False
+        self._context, self._workflow = context, ""
+        self._asking: Task | None = None
         self._tasks: tuple[TaskRuns, ...] = ()
         self.view = TimelineView()
         self.note = set_up(quiet(tr("Nothing has run yet.")), alignment=CENTRED)
@@ -233,21 +235,24 @@ class WorkflowTimeline(QWidget):
 
     def choose(self, workflow: str) -> None:
         """Show this workflow from now on, or the recent ones if it is empty, and have the runs read
-        if somebody looks; does nothing if it is the one shown."""
+        if somebody looks; what is being read for the one before is called off. Does nothing if it is
+        the one shown."""
         if workflow != self._workflow:
             self._workflow, self._tasks = workflow, ()
             self._timer.stop()
+            if self._asking is not None:
+                self._asking.cancel()
+                self._asking = None
             self._show()
             self.refresh()
 
     def refresh(self) -> None:
         """Have the runs read again, if somebody looks and they were not read just now, and show
         them when they are here; a failure is said in their place."""
-        if self.isVisible() and not self._asking and not self._timer.isActive():
-            self._asking = True
+        if self.isVisible() and self._asking is None and not self._timer.isActive():
             self._timer.start()
             names = [self._workflow] if self._workflow else recent(self._context.screen)
-            self._context.bridge.client_work(
+            self._asking = self._context.bridge.client_work(
                 self, lambda client: runs_of(client, names), self._read, self._not_read
             )
 
@@ -256,12 +261,12 @@ class WorkflowTimeline(QWidget):
         self.refresh()
 
     def _read(self, tasks: tuple[TaskRuns, ...]) -> None:
-        self._asking = False
+        self._asking = None
         self._tasks = tasks
         self._show()
 
     def _not_read(self, sentence: str) -> None:
-        self._asking = False
+        self._asking = None
         self.note.setText(sentence)
         self.note.show()
 

@@ -23,6 +23,7 @@ from shiboken6 import Shiboken
 
 import gui.views
 from agent.api.flock import Invitation
+from agent.api.history import Runs
 from agent.client import Home
 from gui.bridge import bridge as bridge_module
 from gui.bridge import following
@@ -35,6 +36,7 @@ from gui.views.gate_dialog import GateDialog
 from gui.views.log_page import LogPage
 from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
+from gui.views.timeline_view import TASKS_MAX
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.gui.conftest import NoLogin, ended
@@ -176,6 +178,18 @@ def test_a_page_that_is_only_hidden_is_told(stage: Stage) -> None:
     stage.window.hide()
     stage.agent.release(good=True)
     until(stage.qtbot, lambda: page.statistics._numbers["done"].text() == "4")
+
+
+def test_runs_of_a_workflow_that_was_chosen_before_are_not_shown(stage: Stage) -> None:
+    page = stage.page(Place.FLOCK, FlockPage)
+    page.tabs.setCurrentWidget(page.timeline)
+    until(stage.qtbot, lambda: "runs" in stage.agent.waiting())
+    page.timeline.choose("line-43")
+
+    def asked() -> list[object]:
+        return [each for each in stage.agent.params() if isinstance(each, Runs)]
+
+    until(stage.qtbot, lambda: asked() == [Runs("line-43", limit=TASKS_MAX)])
 
 
 def test_a_view_that_was_not_shown_yet_is_told(stage: Stage) -> None:

@@ -375,7 +375,9 @@ def test_on_windows_the_second_lets_the_first_come_to_front() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="every session has a desktop there")
-def test_without_a_desktop_it_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("silent", [False, True], ids=["first", "second"])
+def test_without_a_desktop_it_says_so(tmp_path: Path, silent: bool) -> None:
+    lock = certain(become_first(Home.at(tmp_path), [])) if silent else None
     known = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
     environment = {name: text for name, text in os.environ.items() if name not in known}
     done = subprocess.run(
@@ -388,7 +390,7 @@ def test_without_a_desktop_it_says_so(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "wingbeat agent" in done.stderr
+    assert (f"as process {os.getpid()}" if lock else "wingbeat agent") in done.stderr
 
 
 # -- the login ---------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from gui.bridge.attaching import Kept, finish_gate, size_of
 from gui.bridge.submitting import FILES_MAX, Checked, Preview, _user, send, workflow_files
 from gui.editing import Associations
 from gui.editing.lines import editor_command
+from gui.views.outputs import fetch_dataset
 
 FILE = """\
 name: NAME
@@ -101,6 +102,30 @@ def test_files_of_a_gate_are_counted_and_sent_once(client: Told, tmp_path: Path)
     assert send(second) == ["sha256:3"]
     assert send() == []
     assert shares == []
+
+
+@pytest.mark.parametrize(("size", "whole"), [(0, True), (8, True), (12, False)])
+def test_a_result_that_is_cut_short_is_not_put_in_place(
+    client: Told, tmp_path: Path, size: int, whole: bool
+) -> None:
+    """The agent has eight bytes, or none, and tells a piece of four at a time."""
+    view, data = datasets.FileView("", size), b"4 4 5 5 "[:size]
+    client.replies |= {
+        "dataset_files": lambda _: datasets.FilesReply(
+            "sha256:ab", "points", False, (view,), 1, size
+        ),
+        "read_dataset": lambda wish: datasets.DatasetPiece(
+            data[wish.offset : wish.offset + 4], wish.offset, size
+        ),
+    }
+    kept = Dataset("sha256:ab", size)
+    fetched = fetch_dataset(client.as_client(), kept, tmp_path / "results")
+    if whole:
+        assert asyncio.run(fetched).read_bytes() == data
+    else:
+        with pytest.raises(ClientError, match=r"^Only a part of points came: try again\.$"):
+            asyncio.run(fetched)
+    assert [each.name for each in (tmp_path / "results").iterdir()] == ["points"] * whole
 
 
 def test_a_folder_is_as_large_as_all_in_it(tmp_path: Path) -> None:

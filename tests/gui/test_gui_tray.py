@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from agent.client import Home
@@ -20,13 +20,14 @@ from gui import settings
 from gui.application import Application
 from gui.model.news import News, NewsKind
 from gui.model.notices import Absence
-from gui.model.tray import TrayState
+from gui.model.tray import Act, Entry, TrayState
 from gui.single import FirstInstance
 from gui.startup import VALUE, WindowsLogin
 from gui.theme.wing import FILL_STEPS, wing_pixmap
 from gui.translations import available, speak
 from gui.tray_icon import TrayIcon
 from gui.views.first_run import FirstRun
+from gui.views.menus import fill
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from gui.words import tr
@@ -136,6 +137,22 @@ def test_a_panel_that_comes_late_gets_the_icon(qtbot: QtBot, context: ViewContex
     qtbot.waitUntil(lambda: tray.there, timeout=WITHIN_MS)
     assert certain(tray.icon).toolTip().startswith("Wingbeat: ")
     tray.hide()
+
+
+def test_an_entry_that_leads_elsewhere_is_made_anew(qapp: QApplication) -> None:
+    menu, pressed = QMenu(), list[Entry]()
+    waits = Entry(Act.OPEN, "1 program waits", leads_to=NewsKind.PROGRAM)
+    joins = Entry(Act.OPEN, "1 machine wants to join", leads_to=NewsKind.JOIN)
+    for entries in (
+        (waits,),
+        (joins,),
+        (Entry(Act.OPEN, "2 want to join", leads_to=NewsKind.JOIN),),
+    ):
+        fill(menu, entries, pressed.append)
+        (shown,) = menu.actions()
+        shown.trigger()
+        assert shown.text() == entries[0].text
+    assert pressed == [waits, joins, joins]
 
 
 # -- the agent comes and goes --------------------------------------------------------------
