@@ -220,8 +220,10 @@ class Connection:
         """Another member answers from now on, unless this node is meant."""
         call = self._call
         if call.member:
-            sentence = said("a machine passes on what its own clients say, and nobody else's")
-            raise RefusedError(ErrorCode.UNAUTHORISED, sentence)
+            raise RefusedError(
+                ErrorCode.UNAUTHORISED,
+                said("a machine passes on what its own clients say, and nobody else's"),
+            )
         if hello.node in (call.now.name, call.now.node):
             return None
         member = other_member(call, hello.node)

@@ -101,11 +101,13 @@ def check_compared(wanted: JoinRequestView, reference: str) -> None:
     """Raise ``RefusedError`` unless the reference is the request's id or its code: nobody is let in
     by its name alone, for that is its own word. Else do nothing."""
     if reference != wanted.request and not same_code(wanted.code, reference):
-        sentence = said(
-            "give the code that {reference} shows, so that it is the one you mean",
-            reference=reference,
+        raise RefusedError(
+            ErrorCode.REFUSED,
+            said(
+                "give the code that {reference} shows, so that it is the one you mean",
+                reference=reference,
+            ),
         )
-        raise RefusedError(ErrorCode.REFUSED, sentence)
 
 
 def open_requests(requests: list[JoinRequestView]) -> list[JoinRequestView]:

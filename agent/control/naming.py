@@ -199,12 +199,14 @@ def _beginning(known: dict[str, Dataset], reference: str) -> Dataset:
     if len(digest) == 64:
         return Dataset(reference)
     if len(found) > 1:
-        sentence = said(
-            '"{reference}" may mean {count} datasets: write more of it',
-            reference=reference,
-            count=len(found),
+        raise RefusedError(
+            ErrorCode.AMBIGUOUS,
+            said(
+                '"{reference}" may mean {count} datasets: write more of it',
+                reference=reference,
+                count=len(found),
+            ),
         )
-        raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
     raise RefusedError(
         ErrorCode.UNKNOWN, said('no dataset is called "{reference}"', reference=reference)
     )

@@ -215,12 +215,14 @@ def find_published(table: Table, room: ProgramRoom, reference: str) -> str:
     if reference in found or not found:
         return reference
     if len(found) > 1:
-        sentence = said(
-            '"{reference}" may mean the programs {names}: write more of it',
-            reference=reference,
-            names=", ".join(found[:4]),
+        raise RefusedError(
+            ErrorCode.AMBIGUOUS,
+            said(
+                '"{reference}" may mean the programs {names}: write more of it',
+                reference=reference,
+                names=", ".join(found[:4]),
+            ),
         )
-        raise RefusedError(ErrorCode.AMBIGUOUS, sentence)
     return found[0]
 
 

@@ -76,11 +76,14 @@ class Verb:
             return self.decode(raw)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             fields, choices = self.params.__struct_fields__, partial(choices_at, self.params)
-            sentence = parameters_fault(self.name, str(error), fields, choices)
-            raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence) from error
+            raise RefusedError(
+                ErrorCode.WRONG_PARAMETERS, parameters_fault(self.name, str(error), fields, choices)
+            ) from error
         except RecursionError as error:
-            fault = said("{name}: params are nested too deeply", name=self.name)
-            raise RefusedError(ErrorCode.WRONG_PARAMETERS, fault) from error
+            raise RefusedError(
+                ErrorCode.WRONG_PARAMETERS,
+                said("{name}: params are nested too deeply", name=self.name),
+            ) from error
 
 
 def serves(

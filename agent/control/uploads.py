@@ -70,8 +70,10 @@ class Uploads:
         target = _target(upload, path)
         held = upload.sizes.get(path, 0)
         if offset != held:
-            sentence = f"upload_chunk: {path or upload.name} has {held} bytes so far, not {offset}"
-            raise RefusedError(ErrorCode.REFUSED, sentence)
+            raise RefusedError(
+                ErrorCode.REFUSED,
+                f"upload_chunk: {path or upload.name} has {held} bytes so far, not {offset}",
+            )
         if shutil.disk_usage(upload.place).free < FREE_BYTES_MIN + len(data):
             raise RefusedError(ErrorCode.REFUSED, said("the disk of this machine is almost full"))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,8 +115,10 @@ class Uploads:
     def _upload(self, number: str) -> Upload:
         upload = self._open.get(number)
         if upload is None:
-            sentence = said('no upload of this connection is called "{number}"', number=number[:40])
-            raise RefusedError(ErrorCode.UNKNOWN, sentence)
+            raise RefusedError(
+                ErrorCode.UNKNOWN,
+                said('no upload of this connection is called "{number}"', number=number[:40]),
+            )
         return upload
 
 
@@ -127,6 +131,8 @@ def _target(upload: Upload, path: str) -> Path:
     parts = PurePosixPath(path).parts
     strange = "\\" in path or ":" in path or not path.isprintable()
     if not parts or strange or path.startswith("/") or ".." in parts:
-        sentence = said('upload_chunk: "{path}" is no path within the folder', path=path[:80])
-        raise RefusedError(ErrorCode.REFUSED, sentence)
+        raise RefusedError(
+            ErrorCode.REFUSED,
+            said('upload_chunk: "{path}" is no path within the folder', path=path[:80]),
+        )
     return whole.joinpath(*parts)

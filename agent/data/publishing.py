@@ -38,7 +38,6 @@ from agent.settings.node_settings import TAKES
 
 ALWAYS, ASK, NEVER = TAKES
 LOOK_S = 0.2
-DECISIONS_MAX = 10_000
 FILE_BYTES_MAX = 16 * 1024 * 1024
 
 log = logging.getLogger(__name__)

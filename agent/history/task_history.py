@@ -307,8 +307,9 @@ class TaskHistory:
         try:
             return await asyncio.to_thread(read_lines, self._logs, wanted)
         except OSError as error:
-            sentence = f"the log in {self._logs} cannot be read: {error.strerror}"
-            raise ServiceError(sentence) from error
+            raise ServiceError(
+                f"the log in {self._logs} cannot be read: {error.strerror}"
+            ) from error
 
     async def _spans_of(self, tasks: list[TaskId]) -> dict[TaskId, list[Span]]:
         """The phases that were seen of the runs of these tasks."""

@@ -58,7 +58,6 @@ def short_text(text: str) -> str:
 
 
 PRIORITY_LOW = 50
-PRIORITY_LOW_MAX = 99
 PRIORITY_INTERACTIVE = 100
 Priority = Annotated[int, Meta(ge=0, le=PRIORITY_INTERACTIVE)]
 

@@ -31,8 +31,9 @@ def description_file(folder: Path) -> Path:
     ``FaultsError`` where there is neither or both, or no such folder."""
     wanted, older = folder / PROGRAM_YAML, folder / PROGRAM_XML
     if wanted.is_file() and older.is_file():
-        both = said("{name} is beside it: remove the one that does not hold", name=PROGRAM_YAML)
-        raise _one_fault(older, both)
+        raise _one_fault(
+            older, said("{name} is beside it: remove the one that does not hold", name=PROGRAM_YAML)
+        )
     if older.is_file():
         return older
     if not wanted.is_file():

@@ -103,8 +103,7 @@ async def send(
     try:
         return await client.call(SUBMIT, await prepare(client, workflow, wanted, told))
     except FaultsError as error:
-        said = "\n".join(each.sentence(tr) for each in error.faults)
-        raise ClientError(said) from error
+        raise ClientError("\n".join(each.sentence(tr) for each in error.faults)) from error
 
 
 def _wanted(variables: Mapping[str, str], name: str, path: Path) -> Wanted:

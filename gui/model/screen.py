@@ -324,8 +324,6 @@ class Screen:
         """A machine has the task in hand while it is under way, and nobody else has."""
         node = self.node and with_task(self.node, row)
         peers = self.peers and peers_with_task(self.peers, row)
-        if peers is not None and node is not None:
-            peers = msgspec.structs.replace(peers, node=node) if peers.node != node else peers
         changes.flock = changes.flock or peers != self.peers
         changes.node = changes.node or node != self.node
         self.node, self.peers = node, peers

@@ -119,10 +119,12 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
     whole, for the agent does not know where the client is."""
     path = Path(params.path)
     if not path.is_absolute():
-        sentence = said(
-            "add_dataset: {path} is no whole path, and the agent is elsewhere", path=params.path
+        raise RefusedError(
+            ErrorCode.REFUSED,
+            said(
+                "add_dataset: {path} is no whole path, and the agent is elsewhere", path=params.path
+            ),
         )
-        raise RefusedError(ErrorCode.REFUSED, sentence)
     try:
         there = await asyncio.to_thread(path.exists)
         if not there:
@@ -160,8 +162,10 @@ async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
             return ChunkTaken(0)
         size = await asyncio.to_thread(take, params.upload, params.path, params.offset, params.data)
     except OSError as error:
-        sentence = f"upload_chunk: {params.path or 'the file'} cannot be written: {error.strerror}"
-        raise RefusedError(ErrorCode.REFUSED, sentence) from error
+        raise RefusedError(
+            ErrorCode.REFUSED,
+            f"upload_chunk: {params.path or 'the file'} cannot be written: {error.strerror}",
+        ) from error
     return ChunkTaken(size)
 
 

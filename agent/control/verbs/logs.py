@@ -52,13 +52,15 @@ def _find_run(spec: TaskSpec, runs: Sequence[Run], wanted: str) -> Run | None:
     found = next((run for run in runs if run_id(run) == wanted), None)
     if found is None:
         known = ", ".join(run_id(run) for run in runs) or "none"
-        sentence = said(
-            '{name} has no run "{wanted}"; its runs: {known}',
-            name=spec.name,
-            wanted=wanted,
-            known=known,
+        raise RefusedError(
+            ErrorCode.UNKNOWN,
+            said(
+                '{name} has no run "{wanted}"; its runs: {known}',
+                name=spec.name,
+                wanted=wanted,
+                known=known,
+            ),
         )
-        raise RefusedError(ErrorCode.UNKNOWN, sentence)
     return found
 
 
@@ -67,13 +69,15 @@ async def _elsewhere(
 ) -> TaskLogPart:
     host = call.now.name_of(run.host)
     if params.here_only:
-        sentence = said(
-            "{name} ran on {host}, not on {here}",
-            name=spec.name,
-            host=host,
-            here=call.now.name,
+        raise RefusedError(
+            ErrorCode.REFUSED,
+            said(
+                "{name} ran on {host}, not on {here}",
+                name=spec.name,
+                host=host,
+                here=call.now.name,
+            ),
         )
-        raise RefusedError(ErrorCode.REFUSED, sentence)
     asked = replace(params, task=spec.task, run=run_id(run), here_only=True)
     return await call.members.ask(run.host, TASK_LOG, asked)
 

@@ -48,10 +48,13 @@ async def publish(call: RequestContext, params: Publish) -> Published:
     kept."""
     folder = Path(params.folder)
     if not folder.is_absolute():
-        sentence = said(
-            "publish: {folder} is no whole path, and the agent is elsewhere", folder=params.folder
+        raise RefusedError(
+            ErrorCode.REFUSED,
+            said(
+                "publish: {folder} is no whole path, and the agent is elsewhere",
+                folder=params.folder,
+            ),
         )
-        raise RefusedError(ErrorCode.REFUSED, sentence)
     if not await asyncio.to_thread(folder.is_dir):
         raise RefusedError(
             ErrorCode.UNKNOWN, said("publish: there is no folder {folder}", folder=str(folder))

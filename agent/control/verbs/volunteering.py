@@ -28,8 +28,9 @@ async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
     this machine helps then; what runs is suspended at once, or may end first. Raises
     ``RefusedError`` where two ends are named."""
     if params.for_s is not None and params.until_tomorrow:
-        sentence = said("pause: either for_s or until_tomorrow, not both")
-        raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
+        raise RefusedError(
+            ErrorCode.WRONG_PARAMETERS, said("pause: either for_s or until_tomorrow, not both")
+        )
     return volunteering_said(await call.rooms.presence.pause(params))
 
 
@@ -71,6 +72,7 @@ async def change_settings(call: RequestContext, params: ChangeSettings) -> Setti
         if value is not UNSET
     }
     if not given:
-        sentence = said("change_settings: name at least one setting to change")
-        raise RefusedError(ErrorCode.WRONG_PARAMETERS, sentence)
+        raise RefusedError(
+            ErrorCode.WRONG_PARAMETERS, said("change_settings: name at least one setting to change")
+        )
     return await call.rooms.settings.change(given)

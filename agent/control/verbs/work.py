@@ -76,10 +76,13 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
     task, workflow = spec.task, table.workflow_of[spec.task]
     tasks = table.workflows[workflow].spec.tasks
     if not spec.gate:
-        fault = said(
-            "{task} is no gate: a program does it, and says itself when it is done", task=spec.name
+        raise RefusedError(
+            ErrorCode.REFUSED,
+            said(
+                "{task} is no gate: a program does it, and says itself when it is done",
+                task=spec.name,
+            ),
         )
-        raise RefusedError(ErrorCode.REFUSED, fault)
     reading = table.reading(task)
     waits = reading is not None and reading.state is TaskState.WAITING  # else the node says why not
     refused = misfit(spec, len(params.outputs), tasks) if waits else None

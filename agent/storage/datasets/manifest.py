@@ -42,7 +42,6 @@ _DEVICES = frozenset(
     | {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
 )
 _ID = re.compile(r"(sha256|tree):([0-9a-f]{64})")
-MANIFEST_BYTES_MAX = 32 * 1024 * 1024
 FILES_MAX = 200_000
 
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
