@@ -147,14 +147,19 @@ async def _save_file(
 ) -> None:
     """Whole or not there: what is unfinished has another name."""
     unfinished = _begun(place)
-    with unfinished.open("wb") as file:
-        while True:
-            piece = await client.call(READ_DATASET, replace(wanted, offset=file.tell()))
-            file.write(piece.data)
-            progress.update(line, advance=len(piece.data))
-            if not piece.data or file.tell() >= piece.size_bytes:
-                break
-    unfinished.rename(place)
+    try:
+        with unfinished.open("wb") as file:
+            missing = True
+            while missing:
+                piece = await client.call(READ_DATASET, replace(wanted, offset=file.tell()))
+                file.write(piece.data)
+                progress.update(line, advance=len(piece.data))
+                missing = file.tell() < piece.size_bytes
+                if missing and not piece.data:
+                    raise OSError(5, "only a part of it came: try again", str(place))
+        unfinished.rename(place)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _begun(place: Path) -> Path:

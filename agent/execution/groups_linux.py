@@ -295,8 +295,7 @@ class LinuxGroups:
         return Keeper(near)
 
     def _freed(self, keeper: Keeper) -> None:
-        loop = asyncio.get_running_loop()
-        self._idle.append((keeper, loop.time()))
+        self._idle.append((keeper, asyncio.get_running_loop().time()))
         self._close_later()
 
     def _close_idle(self) -> None:

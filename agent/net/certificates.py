@@ -46,7 +46,6 @@ PrivateKey = ec.EllipticCurvePrivateKey
 PublicKey = ec.EllipticCurvePublicKey
 
 NODE_ID_LENGTH = 20
-FLOCK_ID_LENGTH = 26
 FLOCK_ID_BYTES = 16
 NAME_BYTES_MAX = 64
 CERTIFICATE_BYTES_MAX = 4096

@@ -228,8 +228,7 @@ def _packed(host: str) -> bytes:
         address = ipaddress.ip_address(host)
     except ValueError:
         return bytes([_NAME + len(host)]) + host.encode("ascii")
-    kind = _IPV4 if address.version == 4 else _IPV6
-    return bytes([kind]) + address.packed
+    return bytes([_IPV4 if address.version == 4 else _IPV6]) + address.packed
 
 
 def _reachable(host: str) -> bool:

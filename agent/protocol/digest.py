@@ -89,8 +89,7 @@ class DigestTree:
     def remove(self, key: str) -> None:
         """Take a record that is forgotten out of the sums; an unknown key changes nothing."""
         bucket = bucket_of(key)
-        version = self._records[bucket].pop(key, 0)
-        self._add(bucket, -version)
+        self._add(bucket, -self._records[bucket].pop(key, 0))
 
     def version(self, key: str) -> int | None:
         """Return the hash of a record, None when it is not held."""

@@ -278,8 +278,7 @@ class Liveness(Part):
         for peer in list(core.peers.values()):
             # An echo is up to a beat of each side old even on a healthy link.
             echoed_s = peer.echoed_s + own_beat_s + peer.beat_s
-            heard_s = min(echoed_s, peer.heard_s)
-            self._watch(peer, core.now_s - heard_s)
+            self._watch(peer, core.now_s - min(echoed_s, peer.heard_s))
         self._watch_from_afar()
         self._look_for_calm()
         if self._beat_is_due():

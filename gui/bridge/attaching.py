@@ -63,5 +63,4 @@ def size_of(path: Path) -> int:
 
 
 def _stamp(path: Path) -> Stamp:
-    found = path.stat()
-    return (path, found.st_mtime_ns, size_of(path))
+    return path, path.stat().st_mtime_ns, size_of(path)

@@ -140,8 +140,7 @@ class GateDialog(Sheet):
             for place, path in enumerate(self.attaching.paths):
                 self._tell_row(place, "", path)
         self.add.setVisible(not names)
-        gap = self.attaching.gap()
-        self.missing.setText(gap or self.attaching.missing())
+        self.missing.setText(self.attaching.gap() or self.attaching.missing())
         self.missing.setVisible(bool(self.missing.text()))
         self._tell_able()
         self._lead_on()

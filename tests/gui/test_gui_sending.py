@@ -18,6 +18,7 @@ from agent.api.methods import AnyMethod
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.values import Dataset
 from agent.client import Client, ClientError, RequestError
+from agent.commands.fetch import _save
 from agent.workflow.faults import Faults
 from agent.workflow.yaml_nodes import Node, read_yaml_file
 from gui.bridge.attaching import Kept, finish_gate, size_of
@@ -126,6 +127,13 @@ def test_a_result_that_is_cut_short_is_not_put_in_place(
         with pytest.raises(ClientError, match=r"^Only a part of points came: try again\.$"):
             asyncio.run(fetched)
     assert [each.name for each in (tmp_path / "results").iterdir()] == ["points"] * whole
+    typed = _save(client.as_client(), "sha256:ab", tmp_path / "typed", "", None)
+    if whole:
+        assert Path(asyncio.run(typed).path).read_bytes() == data
+    else:
+        with pytest.raises(OSError, match="only a part of it came: try again"):
+            asyncio.run(typed)
+    assert [each.name for each in (tmp_path / "typed").iterdir()] == ["points"] * whole
 
 
 def test_a_folder_is_as_large_as_all_in_it(tmp_path: Path) -> None:

@@ -50,8 +50,7 @@ class ExclusivePrograms(Source[tuple[str, ...]]):
 
 def plain(name: str) -> str:
     """Return a program's name as it is compared: without case and ``.exe``, cut to a length."""
-    short = name.strip().casefold().removesuffix(".exe")
-    return short[:NAME_LENGTH]
+    return name.strip().casefold().removesuffix(".exe")[:NAME_LENGTH]
 
 
 def own_processes() -> frozenset[int]:
