@@ -56,6 +56,7 @@ AUTHORITY_LIFE_S = 30 * 365 * 86_400
 UNREADABLE = (
     ValueError,
     TypeError,
+    KeyError,  # a kind of text that version 44 does not know
     UnsupportedAlgorithm,
     x509.DuplicateExtension,
     x509.ExtensionNotFound,

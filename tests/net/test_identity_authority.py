@@ -157,6 +157,13 @@ def test_a_changed_certificate_is_read_or_refused(data: st.DataObject) -> None:
         pass
 
 
+def test_a_name_in_an_unknown_kind_of_text_is_refused() -> None:
+    changed = NODE.member.certificate.replace(b"\x0c\x04host", b"\x0d\x04host")
+    assert changed != NODE.member.certificate
+    with pytest.raises(MembershipError, match="cannot be read"):
+        member_of(changed)
+
+
 @pytest.mark.parametrize(("size", "told"), [(4_096, "cannot be read"), (4_097, "at most 4096")])
 def test_a_request_is_read_up_to_its_limit(size: int, told: str) -> None:
     with pytest.raises(MembershipError, match=told):
