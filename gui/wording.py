@@ -125,8 +125,8 @@ class OwnSpeech(Speech):
         return state_words(_STATES[state]) if state in _STATES else state
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
-        """Return what the window says in the place of a template, in its language, with the values
-        put in their places; one with ``%n`` in the number of ``count``."""
+        """Return the window's own words for a template, translated, with the values put in; where they
+        have ``%n``, in the number of ``values["count"]``, and ``KeyError`` without one."""
         text = own_words(template)
         if "%n" in text:
             return tr_n(text, "", values["count"], **values)

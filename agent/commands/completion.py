@@ -128,8 +128,7 @@ def _askers(client: BlockingClient, _: list[str], __: str) -> list[str]:
 
 
 def _workflows(client: BlockingClient, _: list[str], __: str) -> list[str]:
-    reply = client.call(STATUS, Status(limit=NAMES_MAX))
-    return [each.name for each in reply.workflows]
+    return [each.name for each in client.call(STATUS, Status(limit=NAMES_MAX)).workflows]
 
 
 def _workflow_alone(client: BlockingClient, before: list[str], begun: str) -> list[str]:
@@ -154,8 +153,7 @@ def _workflow_or_task(client: BlockingClient, before: list[str], begun: str) -> 
 def _workflow_then_tasks(client: BlockingClient, before: list[str], begun: str) -> list[str]:
     if not before:
         return _workflows(client, before, begun)
-    reply = client.call(SHOW, Show(before[0], limit=NAMES_MAX))
-    return [task.name for task in reply.tasks]
+    return [task.name for task in client.call(SHOW, Show(before[0], limit=NAMES_MAX)).tasks]
 
 
 def _programs(client: BlockingClient, _: list[str], __: str) -> list[str]:

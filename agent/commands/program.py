@@ -56,8 +56,9 @@ class Written(Struct, frozen=True):
     node=False,
 )
 def new(options: Options) -> int:
-    """Write a new program into a folder that is empty or not there yet, and print how to go on;
-    return the exit code, that of a failure for a wrong name or folder."""
+    """Write a new program into a folder that is empty or not there yet, and print how to go on (not
+    with ``--json``). Return the exit code: that of a failure, which is told, for a wrong name and
+    for a folder that has something in it or cannot be written."""
     folder = options.folder or Path(options.name)
     try:
         written = write_program(folder.expanduser(), options.name)

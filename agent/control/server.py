@@ -30,6 +30,7 @@ from agent.control.request_context import RequestContext
 from agent.control.uploads import Uploads
 from agent.control.views import TaskProgress, Views
 from agent.host.private_files import PrivateFolder
+from agent.protocol.phrases import UNREADABLE
 
 TOKEN_BYTES = 32
 LOOPBACK = "127.0.0.1"
@@ -51,12 +52,12 @@ def write_control_file(folder: Path, port: int, token: str) -> None:
 
 
 def remove_control_file(folder: Path, token: str) -> None:
-    """Remove the control file if it still has this token; one that is missing, cannot be read, or
-    is another server's, stays as it is."""
+    """Remove the control file if it still has this token; do nothing where it is missing, cannot be
+    read or is another server's. Raise ``OSError`` when it cannot be removed."""
     path = folder / CONTROL_FILE
     try:
         written = msgspec.json.decode(path.read_bytes(), type=ControlFile)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *UNREADABLE):
         return
     if written.token == token:
         path.unlink(missing_ok=True)

@@ -173,9 +173,9 @@ class PublishedPrograms:
         await self._decided()
 
     async def refuse(self, name: str) -> None:
-        """Let a published program not run here from now on, over restarts, and delete its folder;
-        what runs of it is not ended. Raise ``ServiceError`` when it is unknown, ``OSError`` when
-        the decision cannot be written."""
+        """Let a published program not run here from now on, over restarts, and delete its folder as far
+        as that goes; what runs of it is not ended. Raise ``ServiceError`` when it is unknown,
+        ``OSError`` when the decision cannot be written: it then holds until a restart."""
         dataset = self._dataset_of(name)
         self._decisions.accepted.pop(name, None)
         self._decisions.own.pop(name, None)

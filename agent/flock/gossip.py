@@ -157,8 +157,8 @@ def gossip_of(
 
 
 def read_gossip(body: bytes) -> Heard:
-    """Return what a member tells, decoded; raise ``MembershipError`` for bytes that no member
-    sends."""
+    """Return what a member tells, decoded; raise ``MembershipError`` for bytes that do not decode, or
+    hold an address that is none. Their length is not checked here."""
     try:
         gossip = _decoder.decode(body)
         found = {

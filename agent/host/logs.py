@@ -18,6 +18,7 @@ error       something failed
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 from collections.abc import Callable
@@ -88,8 +89,9 @@ class PrivateFileHandler(RotatingFileHandler):
         del record
         if not self._told and sys.stderr is not None:
             self._told = True
-            error = sys.exception()
-            sys.stderr.write(f"The log {self.baseFilename} cannot be written: {error}\n")
+            said = f"The log {self.baseFilename} cannot be written: {sys.exception()}\n"
+            with contextlib.suppress(OSError, ValueError):  # it may be on the same disk, or closed
+                sys.stderr.write(said)
 
 
 def begin(

@@ -284,8 +284,8 @@ class Transfers:
             connection.abort()
 
     async def stop(self) -> None:
-        """Abort all transfers, and connections of other protocols, with everybody and wait until
-        their tasks and threads have ended."""
+        """Abort the transfers and the connections of other protocols with all peers, and wait until
+        their tasks and threads have ended. The caller sees to it that none begins any more."""
         for task in self._tasks:
             task.cancel()
         for peer in [*self._connections, *self._pipes]:

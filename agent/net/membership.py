@@ -114,7 +114,8 @@ class Membership:
         return self._authority
 
     def book(self) -> InvitationBook:
-        """Return the invitations of this keeper; raise ``MembershipError`` on any other node."""
+        """Return the invitations of this keeper; raise ``MembershipError`` on a node that is no
+        keeper, and on a keeper whose book is not open until Wingbeat is started again."""
         if self._book is None:
             self.authority("invite")
             raise MembershipError("this machine keeps no invitations: start Wingbeat again")

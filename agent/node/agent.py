@@ -224,7 +224,7 @@ class Agent:
         """Log the error, for the node is at fault itself, and begin to stop it, without waiting for
         the end. While it stops already, it does not wait any longer for what is to be handed
         back."""
-        log.error("this node stops because of a fault of its own: %r", error)
+        log.error("this node stops because of a fault of its own: %r", error, exc_info=error)
         if self._reason:
             self._handed_back.set()
             return
@@ -322,9 +322,12 @@ class Agent:
     async def end_node(self, reason: str) -> None:
         """Hand back for as long as that may take, then close the links, the programs, the datasets
         and the journal, and wait for all of it. Programs that still run are killed."""
-        await self.hand_back(reason)
-        await self.end_network()
-        await self.live.close()
+        async with (
+            AsyncExitStack() as parts
+        ):  # from the last to the first, whatever one of them raises
+            parts.push_async_callback(self.live.close)
+            parts.push_async_callback(self.end_network)
+            parts.push_async_callback(self.hand_back, reason)
 
     async def hand_back(self, reason: str) -> None:
         """Have the node hand everything back, and wait until it has, at most ``stop_within_s`` of

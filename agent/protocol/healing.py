@@ -85,9 +85,9 @@ class Healing(Part):
             del self._asked[key]
 
     def on_tick(self) -> None:
-        """Compare tables again with peers that may have missed something or, once this node has
-        joined, never finished; forget questions that nobody answered, so that others may be
-        asked."""
+        """Compare tables with greeted peers that may have missed something and, once this node has
+        joined, again with those where a comparison has not ended within ``transfer_wait_s``; forget
+        questions unanswered for ``ask_again_s``, so that others may be asked."""
         core = self.core
         if core.table.changes != self._changes:
             self._changes, self._changed_s = core.table.changes, core.now_s

@@ -256,9 +256,9 @@ class Planning(Part):
         return seats
 
     def goes_on_here(self, following: TaskId) -> bool:
-        """Tell whether nobody will have more room than this node for the task that follows, once a
-        run of this node has ended. False while interactive work is unfinished, and before this node
-        has joined or while it cannot take work."""
+        """Tell whether this node could take the task that follows once a run of its own has ended, and
+        no other will then have more room; a tie counts as yes. False where it is not free for that
+        task, while interactive work is unfinished, and before it has joined."""
         if self._queue.has_interactive() or not (self.core.joined and self.core.able):
             return False
         mine = self._own_seats()

@@ -181,8 +181,7 @@ class Queue(Part):
             open_needs = tuple(n for n in needs if n not in ended and self._unfinished(n))
             if open_needs or ended.isdisjoint(needs):
                 return TaskView(task, expected_s, open_needs, Stage.WAITING)
-        stage = Stage.RUNNING if claimed else Stage.READY
-        return TaskView(task, expected_s, (), stage)
+        return TaskView(task, expected_s, (), Stage.RUNNING if claimed else Stage.READY)
 
     def _unfinished(self, task: TaskId) -> bool:
         reading = self.core.table.reading(task)

@@ -176,9 +176,9 @@ class Requests(Part):
     on_suspected = on_gone
 
     def refuse_unsaved(self, dropped: Iterable[object]) -> list[WorkflowId]:
-        """Undo the submissions whose news or acceptance is among ``dropped``, which followed a
-        refused record, and refuse them to their clients; likewise what was to be called known
-        already. Return the workflows that were undone."""
+        """Undo and refuse the submissions whose acceptance is among ``dropped``, the effects that
+        followed a refused record, or whose news is and that nobody was answered yet. Refuse also
+        whom one of them would have told "known already". Return the workflows undone."""
         told: dict[WorkflowId | RequestId, None] = {}
         for effect in dropped:
             if isinstance(effect, Send) and isinstance(effect.message, Enqueue):

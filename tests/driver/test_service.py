@@ -312,17 +312,19 @@ async def test_starting_takes_less_than_a_second(tmp_path: Path) -> None:
     assert took_s < 1.0
 
 
+@pytest.mark.parametrize("part", ["presence.stop", "hand_back", "end_network"])
 async def test_a_part_that_fails_at_the_stop_leaves_nobody_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail() -> None:
+    async def fail(*_: object) -> None:
         raise RuntimeError("boom")
 
     async with services(tmp_path, "ant") as (ant,):
         pids = tmp_path / "pids"
         await submit(ant, f"listen {pids}")
         await eventually(lambda: bool(processes(pids)))
-        monkeypatch.setattr(ant.presence, "stop", fail)
+        whole = ant.presence if part == "presence.stop" else ant
+        monkeypatch.setattr(whole, part.rpartition(".")[2], fail)
         with pytest.raises(RuntimeError, match="boom"):
             await ant.stop("asked to")
         assert await ant.wait_stopped() == "asked to"

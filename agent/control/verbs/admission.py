@@ -55,8 +55,7 @@ async def requests(call: RequestContext, params: Requests) -> RequestsReply:
     Every member may ask. Raises ``RefusedError`` without a flock."""
     flock = require_flock(call)
     keepers = sorted(each.name for each in call.rooms.flock.members() if each.keeper)
-    found = call.rooms.flock.requests()
-    return RequestsReply(tuple(found), flock.keeper, tuple(keepers))
+    return RequestsReply(tuple(call.rooms.flock.requests()), flock.keeper, tuple(keepers))
 
 
 @serves(ADMIT)

@@ -321,8 +321,7 @@ def x11_last_input(screen: X11Screen, clock: Callable[[], float]) -> Asked[LastI
     pointer is; unseen where the server cannot be asked."""
 
     def ask(connection: XConnection) -> LastInput:
-        quiet_ms = saver_info(connection)[1]
-        return LastInput(clock() - quiet_ms / 1000, connection.pointer())
+        return LastInput(clock() - saver_info(connection)[1] / 1000, connection.pointer())
 
     return screen.asked(ask)
 
