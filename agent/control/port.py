@@ -9,7 +9,7 @@ tests, with real sockets and neither network nor disk behind them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -128,9 +128,6 @@ class ProgramRoom(Protocol):
 
     def waiting(self) -> list[ProgramWaiting]:
         """Return the programs that nobody has decided about here."""
-
-    def decided(self) -> Iterable[str]:
-        """Return the published programs about which something was decided here."""
 
     def decision(self, name: str) -> Decision:
         """Return ``accepted``, ``refused`` or ``waiting``, whichever holds for a program here."""

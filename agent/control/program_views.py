@@ -209,7 +209,6 @@ def find_published(table: Table, room: ProgramRoom, reference: str) -> str:
     known = [
         *published_programs(table),
         *(each.program for each in room.waiting()),
-        *room.decided(),
     ]
     found = sorted({name for name in known if name.startswith(reference)})
     if reference in found or not found:

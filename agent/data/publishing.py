@@ -17,7 +17,7 @@ import logging
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,7 +32,7 @@ from agent.host.private_files import write_whole
 from agent.protocol.effects import (
     TaskMoved,
 )
-from agent.protocol.records import ENDED, Dataset, DatasetId, TaskSpec
+from agent.protocol.records import Dataset, DatasetId, TaskSpec
 from agent.protocol.table import Table
 from agent.settings.node_settings import TAKES
 
@@ -101,9 +101,9 @@ class PublishedPrograms:
         self._look_soon()
 
     def moved(self, moved: TaskMoved) -> None:
-        """Look in a moment for published programs to announce, where a task has just come, or is to
-        be done again, and the owner wants to be asked; do nothing for other moves."""
-        if moved.before in (None, *ENDED) and self.mode == ASK and self._timer is None:
+        """Look in a moment for published programs to announce, where a task has just come and the
+        owner wants to be asked; do nothing for other moves."""
+        if moved.before is None and self.mode == ASK and self._timer is None:
             self._look_soon()
 
     # -- what is asked ---------------------------------------------------------------------
@@ -143,11 +143,6 @@ class PublishedPrograms:
             if self.decision(name) == "waiting":
                 found.setdefault(name, ProgramWaiting(name, submitter))
         return list(found.values())
-
-    def decided(self) -> Iterable[str]:
-        """Return the published programs that were accepted or refused here, or published here."""
-        found = self._decisions
-        return (*found.own, *found.accepted, *found.refused)
 
     def decision(self, name: str) -> Decision:
         """Return what holds for a published program of this name here, known or not: ``accepted``,

@@ -139,11 +139,9 @@ class Table:
         return self.workflows[self.workflow_of[task]].spec.host
 
     def bringing(self) -> Iterator[tuple[TaskSpec, Dataset, str]]:
-        """Yield, for each task of an unfinished workflow whose program comes with it, ended or not,
-        that task, the program's folder, and who submitted it."""
-        for workflow, open_tasks in self.unfinished.items():
-            if not open_tasks:
-                continue
+        """Yield, for each task of the table whose program comes with it, ended or not, that task,
+        the program's folder, and who submitted it."""
+        for workflow in self.unfinished:
             spec = self.workflows[workflow].spec
             for task in spec.tasks:
                 if task.published is not None:

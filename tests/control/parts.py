@@ -80,31 +80,28 @@ class FakePublished:
 
     datasets: FakeDatasets
     folder: Path
-    decisions: dict[str, Decision] = field(default_factory=dict)
+    decided: dict[str, Decision] = field(default_factory=dict)
 
     async def publish(self, folder: Path) -> tuple[str, Dataset]:
         dataset = await self.datasets.add(folder)
         name = f"{folder.name}@{dataset.dataset.partition(':')[2][:12]}"
-        self.decisions[name] = "accepted"
+        self.decided[name] = "accepted"
         return name, dataset
 
     def waiting(self) -> list[ProgramWaiting]:
         return [
             ProgramWaiting(name, "alder")
-            for name, decision in self.decisions.items()
+            for name, decision in self.decided.items()
             if decision == "waiting"
         ]
 
-    def decided(self) -> list[str]:
-        return [name for name, decision in self.decisions.items() if decision != "waiting"]
-
     def decision(self, name: str) -> Decision:
-        return self.decisions.get(name, "waiting")
+        return self.decided.get(name, "waiting")
 
     async def accept(self, name: str, decision: Decision = "accepted") -> None:
-        if name not in self.decisions:
+        if name not in self.decided:
             raise ServiceError(f"No published program is called {name}: see which there are.")
-        self.decisions[name] = decision
+        self.decided[name] = decision
 
     async def refuse(self, name: str) -> None:
         await self.accept(name, "refused")

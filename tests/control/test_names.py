@@ -155,14 +155,8 @@ def test_published_programs_are_meant_by_their_beginning(node: FakeNode) -> None
     tasks = [{"id": name, "program": name, "published": folder} for name in programs]
     node.handle_submission({"name": "w", "tasks": tasks, "submitter": "ada"})
     assert tuple(sorted(published_programs(node.table))) == programs
-    node.published.decisions = {"tell@1": "waiting", "done@1": "accepted"}
-    meant = {
-        "own@1": "own@1",
-        "sum@1": "sum@1",
-        "te": "tell@1",
-        "do": "done@1",
-        "nothing": "nothing",
-    }
+    node.published.decided = {"tell@1": "waiting"}
+    meant = {"own@1": "own@1", "sum@1": "sum@1", "te": "tell@1", "nothing": "nothing"}
     for reference, found in meant.items():
         assert find_published(node.table, node.published, reference) == found
     with pytest.raises(RefusedError) as refused:

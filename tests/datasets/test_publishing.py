@@ -12,7 +12,6 @@ from agent.data.publishing import NotAcceptedError
 from agent.execution.programs import ProgramError
 from agent.node.agent import Agent
 from agent.paths import Home
-from agent.protocol.events import Cancel, Retry
 from agent.protocol.records import Dataset, TaskSpec, TaskState
 from agent.wording.speech import Speech
 from tests.datasets.nodes import install_shout, submit, until
@@ -72,27 +71,6 @@ async def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: 
         with pytest.raises(ServiceError, match="No published program"):
             await again.live.published.accept("other@000000000000")
         await again.stop("the test is over")
-
-
-async def test_only_for_work_that_is_to_be_done_the_owner_is_asked(tmp_path: Path) -> None:
-    async with (
-        services(tmp_path, "ant", volunteer="paused") as (ant,),
-        services(tmp_path, "bee") as (bee,),
-    ):
-        offered: list[str] = []
-        bee.subscribe(
-            lambda n: offered.append(n.program) if isinstance(n, ProgramWaiting) else None
-        )
-        name, dataset = await ant.live.published.publish(a_program(tmp_path / "mine"))
-        await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
-        await ant.ask(Cancel("", "w"))
-        await flock_of(ant, bee)
-        await until(lambda: in_state([ant, bee], "a", TaskState.CANCELLED))
-        await until(lambda: bee.live.published._timer is None)
-        assert (bee.live.published.waiting(), offered) == ([], [])
-        await ant.ask(Retry("", "w"))
-        await until(lambda: offered == [name])
-        assert [each.program for each in bee.live.published.waiting()] == [name]
 
 
 async def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> None:
