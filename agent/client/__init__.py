@@ -7,7 +7,7 @@ that is one sentence for a person.
 """
 
 from agent.client.blocking import BlockingClient
-from agent.client.connected import Client
+from agent.client.connected import Client, pieces_of
 from agent.client.errors import (
     ClientError,
     DisconnectedError,
@@ -28,4 +28,5 @@ __all__ = [
     "NoAgentError",
     "NotUnderstoodError",
     "RequestError",
+    "pieces_of",
 ]

@@ -11,6 +11,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Self
 
+from msgspec.structs import replace
+
+from agent.api.datasets import READ_DATASET, ReadDataset
 from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import Event, Welcome
 from agent.api.values import Position
@@ -152,3 +155,16 @@ class Client:
 
 def _went_away(error: ClientError) -> NoAgentError:
     return NoAgentError(f"the agent went away and did not come back ({error})")
+
+
+async def pieces_of(client: Client, wanted: ReadDataset) -> AsyncGenerator[bytes]:
+    """Yield a file of a dataset from the wanted offset on, piece by piece, to its end. Raises
+    ``EOFError`` where the agent has less of it than it says, and what ``Client.call`` raises."""
+    while True:
+        piece = await client.call(READ_DATASET, wanted)
+        yield piece.data
+        wanted = replace(wanted, offset=wanted.offset + len(piece.data))
+        if wanted.offset >= piece.size_bytes:
+            return
+        if not piece.data:
+            raise EOFError("only a part of it came")

@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.progress import Progress, TaskID
 
-from agent.api.datasets import DATASET_FILES, READ_DATASET, DatasetFiles, FilesReply, ReadDataset
+from agent.api.datasets import DATASET_FILES, DatasetFiles, FilesReply, ReadDataset
 from agent.api.values import TaskState
 from agent.api.work import SHOW, WHY, Show, TaskView, Why
-from agent.client import Client, RequestError
+from agent.client import Client, RequestError, pieces_of
 from agent.commands.asking import PAGE, fail, tell, whole, with_loop
 from agent.commands.drawing import transfer_bar
 from agent.commands.parsing import Options, argument, command
@@ -149,15 +149,12 @@ async def _save_file(
     unfinished = _begun(place)
     try:
         with unfinished.open("wb") as file:
-            missing = True
-            while missing:
-                piece = await client.call(READ_DATASET, replace(wanted, offset=file.tell()))
-                file.write(piece.data)
-                progress.update(line, advance=len(piece.data))
-                missing = file.tell() < piece.size_bytes
-                if missing and not piece.data:
-                    raise OSError(5, "only a part of it came: try again", str(place))
+            async for data in pieces_of(client, wanted):
+                file.write(data)
+                progress.update(line, advance=len(data))
         unfinished.rename(place)
+    except EOFError:
+        raise OSError(5, "only a part of it came: try again", str(place)) from None
     finally:
         unfinished.unlink(missing_ok=True)
 

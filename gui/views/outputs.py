@@ -9,15 +9,14 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from msgspec.structs import replace
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
-from agent.api.datasets import DATASET_FILES, READ_DATASET, DatasetFiles, ReadDataset
+from agent.api.datasets import DATASET_FILES, DatasetFiles, ReadDataset
 from agent.api.values import Dataset
 from agent.api.work import TaskView
-from agent.client import Client, ClientError
+from agent.client import Client, ClientError, pieces_of
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
@@ -122,14 +121,12 @@ async def fetch_dataset(client: Client, dataset: Dataset, folder: Path) -> Path:
 
 
 async def _fetch_file(client: Client, wanted: ReadDataset, path: Path) -> None:
-    with path.open("wb") as out:
-        while True:
-            piece = await client.call(READ_DATASET, replace(wanted, offset=out.tell()))
-            out.write(piece.data)
-            if out.tell() >= piece.size_bytes:
-                return
-            if not piece.data:
-                raise ClientError(tr("Only a part of {name} came: try again.", name=path.stem))
+    try:
+        with path.open("wb") as out:
+            async for data in pieces_of(client, wanted):
+                out.write(data)
+    except EOFError:
+        raise ClientError(tr("Only a part of {name} came: try again.", name=path.stem)) from None
 
 
 def _plain_name(name: str) -> str:
