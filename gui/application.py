@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 
 from agent.api.flock import INVITATION_SUFFIX
 from agent.client import Home
+from agent.client.own_agent import own_name
 from gui import settings
 from gui.bridge.bridge import Bridge
 from gui.finishing import Finishing
@@ -54,7 +55,8 @@ class Application(QObject):
         super().__init__()
         self._application, self._home, self._login = application, home, login
         self.hosting = Hosting(home)
-        self.screen = Screen()
+        self.screen = Screen(own_name())
+        self.screen.minds_all = settings.minds_all()
         self.bridge = Bridge(home)
         self.context = ViewContext(home, self.screen, self.bridge)
         self.tray = TrayIcon(self.context)

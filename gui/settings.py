@@ -24,6 +24,26 @@ def want_news(kind: NewsKind, wanted: bool) -> None:
     QSettings().setValue(f"news/{kind.value}", wanted)
 
 
+def minds_all() -> bool:
+    """Tell whether badge, tray and news are about everybody's workflows; at first about one's own."""
+    return bool(QSettings().value("news/everybody", False, type=bool))
+
+
+def mind_all(wanted: bool) -> None:
+    """Keep whether they are, from now on."""
+    QSettings().setValue("news/everybody", wanted)
+
+
+def shows_all(place: str) -> bool:
+    """Tell whether a place shows everybody's workflows; at first one's own."""
+    return bool(QSettings().value(f"everybody/{place}", False, type=bool))
+
+
+def show_all(place: str, wanted: bool) -> None:
+    """Keep what a place shows, from now on."""
+    QSettings().setValue(f"everybody/{place}", wanted)
+
+
 def language() -> str:
     """Return the code of the language that was chosen; empty: the system's."""
     return str(QSettings().value("language", LANGUAGE_SYSTEM))

@@ -166,20 +166,28 @@ class FlockChanged(Struct, frozen=True, tag="flock changed", omit_defaults=True)
 
 
 class GateWaiting(Struct, frozen=True, tag="gate waiting"):
-    """A person is asked to do a step; the method ``gate`` marks it done."""
+    """A person is asked to do a step; the method ``gate`` marks it done. ``submitter`` and
+    ``host_node`` say whose workflow it is; both are empty from an agent of before."""
 
     task: str
     name: str
     workflow: WorkflowId
     asks: str
+    workflow_name: str = ""
+    submitter: str = ""
+    host_node: str = ""
 
 
 class WorkflowEnded(Struct, frozen=True, tag="workflow ended"):
-    """Event: nothing of a workflow goes on any more; after a retry it may end again."""
+    """Event: nothing of a workflow goes on any more; after a retry it may end again. ``submitter``
+    and ``host_node`` say whose it is; both are empty from an agent of before."""
 
     workflow: WorkflowId
     state: WorkflowState
     counts: dict[TaskState, Count]
+    workflow_name: str = ""
+    submitter: str = ""
+    host_node: str = ""
 
 
 class VolunteeringChanged(Struct, frozen=True, tag="volunteering changed"):

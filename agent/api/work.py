@@ -186,7 +186,8 @@ class WorkflowView(Struct, frozen=True, gc=False):
 
     ``permille`` is how much of its expected work is done, ``expected_end_ms`` an estimate from
     that (0: none, while nothing of it runs), ``ended_ms`` when the last of it ended. ``gates`` are
-    those that wait for a person.
+    those that wait for a person. Whose it is: ``submitter``, a person, on the machine ``host``, whose
+    id is ``host_node``, empty from an agent of before.
     """
 
     workflow: WorkflowId
@@ -203,6 +204,7 @@ class WorkflowView(Struct, frozen=True, gc=False):
     expected_end_ms: Millis = 0
     ended_ms: Millis = 0
     gates: Count = 0
+    host_node: str = ""
 
 
 class StatusReply(Struct, frozen=True):

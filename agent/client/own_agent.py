@@ -1,4 +1,5 @@
-"""The agent of this home, from the side of a program that has windows: host it if nobody does.
+"""The agent of this home, from the side of a program that has windows: host it if nobody does;
+and the name of the person who asks.
 
 The one place where a client starts what it talks to. All that it gets is a handle to end it again;
 everything else goes through the client protocol, as with an agent of another process.
@@ -6,6 +7,7 @@ everything else goes through the client protocol, as with an agent of another pr
 
 from __future__ import annotations
 
+import getpass
 from typing import Protocol
 
 from agent.client.errors import ClientError
@@ -41,3 +43,11 @@ def host(home: Home) -> OwnAgent:
     except NotStartedError as error:
         raise NotHostedError(str(error)) from error
     return agent
+
+
+def own_name() -> str:
+    """Return the name under which this person submits; empty where the system knows none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""

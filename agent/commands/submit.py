@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import sys
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,7 @@ from agent.api.work import (
     TaskPlan,
 )
 from agent.client import Client
+from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_loop
 from agent.commands.parsing import Options, argument, command
@@ -123,7 +123,7 @@ async def _workflow(options: Options, client: Client) -> Submit:
         variables=dict(options.set),
         name=options.name or "",
         priority=options.priority,
-        submitter=_user(),
+        submitter=own_name(),
         start=Path.cwd(),
         far=bool(options.node),
     )
@@ -153,7 +153,7 @@ def _read_json(options: Options) -> Submit:
     document = _json_object(data)
     told = {"name": options.name, "priority": options.priority}
     document.update({name: value for name, value in told.items() if value is not None})
-    document.setdefault("submitter", _user())
+    document.setdefault("submitter", own_name())
     try:
         return msgspec.convert(document, Submit)
     except msgspec.ValidationError as error:
@@ -184,13 +184,6 @@ def _json_object(data: bytes) -> dict[str, object]:
 
 class _JsonError(Exception):
     """What is wrong with a workflow in JSON."""
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return ""
 
 
 class _Faulty(Struct, frozen=True):

@@ -49,7 +49,9 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
             yield session.TaskMoved(task, name, workflow, *moved, why=as_why(reason))
             spec = now.table.specs.get(task)
             if after is TaskState.WAITING and spec is not None:
-                yield session.GateWaiting(task, name, workflow, spec.asks)
+                whole = now.table.workflows[workflow].spec
+                asked = (spec.asks, whole.name, whole.submitter, whole.host)
+                yield session.GateWaiting(task, name, workflow, *asked)
         case TaskProgressed(task, node, permille, left_ms):
             host, known = now.name_of(node), min(permille, PERMILLE_MAX)
             yield session.TaskProgressed(task, *_place(now, task), host, known, left_ms)

@@ -159,6 +159,7 @@ class Views:
             self._progress.now_ms() + left_ms if left_ms else 0,
             0 if table.unfinished.get(spec.workflow) else _last_end(table, workflow),
             counts.get(TaskState.WAITING, 0),
+            host_node=spec.host,
         )
 
     def now_ms(self) -> int:

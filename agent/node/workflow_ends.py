@@ -33,8 +33,9 @@ class WorkflowEnds:
         if moved.after not in ENDED or moved.before is None or workflow in self._told:
             return None
         self._told[workflow] = None
-        counts = table.counts(workflow)
-        return WorkflowEnded(workflow, workflow_state(counts), counts)
+        counts, spec = table.counts(workflow), table.workflows[workflow].spec
+        whose = (spec.name, spec.submitter, spec.host)
+        return WorkflowEnded(workflow, workflow_state(counts), counts, *whose)
 
     def _forget(self, table: Table) -> None:
         """Drop what was cleaned up."""

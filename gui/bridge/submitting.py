@@ -6,7 +6,6 @@ The same function of ``agent.workflow`` as the command line's, so that both unde
 from __future__ import annotations
 
 import asyncio
-import getpass
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from agent.api.rpc import ErrorCode
 from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submitted
 from agent.client import Client, ClientError, RequestError
+from agent.client.own_agent import own_name
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import Workflow
 from agent.workflow.reading import SUFFIX, Known, describe
@@ -107,11 +107,4 @@ async def send(
 
 
 def _wanted(variables: Mapping[str, str], name: str, path: Path) -> Wanted:
-    return Wanted(dict(variables), name, None, _user(), path.parent)
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return ""
+    return Wanted(dict(variables), name, None, own_name(), path.parent)

@@ -50,11 +50,11 @@ def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iter
     a program waits, a machine asks to join, this one is let in, the flock has changed. A workflow
     that is not in ``workflows`` is called by its id."""
     match event.happening:
-        case session.WorkflowEnded(workflow, state, counts):
-            name = workflows[workflow].name if workflow in workflows else workflow
+        case session.WorkflowEnded(workflow, state, counts, told):
+            name = workflows[workflow].name if workflow in workflows else told or workflow
             yield from _ended(workflow, name, state, sum(counts.values()))
-        case session.GateWaiting(task, name, workflow, asks):
-            where = workflows[workflow].name if workflow in workflows else workflow
+        case session.GateWaiting(task, name, workflow, asks, told):
+            where = workflows[workflow].name if workflow in workflows else told or workflow
             yield News(
                 NewsKind.GATE,
                 tr("{workflow} waits for you", workflow=where),

@@ -81,13 +81,18 @@ KEPT: dict[type, tuple[str, str]] = {
 class Screen:
     """All that is known; read by views, written by ``fold`` only."""
 
-    def __init__(self) -> None:
+    def __init__(self, me: str = "") -> None:
+        self.me = me
+        """Who looks; empty where nobody knows, and then all that was submitted here is theirs."""
+        self.minds_all = False
+        """Whether badge, tray and news are about everybody's work."""
         self.absence: notices.Absent | None = notices.Absent(Absence.STARTING)
         self.welcome: session.Welcome | None = None
         self.node: NodeView | None = None
         self.workflows: dict[str, WorkflowView] = {}
         """The newest first."""
         self.totals = Totals()
+        self.mine = Totals()
         self.total = 0
         self.tasks: dict[str, dict[str, TaskView]] = {}
         self.peers: PeersReply | None = None
@@ -157,10 +162,41 @@ class Screen:
         known = self.tasks.get(task.workflow, {}).get(task.task)
         return known.expected_end_ms if known is not None else 0
 
+    @property
+    def minded(self) -> Totals:
+        """What badge and tray count: what is mine, or all where the person wants to mind all."""
+        return self.totals if self.minds_all else self.mine
+
+    def is_mine(self, workflow: WorkflowView) -> bool:
+        """Tell whether who looks has submitted a workflow, from this machine; what nobody has put a
+        name to counts as theirs. An agent of before tells no machine's id, only its name."""
+        node = self.node
+        here = node is None or (workflow.host_node or workflow.host) in (node.node, node.name)
+        return here and self._is_me(workflow.submitter)
+
+    def _is_me(self, submitter: str) -> bool:
+        unnamed = submitter == (self.node.name if self.node else "")
+        return not (self.me and submitter) or unnamed or submitter == self.me
+
+    def _minds(self, happening: session.Happening) -> bool:
+        """Whether news of it are for who looks."""
+        if self.minds_all or not isinstance(happening, session.WorkflowEnded | session.GateWaiting):
+            return True
+        known = self.workflows.get(happening.workflow)
+        if known is not None:
+            return self.is_mine(known)
+        here = happening.host_node in ("", self.node.node if self.node else "")
+        return here and self._is_me(happening.submitter)
+
     def _put(self, workflow: WorkflowView) -> None:
         """The only way for one to be replaced."""
-        self.totals.replace(self.workflows.get(workflow.workflow), workflow)
+        self._count_again(self.workflows.get(workflow.workflow), workflow)
         self.workflows[workflow.workflow] = workflow
+
+    def _count_again(self, before: WorkflowView | None, after: WorkflowView) -> None:
+        self.totals.replace(before, after)
+        if self.is_mine(after):
+            self.mine.replace(before, after)
 
     # -- one function for each kind of notice ----------------------------------------------
 
@@ -194,16 +230,16 @@ class Screen:
         kept, so that a list that is read again after a break neither shrinks nor jumps."""
         self.workflows = {name: self.workflows[name] for name in self._read_at}
         self.tasks = {name: own for name, own in self.tasks.items() if name in self.workflows}
-        self.totals = Totals()
+        self.totals, self.mine = Totals(), Totals()
         for workflow in self.workflows.values():
-            self.totals.replace(None, workflow)
+            self._count_again(None, workflow)
 
     def _shown(self, reply: ShowReply, changes: Changes) -> None:
         name, at = reply.workflow.workflow, reply.position.sequence
         known, known_at = self.workflows.get(name), self._read_at.get(name, 0)
         if known is None:
             self.workflows = {name: reply.workflow, **self.workflows}
-            self.totals.replace(None, reply.workflow)
+            self._count_again(None, reply.workflow)
             self.total = max(self.total, len(self.workflows))
         else:
             overtaken = at < known_at
@@ -259,7 +295,7 @@ class Screen:
                 changes.stale.add(name)
             case _:
                 pass
-        if not self._is_our_own_joining(event):
+        if not self._is_our_own_joining(event) and self._minds(event.happening):
             changes.news.extend(news_of(event, self.workflows))
 
     def _is_our_own_joining(self, event: session.Event) -> bool:

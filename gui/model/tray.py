@@ -131,8 +131,8 @@ def is_paused(screen: Screen) -> bool:
 
 
 def gates_waiting(screen: Screen) -> int:
-    """Return how many steps wait for a person, in all workflows."""
-    return screen.totals.gates
+    """Return how many steps wait for a person, in the workflows that they mind."""
+    return screen.minded.gates
 
 
 def programs_waiting(screen: Screen) -> int:

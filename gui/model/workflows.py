@@ -40,6 +40,14 @@ def outlook(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> 
             return _going(workflow, tasks, now_s)
 
 
+def whose(workflow: WorkflowView) -> str:
+    """Return who has submitted a workflow: the person and the machine, as far as they are told."""
+    who, host = workflow.submitter, workflow.host
+    if who and host and who != host:
+        return tr("{who} on {host}", who=who, host=host)
+    return who or host
+
+
 def when_tip(workflow: WorkflowView) -> str:
     """Return when it was submitted and by whom, its expected end and its end, exactly, each in a
     line."""

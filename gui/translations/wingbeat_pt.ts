@@ -1371,6 +1371,10 @@
         <translation>concluído {when}</translation>
     </message>
     <message>
+        <source>{who} on {host}</source>
+        <translation>{who} em {host}</translation>
+    </message>
+    <message>
         <source>Submitted {when}</source>
         <translation>Enviado {when}</translation>
     </message>
@@ -2172,6 +2176,10 @@
         <translation>Enquanto um programa ocupa a tela inteira, nada é avisado.</translation>
     </message>
     <message>
+        <source>Also about workflows of others</source>
+        <translation>Também sobre os fluxos dos outros</translation>
+    </message>
+    <message>
         <source>The agent has not told its settings yet.</source>
         <translation>O agente ainda não disse seus ajustes.</translation>
     </message>
@@ -2608,6 +2616,18 @@
     <message>
         <source>Try the example</source>
         <translation>Testar o exemplo</translation>
+    </message>
+    <message>
+        <source>Nothing of yours</source>
+        <translation>Nada seu</translation>
+    </message>
+    <message>
+        <source>What you submit from this computer stands here.</source>
+        <translation>O que você enviar deste computador aparece aqui.</translation>
+    </message>
+    <message>
+        <source>Show everybody&apos;s</source>
+        <translation>Mostrar os de todos</translation>
     </message>
     <message>
         <source>Views of the workflow</source>
@@ -3856,6 +3876,22 @@
     <message>
         <source>change_settings: name at least one setting to change</source>
         <translation>change_settings: indique pelo menos uma definição a mudar</translation>
+    </message>
+    <message>
+        <source>Mine</source>
+        <translation>Meus</translation>
+    </message>
+    <message>
+        <source>Only what I have submitted from this computer</source>
+        <translation>Só o que eu enviei deste computador</translation>
+    </message>
+    <message>
+        <source>Everybody&apos;s</source>
+        <translation>De todos</translation>
+    </message>
+    <message>
+        <source>What anybody in the flock has submitted</source>
+        <translation>O que qualquer pessoa do bando enviou</translation>
     </message>
 </context>
 </TS>

@@ -33,6 +33,7 @@ from gui.model.workflows import (
     progress_text,
     task_outlook,
     when_tip,
+    whose,
 )
 from gui.views.rows import Column
 from gui.words import tr
@@ -63,8 +64,7 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
                tip=lambda view, now_s: f"{next_for(view, now_s)}\n{when_tip(view)}"),
         Column("priority", tr("Priority"), lambda view, now_s: priority_text(view.priority), 96,
                sort=lambda view: view.priority, quiet=True, spare=True),
-        Column("owner", tr("Owner"), lambda view, now_s: str(view.submitter), 96, quiet=True,
-               spare=True),
+        Column("owner", tr("Owner"), lambda view, now_s: whose(view), 120, quiet=True, spare=True),
         Column("submitted", tr("Submitted"),
                lambda view, now_s: moment(view.submitted_ms / 1000, now_s), 110,
                sort=lambda view: view.submitted_ms, tip=lambda view, now_s: when_tip(view),

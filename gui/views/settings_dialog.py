@@ -12,6 +12,7 @@ from agent.api.flock import LEAVE, Leave, Left
 from agent.api.settings import CHANGE_SETTINGS, ChangeSettings, SettingsView
 from gui import settings
 from gui.model.news import NewsKind, kind_words
+from gui.model.screen import Changes
 from gui.startup import Login, switch
 from gui.theme.look import GRID
 from gui.translations import available
@@ -88,9 +89,23 @@ class SettingsDialog(Sheet):
             for kind in NewsKind
         }
         while_full = quiet(tr("While a program fills the screen, nothing is told."), wrap=True)
-        return _page(
-            quiet(tr("Tell me when"), wrap=True), *self.news.values(), GRID, while_full, "stretch"
+        self.all = set_up(
+            QCheckBox(tr("Also about workflows of others")),
+            "newsEverybody",
+            checked=settings.minds_all(),
+            toggled=self._mind_all,
         )
+        return _page(
+            quiet(tr("Tell me when"), wrap=True),
+            *self.news.values(),
+            *(GRID, self.all, GRID, while_full, "stretch"),
+        )
+
+    def _mind_all(self, wanted: bool) -> None:
+        """In badge, tray and messages alike, at once."""
+        settings.mind_all(wanted)
+        self._context.screen.minds_all = wanted
+        self._context.changed.emit(Changes(everything=True))
 
     def _machine(self, view: SettingsView | None) -> QWidget:
         if view is None:

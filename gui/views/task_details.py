@@ -26,6 +26,7 @@ from gui.model.workflows import (
     retry_from,
     task_outlook,
     when_tip,
+    whose,
 )
 from gui.theme.drawing import mark_pixmap
 from gui.theme.look import GRID
@@ -169,7 +170,7 @@ class TaskDetails(QScrollArea):
                 (tr("To do"), gate.asks if gate else ""),
                 (tr("Done"), progress_text(workflow)),
                 (tr("Priority"), priority_text(workflow.priority)),
-                (tr("Owner"), workflow.submitter),
+                (tr("Owner"), whose(workflow)),
                 (tr("Submitted"), moment(workflow.submitted_ms / 1000, now_s)),
             ]
         self._show_facts(facts)

@@ -194,7 +194,7 @@ class Window(QWidget):
         listen themselves."""
         screen, now_s = self._context.screen, time.time()
         self.trouble.tell(agent_trouble(screen.absence))
-        running, active = screen.totals.running, screen.totals.active
+        running, active = screen.totals.running, screen.minded.active
         gates = gates_waiting(screen)
         up = up_count(screen)
         side = self.side.buttons

@@ -44,6 +44,7 @@ from gui.views.task_details import TaskDetails
 from gui.views.task_menu import TaskActs, add_priorities, task_menu
 from gui.views.timeline_view import WorkflowTimeline
 from gui.views.view_context import ViewContext
+from gui.views.whose import Whose
 from gui.words import tr, tr_n
 
 WIDE_PX = 1700
@@ -86,6 +87,8 @@ class WorkflowsPage(QWidget):
         self.table = Table(self.rows, "workflows", tr("Workflows"))
         self.table.chosen.connect(self._workflow_chosen)
         self.filter = filter_field("workflowsFilter", self.rows.type)
+        self.whose = Whose("workflows")
+        self.whose.changed.connect(self._show_workflows)
         self.submit = self._submit_button(tr("Submit"), "submit")
         self.submit.setToolTip(tr("Submit a workflow (Ctrl+O)"))
         self.empty = Empty(
@@ -98,9 +101,15 @@ class WorkflowsPage(QWidget):
             self._submit_button(tr("Submit a workflow …"), "submitFirst"),
             button(tr("Try the example"), "tryExample", self._try_example),
         )
+        self.others = Empty(
+            "workflows",
+            tr("Nothing of yours"),
+            tr("What you submit from this computer stands here."),
+            button(tr("Show everybody's"), "showEverybodys", lambda: self.whose.choose(True)),
+        )
         self._stack = QStackedWidget()
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(self.table)
+        for each in (self.empty, self.others, self.table):
+            self._stack.addWidget(each)
         for key, act in (
             ("Del", self.cancel_chosen),
             ("F5", self.retry_chosen),
@@ -143,7 +152,8 @@ class WorkflowsPage(QWidget):
         self.below.setStretchFactor(0, 1)
         self.split = splitter("workflowSplit", down, [260, 380], self._stack, self.below)
         heading = title(tr("Workflows"))
-        head = row(heading, "stretch", self.filter, self.submit, margins=HEAD_MARGINS)
+        acts = (self.whose, self.filter, self.submit)
+        head = row(heading, "stretch", *acts, margins=HEAD_MARGINS)
         parts = (head, self.flock_trouble, self.undo, GRID // 2, (self.split, 1))
         column(*parts, on=self, spacing=0)
 
@@ -164,30 +174,37 @@ class WorkflowsPage(QWidget):
         screen = self._context.screen
         self.flock_trouble.tell(programs_trouble(screen) or flock_trouble(screen))
         if changes.workflows or changes.everything:
-            shown = list(screen.workflows.values())
-            self.rows.show(shown)
-            self._show_list(bool(shown))
-            self._ask_what_failed()
-            self.below.setVisible(bool(shown))
-            unchosen = not self.table.selectionModel().hasSelection() and self.rows.rows
-            if unchosen and not self.table.choose(self._chosen):
-                self.table.choose_place(0)
+            self._show_workflows()
         if self._chosen in changes.tasks or self._chosen in changes.workflows:
             self._tell_detail()
 
-    def _ask_what_failed(self) -> None:
+    def _show_workflows(self) -> None:
+        """Mine alone, or all with mine at the top; the first is chosen if none is."""
+        screen = self._context.screen
+        shown = [each for each in screen.workflows.values() if screen.is_mine(each)]
+        if self.whose.all:
+            shown += [each for each in screen.workflows.values() if not screen.is_mine(each)]
+        self.rows.show(shown)
+        self._show_list(self.table if shown else self.others if screen.workflows else self.empty)
+        self._ask_what_failed(shown)
+        self.below.setVisible(bool(shown))
+        unchosen = not self.table.selectionModel().hasSelection() and self.rows.rows
+        if unchosen and not self.table.choose(self._chosen):
+            self.table.choose_place(0)
+
+    def _ask_what_failed(self, shown: list[WorkflowView]) -> None:
         """The newest that failed say at which step; their tasks are not read otherwise."""
         screen = self._context.screen
-        failed = [name for name, view in screen.workflows.items() if view.state == "failed"]
+        failed = [view.workflow for view in shown if view.state == "failed"]
         for name in failed[:FAILED_READ_MAX]:
             if name not in screen.tasks and name not in self._failed_asked:
                 self._failed_asked.add(name)
                 self._context.bridge.want(name)
 
-    def _show_list(self, shown: bool) -> None:
+    def _show_list(self, part: QWidget) -> None:
         """The table takes the keyboard when it comes, unless somebody types elsewhere by then."""
-        comes = shown and self._stack.currentWidget() is not self.table
-        self._stack.setCurrentWidget(self.table if shown else self.empty)
+        comes = part is self.table and self._stack.currentWidget() is not self.table
+        self._stack.setCurrentWidget(part)
         if comes and not isinstance(QApplication.focusWidget(), QLineEdit):
             self.table.setFocus()
 
@@ -199,9 +216,12 @@ class WorkflowsPage(QWidget):
 
     def choose(self, workflow: str, task: str = "") -> None:
         """Choose a workflow by its id, and a task of it if one is named, and have its tasks read if
-        need be; a filter that hides it is emptied."""
+        need be; a filter that hides it is emptied, and everybody's are shown for another's."""
         self._chosen = workflow
         self._context.attend(workflow)
+        known = self._context.screen.workflows.get(workflow)
+        if known is not None and not self.whose.all and not self._context.screen.is_mine(known):
+            self.whose.choose(True)
         if not self.table.choose(workflow) and self.filter.text():
             self.filter.clear()
             self.table.choose(workflow)

@@ -381,6 +381,7 @@ def shown(home: Home) -> Iterator[Application]:
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, remembered)
         application = make_application()
         settings.finish_first_run()
+        settings.show_all("workflows", wanted=True)
         look().follow(application)
         whole = Application(application, home, NoLogin())
         try:

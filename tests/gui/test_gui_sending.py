@@ -18,11 +18,12 @@ from agent.api.methods import AnyMethod
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.values import Dataset
 from agent.client import Client, ClientError, RequestError
+from agent.client.own_agent import own_name
 from agent.commands.fetch import _save
 from agent.workflow.faults import Faults
 from agent.workflow.yaml_nodes import Node, read_yaml_file
 from gui.bridge.attaching import Kept, finish_gate, size_of
-from gui.bridge.submitting import FILES_MAX, Checked, Preview, _user, send, workflow_files
+from gui.bridge.submitting import FILES_MAX, Checked, Preview, send, workflow_files
 from gui.editing import Associations
 from gui.editing.lines import editor_command
 from gui.views.outputs import fetch_dataset
@@ -226,7 +227,7 @@ async def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> 
     lines: list[str] = []
     reply = await send(client.as_client(), good.workflow, values, "", path, lines.append)
     assert reply.workflow == "NAME"
-    assert client.asked[-1].submitter == _user()
+    assert client.asked[-1].submitter == own_name()
     client.refuse("submit", ErrorCode.REFUSED)
     with pytest.raises(ClientError, match="not so"):
         await send(client.as_client(), good.workflow, values, "", path, lines.append)
