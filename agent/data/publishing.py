@@ -16,9 +16,9 @@ import asyncio
 import logging
 import os
 import shutil
+import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -70,7 +70,7 @@ class PublishedPrograms:
         self._folder, self._file = data / "published", data / "published.json"
         self.mode, self._datasets, self._programs = mode, datasets, programs
         self._read, self._changed = read, changed
-        self._decisions = Decisions()
+        self._decisions, self._writing = Decisions(), threading.Lock()
         self._table: Table
         self._announced: dict[str, None] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -245,8 +245,11 @@ class PublishedPrograms:
         beside.mkdir(mode=0o700)
         try:
             laid = self._datasets.store.lay(dataset, beside, links=False)
-            with suppress(FileExistsError):
+            try:
                 laid.rename(place)
+            except OSError:  # each system has its own name for a folder that is there
+                if not place.is_dir():
+                    raise
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 
@@ -257,9 +260,14 @@ class PublishedPrograms:
         return (*self._decisions.own.values(), *self._decisions.accepted.values())
 
     async def _decided(self) -> None:
-        content = msgspec.json.format(msgspec.json.encode(self._decisions), indent=1)
-        await asyncio.to_thread(write_whole, self._file, content)
+        await asyncio.to_thread(self._write)
         self._changed()
+
+    def _write(self) -> None:
+        """One after the other, and each what holds then: many programs come with many files."""
+        with self._writing:
+            content = msgspec.json.format(msgspec.json.encode(self._decisions), indent=1)
+            write_whole(self._file, content)
 
 
 def _is_name_of(name: str, dataset: DatasetId) -> bool:

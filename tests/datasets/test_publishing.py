@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from agent.node.agent import Agent
 from agent.paths import Home
 from agent.protocol.records import Dataset, TaskSpec, TaskState
 from agent.wording.speech import Speech
-from tests.datasets.nodes import install_shout, submit, until
+from tests.datasets.nodes import SCRIPT, install_shout, submit, until
 from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services
 
 
@@ -71,6 +72,22 @@ async def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: 
         with pytest.raises(ServiceError, match="No published program"):
             await again.live.published.accept("other@000000000000")
         await again.stop("the test is over")
+
+
+async def test_what_is_published_at_once_all_arrives_and_is_kept(tmp_path: Path) -> None:
+    """As it is when many files are dropped; some of them bring the same script."""
+    folders = [a_program(tmp_path / f"from {number}") for number in range(24)]
+    for number, folder in enumerate(folders):
+        (folder / "shout.py").write_text(f"# {number % 8}\n{SCRIPT}")
+    ant = await Agent.start(home_of(tmp_path, "ant"), QUIET)
+    made = await asyncio.gather(*map(ant.live.published.publish, folders), return_exceptions=True)
+    assert [each for each in made if isinstance(each, BaseException)] == []
+    names = {name for name, _ in made}  # type: ignore[misc]
+    assert len(names) == 8
+    await ant.stop("restarted")
+    again = await Agent.start(Home.at(tmp_path / "ant"), QUIET)
+    assert names <= set(again.live.look_for_programs())
+    await again.stop("the test is over")
 
 
 async def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> None:
