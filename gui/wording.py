@@ -233,3 +233,12 @@ def error_text(error: Exception) -> str:
     if isinstance(error, RequestError) and error.fault is not None:
         return worded(error.fault, tr)
     return str(error)
+
+
+def sentence_of(error: Exception) -> str:
+    """Return an error as a person reads it: it begins large and ends with a full stop; of a file,
+    with its name."""
+    if isinstance(error, OSError):
+        return f"{error.filename or ''} {error.strerror}".strip() + "."
+    text = error_text(error).strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

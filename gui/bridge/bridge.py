@@ -39,7 +39,7 @@ from agent.api.work import WHY
 from agent.client import Client, ClientError, Home, RequestError
 from gui.bridge.following import Attention, Follower
 from gui.model.notices import FlockPart, Notice
-from gui.wording import error_text
+from gui.wording import sentence_of
 
 BUNDLE_S = 0.1
 ASK_S_MAX = 30.0
@@ -173,15 +173,12 @@ class Bridge(QObject):
         async def whole() -> None:
             try:
                 value = await begin()
-            except ClientError as error:
+            except (ClientError, OSError) as error:
                 code = error.code if isinstance(error, RequestError) else 0
-                self._to_qt(partial(self._answer, number, False, _sentence(error), code))
-            except OSError as error:
-                said = f"{error.filename or ''} {error.strerror}".strip() + "."
-                self._to_qt(partial(self._answer, number, False, said))
+                self._to_qt(partial(self._answer, number, False, sentence_of(error), code))
             except Exception as error:
                 logging.getLogger(__name__).exception("a question of the window failed")
-                self._to_qt(partial(self._answer, number, False, _sentence(error)))
+                self._to_qt(partial(self._answer, number, False, sentence_of(error)))
                 raise
             else:
                 self._to_qt(partial(self._answer, number, True, value))
@@ -388,9 +385,3 @@ def _is_closed(passing: QWidget | None) -> bool:
     """Tell whether a passing window was closed: Qt takes the mark away as it does that. What it
     would do with a reply (close itself, copy it) its person does not want any more."""
     return passing is not None and (is_gone(passing) or not passing.testAttribute(_PASSING))
-
-
-def _sentence(error: Exception) -> str:
-    """Return an error as a person reads it: it begins large and ends with a full stop."""
-    text = error_text(error).strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -6,7 +6,7 @@ The same function of ``agent.workflow`` as the command line's, so that both unde
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,10 +19,11 @@ from agent.workflow.model import Workflow
 from agent.workflow.reading import SUFFIX, Known, describe
 from agent.workflow.submission import Wanted, asked_with, dry, prepare, programs_of
 from agent.workflow.variables import Variable
-from gui.wording import error_text
-from gui.words import tr
+from gui.wording import error_text, sentence_of
+from gui.words import tr, tr_n
 
 FILES_MAX = 200
+SUFFIXES = (SUFFIX, f"{SUFFIX[:-4]}yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +38,25 @@ class Checked:
     note: str = ""
 
 
-def workflow_files(paths: list[Path]) -> list[Path]:
-    """Return the files in their order, looked at by nobody yet, and in place of each folder the
-    workflow files directly in it, by name; what exceeds ``FILES_MAX`` is left out. Raises
-    ``OSError`` for a folder that cannot be read."""
-    found: list[Path] = []
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """One workflow that is to be sent, and what its person filled in."""
+
+    path: Path
+    workflow: Workflow
+    values: Mapping[str, str]
+
+
+def workflow_files(paths: list[Path]) -> tuple[list[Path], int]:
+    """Return the files in their order, each once, looked at by nobody yet, and in place of each
+    folder the workflow files directly in it, by name; and how many beyond ``FILES_MAX`` were left
+    out. Raises ``OSError`` for a folder that cannot be read."""
+    found: dict[Path, None] = {}
     for path in paths:
-        if path.is_dir():
-            found += sorted(
-                each for each in path.iterdir() if each.name.endswith((SUFFIX, SUFFIX[:-4] + "yml"))
-            )
-        else:
-            found.append(path)
-    return found[:FILES_MAX]
+        inside = path.iterdir() if path.is_dir() else ()
+        named = sorted(each for each in inside if each.name.endswith(SUFFIXES))
+        found.update(dict.fromkeys(named if path.is_dir() else [path]))
+    return list(found)[:FILES_MAX], max(0, len(found) - FILES_MAX)
 
 
 class Preview:
@@ -104,6 +111,33 @@ async def send(
         return await client.call(SUBMIT, await prepare(client, workflow, wanted, told))
     except FaultsError as error:
         raise ClientError("\n".join(each.sentence(tr) for each in error.faults)) from error
+
+
+async def send_all(
+    client: Client,
+    sendings: Sequence[Sending],
+    told: Callable[[tuple[int, Submitted | str]], None],
+    step: Callable[[str], None],
+) -> None:
+    """Send workflows one after the other, so that they are submitted in this order, and go on where
+    one is refused. ``told`` hears of each by its number what the agent answers, or a sentence why
+    it was not submitted; ``step`` what is being done. Raises ``ClientError`` at the end if one was
+    not."""
+    refused: list[str] = []
+    for number, each in enumerate(sendings):
+        answer: Submitted | str
+        try:
+            answer = await send(client, each.workflow, each.values, "", each.path, step)
+        except (ClientError, OSError) as error:
+            answer = sentence_of(error)
+            refused.append(answer)
+        told((number, answer))
+    if len(refused) > 1:
+        raise ClientError(
+            tr_n("%n workflow(s) were not submitted. {first}", "", len(refused), first=refused[0])
+        )
+    if refused:
+        raise ClientError(refused[0])
 
 
 def _wanted(variables: Mapping[str, str], name: str, path: Path) -> Wanted:

@@ -157,6 +157,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n more file(s) are left out: submit them next.</source>
+        <translation>
+            <numerusform>%n more file is left out: submit it next.</numerusform>
+            <numerusform>%n more files are left out: submit them next.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Drop to submit %n file(s)</source>
         <translation>
             <numerusform>Drop to submit %n file</numerusform>
@@ -191,6 +198,20 @@
         <translation>
             <numerusform>%n will be cancelled</numerusform>
             <numerusform>%n will be cancelled</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n workflow(s) were not submitted. {first}</source>
+        <translation>
+            <numerusform>%n workflow was not submitted. {first}</numerusform>
+            <numerusform>%n workflows were not submitted. {first}</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thing(s) to mend</source>
+        <translation>
+            <numerusform>%n thing to mend</numerusform>
+            <numerusform>%n things to mend</numerusform>
         </translation>
     </message>
 </context>

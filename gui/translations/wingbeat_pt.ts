@@ -875,6 +875,25 @@
         <translation>enviado</translation>
     </message>
     <message>
+        <source>not submitted</source>
+        <translation>não enviado</translation>
+    </message>
+    <message>
+        <source>not read</source>
+        <translation>não lido</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thing(s) to mend</source>
+        <translation>
+            <numerusform>%n coisa a corrigir</numerusform>
+            <numerusform>%n coisas a corrigir</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>waits its turn</source>
+        <translation>espera a sua vez</translation>
+    </message>
+    <message>
         <source>a person cancelled</source>
         <translation>uma pessoa cancelou</translation>
     </message>
@@ -2371,6 +2390,10 @@
         <source>Submit</source>
         <translation>Enviar</translation>
     </message>
+    <message>
+        <source>Submitted so far</source>
+        <translation>Enviados até agora</translation>
+    </message>
     <message numerus="yes">
         <source>Submit %n workflow(s)</source>
         <translation>
@@ -2589,6 +2612,13 @@
     <message>
         <source>There is no workflow in {folder}: their files end in {suffix}.</source>
         <translation>Não há fluxo em {folder}: seus arquivos terminam em {suffix}.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more file(s) are left out: submit them next.</source>
+        <translation>
+            <numerusform>%n arquivo ficou de fora: envie-o depois.</numerusform>
+            <numerusform>%n arquivos ficaram de fora: envie-os depois.</numerusform>
+        </translation>
     </message>
     <message>
         <source>Drop to submit {name}</source>
@@ -3892,6 +3922,13 @@
     <message>
         <source>What anybody in the flock has submitted</source>
         <translation>O que qualquer pessoa do bando enviou</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n workflow(s) were not submitted. {first}</source>
+        <translation>
+            <numerusform>%n fluxo não foi enviado. {first}</numerusform>
+            <numerusform>%n fluxos não foram enviados. {first}</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -1,14 +1,15 @@
 """The sheet before a submission: what it is, what it needs to be told, where it can run, until when.
 
-Several files stand in a list, each checked by itself; Enter submits all that are without faults.
-While a value is typed the file is read again, so faults vanish as they are mended. A fault leads
-into the person's editor.
+Several files stand in a list, each checked by itself; Enter submits all that are without faults, one
+after the other and as one act: each row says what became of it, and the others go on where one is
+refused. While a value is typed the file is read again, so faults vanish as they are mended. A fault
+leads into the person's editor.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QProcess, Qt, QTimer, QUrl, Signal
@@ -19,17 +20,18 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QProgressBar,
     QWidget,
 )
 
 from agent.api.work import Submitted
-from agent.workflow.model import Workflow
 from agent.workflow.variables import Variable
-from gui.bridge.submitting import Checked, Preview, send
+from gui.bridge.bridge import Task
+from gui.bridge.submitting import Checked, Preview, Sending, send_all
 from gui.editing import native_associations
 from gui.editing.lines import editor_command
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, planned_tasks, refusals, summary_text, waits_text
+from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
 from gui.theme.drawing import mark_icon
 from gui.theme.look import GRID
 from gui.views.graph_view import GraphView
@@ -48,6 +50,7 @@ from gui.views.pieces import (
     strong,
     timer,
 )
+from gui.views.submit_files import SheetFile
 from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
@@ -55,21 +58,12 @@ TYPING_PAUSE_MS = 350
 FAULTS_SHOWN_MAX = 50
 LINE = int(Qt.ItemDataRole.UserRole)
 """In which line a fault is."""
-
-
-@dataclass(slots=True)
-class _File:
-    """One file of the sheet. What the person typed is kept when another one is looked at."""
-
-    path: Path
-    values: dict[str, str] = field(default_factory=dict)
-    checked: Checked | None = None
-    sending: bool = False
-    in_editor: bool = False
+NAME = LINE + 1
+"""What a file is called in the list."""
 
 
 class SubmitSheet(Sheet):
-    """``submitted`` with the name of each workflow that was accepted."""
+    """``submitted`` with the first of the workflows that were accepted."""
 
     submitted = Signal(str)
 
@@ -78,10 +72,11 @@ class SubmitSheet(Sheet):
     ) -> None:
         super().__init__(parent, "submitSheet", tr("Submit a workflow"))
         self._context = context
-        self._files = [_File(path) for path in paths]
+        self._files = [SheetFile(path) for path in paths]
         self._preview = Preview(context.bridge.client(self))
         self._shown: tuple[str, ...] | None = None
-        self._told_more = self._keyboard_given = False
+        self._keyboard_given, self._first = False, True
+        self._act: Task | None = None
         self.resize(110 * GRID, 76 * GRID)
         self._make_parts()
         self._lay()
@@ -95,10 +90,15 @@ class SubmitSheet(Sheet):
 
     def _make_parts(self) -> None:
         self.files = set_up(QListWidget(), "submitFiles", tr("Files"))
+        names = [each.path.name for each in self._files]
         for each in self._files:
-            item = QListWidgetItem(mark_icon(Mark.WAITING), each.path.name)
-            item.setToolTip(str(each.path))
+            alike = names.count(each.path.name) > 1
+            item = QListWidgetItem(
+                f"{each.path.parent.name}/{each.path.name}" if alike else each.path.name
+            )
+            item.setData(NAME, item.text())
             self.files.addItem(item)
+            self._mark(each)
         self.files.setVisible(len(self._files) > 1)
         self.files.currentRowChanged.connect(lambda _: self._show())
         self.name, self.summary = strong(name="submitName"), label(name="submitSummary")
@@ -111,7 +111,15 @@ class SubmitSheet(Sheet):
         self.edit = button(tr("Open in editor"), "submitEdit", self._edit, "edit")
         self.submit = button(tr("Submit"), "submitDo", self._submit, "submit", primary=True)
         self.submit.setDefault(True)
-        self.away = button(tr("Close"), "submitClose", self.close)
+        self.away = button(tr("Close"), "submitClose", self._leave)
+        self.progress = set_up(
+            QProgressBar(),
+            "submitProgress",
+            tr("Submitted so far"),
+            maximum=len(self._files),
+            textVisible=False,
+            visible=False,
+        )
         self.note = quiet(name="submitNote", wrap=True)
 
     def _lay(self) -> None:
@@ -120,7 +128,7 @@ class SubmitSheet(Sheet):
         sizes = [24 * GRID, 86 * GRID]
         split = splitter("", Qt.Orientation.Horizontal, sizes, self.files, right)
         bottom = row((self.note, 1), self.edit, self.away, self.submit)
-        column((split, 1), bottom, on=self, margins=2 * GRID)
+        column((split, 1), self.progress, bottom, on=self, margins=2 * GRID)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Submit by Enter, but press the button to edit or to close if it has the keyboard."""
@@ -140,45 +148,48 @@ class SubmitSheet(Sheet):
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self._preview.forget_programs()
             for each in self._files:
-                if each.in_editor and not each.sending:
+                if (each.in_editor or each.checked is None) and not (each.sending or each.sent):
                     self._check(each)
 
     # -- checking ----------------------------------------------------------------------------
 
-    def _current(self) -> _File:
+    def _current(self) -> SheetFile:
         return self._files[max(0, self.files.currentRow())]
 
-    def _check(self, file: _File) -> None:
+    def _check(self, file: SheetFile) -> None:
         values = {name: text for name, text in file.values.items() if text.strip()}
 
         def done(found: Checked) -> None:
-            file.checked = found
+            file.checked, file.refused = found, ""
+            told()
+
+        def failed(sentence: str) -> None:
+            file.refused = sentence
+            told()
+
+        def told() -> None:
             self._mark(file)
+            self._tell_submit()
             if file is self._current():
                 self._show()
 
         self._context.bridge.work(
-            self, lambda: self._preview.check(file.path, values), done, self.summary.setText
+            self, lambda: self._preview.check(file.path, values), done, failed
         )
 
-    def _mark(self, file: _File) -> None:
-        found = file.checked
-        good = found is not None and found.workflow is not None and not refusals(found.plan)
+    def _mark(self, file: SheetFile) -> None:
+        mark, said = file.state
         item = self.files.item(self._files.index(file))
-        item.setIcon(mark_icon(Mark.READY if good else Mark.FAILED))
-        self._tell_submit()
+        item.setIcon(mark_icon(mark))
+        item.setText(f"{item.data(NAME)}\n{said}")
+        item.setToolTip("\n".join([str(file.path), *(text for text, _ in file.faults)]))
 
-    def _ready(self) -> list[_File]:
-        return [
-            file
-            for file in self._files
-            if file.checked and file.checked.workflow and not refusals(file.checked.plan)
-            and not file.sending
-        ]  # fmt: skip
+    def _ready(self) -> list[SheetFile]:
+        return [file for file in self._files if file.ready]
 
     def _tell_submit(self) -> None:
         count = len(self._ready())
-        self.submit.setEnabled(count > 0)
+        self.submit.setEnabled(count > 0 and self._act is None)
         many = len(self._files) > 1
         said = tr_n("Submit %n workflow(s)", "", count) if many else tr("Submit")
         self.submit.setText(f" {said}")
@@ -189,15 +200,14 @@ class SubmitSheet(Sheet):
         file = self._current()
         found = file.checked
         self._tell_submit()
+        self._show_faults(file)
         if found is None:
             self.name.setText(file.path.name)
-            self.summary.setText(tr("Reading …"))
-            self.faults.hide()
+            self.summary.setText("" if file.refused else tr("Reading …"))
             return
         workflow = found.workflow
         self.name.setText(workflow.submit.name if workflow is not None else file.path.name)
         self._show_form(file, found)
-        self._show_faults(found)
         self._give_keyboard(found)
         self.graph.setVisible(workflow is not None)
         self.machines.setVisible(workflow is not None)
@@ -214,6 +224,8 @@ class SubmitSheet(Sheet):
             if plan is not None
             else [found.note]
         )
+        if file.sent:
+            said = [file.news]
         self.machines.setText("\n".join(filter(None, said)))
 
     def _give_keyboard(self, found: Checked) -> None:
@@ -231,7 +243,7 @@ class SubmitSheet(Sheet):
         else:
             self.submit.setFocus()
 
-    def _show_form(self, file: _File, found: Checked) -> None:
+    def _show_form(self, file: SheetFile, found: Checked) -> None:
         """Fields are made anew only for another file, or other variables."""
         shape = (str(file.path), *(each.name for each in found.variables))
         if shape == self._shown:
@@ -243,7 +255,7 @@ class SubmitSheet(Sheet):
             form_row(self.form, each.says or each.name, self._field(file, each))
         self.form_holder.setVisible(bool(found.variables))
 
-    def _field(self, file: _File, variable: Variable) -> QWidget:
+    def _field(self, file: SheetFile, variable: Variable) -> QWidget:
         default = variable.default
         said = ", ".join(default) if isinstance(default, tuple) else (default or "")
         value = file.values.get(variable.name, said)
@@ -263,14 +275,9 @@ class SubmitSheet(Sheet):
         hint = variable.type
         return set_up(QLineEdit(value), name, says, placeholderText=hint, textEdited=typed)
 
-    def _show_faults(self, found: Checked) -> None:
+    def _show_faults(self, file: SheetFile) -> None:
         self.faults.clear()
-        lines = [
-            (tr("Line {line}: {text}", line=line, text=text) if line else text, line)
-            for each in found.faults[:FAULTS_SHOWN_MAX]
-            for line, text in [(each.place.line, each.words(tr))]
-        ]
-        for text, line in [*lines, *((each, None) for each in refusals(found.plan))]:
+        for text, line in file.faults:
             item = QListWidgetItem(mark_icon(Mark.FAILED), text)
             item.setData(LINE, line)
             self.faults.addItem(item)
@@ -302,56 +309,73 @@ class SubmitSheet(Sheet):
             self.note.setText(tr("Look at line {line} of {name}.", line=line, name=path.name))
 
     def _submit(self) -> None:
-        for file in self._ready():
+        files = self._ready()
+        if files and self._act is None:
+            self._send(files)
+
+    def _send(self, files: list[SheetFile]) -> None:
+        sendings: list[Sending] = []
+        for file in files:
             assert file.checked is not None
-            if file.checked.workflow is not None:
-                self._send(file, file.checked.workflow)
-
-    def _send(self, file: _File, workflow: Workflow) -> None:
-        file.sending = True
-        self._tell_submit()
+            assert file.checked.workflow is not None
+            file.sending, file.refused = True, ""
+            sendings.append(Sending(file.path, file.checked.workflow, dict(file.values)))
+            self._mark(file)
         bridge = self._context.bridge
-
-        def done(reply: Submitted) -> None:
-            self.submitted.emit(reply.workflow)
-            self._context.bridge.want(reply.workflow)
-            if reply.known:
-                self._tell_more(
-                    tr("{name} is known already and not run twice.", name=reply.workflow)
-                )
-            elif _news_of_waits(file, reply):
-                self._tell_more(waits_text(reply.waits, reply.whys))
-            self._finished(file, Mark.DONE)
-
-        def failed(sentence: str) -> None:
-            file.sending = False
-            self.note.setText(sentence)
-            self._tell_submit()
-
-        bridge.client_work(
+        self._act = bridge.client_work(
             self,
-            lambda client: send(
-                client, workflow, file.values, "", file.path,
+            lambda client: send_all(
+                client,
+                sendings,
+                lambda told: bridge.tell(self, partial(self._told, files), told),
                 lambda line: bridge.tell(self, self.note.setText, line),
             ),
-            done,
-            failed,
+            lambda _: self._ended(files),
+            lambda sentence: self._ended(files, sentence),
             act=True,
-        )  # fmt: skip
-
-    def _tell_more(self, sentence: str) -> None:
-        """After the submission; the sheet stays so that it can be read."""
-        self._told_more = True
-        self.note.setText(sentence)
-
-    def _finished(self, file: _File, mark: Mark) -> None:
-        self.files.item(self._files.index(file)).setIcon(mark_icon(mark))
+        )
+        self.progress.setVisible(len(self._files) > 1)
+        self.away.setText(tr("Stop sending") if len(files) > 1 else tr("Close"))
         self._tell_submit()
-        if all(each.sending for each in self._files) and not self._told_more:
+
+    def _told(self, files: list[SheetFile], told: tuple[int, Submitted | str]) -> None:
+        """What became of one of them."""
+        number, answer = told
+        file = files[number]
+        file.sending = False
+        if isinstance(answer, str):
+            file.refused = answer
+        else:
+            file.sent, file.news = True, file.news_in(answer)
+            self._context.bridge.want(answer.workflow)
+            if self._first:
+                self._first = False
+                self.submitted.emit(answer.workflow)
+        self._mark(file)
+        self.progress.setValue(sum(each.sent for each in self._files))
+        if file is self._current():
+            self._show()
+
+    def _ended(self, files: list[SheetFile], sentence: str = "") -> None:
+        """All were told of, but where there was no agent to tell, or somebody called it off."""
+        self._act = None
+        for file in files:
+            file.sending = False
+            self._mark(file)
+        self.progress.hide()
+        self.away.setText(tr("Close"))
+        self.note.setText(sentence or "\n".join(each.news for each in files if each.news))
+        self._tell_submit()
+        if all(each.sent and not each.news for each in self._files):
             self.accept()
+        elif any(each.refused for each in files):
+            self.files.setCurrentRow(next(n for n, each in enumerate(self._files) if each.refused))
+        self._show()
 
-
-def _news_of_waits(file: _File, reply: Submitted) -> bool:
-    """Who has to accept programs, and was not told before the submission."""
-    plan = file.checked.plan if file.checked is not None else None
-    return bool(reply.waits) and (plan is None or reply.waits != plan.waits)
+    def _leave(self) -> None:
+        """Close; or, while several are sent, call off those that are left."""
+        if self._act is None or self.away.text() == tr("Close"):
+            self.close()
+            return
+        self._act.cancel()
+        self._ended(self._files)

@@ -264,7 +264,7 @@ class Window(QWidget):
             return None
         settings.keep_folder("submit", chosen[0].parent)
         try:
-            files = workflow_files(chosen)
+            files, left_out = workflow_files(chosen)
         except OSError as error:
             self.fault.say(f"{error.filename}: {error.strerror}.")
             return None
@@ -275,6 +275,10 @@ class Window(QWidget):
             )  # fmt: skip
             return None
         sheet = SubmitSheet(self._context, files, self)
+        if left_out:
+            sheet.note.setText(
+                tr_n("%n more file(s) are left out: submit them next.", "", left_out)
+            )
         sheet.submitted.connect(self._submitted)
         sheet.open()
         return sheet

@@ -21,8 +21,7 @@ from agent.protocol import reasons as told
 from agent.protocol.phrases import Phrase, said
 from agent.wording.english import EVENTS
 from agent.wording.speech import Speech
-from gui.bridge.bridge import _sentence
-from gui.wording import OwnSpeech, story_line
+from gui.wording import OwnSpeech, sentence_of, story_line
 
 NOW_MS = round(time.mktime((2026, 3, 10, 12, 0, 0, 0, 0, -1)) * 1000)
 EVENING_MS = NOW_MS + 23_400_000
@@ -303,4 +302,4 @@ def _of_moves() -> Iterator[tuple[str, Said]]:
 
 
 def _refused(fault: Phrase) -> str:
-    return _sentence(RequestError(Problem(ErrorCode.REFUSED, "", as_raw(fault))))
+    return sentence_of(RequestError(Problem(ErrorCode.REFUSED, "", as_raw(fault))))

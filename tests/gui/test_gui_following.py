@@ -32,10 +32,10 @@ from agent.client import (
     RequestError,
 )
 from gui.bridge import following
-from gui.bridge.bridge import _sentence
 from gui.bridge.following import Attention, Follower, _weightiest
 from gui.model import notices
 from gui.model.notices import Absence, Absent, Notice
+from gui.wording import sentence_of
 from tests.gui.values import LOG, moved, node, peer, task, volunteering, workflow
 
 POSITION = Position(LOG, 0)
@@ -489,6 +489,6 @@ def test_a_question_has_an_answer_or_a_sentence(script: Script) -> None:
 
 def test_failures_are_sentences() -> None:
     said = ("the agent is gone", " what? ", "It is so!", "done.")
-    assert [_sentence(ClientError(each)) for each in said] == [
+    assert [sentence_of(ClientError(each)) for each in said] == [
         *("The agent is gone.", "What?", "It is so!", "Done."),
     ]

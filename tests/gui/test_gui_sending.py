@@ -23,7 +23,15 @@ from agent.commands.fetch import _save
 from agent.workflow.faults import Faults
 from agent.workflow.yaml_nodes import Node, read_yaml_file
 from gui.bridge.attaching import Kept, finish_gate, size_of
-from gui.bridge.submitting import FILES_MAX, Checked, Preview, send, workflow_files
+from gui.bridge.submitting import (
+    FILES_MAX,
+    Checked,
+    Preview,
+    Sending,
+    send,
+    send_all,
+    workflow_files,
+)
 from gui.editing import Associations
 from gui.editing.lines import editor_command
 from gui.views.outputs import fetch_dataset
@@ -151,9 +159,12 @@ def test_folders_are_the_workflow_files_in_them(tmp_path: Path) -> None:
     for name in names:
         (tmp_path / name).write_text("", "utf-8")
     other = tmp_path / "elsewhere.xml"
-    found = workflow_files([tmp_path, other])
+    found, left_out = workflow_files([tmp_path, other, other])
     assert [each.name for each in found] == ["a.wingbeat.yml", "b.wingbeat.yaml", "elsewhere.xml"]
-    assert len(workflow_files([other] * (FILES_MAX + 1))) == FILES_MAX == 200
+    assert left_out == 0
+    many = [tmp_path / f"{number}.xml" for number in range(FILES_MAX + 3)]
+    assert workflow_files(many) == (many[:FILES_MAX], 3)
+    assert FILES_MAX == 200
 
 
 async def checked(client: Told, path: Path, values: dict[str, str]) -> Checked:
@@ -231,6 +242,33 @@ async def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> 
     client.refuse("submit", ErrorCode.REFUSED)
     with pytest.raises(ClientError, match="not so"):
         await send(client.as_client(), good.workflow, values, "", path, lines.append)
+
+
+async def test_many_are_sent_in_their_order_and_one_that_is_refused_stops_no_other(
+    client: Told, tmp_path: Path
+) -> None:
+    sendings = []
+    for name in ("a", "b", "c"):
+        path = tmp_path / f"{name}.wingbeat.yaml"
+        path.write_text(FILE.replace("NAME", name), "utf-8")
+        found = await checked(client, path, {"seconds": "5"})
+        assert found.workflow is not None
+        sendings.append(Sending(path, found.workflow, {"seconds": "5"}))
+    client.asked.clear()
+
+    def answer(wish: Any) -> object:
+        if wish.name == "b":
+            raise RequestError(Problem(ErrorCode.REFUSED, "the disk is full"))
+        return work.Submitted(wish.name, False, 1)
+
+    client.replies["submit"] = answer
+    told: list[tuple[int, object]] = []
+    sent = send_all(client.as_client(), sendings, told.append, lambda _: None)
+    with pytest.raises(ClientError, match=r"^The disk is full\.$"):
+        await sent
+    assert [each.name for each in client.asked] == ["a", "b", "c"]
+    a, c = (work.Submitted(name, False, 1) for name in "ac")
+    assert told == [(0, a), (1, "The disk is full."), (2, c)]
 
 
 class Editors:

@@ -1,0 +1,74 @@
+"""One file of the sheet before a submission: what is known of it, and what its row says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.api.work import Submitted
+from gui.bridge.submitting import Checked
+from gui.model.marks import Mark
+from gui.model.planning import refusals, waits_text
+from gui.words import tr, tr_n
+
+FAULTS_SHOWN_MAX = 50
+
+
+@dataclass(slots=True)
+class SheetFile:
+    """One file of the sheet. What the person typed is kept when another one is looked at."""
+
+    path: Path
+    values: dict[str, str] = field(default_factory=dict)
+    checked: Checked | None = None
+    sending: bool = False
+    sent: bool = False
+    refused: str = ""
+    """Why it could not be looked at, or was not submitted."""
+    news: str = ""
+    """What the agent said to it, beyond that it is submitted."""
+    in_editor: bool = False
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be submitted as it is."""
+        found = self.checked
+        good = found is not None and found.workflow is not None and not refusals(found.plan)
+        return good and not (self.sending or self.sent)
+
+    @property
+    def state(self) -> tuple[Mark, str]:
+        """How its row is marked, and what it says."""
+        found = self.checked
+        if self.sent:
+            return Mark.DONE, tr("submitted")
+        if self.refused:
+            return Mark.FAILED, tr("not submitted") if found is not None else tr("not read")
+        if found is None:
+            return Mark.WAITING, tr("Reading …")
+        count = len(found.faults) + len(refusals(found.plan))
+        if count:
+            return Mark.FAILED, tr_n("%n thing(s) to mend", "", count)
+        return Mark.READY, tr("waits its turn") if self.sending else tr("ready")
+
+    @property
+    def faults(self) -> list[tuple[str, int | None]]:
+        """What keeps it from being submitted, each with its line where it has one."""
+        found = self.checked
+        told: list[tuple[str, int | None]] = [(self.refused, None)] if self.refused else []
+        if found is None:
+            return told
+        for each in found.faults[:FAULTS_SHOWN_MAX]:
+            line, text = each.place.line, each.words(tr)
+            told.append((tr("Line {line}: {text}", line=line, text=text) if line else text, line))
+        return [*told, *((each, None) for each in refusals(found.plan))]
+
+    def news_in(self, reply: Submitted) -> str:
+        """Return what an answer tells that was not told before the submission: that it is
+        known, or who has to accept programs; empty where it tells nothing new."""
+        if reply.known:
+            return tr("{name} is known already and not run twice.", name=reply.workflow)
+        plan = self.checked.plan if self.checked is not None else None
+        if plan is not None and reply.waits == plan.waits:
+            return ""
+        return waits_text(reply.waits, reply.whys)
