@@ -22,6 +22,7 @@ from gui.model.times import size
 from gui.theme.look import GRID
 from gui.views.bars import Bar
 from gui.views.choosing import file_to_open, files_to_open
+from gui.views.outputs import Outputs
 from gui.views.pieces import (
     LEFT,
     Sheet,
@@ -30,6 +31,7 @@ from gui.views.pieces import (
     column,
     grid,
     label,
+    lead_to,
     line,
     quiet,
     row,
@@ -52,12 +54,15 @@ class GateDialog(Sheet):
     def __init__(
         self, context: ViewContext, task: TaskView, parent: QWidget | None = None, refusal: str = ""
     ) -> None:
-        heading = tr("Mark {step} done", step=task.name)
+        workflow = context.screen.workflows.get(task.workflow)
+        self._whole = workflow.name if workflow is not None else task.workflow
+        heading = tr("{step} of {workflow}", step=task.name, workflow=self._whole)
         super().__init__(parent, "gateDialog", heading, acceptDrops=True, minimumWidth=WIDTH)
         self._context, self._gate = context, task
         self.attaching = Attaching(task.attach)
         self._kept: Kept = {}
         self._sending: Task | None = None
+        self._refusal = refusal
         self._make_parts()
         self._lay()
         context.changed.connect(self._changed)
@@ -70,6 +75,8 @@ class GateDialog(Sheet):
     def _make_parts(self) -> None:
         asks = self._gate.asks or tr("Nothing is written about what is to be done.")
         self.asks = label(asks, "gateAsks")
+        self.outputs = Outputs(self._context)
+        self.outputs.tell(self._gate)
         self.fault = Bar("gateFault", margin=0)
         self.missing = quiet(name="gateMissing", wrap=True)
         self.progress = set_up(
@@ -83,12 +90,12 @@ class GateDialog(Sheet):
         self.add = button(tr("Add files …"), "gateAdd", self._add, "plus")
         self.away = button(tr("Close"), "gateClose", self.close)
         self.done_now = button(tr("Mark done"), "gateDone", self.send, "check", primary=True)
-        self.done_now.setDefault(True)
 
     def _lay(self) -> None:
         self._rows = grid(2 * GRID, GRID, stretched=1)
         column(
-            *(self.fault, strong(self._gate.name), self.asks, line(), self._rows),
+            *(self.fault, strong(self._gate.name), quiet(self._whole, "gateWorkflow")),
+            *(self.asks, self.outputs, line(), self._rows),
             (self.add, LEFT),
             quiet(tr("Files can also be dropped here."), wrap=True),
             *(self.missing, self.progress, row("stretch", self.away, self.done_now)),
@@ -142,20 +149,20 @@ class GateDialog(Sheet):
         self.add.setVisible(not names)
         self.missing.setText(self.attaching.gap() or self.attaching.missing())
         self.missing.setVisible(bool(self.missing.text()))
+        lacking = self.missing.text() or (self._refusal and not self.attaching.paths)
+        self._lead_on(bool(lacking))
         self._tell_able()
-        self._lead_on()
 
-    def _lead_on(self) -> None:
-        """The keyboard goes to what is still to be chosen."""
+    def _lead_on(self, lacking: bool) -> None:
+        """Colour, Enter and keyboard go to what is still to be chosen, and then to the end of it."""
         names = self._gate.attach
-        open_ = next((n for n in names if self.attaching.path_of(n) is None), None)
-        choose = (
-            self.findChild(QPushButton, f"gateChoose{names.index(open_)}")
-            if open_ is not None
-            else None
-        )
-        target = choose or self.done_now
+        open_ = next((at for at, n in enumerate(names) if self.attaching.path_of(n) is None), None)
+        choose = self.add if open_ is None else self.findChild(QPushButton, f"gateChoose{open_}")
+        target = choose if lacking and choose is not None else self.done_now
+        for each in (self.add, self.done_now, target):
+            lead_to(each, primary=each is target)
         target.show()  # what a layout has just been given cannot take the keyboard before
+        target.setDefault(True)
         target.setFocus()
 
     def _tell_row(self, place: int, name: str, path: Path | None) -> None:
@@ -238,7 +245,8 @@ class GateDialog(Sheet):
         super().done(result)
 
     def _changed(self, changes: Changes) -> None:
-        """Somebody else may have marked it done, or cancelled it."""
+        """Somebody else may have marked it done, or cancelled it; and names of results come."""
+        self.outputs.tell(self._gate)
         if self._gate.workflow not in changes.tasks or self._sending is not None:
             return
         own = self._context.screen.tasks.get(self._gate.workflow, {}).get(self._gate.task)

@@ -14,7 +14,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
 from agent.api.datasets import DATASET_FILES, DatasetFiles, ReadDataset
-from agent.api.values import Dataset
+from agent.api.values import Dataset, TaskState
 from agent.api.work import TaskView
 from agent.client import Client, ClientError, pieces_of
 from gui.model.graph import short_dataset
@@ -35,27 +35,36 @@ class Outputs(QWidget):
     def __init__(self, context: ViewContext) -> None:
         super().__init__()
         self._context = context
-        self._shown: tuple[Dataset, ...] = ()
+        self._shown: tuple[tuple[Dataset, str], ...] = ()
         self._lay = column(on=set_up(self, "outputs"), spacing=GRID // 2)
 
     def tell(self, task: TaskView | None) -> None:
         """Show the results of this task, a row for each, ``SHOWN_MAX`` at the most and then how
-        many more; hide where there is none, or no task."""
-        outputs = task.outputs if task is not None else ()
-        self.setVisible(bool(outputs))
-        if outputs == self._shown:
+        many more; of a step for a person that waits, those of the steps before it, which it is
+        about. Hide where there is none, or no task."""
+        look_at = task is not None and task.state is TaskState.WAITING
+        of = [] if task is None else self._before(task) if look_at else [task]
+        names = self._context.screen.dataset_names
+        shown = tuple((each, names.get(each.dataset, "")) for task in of for each in task.outputs)
+        self.setVisible(bool(shown))
+        if shown == self._shown:
             return
-        self._shown = outputs
+        self._shown = shown
         clear(self._lay)
-        if outputs:
-            self._lay.addWidget(strong(tr("Results")))
-        for place, dataset in enumerate(outputs[:SHOWN_MAX]):
-            self._lay.addWidget(self._row(dataset, place))
-        if len(outputs) > SHOWN_MAX:
-            self._lay.addWidget(quiet(tr("and {number} more", number=len(outputs) - SHOWN_MAX)))
+        if shown:
+            self._lay.addWidget(strong(tr("To look at") if look_at else tr("Results")))
+        for place, (dataset, named) in enumerate(shown[:SHOWN_MAX]):
+            self._lay.addWidget(self._row(dataset, named, place))
+        if len(shown) > SHOWN_MAX:
+            self._lay.addWidget(quiet(tr("and {number} more", number=len(shown) - SHOWN_MAX)))
 
-    def _row(self, dataset: Dataset, place: int) -> QWidget:
-        named = self._context.screen.dataset_names.get(dataset.dataset, "")
+    def _before(self, gate: TaskView) -> list[TaskView]:
+        """The steps that a gate waited for, in their order."""
+        self._context.want_names(gate.workflow)
+        every = self._context.screen.tasks_of(gate.workflow)
+        return [task for task in every if task.task in gate.needs]
+
+    def _row(self, dataset: Dataset, named: str, place: int) -> QWidget:
         text = named or (dataset.dataset if dataset.external else short_dataset(dataset.dataset))
         if dataset.size_bytes:
             text += f" · {size(dataset.size_bytes)}"

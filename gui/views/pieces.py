@@ -101,8 +101,20 @@ def button(
         made.setText(f" {text}")  # the style puts icon and text too close together
         made.setIcon(icon(icon_name, "on_accent" if primary else "text"))
         made.setIconSize(ICON_SIZE)
+        made.setProperty("icon_name", icon_name)
     made.clicked.connect(lambda: act())
     return made
+
+
+def lead_to(made: QPushButton, *, primary: bool) -> None:
+    """Give a button with an icon the accent's colour, or make it an ordinary one; nothing is painted
+    where it is so already."""
+    if made.property("primary") == primary:
+        return
+    set_up(made, primary=primary)
+    made.style().unpolish(made)
+    made.style().polish(made)
+    made.setIcon(icon(made.property("icon_name"), "on_accent" if primary else "text"))
 
 
 def tool(text: str, name: str, act: Callable[[], object], icon_name: str) -> QToolButton:

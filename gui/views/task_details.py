@@ -41,6 +41,7 @@ from gui.views.pieces import (
     column,
     grid,
     label,
+    lead_to,
     line,
     quiet,
     row,
@@ -175,14 +176,16 @@ class TaskDetails(QScrollArea):
             ]
         self._show_facts(facts)
         self.name.setToolTip(when_tip(workflow))
-        self.outputs.tell(None)
+        self.outputs.tell(None if tasks else self._waiting_gate())
 
     def _tell_buttons(self) -> None:
         tasks, workflow = self._tasks, self._workflow
         single = tasks[0] if len(tasks) == 1 else None
         assert workflow is not None
         ended = all(task.state in ENDED for task in tasks) if tasks else not may_cancel(workflow)
-        self._show_button(self.done, self._waiting_gate() is not None)
+        gate = self._waiting_gate()
+        lead_to(self.done, primary=gate is None or not gate.attach)
+        self._show_button(self.done, gate is not None)
         logged = single or self._failed_task()
         self._show_button(self.log, logged is not None and has_log(logged))
         self._show_button(self.cancel, not ended)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
+from PySide6.QtGui import QDesktopServices, QDropEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
@@ -80,6 +80,47 @@ def test_files_are_dropped_sent_and_become_the_outputs(
     sizes = [each.size_bytes for each in task_of(context, name, "look").outputs]
     assert sizes == [len(b"points"), len(b"two wires")]
     until(qtbot, lambda: view_of(context, name).state == "finished")
+
+
+def test_a_gate_names_its_workflow_and_opens_what_it_asks_about(
+    qtbot: QtBot,
+    context: ViewContext,
+    window: Window,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gate = Task("look", gate=True, asks="look", after=("import",), attach=("corrected",))
+    made = Task("import", "import", parameters="0.1")
+    dialog, name = opened(qtbot, context, window, made, gate)
+    assert dialog.windowTitle() == f"look of {name}"
+    assert certain(dialog.findChild(QLabel, "gateWorkflow")).text() == name
+    shown = (dialog, window.workflows.details)
+    for place in shown:
+        until(qtbot, lambda place=place: "result.las" in _words(place))  # type: ignore[misc]
+        assert "To look at" in _words(place)
+    looked_at: list[str] = []
+    monkeypatch.setattr(
+        QDesktopServices, "openUrl", lambda url: looked_at.append(url.toLocalFile())
+    )
+    press(dialog, "openOutput0")
+    until(qtbot, lambda: bool(looked_at))
+    assert Path(looked_at[0]).read_text().startswith("points\n")
+    buttons = ("gateChoose0", "gateDone")
+
+    def leading() -> list[str]:
+        found = [certain(dialog.findChild(QPushButton, each)) for each in buttons]
+        assert [each.property("primary") for each in found] == [each.isDefault() for each in found]
+        return [each.objectName() for each in found if each.isDefault()]
+
+    assert leading() == ["gateChoose0"]
+    assert not window.workflows.details.done.property("primary")
+    dialog.offer([file(tmp_path, "corrected.csv")])
+    assert leading() == ["gateDone"]
+    dialog.close()
+
+
+def _words(place: QWidget) -> str:
+    return " ".join(each.text() for each in place.findChildren(QLabel) if each.isVisible())
 
 
 def test_what_the_tasks_behind_need_is_said_and_can_be_added(
