@@ -15,6 +15,7 @@ Processor = Literal["spare", "share"]
 NodeName = Annotated[str, Meta(min_length=1, max_length=60)]
 Slots = Annotated[int, Meta(ge=1, le=256)]
 AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
+Port = Annotated[int, Meta(ge=0, le=65_535)]
 Tags = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=60)], ...], Meta(max_length=64)]
 Gigabytes = Annotated[float, Meta(ge=0, le=1_000_000)]
 
@@ -28,7 +29,8 @@ class SettingsView(Struct, frozen=True):
 
     ``datasets_gb`` is how much data this machine keeps for the flock, ``memory_gb`` what one
     program may take; 0 is the default of both. ``join_requests``: whether machines without an
-    invitation may ask this one, if it is a keeper, to let them in.
+    invitation may ask this one, if it is a keeper, to let them in. ``listening`` is the port by
+    which members reach this node now, 0 without a flock: another one where ``port`` was used.
     """
 
     file: str
@@ -44,6 +46,7 @@ class SettingsView(Struct, frozen=True):
     processor: Processor = "spare"
     memory_gb: float = 0.0
     join_requests: bool = True
+    listening: int = 0
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -58,6 +61,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     processor: Processor | UnsetType = UNSET
     memory_gb: Gigabytes | UnsetType = UNSET
     join_requests: bool | UnsetType = UNSET
+    port: Port | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -15,10 +15,9 @@ from agent.client import BlockingClient, ClientError, NoAgentError
 from agent.client.link import read_control_file
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_client
-from agent.commands.parsing import Options, argument, command, number_of
+from agent.commands.parsing import PORT_MAX, Options, argument, command, number_of
 from agent.commands.showing import show_json, show_lines, show_verbatim
 
-PORT_MAX = 65_535
 NAME_LENGTH_MAX = 60
 STOPPED_S_MAX = 30.0
 BY_HAND = """\
@@ -44,13 +43,13 @@ def _name(text: str) -> str:
     "Run the agent of this machine here, without a window, until Ctrl-C or `wingbeat stop`.\n"
     "WINGBEAT_HOME names a folder to keep everything in, so that several can run at once.",
     "wingbeat agent",
-    "wingbeat agent --name workshop-3 --port 0",
-    "WINGBEAT_HOME=/tmp/second wingbeat agent --name second --port 0",
+    "wingbeat agent --name workshop-3 --port 29500",
+    "WINGBEAT_HOME=/tmp/second wingbeat agent --name second",
     argument("--name", type=_name, help="what people call this machine; kept in settings.toml"),
     argument(
         "--port",
         type=number_of("port", 0, PORT_MAX),
-        help="where others reach it, 0 for any; kept in settings.toml",
+        help="where others reach it, or the next one that is free; 0 for any; kept in settings.toml",
     ),
     argument("--foreground", action="store_true", help="stay here; it does anyway"),
     argument(

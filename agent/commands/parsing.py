@@ -14,6 +14,7 @@ from agent.commands import exits
 from agent.commands.columns import HelpFormatter, complain
 
 PROGRAM = "wingbeat"
+PORT_MAX = 65_535
 Options = argparse.Namespace
 Use = Callable[[Options], int]
 """What a command does with what it was told; its exit code."""

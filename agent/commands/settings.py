@@ -14,7 +14,7 @@ from agent.api.settings import (
     SettingsView,
 )
 from agent.commands.asking import ask
-from agent.commands.parsing import Options, argument, command
+from agent.commands.parsing import PORT_MAX, Options, argument, command, number_of
 from agent.commands.showing import show_lines
 
 PROCESSOR_WORDS = {
@@ -31,6 +31,12 @@ PROCESSOR_WORDS = {
     "wingbeat settings --slots 4 --tag gpu --tag fast",
     "wingbeat settings --tag ''",
     argument("--name", help="what people call this machine"),
+    argument(
+        "--port",
+        type=number_of("port", 0, PORT_MAX),
+        metavar="N",
+        help="where others reach it, 0 for any; another one is taken where it is used",
+    ),
     argument("--slots", type=int, metavar="N", help="programs at a time"),
     argument(
         "--tag",
@@ -81,11 +87,19 @@ def run(options: Options) -> int:
     return ask(options, CHANGE_SETTINGS, ChangeSettings(**given), _show)
 
 
+def _port(view: SettingsView) -> str:
+    said = str(view.port or "any")
+    if view.listening in (0, view.port):
+        return said
+    used = "" if view.port == 0 or "port" in view.restart else "it is used by another program, "
+    return f"{said} ({used}{view.listening} now)"
+
+
 def _show(view: SettingsView) -> None:
     facts = {
         "file": view.file,
         "name": view.name,
-        "port": str(view.port or "any"),
+        "port": _port(view),
         "listens on": ", ".join(view.listen) or "all addresses",
         "addresses": ", ".join(view.addresses),
         "slots": str(view.slots),

@@ -31,7 +31,7 @@ from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, 
 from agent.flock.known_requests import Admissions
 from agent.flock.peer_status import PeerNotices, PeerStatuses
 from agent.net.addresses import Address
-from agent.net.dialling import ANY_HOST
+from agent.net.dialling import ANY_HOST, listening_sockets_near
 from agent.net.enrolment import EnrolmentServer
 from agent.net.joining import keep_up, share_book
 from agent.net.link_reception import BulkAcceptor, Contexts, StreamAcceptor
@@ -61,9 +61,15 @@ FOREIGN_MAX = 64
 log = logging.getLogger(__name__)
 
 
-def cannot_listen(error: OSError) -> ServiceError:
-    """Return the error that says that the port cannot be had."""
-    return ServiceError(f"Other members cannot reach this machine: {error.strerror or error}")
+def sockets_of(settings: NodeSettings) -> list[socket.socket]:
+    """Return listening sockets by which members reach a node with these settings, on another port
+    where its own is used. Raise ``ServiceError`` when none can be had."""
+    try:
+        return listening_sockets_near(settings.listen or ANY_HOST, settings.port)
+    except OSError as error:
+        raise ServiceError(
+            f"Other members cannot reach this machine: {error.strerror or error}"
+        ) from error
 
 
 class FlockNetwork:
@@ -129,10 +135,7 @@ class FlockNetwork:
         are on the disk, and look for others: by multicast with ``discover``, else at typed
         addresses only. Does not wait for links; raise ``ServiceError`` when the port cannot be
         had."""
-        try:
-            await self.links.start(had)
-        except OSError as error:
-            raise cannot_listen(error) from error
+        await self.links.start(had or sockets_of(self._settings))
         self._unwatch = self.membership.roster.watch(self._roster_changed)
         await asyncio.to_thread(self._book.load)
         for peer, addresses in self._book.known().items():

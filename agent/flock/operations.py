@@ -24,14 +24,13 @@ from agent.api.errors import ServiceError
 from agent.api.flock import DepartureView, Invitation, Joined, MemberView
 from agent.api.session import FlockChanged
 from agent.flock.gossip import AddressBook
-from agent.flock.network import FlockNetwork, FlockNotice, cannot_listen
+from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
 from agent.net import joining
 from agent.net.addresses import Address
 from agent.net.asking import Request
 from agent.net.certificates import voucher_of
-from agent.net.dialling import ANY_HOST, listening_sockets
 from agent.net.invitation import parse_invitation
 from agent.net.link_reception import StreamAcceptor
 from agent.net.membership import Membership, create_flock
@@ -299,11 +298,7 @@ class FlockOperations:
     def _port_had(self) -> Iterator[list[socket.socket]]:
         """Where this node will listen, had before anything is made or asked: whoever cannot be
         reached must not be counted as a member."""
-        settings = self._own.settings
-        try:
-            had = listening_sockets(settings.listen or ANY_HOST, settings.port)
-        except OSError as error:
-            raise cannot_listen(error) from error
+        had = sockets_of(self._own.settings)
         try:
             yield had
         except BaseException:

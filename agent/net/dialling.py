@@ -51,6 +51,9 @@ LEAD_S = 0.2
 ANY_HOST = ("0.0.0.0", "::")
 BACKLOG = 128
 ANY_PORT_TRIES = 20
+NEXT_PORTS = 32
+"""So many are tried from the one that is set; more agents than that are on no machine."""
+PORT_MAX = 65_535
 
 _Candidate = tuple[Address, int, Any]
 
@@ -308,6 +311,24 @@ def listening_sockets(hosts: Sequence[str], port: int) -> list[socket.socket]:
             if error.errno == errno.EADDRINUSE and tries:
                 continue  # what the first host had free another one has not
             raise OSError(error.errno, _taken(port)) from error
+
+
+def listening_sockets_near(hosts: Sequence[str], port: int) -> list[socket.socket]:
+    """Return listening sockets as ``listening_sockets`` does; where the port is used or reserved, on
+    the next one that is free, so that a second agent of a machine has the same one at most of its
+    starts, else on any. Raise ``OSError`` when none is free, or none of the hosts is here."""
+    behind = range(port, min(port + NEXT_PORTS, PORT_MAX + 1)) if port else ()
+    for each in behind:
+        try:
+            opened = listening_sockets(hosts, each)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise
+        else:
+            if each != port:
+                log.warning("port %d is used by another program: listening on %d", port, each)
+            return opened
+    return listening_sockets(hosts, 0)
 
 
 def _taken(port: int) -> str:

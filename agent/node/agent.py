@@ -80,7 +80,7 @@ class Agent:
         self.network: FlockNetwork | None = None
         self.member_clients = MemberClients(self)
         self.flock = FlockOperations(self, self.member_clients.arrived)
-        self._owner_settings = OwnerSettings(home.settings_file, settings)
+        self._owner_settings = OwnerSettings(home.settings_file, settings, lambda: self.port)
         self.presence = PresenceWatcher(
             home.data,
             settings.rules,

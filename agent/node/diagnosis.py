@@ -132,6 +132,8 @@ class Facts:
     disk_usable: bool
     data_folder: str
     copied: tuple[Copied, ...] = ()
+    port_wanted: int = 0
+    """By the settings; 0 for any."""
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
@@ -248,6 +250,13 @@ def _copied(facts: Facts) -> Iterator[Finding]:
 def _own_network(facts: Facts) -> Iterator[Finding]:
     if not facts.port:
         text = "this machine listens nowhere: look into its log, and start the agent again"
+        yield Finding("listening", text, facts.name)
+    elif facts.port_wanted not in (0, facts.port) and missing_members(facts):
+        text = (
+            f"port {facts.port_wanted} was used by another program when the agent started, so this "
+            f"machine is reached at {facts.port}: see that firewalls let TCP {facts.port} pass, or "
+            "choose a port of its own (`wingbeat settings --port`)"
+        )
         yield Finding("listening", text, facts.name)
     if facts.multicast_trouble is None:
         text = f"discovery is switched off here: type the addresses of other machines, {SETTINGS}"

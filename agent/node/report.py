@@ -115,6 +115,7 @@ class Snapshot:
             disk_usable=live.driver.disk_usable,
             data_folder=str(own.home.data),
             copied=() if network is None else tuple(network.links.copies()),
+            port_wanted=settings.port,
         )
 
 

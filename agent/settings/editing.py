@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,14 +127,16 @@ def _replaced(path: Path, text: str) -> NodeSettings:
 class OwnerSettings:
     """Of a node that runs by ``running``."""
 
-    def __init__(self, path: Path, running: NodeSettings) -> None:
-        self._path, self._running = path, running
+    def __init__(
+        self, path: Path, running: NodeSettings, listening: Callable[[], int] = lambda: 0
+    ) -> None:
+        self._path, self._running, self._listening = path, running, listening
         self._changing = asyncio.Lock()
 
     async def view(self) -> SettingsView:
-        """Return what the settings file says, with the default of what it does not say, and the
-        names of settings that wait for a restart, as this node runs by others. Raises
-        ``ServiceError`` when the file is wrong or cannot be read."""
+        """Return what the settings file says, with the default of what it does not say, the names
+        of settings that wait for a restart, as this node runs by others, and the port on which it
+        listens. Raises ``ServiceError`` when the file is wrong or cannot be read."""
         kept = await asyncio.to_thread(read_settings, self._path)
         told = {
             name: getattr(kept, name)
@@ -142,6 +144,7 @@ class OwnerSettings:
             if hasattr(kept, name)
         }
         told["addresses"] = tuple(map(str, kept.addresses))
+        told["listening"] = self._listening()
         restart = tuple(self._differing(kept))
         return msgspec.convert(told | {"file": str(self._path), "restart": restart}, SettingsView)
 

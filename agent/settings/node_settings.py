@@ -8,7 +8,8 @@ ignores half of what its owner wrote would surprise later.
 key                what                                     default
 =================  =======================================  ===================================
 ``name``           what people call this node               the name of the machine
-``port``           where members reach it; 0 takes any      29464
+``port``           where members reach it, or the next one  29464
+                   where it is used; 0 takes any
 ``listen``         addresses to listen on                   all
 ``addresses``      of other nodes, where multicast fails    none
 ``slots``          programs at a time                       1

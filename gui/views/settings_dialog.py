@@ -40,6 +40,7 @@ from gui.views.view_context import ViewContext
 from gui.words import tr
 
 GIGABYTES_MAX = 1_000_000.0
+PORT_MAX = 65_535
 SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
 
 
@@ -122,9 +123,15 @@ class SettingsDialog(Sheet):
         slots = number_field("machineSlots", 1, 256)
         slots.setValue(view.slots)
         slots.editingFinished.connect(lambda: self._change(slots=slots.value()))
+        port = set_up(number_field("machinePort", 0, PORT_MAX), specialValueText=tr("any"))
+        port.setValue(view.port)
+        port.editingFinished.connect(Once(port.value, partial(self._change_to, "port")))
+        used = view.listening not in (0, view.port) and view.port and "port" not in view.restart
+        elsewhere = tr("{port} now, for it is used", port=view.listening) if used else ""
         return (
             (tr("Name of this computer"), self._line("machineName", "name", view.name)),
             (tr("Tasks at a time"), slots),
+            (tr("Port for the other machines"), held(row(port, quiet(elsewhere), "stretch"))),
             (tr("Programs that others publish"), self._published(view)),
             (tr("Processor for programs"), self._processor(view)),
             (tr("Memory for one program"), self._gigabytes(

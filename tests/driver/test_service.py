@@ -7,6 +7,7 @@ import stat
 import time
 from collections.abc import Awaitable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from tests.driver.nodes import (
     host_of,
     in_state,
     members,
+    meshed,
     reading,
     services,
     submit,
@@ -343,16 +345,26 @@ async def test_settings_that_are_wrong_start_nothing(tmp_path: Path) -> None:
     await service.stop("again")
 
 
-async def test_a_port_that_is_taken_is_said_and_nothing_stays_open(tmp_path: Path) -> None:
-    async with services(tmp_path, "ant", "bee") as (ant, bee):
+async def test_agents_that_want_one_port_take_others_and_are_reached_there(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
         await ant.flock.create("office")
-        await bee.flock.create("other")
+        wanted = ant.port
+        for each in (bee, cat):
+            each.settings = replace(each.settings, port=wanted)
+        await flock_of(ant, bee, cat)
+        assert len({ant.port, bee.port, cat.port}) == 3
+        assert f"port {wanted} is used by another program: listening on {bee.port}" in caplog.text
+        assert (await bee.rooms.settings.view()).listening == bee.port
+        port = bee.port
         await bee.stop()
-        text = bee.home.settings_file.read_text().replace("port = 0", f"port = {ant.port}")
+        text = bee.home.settings_file.read_text().replace("port = 0", f"port = {wanted}")
         bee.home.settings_file.write_text(text)
-        await refused(Agent.start(bee.home, QUIET), "is used by another program")
-        bee.home.settings_file.write_text(text.replace(f"= {ant.port}", "= 0"))
         again = await Agent.start(bee.home, QUIET)
+        await eventually(lambda: meshed(again, 2))
+        assert again.port not in (ant.port, cat.port)
+        assert wanted < again.port <= port
         await again.stop()
 
 
