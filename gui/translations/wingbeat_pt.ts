@@ -2001,6 +2001,10 @@
         <translation>A resposta pode ser dada em {keepers}.</translation>
     </message>
     <message>
+        <source>To look at</source>
+        <translation>Para conferir</translation>
+    </message>
+    <message>
         <source>Open</source>
         <translation>Abrir</translation>
     </message>
@@ -2203,8 +2207,20 @@
         <translation>O agente ainda não disse seus ajustes.</translation>
     </message>
     <message>
+        <source>any</source>
+        <translation>qualquer uma</translation>
+    </message>
+    <message>
+        <source>{port} now, for it is used</source>
+        <translation>{port} agora, pois está em uso</translation>
+    </message>
+    <message>
         <source>Name of this computer</source>
         <translation>Nome deste computador</translation>
+    </message>
+    <message>
+        <source>Port for the other machines</source>
+        <translation>Porta para as outras máquinas</translation>
     </message>
     <message>
         <source>Processor for programs</source>
@@ -2433,8 +2449,8 @@
         <translation>Detalhes</translation>
     </message>
     <message>
-        <source>Mark {step} done</source>
-        <translation>Marcar {step} como feito</translation>
+        <source>{step} of {workflow}</source>
+        <translation>{step} de {workflow}</translation>
     </message>
     <message>
         <source>Nothing is written about what is to be done.</source>

@@ -123,7 +123,10 @@ class SettingsDialog(Sheet):
         slots = number_field("machineSlots", 1, 256)
         slots.setValue(view.slots)
         slots.editingFinished.connect(lambda: self._change(slots=slots.value()))
-        port = set_up(number_field("machinePort", 0, PORT_MAX), specialValueText=tr("any"))
+        says = tr("Port for the other machines")
+        port = set_up(
+            number_field("machinePort", 0, PORT_MAX), "", says, specialValueText=tr("any")
+        )
         port.setValue(view.port)
         port.editingFinished.connect(Once(port.value, partial(self._change_to, "port")))
         used = view.listening not in (0, view.port) and view.port and "port" not in view.restart
@@ -131,7 +134,7 @@ class SettingsDialog(Sheet):
         return (
             (tr("Name of this computer"), self._line("machineName", "name", view.name)),
             (tr("Tasks at a time"), slots),
-            (tr("Port for the other machines"), held(row(port, quiet(elsewhere), "stretch"))),
+            (says, held(row(port, quiet(elsewhere), "stretch"))),
             (tr("Programs that others publish"), self._published(view)),
             (tr("Processor for programs"), self._processor(view)),
             (tr("Memory for one program"), self._gigabytes(

@@ -148,7 +148,8 @@ class SubmitSheet(Sheet):
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self._preview.forget_programs()
             for each in self._files:
-                if (each.in_editor or each.checked is None) and not (each.sending or each.sent):
+                unread = each.checked is None and each.refused
+                if (each.in_editor or unread) and not (each.sending or each.sent):
                     self._check(each)
 
     # -- checking ----------------------------------------------------------------------------
