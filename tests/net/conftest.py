@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.net.membership import Membership
-from tests.net.flocks import Door, first, open_door
+from tests.net.flocks import Door, first, members, open_door
 from tests.net.test_links_nodes import Node, linked, nodes
 
 
@@ -41,3 +41,9 @@ def ant(pair: list[Node]) -> Node:
 @pytest.fixture
 def bee(pair: list[Node]) -> Node:
     return pair[1]
+
+
+@pytest.fixture
+async def second(tmp_path: Path, keeper: Membership, door: Door) -> Membership:
+    """A machine that has joined, and keeps the flock too."""
+    return (await members(tmp_path, keeper, door, "b"))[0]

@@ -64,8 +64,6 @@ class FullDisk:
 
 @dataclass(frozen=True)
 class Node:
-    """A key with a certificate."""
-
     key: PrivateKey
     member: Member
 
@@ -177,6 +175,12 @@ def reopened(path: Path) -> Membership:
 
 async def invited(membership: Membership, door: Door, uses: int = 1) -> Invitation:
     return await membership.invite([door.address.host], door.address.port, uses)
+
+
+async def members(path: Path, keeper: Membership, door: Door, *names: str) -> list[Membership]:
+    """Who has joined with one invitation, each in the folder of its name."""
+    invitation = await invited(keeper, door, uses=len(names))
+    return [await join_flock(path / name, invitation, name) for name in names]
 
 
 def at(*doors: tuple[Membership, Door]) -> AddressesOf:

@@ -26,11 +26,18 @@ from agent.net.addresses import Address
 from agent.net.asking import Request, find_door
 from agent.net.discovery import Sighting
 from agent.net.enrolment import EnrolmentServer
-from agent.net.joining import NotThereError, join_flock
+from agent.net.joining import NotThereError
 from agent.net.membership import Membership
 from agent.settings.node_settings import NodeSettings
 from tests.hosts.waiting import eventually
-from tests.net.flocks import LOOPBACK, first, invited, nowhere, open_door, serving
+from tests.net.flocks import (
+    LOOPBACK,
+    first,
+    members,
+    nowhere,
+    open_door,
+    serving,
+)
 from tests.net.test_asking import Asked, asked_at
 
 
@@ -187,8 +194,7 @@ class Office:
 async def office(path: Path) -> AsyncIterator[Office]:
     keeper = first(path)
     async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=3)
-        second, _, plain = [await join_flock(path / name, invitation, name) for name in "bcd"]
+        second, _, plain = await members(path, keeper, door, *"bcd")
     assert (second.keeper, plain.keeper) == (True, False)
     made = Office(keeper, second, plain)
     yield made

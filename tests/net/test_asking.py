@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from agent.api.admission import CODE_DIGITS, same_code
 from agent.api.errors import MembershipError
 from agent.host.private_files import PrivateFolder
-from agent.net import certificates, join_requests
+from agent.net import certificates
 from agent.net.addresses import Address
 from agent.net.asking import Door, Request, begin_request, find_door
 from agent.net.enrolment import EnrolmentServer, requests_of
@@ -42,7 +42,6 @@ from agent.net.enrolment_messages import (
 )
 from agent.net.join_requests import (
     ATTEMPTS_PER_ORIGIN_MAX,
-    REQUESTS_MAX,
     REQUESTS_PER_ORIGIN_MAX,
     JoinRequest,
     JoinRequests,
@@ -53,7 +52,17 @@ from agent.net.joining import ask_keeper, exchange, join_flock
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, client_context
 from tests.hosts.waiting import eventually
-from tests.net.flocks import LIMIT_S, LOOPBACK, FullDisk, Hands, first, invited, open_door, serving
+from tests.net.flocks import (
+    LIMIT_S,
+    LOOPBACK,
+    FullDisk,
+    Hands,
+    first,
+    invited,
+    members,
+    open_door,
+    serving,
+)
 
 
 @dataclass
@@ -96,9 +105,16 @@ async def begun(there: Asked, folder: Path, name: str = "newcomer", user: str = 
     return await begin_request(folder, await there.door(), name, user)
 
 
-async def let_in(there: Asked, folder: Path) -> Request:
+@pytest.fixture
+async def asked(tmp_path: Path, there: Asked) -> Request:
+    """One that waits."""
+    return await begun(there, tmp_path / "new")
+
+
+@pytest.fixture
+async def admitted(tmp_path: Path, there: Asked) -> Request:
     """One that has not come yet."""
-    request = await begun(there, folder)
+    request = await begun(there, tmp_path / "new")
     there.requests.decide(there.only.request, "", admit=True)
     return request
 
@@ -146,26 +162,23 @@ async def test_both_sides_see_one_code_and_two_people_let_a_machine_in(
 
 
 async def test_an_answer_that_was_lost_is_asked_for_again(
-    tmp_path: Path, keeper: Membership, there: Asked
+    tmp_path: Path, keeper: Membership, there: Asked, admitted: Request
 ) -> None:
-    request = await let_in(there, tmp_path / "new")
-    lost = await request._ask(Collect(request._number))
-    assert isinstance(lost, Welcome)
-    await request.collect()
+    assert isinstance(await admitted._ask(Collect(admitted._number)), Welcome)
+    await admitted.collect()
     assert len(keeper.roster.members()) == 2
 
 
 async def test_whom_a_full_disk_cannot_keep_is_not_let_in_and_may_come_again(
-    tmp_path: Path, keeper: Membership, there: Asked
+    tmp_path: Path, keeper: Membership, there: Asked, admitted: Request
 ) -> None:
-    request = await let_in(there, tmp_path / "new")
     disk, keeper.folder = keeper.folder, PrivateFolder(keeper.folder.path, FullDisk())
     with pytest.raises(MembershipError, match="disk is not full"):
-        await request.collect()
+        await admitted.collect()
     assert len(keeper.roster.members()) == 1
     assert Membership.open(tmp_path / "new") is None
     keeper.folder = disk
-    await request.collect()
+    await admitted.collect()
     assert len(keeper.roster.members()) == 2
 
 
@@ -182,19 +195,18 @@ class SlowDisk(FullDisk):
 
 
 async def test_who_is_just_being_made_a_member_is_not_said_to_be_refused_or_too_late(
-    tmp_path: Path, keeper: Membership, there: Asked
+    tmp_path: Path, keeper: Membership, there: Asked, admitted: Request
 ) -> None:
-    request = await let_in(there, tmp_path / "new")
     disk = SlowDisk()
     keeper.folder = PrivateFolder(keeper.folder.path, disk)
-    coming = asyncio.create_task(request.collect())
+    coming = asyncio.create_task(admitted.collect())
     await eventually(disk.writing.is_set)
     with pytest.raises(MembershipError, match="is joining at this moment"):
         there.requests.decide(there.only.request, "", admit=False)
     there.requests._too_late(there.only.number)
     disk.go_on.set()
     await coming
-    assert (await request.outcome()).state == "joined"
+    assert (await admitted.outcome()).state == "joined"
     assert len(keeper.roster.members()) == 2
 
 
@@ -218,14 +230,17 @@ async def test_refused_withdrawn_and_too_late_are_told_apart(
 
 
 async def test_let_in_and_come_too_late_is_not_let_in(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership, there: Asked
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    keeper: Membership,
+    there: Asked,
+    asked: Request,
 ) -> None:
-    request = await begun(there, tmp_path / "new")
     monkeypatch.setattr(there.requests, "_valid_s", 0.05)
     there.requests.decide(there.only.request, "", admit=True)
     await eventually(lambda: there.requests.open() == [])
     with pytest.raises(MembershipError, match="ask again"):
-        await request.collect()
+        await asked.collect()
     assert len(keeper.roster.members()) == 1
 
 
@@ -233,11 +248,7 @@ async def test_another_keeper_passes_the_answer_on_and_nobody_else_may(
     tmp_path: Path, keeper: Membership
 ) -> None:
     async with asked_at(keeper) as there, open_door(keeper) as door:
-        others = []
-        for name in ("second", "third", "fourth"):
-            invitation = await invited(keeper, door)
-            others.append(await join_flock(tmp_path / name, invitation, name))
-        second, _, plain = others
+        second, _, plain = await members(tmp_path, keeper, door, *"bcd")
         assert (second.keeper, plain.keeper) == (True, False)
         request = await begun(there, tmp_path / "new")
         question = DecideRequest(there.only.request, request.code, True)
@@ -268,50 +279,12 @@ async def test_a_machine_asks_once_at_a_time_and_an_address_a_few_times(
     assert "asked too often" in await refused(there, tmp_path / "a")
 
 
-async def test_who_has_a_machines_signed_request_cannot_end_what_it_asks_others(
-    tmp_path: Path,
-) -> None:
-    requests = requests_of(first(tmp_path))
-    sent = certificates.request_certificate(certificates.new_key(), "newcomer")
-    applicant = certificates.read_request(sent)
-    number, _ = requests.begin(sent, applicant, "ada", "192.0.2.7")
-    requests.show(number, b"a" * 16)
-    requests.begin(sent, applicant, "eve", "192.0.2.66")
-    assert [each.number for each in requests.open()] == [number]
-    requests.close()
-
-
-async def test_there_are_few_requests_from_many_addresses(keeper: Membership) -> None:
-    requests = requests_of(keeper)
-    refusals = [_ask_from(requests, f"192.0.2.{number}") for number in range(2 * REQUESTS_MAX)]
-    assert refusals.count("") == REQUESTS_MAX
-    assert set(refusals[REQUESTS_MAX:]) == {
-        "too many machines ask to join: try again in some minutes"
-    }
-    requests.close()
-
-
-async def test_who_begins_and_says_no_more_takes_no_place_for_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(join_requests, "BEGUN_S", 0.05)
-
-    told: list[JoinRequest] = []
-    requests = requests_of(first(tmp_path), told.append)
-    assert _ask_from(requests, LOOPBACK) == ""
-    assert requests.open() == []
-    await eventually(lambda: not requests._requests)
-    assert told == []
-    requests.close()
-
-
 async def test_the_same_holds_as_for_the_invited(
-    tmp_path: Path, keeper: Membership, there: Asked
+    tmp_path: Path, keeper: Membership, there: Asked, admitted: Request
 ) -> None:
     """Clocks, keys that were sent away, and a second flock."""
     assert "2 hours ahead" in await refused(there, tmp_path / "new", Hands(7_200))
-    request = await let_in(there, tmp_path / "new")
-    member = await request.collect()
+    member = await admitted.collect()
     assert "leave that first" in await refused(there, tmp_path / "new")
     await keeper.expel(member.node_id)
     (tmp_path / "new" / "identity.crt").unlink()
@@ -319,22 +292,20 @@ async def test_the_same_holds_as_for_the_invited(
 
 
 async def test_who_is_sent_away_after_it_was_let_in_gets_no_certificate(
-    tmp_path: Path, keeper: Membership, there: Asked
+    tmp_path: Path, keeper: Membership, there: Asked, admitted: Request
 ) -> None:
-    request = await let_in(there, tmp_path / "new")
-    await request._ask(Collect(request._number))
+    await admitted._ask(Collect(admitted._number))
     await keeper.expel(there.told[0].applicant.node_id)
     with pytest.raises(MembershipError, match="does not any more"):
-        await request.collect()
+        await admitted.collect()
 
 
 async def test_a_keeper_that_was_started_anew_says_that_it_forgot(
-    tmp_path: Path, there: Asked
+    tmp_path: Path, there: Asked, asked: Request
 ) -> None:
-    request = await begun(there, tmp_path / "new")
     there.requests._requests.clear()
     with pytest.raises(MembershipError, match="started anew and forgot"):
-        await request.outcome()
+        await asked.outcome()
 
 
 async def test_a_number_of_nobody_opens_nothing(tmp_path: Path, there: Asked) -> None:
@@ -354,17 +325,6 @@ async def test_where_no_keeper_answers_it_is_said_of_each_address(keeper: Member
         await find_door([there.address])
     with pytest.raises(MembershipError, match="no address"):
         await find_door([])
-
-
-def _ask_from(requests: JoinRequests, host: str) -> str:
-    """Why not; empty when it may."""
-    sent = certificates.request_certificate(certificates.new_key(), "newcomer")
-    applicant = certificates.read_request(sent)
-    try:
-        requests.begin(sent, applicant, "ada", host)
-    except MembershipError as error:
-        return str(error)
-    return ""
 
 
 # -- somebody stands between, or answers in its place ----------------------------------------------
@@ -408,8 +368,7 @@ async def test_no_code_is_known_to_anybody_before_people_are_told_of_it(tmp_path
     """Who could see codes that nobody is told of would look at many, and show the one that fits."""
 
     async with asked_at(first(tmp_path)) as there:
-        door = await there.door()
-        context = client_context(door.flock, None, JOIN)
+        context = client_context((await there.door()).flock, None, JOIN)
 
         async def ask(question: Question) -> object:
             return await exchange(there.address, context, question, lambda _: None)

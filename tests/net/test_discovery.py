@@ -1,5 +1,5 @@
-"""Finding each other: real multicast on loopback where it works there, and everything without it; when
-addresses are looked at.
+"""Finding each other: real multicast on loopback where it works there, and everything without it; what
+the kernel tells of addresses.
 
 Nothing leaves this machine: discovery is told to use the loopback interface only.
 """
@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from agent.net import discovery, discovery_network
-from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
+from agent.net.addresses import Address
 from agent.net.discovery import (
     SERVICE,
     Discovery,
@@ -32,12 +32,8 @@ from agent.net.discovery import (
     read_record,
 )
 from agent.net.discovery_network import (
-    JUMP_S,
-    POLL_S,
     AddressNews,
-    Change,
     NetworkWatch,
-    has_way,
     native_news,
     own_addresses,
 )
@@ -224,22 +220,6 @@ async def test_typed_addresses_are_told_where_multicast_does_not_work(
     await ant.stop()
 
 
-def test_the_watch_tells_addresses_from_sleep() -> None:
-    wall, steady, addresses = [0.0], [0.0], [["192.0.2.1"]]
-    watch = NetworkWatch(lambda: addresses[0], (lambda: wall[0], lambda: steady[0]))
-    assert watch.look() is Change.NOTHING
-    wall[0] += POLL_S + JUMP_S / 2
-    assert watch.look() is Change.NOTHING
-    addresses[0] = ["192.0.2.7"]
-    assert (watch.look(), watch.addresses) == (Change.ADDRESSES, ("192.0.2.7",))
-    wall[0] += 8 * 3600
-    assert watch.look() is Change.RESUMED
-    steady[0] += 8 * 3600
-    assert watch.look() is Change.RESUMED
-    wall[0] -= 3600
-    assert watch.look() is Change.NOTHING
-
-
 def test_own_addresses_are_those_that_others_may_use() -> None:
     addresses = own_addresses()
     assert LOOPBACK not in addresses
@@ -269,70 +249,6 @@ def test_any_record_is_a_sighting_or_passed_over(told: dict[str, bytes | None]) 
     assert sighting is None or (sighting.node.isprintable() and sighting.flock.isprintable())
 
 
-# -- addresses by hand -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "address"),
-    [
-        ("workshop", Address("workshop", DEFAULT_PORT)),
-        (" pc-12.office.example:81 ", Address("pc-12.office.example", 81)),
-        ("192.0.2.7", Address("192.0.2.7", DEFAULT_PORT)),
-        ("192.0.2.7:65535", Address("192.0.2.7", 65535)),
-        ("[2001:db8::1]:9", Address("2001:db8::1", 9)),
-        ("[fe80::1%eth0]", Address("fe80::1%eth0", DEFAULT_PORT)),
-        ("2001:db8::1", Address("2001:db8::1", DEFAULT_PORT)),
-    ],
-)
-def test_addresses_are_read(text: str, address: Address) -> None:
-    assert (parse_address(text), parse_address(str(address))) == (address, address)
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("", "empty"),
-        ("host:", "not a port"),
-        ("host:0", "not a port"),
-        ("host:65536", "not a port"),
-        ("host:http", "not a port"),
-        ("host:1:2", "several colons"),
-        ("[2001:db8::1", "opens a bracket"),
-        ("[2001:db8::1]9", "opens a bracket"),
-        ("[host]:9", "no IPv6 address"),
-        ("[2001:xyz::1]", "not an IPv6 address"),
-        ("192.0.2.256", "not an IPv4 address"),
-        ("https://host", "not a port"),
-        ("two words", "not a host name"),
-        ("-dash", "not a host name"),
-        ("a..b", "not a host name"),
-        ("x" * 64, "not a host name"),
-    ],
-)
-def test_what_is_no_address_is_answered_with_a_sentence(text: str, part: str) -> None:
-    with pytest.raises(AddressError, match=part) as error:
-        parse_address(text)
-    sentence = str(error.value)
-    assert sentence.endswith(".")
-    assert "\n" not in sentence
-
-
-@given(st.text(max_size=40))
-def test_any_text_is_an_address_or_a_sentence(text: str) -> None:
-    try:
-        address = parse_address(text)
-    except AddressError:
-        return
-    assert 1 <= address.port <= 65535
-    assert parse_address(str(address)) == address
-
-
-def test_only_a_link_local_address_without_its_interface_leads_nowhere() -> None:
-    hosts = ["10.0.0.7", "169.254.3.4", "2001:db8::7", "fe80::7%3", "fe80::7%eth0"]
-    assert all(has_way(host) for host in hosts)
-    assert not has_way("fe80::7")
-
-
 # -- what the kernel tells -------------------------------------------------------------------------
 
 
@@ -356,67 +272,6 @@ assert news.due(), "asked anew, it does not know what was before"
 news.close()
 print("done")
 """
-
-
-class Told(AddressNews):
-    """News by the test's word."""
-
-    def __init__(self) -> None:
-        self.new = False
-
-    def due(self) -> bool:
-        new, self.new = self.new, False
-        return new
-
-    def close(self) -> None:
-        """There is nothing."""
-
-
-class Sight:
-    """Addresses that are looked at, or cannot be."""
-
-    def __init__(self) -> None:
-        self.addresses = ["192.0.2.1"]
-        self.looks = 0
-        self.error: OSError | None = None
-
-    def __call__(self) -> list[str]:
-        self.looks += 1
-        if self.error is not None:
-            raise self.error
-        return self.addresses
-
-
-def test_addresses_are_looked_at_when_there_is_news() -> None:
-    told, sight = Told(), Sight()
-    watch = NetworkWatch(sight, (), told)
-    sight.addresses = ["192.0.2.7"]
-    assert watch.look() is Change.NOTHING
-    assert sight.looks == 1
-    told.new = True
-    assert (watch.look(), watch.look()) == (Change.ADDRESSES, Change.NOTHING)
-    assert sight.looks == 2
-
-
-def test_addresses_are_looked_at_after_a_sleep_whatever_was_told() -> None:
-    sight, clock = Sight(), [0.0]
-    watch = NetworkWatch(sight, (lambda: clock[0],), Told())
-    clock[0] += 3600.0
-    sight.addresses = ["192.0.2.7"]
-    assert (watch.look(), watch.addresses) == (Change.RESUMED, ("192.0.2.7",))
-    clock[0] += POLL_S
-    assert watch.look() is Change.NOTHING
-    assert sight.looks == 2
-
-
-def test_a_look_that_failed_is_made_up_for() -> None:
-    told, sight = Told(), Sight()
-    watch = NetworkWatch(sight, (), told)
-    told.new, sight.error = True, OSError("not now")
-    with pytest.raises(OSError, match="not now"):
-        watch.look()
-    sight.error, sight.addresses = None, ["192.0.2.7"]
-    assert watch.look() is Change.ADDRESSES
 
 
 def test_of_a_system_that_tells_nothing_there_may_always_be_news() -> None:

@@ -29,6 +29,7 @@ from tests.net.flocks import (
     Hands,
     first,
     invited,
+    members,
     open_door,
     refusal,
     reopened,
@@ -59,11 +60,7 @@ async def test_the_first_three_hold_the_authority_and_each_can_admit(
     tmp_path: Path, keeper: Membership
 ) -> None:
     async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=3)
-        joined = [
-            await join_flock(tmp_path / str(number), invitation, f"host-{number}")
-            for number in range(3)
-        ]
+        joined = await members(tmp_path, keeper, door, *"bcd")
     assert [one.keeper for one in joined] == [True, True, False]
     assert sorted(keeper.roster.keepers()) == sorted(
         [keeper.node_id, joined[0].node_id, joined[1].node_id]
@@ -115,8 +112,7 @@ async def test_a_machine_cut_off_after_its_use_was_burnt_joins_again(
     invitation = await invited(keeper, door)
     joined = await join_flock(tmp_path / "b", invitation, "second")
     (tmp_path / "b" / identity.CERTIFICATE_FILE).unlink()
-    again = await join_flock(tmp_path / "b", invitation, "second")
-    assert again.node_id == joined.node_id
+    assert (await join_flock(tmp_path / "b", invitation, "second")).node_id == joined.node_id
 
 
 @pytest.mark.parametrize(
@@ -213,10 +209,7 @@ async def test_a_silent_address_costs_a_limited_time(
 async def test_a_member_that_is_no_keeper_says_so(
     tmp_path: Path, keeper: Membership, door: Door
 ) -> None:
-    invitation = await invited(keeper, door, uses=4)
-    for number in range(2):
-        await join_flock(tmp_path / str(number), invitation, "host")
-    plain = await join_flock(tmp_path / "plain", invitation, "plain")
+    *_, plain = await members(tmp_path, keeper, door, "b", "c", "plain")
     assert not plain.keeper
     for attempt in (plain.invite([LOOPBACK], 5), plain.expel(keeper.node_id)):
         with pytest.raises(MembershipError, match=r"do it on a keeper \(.*first"):
@@ -309,10 +302,11 @@ async def test_a_crowd_is_told_to_come_back(
     assert "what listens there is no keeper" in told or "try again in a minute" in told
 
 
-async def test_joining_has_its_own_protocol(tmp_path: Path, keeper: Membership, door: Door) -> None:
+async def test_joining_has_its_own_protocol(
+    tmp_path: Path, keeper: Membership, door: Door, second: Membership
+) -> None:
     """A link's connection that ends up at the desk is not served."""
 
-    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
     for protocol in ("wingbeat/1", "wingbeat-bulk/1", "wingbeat-client/1"):
         answer = await exchange(door.address, second.tls.client(protocol), TakeAuthority(), anybody)
         assert "asked under another protocol" in str(answer)

@@ -20,7 +20,6 @@ from agent.net import membership as membership_module
 from agent.net.authority import EXPELLED, KEEPER, Statement
 from agent.net.certificates import Applicant, Member, Refusal, Signer, voucher_of
 from agent.net.enrolment_messages import AskAuthority, TakeAuthority
-from agent.net.invitation import Invitation
 from agent.net.joining import exchange, join_flock, keep_up, leave, renew
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, client_context
@@ -34,6 +33,7 @@ from tests.net.flocks import (
     expired_node,
     first,
     invited,
+    members,
     new_node,
     nowhere,
     open_door,
@@ -46,11 +46,8 @@ async def test_a_certificate_is_renewed_after_two_thirds_by_any_keeper(tmp_path:
     keeper, hands = first(tmp_path), Hands()
     keeper.node_life_s = 3600
     async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=4)
-        for number in range(2):
-            await join_flock(tmp_path / str(number), invitation, "host")
-        plain = await join_flock(tmp_path / "plain", invitation, "plain", hands)
-        before = plain.member
+        *_, plain = await members(tmp_path, keeper, door, "b", "c", "plain")
+        plain.clock, before = hands, plain.member
         await keep_up(plain, nowhere)
         hands.ahead_s = 2300
         await keep_up(plain, nowhere)
@@ -62,8 +59,7 @@ async def test_a_certificate_is_renewed_after_two_thirds_by_any_keeper(tmp_path:
     assert plain.member.valid_until_s > before.valid_until_s
     assert plain.node_id == before.node_id
     assert keeper.roster.member(plain.node_id) == plain.member
-    again = reopened(tmp_path / "plain")
-    assert again.member == plain.member
+    assert reopened(tmp_path / "plain").member == plain.member
 
 
 async def test_a_keeper_renews_itself_and_under_a_new_name(keeper: Membership) -> None:
@@ -117,26 +113,19 @@ async def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(
 async def test_a_member_appointed_by_hand_fetches_the_key(
     tmp_path: Path, keeper: Membership, door: Door
 ) -> None:
-    invitation = await invited(keeper, door, uses=4)
-    for number in range(2):
-        await join_flock(tmp_path / str(number), invitation, "host")
-    fourth = await join_flock(tmp_path / "d", invitation, "fourth")
+    *_, fourth = await members(tmp_path, keeper, door, *"bcd")
     with pytest.raises(MembershipError, match="not appointed"):
         await joining._ask_any(fourth, at((keeper, door)), TakeAuthority())
     await keeper.appoint(fourth.node_id)
     await fourth.merge_roster(keeper.roster.to_bytes())
     await keep_up(fourth, at((keeper, door)))
     assert fourth.keeper
-    again = reopened(tmp_path / "d")
-    assert again.keeper
+    assert reopened(tmp_path / "d").keeper
 
 
 async def test_the_first_machine_may_be_lost(tmp_path: Path, keeper: Membership) -> None:
     async with open_door(keeper) as door:
-        invitation = await invited(keeper, door, uses=3)
-        second, third, fourth = [
-            await join_flock(tmp_path / name, invitation, name) for name in "bcd"
-        ]
+        second, third, fourth = await members(tmp_path, keeper, door, *"bcd")
     await second.merge_roster(fourth.roster.to_bytes())
     await second.expel(keeper.node_id)
     assert second.roster.keepers() == sorted([second.node_id, third.node_id, fourth.node_id])
@@ -150,41 +139,31 @@ async def test_the_first_machine_may_be_lost(tmp_path: Path, keeper: Membership)
 async def test_any_member_can_have_another_one_expelled(
     tmp_path: Path, keeper: Membership, door: Door
 ) -> None:
-    invitation = await invited(keeper, door, uses=4)
-    for number in range(2):
-        await join_flock(tmp_path / str(number), invitation, "host")
-    plain = await join_flock(tmp_path / "plain", invitation, "plain")
-    bad = await join_flock(tmp_path / "bad", invitation, "bad")
+    *_, plain, bad = await members(tmp_path, keeper, door, "b", "c", "plain", "bad")
     await plain.merge_roster(keeper.roster.to_bytes())
     assert await joining.expel(plain, bad.node_id, at((keeper, door))) is None
     for knowing in (plain, keeper):
         assert "expelled" in str(knowing.roster.objection_to(bad.member.certificate))
     with pytest.raises(MembershipError, match=r"not let in, it was expelled"):
         await renew(bad, at((keeper, door)))
-    assert "does not any more: leave" in await expelled_joins_again(
-        tmp_path / "bad", await invited(keeper, door)
-    )
+    (tmp_path / "bad" / identity.CERTIFICATE_FILE).unlink()
+    told = await refusal(tmp_path / "bad", await invited(keeper, door))
+    assert "does not any more: leave" in told
 
 
-async def expelled_joins_again(path: Path, invitation: Invitation) -> str:
-    (path / identity.CERTIFICATE_FILE).unlink()
-    return await refusal(path, invitation)
-
-
-async def test_expelling_a_keeper_warns(tmp_path: Path, keeper: Membership, door: Door) -> None:
-    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
+async def test_expelling_a_keeper_warns(
+    tmp_path: Path, keeper: Membership, door: Door, second: Membership
+) -> None:
     with pytest.raises(MembershipError, match="is not a member"):
         await joining.expel(second, "nobody", at((keeper, door)))
-    warning = await joining.expel(second, keeper.node_id, nowhere)
-    assert "had let in b" in str(warning)
+    assert "had let in b" in str(await joining.expel(second, keeper.node_id, nowhere))
     with pytest.raises(MembershipError, match="the only keeper"):
         await second.expel(second.node_id)
 
 
 async def test_who_leaves_is_gone_everywhere_and_may_come_back_as_another(
-    tmp_path: Path, keeper: Membership, door: Door
+    tmp_path: Path, keeper: Membership, door: Door, second: Membership
 ) -> None:
-    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
     assert await leave(second, at((keeper, door))) is None
     assert list((tmp_path / "b").iterdir()) == []
     assert Membership.open(tmp_path / "b") is None
@@ -201,9 +180,8 @@ async def test_who_is_alone_leaves_without_telling(tmp_path: Path) -> None:
 
 
 async def test_who_can_tell_nobody_is_told_so(
-    tmp_path: Path, keeper: Membership, door: Door
+    tmp_path: Path, keeper: Membership, door: Door, second: Membership
 ) -> None:
-    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
     assert "expel it there" in str(await leave(second, nowhere))
     # What it stated as a keeper could still spread by its links.
     assert await keeper.merge_roster(second.roster.to_bytes())
@@ -214,8 +192,7 @@ async def test_the_last_keeper_does_not_leave_by_accident(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership, door: Door
 ) -> None:
     monkeypatch.setattr(membership_module, "KEEPERS_WANTED", 1)
-    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
-    assert not second.keeper
+    assert not (await join_flock(tmp_path / "b", await invited(keeper, door), "b")).keeper
     with pytest.raises(MembershipError, match="appoint another keeper first"):
         await leave(keeper, nowhere)
     assert await leave(keeper, nowhere, even_as_last_keeper=True) is not None
@@ -223,9 +200,8 @@ async def test_the_last_keeper_does_not_leave_by_accident(
 
 
 async def test_whose_certificate_has_ended_joins_again_under_its_name(
-    tmp_path: Path, keeper: Membership, door: Door
+    tmp_path: Path, keeper: Membership, door: Door, second: Membership
 ) -> None:
-    second = await join_flock(tmp_path / "b", await invited(keeper, door), "b")
     invitation = await invited(keeper, door)
     with pytest.raises(MembershipError, match="belongs to the flock Office already"):
         await join_flock(tmp_path / "b", invitation, "b")
@@ -234,8 +210,7 @@ async def test_whose_certificate_has_ended_joins_again_under_its_name(
     stale = reopened(tmp_path / "b")
     with pytest.raises(MembershipError, match=r"ended on .* join Office again"):
         await joining._ask_any(stale, at((keeper, door)), TakeAuthority())
-    again = await join_flock(tmp_path / "b", invitation, "b")
-    assert again.node_id == second.node_id
+    assert (await join_flock(tmp_path / "b", invitation, "b")).node_id == second.node_id
 
 
 class ClosedForAWhile(FullDisk):
@@ -252,9 +227,7 @@ class ClosedForAWhile(FullDisk):
 async def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(
     tmp_path: Path, keeper: Membership, door: Door
 ) -> None:
-    invitation = await invited(keeper, door, uses=2)
-    plain = await join_flock(tmp_path / "plain", invitation, "plain")
-    expelled = await join_flock(tmp_path / "expelled", invitation, "expelled")
+    plain, expelled = await members(tmp_path, keeper, door, "plain", "expelled")
     await keeper.expel(expelled.node_id)
     disk = ClosedForAWhile()
     plain.folder = PrivateFolder(tmp_path / "plain", disk)
@@ -265,8 +238,7 @@ async def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(
         await plain.keep_roster()
     disk.closed = False
     await plain.keep_roster()
-    again = reopened(tmp_path / "plain")
-    assert again.roster.departure(expelled.node_id) is not None
+    assert reopened(tmp_path / "plain").roster.departure(expelled.node_id) is not None
 
 
 # -- the authority's key, and nobody who holds it by right -----------------------------------------
@@ -283,10 +255,7 @@ class Flock:
 
     async def gather(self) -> None:
         async with open_door(self.thief) as door:
-            invitation = await invited(self.thief, door, uses=3)
-            self.second, _, self.plain = [
-                await join_flock(self.path / name, invitation, name) for name in "bcd"
-            ]
+            self.second, _, self.plain = await members(self.path, self.thief, door, *"bcd")
             await keep_up(self.second, at((self.thief, door)))
         await self.second.merge_roster(self.thief.roster.to_bytes())
 
@@ -312,8 +281,7 @@ async def smuggled(thief: Membership, issued_s: float | None = None) -> Node:
     """A machine that the thief lets in with all that it has; dated as it likes."""
     key, newcomer = applicant()
     moment_s = thief.clock() if issued_s is None else issued_s
-    authority = thief.authority("steal")
-    return Node(key, authority.issue(newcomer, moment_s, signer=thief._signer))
+    return Node(key, thief.authority("steal").issue(newcomer, moment_s, signer=thief._signer))
 
 
 def everybody(flock: Flock) -> list[Membership]:

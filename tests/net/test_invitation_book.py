@@ -20,20 +20,16 @@ from agent.net.invitation import (
 )
 from agent.net.invitation_book import (
     BOOK_FILE,
-    ENTRIES_MAX,
-    GUESSERS_MAX,
     GUESSES_MAX,
-    GUESSES_WINDOW_S,
-    REMEMBERED_S,
-    USES_MAX,
-    VALID_S_MAX,
     Entry,
     GuessLimit,
     InvitationBook,
+    origin_of,
 )
 from tests.net.flocks import FullDisk
 
 NOW_S = 1_800_000_000.0
+DAY_S = 86_400
 
 
 @pytest.fixture
@@ -51,33 +47,12 @@ def book(folder: PrivateFolder) -> InvitationBook:
 def test_one_use_lets_in_one_machine_also_after_a_restart(
     folder: PrivateFolder, book: InvitationBook
 ) -> None:
+    """Which may ask again: it may have been cut off."""
     secret, _ = book.add(1, 60, NOW_S)
     assert book.redeem(secret, "first", NOW_S) is None
     for later in (book, InvitationBook(folder, "flock")):
         assert "used up" in str(later.redeem(secret, "second", NOW_S))
-
-
-def test_the_machine_that_was_cut_off_may_ask_again(
-    folder: PrivateFolder, book: InvitationBook
-) -> None:
-    secret, _ = book.add(1, 60, NOW_S)
-    assert book.redeem(secret, "first", NOW_S) is None
-    assert InvitationBook(folder, "flock").redeem(secret, "first", NOW_S) is None
-
-
-def test_thirty_machines_and_not_one_more(book: InvitationBook) -> None:
-    secret, _ = book.add(30, 60, NOW_S)
-    refusals = [book.redeem(secret, f"host-{number}", NOW_S) for number in range(31)]
-    assert refusals[:30] == [None] * 30
-    assert "used up" in str(refusals[30])
-
-
-def test_an_invitation_expires_and_is_forgotten_much_later(book: InvitationBook) -> None:
-    secret, expires_s = book.add(1, 60, NOW_S)
-    assert expires_s == NOW_S + 60
-    assert "expired on 2027-01-15" in str(book.redeem(secret, "a", NOW_S + 60))
-    book.add(1, 60, NOW_S + 61 + REMEMBERED_S)
-    assert "does not know" in str(book.redeem(secret, "a", NOW_S + 61 + REMEMBERED_S))
+        assert later.redeem(secret, "first", NOW_S) is None
 
 
 def test_the_book_does_not_hold_the_secret(folder: PrivateFolder, book: InvitationBook) -> None:
@@ -98,49 +73,6 @@ def test_a_use_that_cannot_be_burnt_is_not_given(tmp_path: Path, book: Invitatio
     assert InvitationBook(PrivateFolder(tmp_path), "flock").redeem(secret, "b", NOW_S) is None
 
 
-def test_an_invitation_can_be_withdrawn(book: InvitationBook) -> None:
-    secret, _ = book.add(1, 60, NOW_S)
-    (open_one,) = book.outstanding(NOW_S)
-    assert not book.withdraw("nothing")
-    assert book.withdraw(open_one.number)
-    assert "withdrew" in str(book.redeem(secret, "a", NOW_S))
-    assert book.outstanding(NOW_S) == []
-
-
-def test_only_what_still_lets_in_is_outstanding(book: InvitationBook) -> None:
-    used, _ = book.add(1, 60, NOW_S)
-    book.redeem(used, "a", NOW_S)
-    book.add(1, 10, NOW_S)
-    book.add(2, 60, NOW_S)
-    assert [entry.uses for entry in book.outstanding(NOW_S + 20)] == [2]
-
-
-@pytest.mark.parametrize(
-    ("uses", "valid_for_s"), [(0, 60), (USES_MAX + 1, 60), (1, 0), (1, VALID_S_MAX + 1)]
-)
-def test_count_and_life_are_limited(book: InvitationBook, uses: int, valid_for_s: float) -> None:
-    with pytest.raises(MembershipError, match=r"^an invitation (has|is valid)"):
-        book.add(uses, valid_for_s, NOW_S)
-
-
-def test_the_book_is_limited(book: InvitationBook) -> None:
-    book._entries = [Entry(bytes(32), 1, int(NOW_S))] * (ENTRIES_MAX - 1)
-    book.add(1, 60, NOW_S)
-    with pytest.raises(MembershipError, match="too many open invitations"):
-        book.add(1, 60, NOW_S)
-
-
-def test_guesses_are_limited_and_forgiven_after_a_while() -> None:
-    limit = GuessLimit()
-    for _ in range(GUESSES_MAX):
-        assert not limit.blocked("10.0.0.9", 0)
-        limit.note_wrong("10.0.0.9", 0)
-    assert limit.blocked("10.0.0.9", GUESSES_WINDOW_S - 1)
-    assert limit.blocked("::ffff:10.0.0.9", GUESSES_WINDOW_S - 1)
-    assert not limit.blocked("10.0.0.8", 0)
-    assert not limit.blocked("10.0.0.9", GUESSES_WINDOW_S)
-
-
 def test_a_machine_with_many_addresses_is_one_guesser() -> None:
     limit = GuessLimit()
     for number in range(GUESSES_MAX):
@@ -157,11 +89,134 @@ def test_any_host_counts(hosts: list[str]) -> None:
     assert all(limit.blocked(host, 0) == (hosts.count(host) >= GUESSES_MAX) for host in hosts)
 
 
-def test_guessers_cost_a_bounded_memory() -> None:
+# -- how many, how long, how often: at the boundaries ----------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("uses", "valid_s", "fault"),
+    [
+        (1, 1, ""),
+        (200, 30 * DAY_S, ""),
+        (0, 60, "an invitation has 1 to 200 uses, not 0"),
+        (201, 60, "an invitation has 1 to 200 uses, not 201"),
+        (1, 0, "an invitation is valid for at most 30 days"),
+        (1, 30 * DAY_S + 1, "an invitation is valid for at most 30 days"),
+    ],
+)
+def test_what_an_invitation_may_be(
+    book: InvitationBook, uses: int, valid_s: float, fault: str
+) -> None:
+    if not fault:
+        assert book.add(uses, valid_s, NOW_S)[1] == NOW_S + valid_s
+        return
+    with pytest.raises(MembershipError) as found:
+        book.add(uses, valid_s, NOW_S)
+    assert str(found.value) == fault
+
+
+def filled(book: InvitationBook, count: int, expires_s: float) -> None:
+    book._entries = [Entry(n.to_bytes(32, "big"), 1, int(expires_s)) for n in range(count)]
+
+
+@pytest.mark.parametrize(("count", "fits"), [(199, True), (200, False)])
+def test_how_many_invitations_are_kept(book: InvitationBook, count: int, fits: bool) -> None:
+    filled(book, count, NOW_S)
+    if fits:
+        book.add(1, 60, NOW_S)
+        assert len(book.entries) == 200
+    else:
+        with pytest.raises(MembershipError, match="too many open invitations"):
+            book.add(1, 60, NOW_S)
+
+
+@pytest.mark.parametrize(("ago_s", "kept"), [(30 * DAY_S - 1, 3), (30 * DAY_S, 1)])
+def test_for_how_long_an_ended_invitation_is_remembered(
+    book: InvitationBook, ago_s: int, kept: int
+) -> None:
+    filled(book, 2, NOW_S - ago_s)
+    book.add(1, 60, NOW_S)
+    assert len(book.entries) == kept
+
+
+def test_what_other_keepers_say_is_believed_within_bounds(book: InvitationBook) -> None:
+    told = Entry(b"a" * 32, 5, int(NOW_S) + 400 * DAY_S, made_s=int(NOW_S) + 60)
+    assert book.join([told], NOW_S)
+    (kept,) = book.entries
+    assert (kept.made_s, kept.expires_s) == (NOW_S, NOW_S + 30 * DAY_S)
+    assert not book.join([told], NOW_S + 60)
+    many = [Entry(n.to_bytes(32, "big"), 1, int(NOW_S) + 60, made_s=n) for n in range(1, 201)]
+    assert book.join(many, NOW_S)
+    assert (len(book.entries), min(each.made_s for each in book.entries)) == (200, 2)
+
+
+def test_an_invitation_is_open_until_it_ends_is_used_or_withdrawn(book: InvitationBook) -> None:
+    secret, expires_s = book.add(2, 60, NOW_S)
+    assert [len(book.outstanding(at)) for at in (expires_s - 1, expires_s)] == [1, 0]
+    assert book.redeem(secret, "ant", expires_s - 1) is None
+    assert "expired on 2027-01-15" in str(book.redeem(secret, "bee", expires_s))
+    assert (len(book.outstanding(NOW_S)), book.redeem(secret, "bee", NOW_S)) == (1, None)
+    assert book.outstanding(NOW_S) == []
+    number = book.entries[0].number
+    assert [book.withdraw(each) for each in ("00", number, number)] == [False, True, False]
+    assert "withdrew it" in str(book.redeem(secret, "ant", NOW_S))
+
+
+@pytest.mark.parametrize(("made_s", "ended"), [(99, True), (100, True), (101, False)])
+def test_what_a_keeper_knew_that_has_gone_ends(
+    book: InvitationBook, made_s: int, ended: bool
+) -> None:
+    book._entries = [Entry(bytes(32), 1, int(NOW_S), made_s=made_s)]
+    assert book.end_made_until(100) is ended
+    assert book.entries[0].withdrawn is ended
+
+
+def test_of_more_uses_than_there_are_the_same_are_dropped_everywhere(book: InvitationBook) -> None:
+    secret, _ = book.add(2, 60, NOW_S)
+    (entry,) = book.entries
+    told = Entry(entry.secret_hash, 2, entry.expires_s, ("cat", "bee", "ant"), entry.made_s)
+    assert book.join([told], NOW_S)
+    assert [book.is_one_too_many(secret, each) for each in ("ant", "bee", "cat", "dog")] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert book.is_one_too_many(b"unknown", "ant")
+
+
+def test_five_wrong_secrets_in_a_minute_are_too_many() -> None:
     limit = GuessLimit()
-    for number in range(GUESSERS_MAX + 10):
-        limit.note_wrong(f"host-{number}", number)
-    assert len(limit._wrong) == GUESSERS_MAX
+    for at_s in range(4):
+        limit.note_wrong("10.0.0.9", at_s)
+    assert not limit.blocked("10.0.0.9", 4)
+    limit.note_wrong("10.0.0.9", 4)
+    assert limit.blocked("10.0.0.9", 4)
+    assert not limit.blocked("10.0.0.8", 4)
+    assert (limit.blocked("10.0.0.9", 59.9), limit.blocked("10.0.0.9", 60)) == (True, False)
+
+
+def test_the_longest_silent_guesser_is_forgotten() -> None:
+    limit = GuessLimit()
+    hosts = [f"10.0.{number // 250}.{number % 250}" for number in range(1_025)]
+    for host in hosts[:1_024] * 5:
+        limit.note_wrong(host, 0)
+    assert limit.blocked(hosts[0], 1)
+    limit.note_wrong(hosts[1_024], 1)
+    assert (limit.blocked(hosts[0], 1), limit.blocked(hosts[1], 1)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("10.0.0.9", "10.0.0.9"),
+        ("::ffff:10.0.0.9", "10.0.0.9"),
+        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("ant", "ant"),
+    ],
+)
+def test_whose_address_it_is(host: str, origin: str) -> None:
+    assert origin_of(host) == origin
 
 
 # -- their text: short, hard to mistype unnoticed, told apart from all else ------------------------

@@ -140,7 +140,16 @@ def test_frames_are_the_same_in_every_version(sent: bytes, travels: str) -> None
 
 @pytest.mark.parametrize(
     ("kind", "bytes_max"),
-    [(1, 4 * KIB), (2, 4 * KIB), (3, 4 * KIB), (5, MIB), (6, 16), (7, 16), (200, MIB)],
+    [
+        (1, 4 * KIB),
+        (2, 4 * KIB),
+        (3, 4 * KIB),
+        (4, 32 * MIB),
+        (5, MIB),
+        (6, 16),
+        (7, 16),
+        (200, MIB),
+    ],
 )
 def test_how_large_each_frame_may_be(kind: int, bytes_max: int) -> None:
     def begun(size: int) -> None:
@@ -168,8 +177,7 @@ def test_a_lane_takes_so_many_bytes_and_any_first_frame(second: int, taken: bool
     assert lane.put(bytes(second)) is taken
     assert lane.bytes == (10 if taken else 4)
     assert (lane.take(), lane.bytes) == (b"1234", 6 if taken else 0)
-    empty = Lane(10)
-    assert empty.put(bytes(11))
+    assert Lane(10).put(bytes(11))
 
 
 async def test_what_does_not_fit_is_dropped_and_counted(it: Scene) -> None:

@@ -32,6 +32,11 @@ STATEMENTS = [
 ]
 
 
+@pytest.fixture
+def roster() -> Roster:
+    return Roster(FLOCK)
+
+
 @st.composite
 def rosters(draw: st.DrawFn) -> Roster:
     roster = Roster(FLOCK)
@@ -88,8 +93,7 @@ def test_a_roster_outlives_a_restart(tmp_path_factory: pytest.TempPathFactory, i
     assert Roster.load(folder, FLOCK).to_bytes() == it.to_bytes()
 
 
-def test_members_are_accepted_known_or_not() -> None:
-    roster = Roster(FLOCK)
+def test_members_are_accepted_known_or_not(roster: Roster) -> None:
     assert roster.objection_to(NODES[0].member.certificate) is None
     assert roster.learn(NODES[0].member.certificate)
     assert roster.member(NODES[0].node_id) == NODES[0].member
@@ -138,16 +142,14 @@ def test_an_expelled_member_is_out_also_with_a_renewed_certificate(tmp_path: Pat
         assert (departure.host_name, departure.expelled) == ("renewed", True)
 
 
-def test_being_expelled_outweighs_having_left() -> None:
-    roster = Roster(FLOCK)
+def test_being_expelled_outweighs_having_left(roster: Roster) -> None:
     roster.record(AUTHORITY.state(LEFT, "a", 1))
     assert roster.departures()[0].expelled is False
     roster.record(AUTHORITY.state(EXPELLED, "a", 2))
     assert roster.departures()[0].expelled is True
 
 
-def test_a_renewed_certificate_replaces_the_old_one() -> None:
-    roster = Roster(FLOCK)
+def test_a_renewed_certificate_replaces_the_old_one(roster: Roster) -> None:
     assert roster.learn(NODES[0].member.certificate)
     assert roster.learn(RENEWED[0].member.certificate)
     assert not roster.learn(NODES[0].member.certificate)
@@ -176,19 +178,17 @@ def test_nobody_but_the_authority_puts_anything_in() -> None:
     assert full.to_bytes() == before
 
 
-def test_a_roster_with_one_forged_entry_is_refused_whole() -> None:
+def test_a_roster_with_one_forged_entry_is_refused_whole(roster: Roster) -> None:
     good = AUTHORITY.state(KEEPER, NODES[0].node_id, 1)
     forged = Statement(EXPELLED, NODES[0].node_id, 1, good.signature)
     content = (1, FLOCK.flock_id, CERTIFICATES[:2], [good, forged])
-    roster = Roster(FLOCK)
     with pytest.raises(MembershipError, match="not of Office"):
         roster.merge(msgspec.msgpack.encode(content))
     assert (roster.members(), roster.keepers()) == ([], [])
 
 
-def test_a_later_version_may_say_more() -> None:
+def test_a_later_version_may_say_more(roster: Roster) -> None:
     content = (2, FLOCK.flock_id, CERTIFICATES[:1], STATEMENTS[-1:], "something new")
-    roster = Roster(FLOCK)
     assert roster.merge(msgspec.msgpack.encode(content))
     again = Roster(FLOCK)
     assert again.merge(roster.to_bytes())
@@ -234,8 +234,7 @@ def test_size_and_numbers_are_limited() -> None:
         Roster(FLOCK).merge(msgspec.msgpack.encode((1, FLOCK.flock_id, [], many)))
 
 
-def test_thirty_members_are_a_small_message_and_quickly_checked() -> None:
-    roster = Roster(FLOCK)
+def test_thirty_members_are_a_small_message_and_quickly_checked(roster: Roster) -> None:
     for number in range(30):
         roster.learn(new_node(AUTHORITY, f"workstation-{number:02}").member.certificate)
     assert len(roster.to_bytes()) < 20_000

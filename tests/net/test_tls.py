@@ -222,8 +222,7 @@ async def test_whoever_dials_checks_the_other_end(tmp_path: Path, server: Node, 
 async def test_an_authoritys_certificate_is_nobodys(tmp_path: Path) -> None:
     """A keeper could show it: it has the key."""
 
-    as_node = Node(AUTHORITY.key, new_node(AUTHORITY).member)
-    paths = files(tmp_path, as_node)
+    paths = files(tmp_path, Node(AUTHORITY.key, new_node(AUTHORITY).member))
     paths.certificate.write_bytes(ssl.DER_cert_to_PEM_cert(FLOCK.der).encode())
     async with listening(tmp_path / "server", keeper=True) as listener:
         await listener.dial(client_context(FLOCK, paths, LINK))
@@ -321,17 +320,3 @@ async def test_what_is_not_wingbeat_is_told_apart() -> None:
     async with serving(talk) as listener.port:
         assert await listener.dial(context) == "what listens there is not Wingbeat"
     assert str(await listener.dial(context)).startswith("no Wingbeat listens there")
-
-
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (TimeoutError(), "nobody answered in time"),
-        (ConnectionResetError(), "closed from the other side"),
-        (OSError(113, "No route to host"), "it cannot be reached (No route to host)"),
-        (ssl.SSLError(1, "strange"), "the encrypted connection failed"),
-        (ValueError(), "the connection failed (ValueError)"),
-    ],
-)
-def test_every_failure_is_explained(error: BaseException, told: str) -> None:
-    assert told in explain(error)

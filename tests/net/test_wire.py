@@ -72,14 +72,6 @@ def test_any_body_is_a_word_or_its_sender_s_fault(body: bytes) -> None:
             continue
 
 
-@pytest.mark.parametrize("kind", sorted(LINK_LIMITS))
-def test_a_frame_is_judged_by_its_header_alone(kind: int) -> None:
-    reader = FrameReader(LINK_LIMITS)
-    reader.add((LINK_LIMITS[kind] + 1).to_bytes(4, "big") + bytes([kind]))
-    with pytest.raises(RemoteProtocolError, match="at most"):
-        reader.next()
-
-
 def test_a_stranger_may_say_short_words_only() -> None:
     for header in (frame(Kind.MESSAGE), frame(Kind.PING), bytes([0, 0, 0, 0, LATER_KIND])):
         reader = FrameReader(GREETING_LIMITS)
