@@ -60,7 +60,6 @@ QUICK: Final = Size((3,), 5, 1, ((1, 2),), 20)
 
 
 def measure(*, quick: bool) -> Figures:
-    """All three."""
     size = QUICK if quick else FULL
     return {
         "starts": [_starts(nodes, size.tasks) for nodes in size.flocks],
@@ -177,7 +176,6 @@ def _until_linked(flock: Flock, one: int) -> float:
 
 
 def _until_equal(flock: Flock) -> None:
-    """Until all tables are equal, or it has taken too long."""
     give_up_s = flock.world.now + GIVE_UP_S
     while len(_hashes(flock)) > 1 and flock.world.now < give_up_s:
         flock.run_until(flock.world.now + LOOK_S)
@@ -188,7 +186,6 @@ def _hashes(flock: Flock) -> set[int]:
 
 
 def judge(figures: Figures) -> list[Verdict]:
-    """Each limit against the worst flock."""
     starts, healing = figures["starts"], figures["healing"]
     killed = [each for each in figures["elsewhere"] if each["how"] == "killed"]
     cut_off = [each for each in figures["elsewhere"] if each["how"] == "cut off"]
@@ -202,7 +199,6 @@ def judge(figures: Figures) -> list[Verdict]:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """Three tables."""
     return [
         Sheet(
             "Ready to running",

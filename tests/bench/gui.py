@@ -53,7 +53,6 @@ PROCESS_S_MAX = 400.0
 
 
 def measure(*, quick: bool = False, only: str = "") -> dict[str, float]:
-    """All figures, or those of one session."""
     watch_s = WATCH_QUICK_S if quick else WATCH_S
     workflows, rate = (LOAD_QUICK, EVENTS_QUICK) if quick else (LOAD, EVENTS)
     flocks = {

@@ -75,13 +75,11 @@ class Flock:
 
     @property
     def position(self) -> Position:
-        """Where the events are now."""
         return Position(LOG, self.sequence)
 
     # -- machines ----------------------------------------------------------------------------
 
     def node(self) -> NodeView:
-        """The one that answers."""
         return NodeView(
             "n0", "machine 0", "1", "large", volunteering=True, slots=4, capabilities=_made_of()
         )
@@ -114,7 +112,6 @@ class Flock:
         return MembersReply("large", views, ())
 
     def programs(self) -> ProgramsReply:
-        """All machines have all of them."""
         nodes = tuple(f"machine {number}" for number in range(MACHINES))
         names = [f"program {number}" for number in range(PROGRAMS)]
         return ProgramsReply(
@@ -122,7 +119,6 @@ class Flock:
         )
 
     def settings(self) -> SettingsView:
-        """Nothing out of the ordinary."""
         return SettingsView("settings.toml", "machine 0", 7420, ("0.0.0.0",), (), 4, ("gpu",))
 
     def volunteering(self) -> VolunteeringView:
@@ -135,7 +131,6 @@ class Flock:
     # -- work --------------------------------------------------------------------------------
 
     def workflow(self, number: int) -> WorkflowView:
-        """As the list shows it."""
         own = self.states[number]
         counts = {state: own.count(state) for state in dict.fromkeys(own)}
         busy = any(state in counts for state in (TaskState.RUNNING, TaskState.SCHEDULED))
@@ -165,13 +160,11 @@ class Flock:
         return tuple(f"line {number}/step {each}" for each in before if each >= 0)
 
     def status(self, asked: Status) -> StatusReply:
-        """A page."""
         last = min(len(self.states), asked.first + asked.limit)
         views = tuple(self.workflow(number) for number in range(asked.first, last))
         return StatusReply(self.node(), views, len(self.states), self.position)
 
     def show(self, asked: Show) -> ShowReply:
-        """A page."""
         number = _number(asked.workflow)
         last = min(len(self.states[number]), asked.first + asked.limit)
         tasks = tuple(self.task(number, place) for place in range(asked.first, last))

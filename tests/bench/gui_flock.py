@@ -110,7 +110,6 @@ class Serving:
 
 
 async def main(home: Path, workflows: int, rate: float, delay_s: float) -> None:
-    """Serve until killed."""
     serving = Serving(Flock(workflows), rate, delay_s)
     server = await asyncio.start_server(serving.arrived, "127.0.0.1", 0, limit=2**24)
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, serving.cut)

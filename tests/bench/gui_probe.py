@@ -63,12 +63,10 @@ class Probe:
         gc.callbacks.append(self._collecting)
 
     def start(self) -> None:
-        """From now on."""
         self._last = self._now_s()
         self._timer.start()
 
     def all(self) -> list[Turn]:
-        """Of whatever was done."""
         return [turn for turns in self.turns.values() for turn in turns]
 
     def sheet(self) -> str:

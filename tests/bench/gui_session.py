@@ -123,8 +123,7 @@ def _flock(window: Window, watch_ms: int) -> Iterator[Step]:
 
 def _log(window: Window, watch_ms: int) -> Iterator[Step]:
     yield Step("log, again", partial(window.go, Place.LOG), watch_ms)
-    page = window.places[Place.LOG]
-    yield from _type(_only(page, QLineEdit), "log, filtered")
+    yield from _type(_only(window.places[Place.LOG], QLineEdit), "log, filtered")
 
 
 def _size_and_colours(window: Window) -> Iterator[Step]:
@@ -265,7 +264,6 @@ def opened(whole: Application) -> tuple[Window, float]:
 
 
 def everything_read(whole: Application) -> bool:
-    """All workflows, and the tasks of all."""
     screen = whole.screen
     return screen.total > 0 and len(screen.tasks) >= screen.total
 
@@ -392,7 +390,6 @@ def shown(home: Home) -> Iterator[Application]:
 
 
 def main(kind: str, watch_s: float) -> dict[str, float]:
-    """One of them."""
     with shown(Home.of()) as whole:
         return SESSIONS[kind](whole, watch_s)
 

@@ -50,14 +50,11 @@ CLASS = "^wingbeat$"
 
 
 class Round:
-    """One start on a home of its own."""
-
     def __init__(self, desktop: VirtualDesktop, folder: Path) -> None:
         self._desktop, self._home = desktop, folder
         self.figures: dict[str, float] = {}
 
     def run(self) -> dict[str, float]:
-        """All figures of it."""
         home = {"WINGBEAT_HOME": str(self._home)}
         began_s = time.monotonic()
         with self._desktop.program(*_command("--background"), **home) as program:

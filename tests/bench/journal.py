@@ -52,13 +52,11 @@ HOSTS = ("3f0c1d6a52e94b7e", "a81be0c72d4f4c19")
 
 
 def measure(*, quick: bool, folder: Path | None = None) -> Figures:
-    """All of it, in a folder of its own."""
     with tempfile.TemporaryDirectory(dir=folder) as made:
         return measured(Path(made), quick=quick)
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """Commits one by one and together, and a start."""
     found = [Sheet("A bare flush", ["what", "ms"], [["one page", figures["flush_ms"]]])]
     for key, title, size, what in (
         ("one_by_one", "One batch after the other", "changes in a batch", "batches"),
@@ -71,7 +69,6 @@ def sheets(figures: Figures) -> list[Sheet]:
 
 
 def measured(folder: Path, *, quick: bool) -> Figures:
-    """All figures, with journals made in this folder."""
     rounds = ROUNDS_QUICK if quick else ROUNDS
     workflows = WORKFLOWS // 10 if quick else WORKFLOWS
     with Journal.open(folder / "commits") as journal:

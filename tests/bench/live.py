@@ -70,8 +70,6 @@ echo "TERMINATED out-$1"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is to be run."""
-
     seconds: float = SECONDS
     nodes: tuple[int, ...] = NODES
     workflows: tuple[int, ...] = WORKFLOWS
@@ -312,7 +310,6 @@ def judge(figures: Figures) -> list[Verdict]:
 
 
 def _cells(rows: list[Figures], keys: tuple[str, str]) -> list[list[Figures]]:
-    """The runs of each cell."""
     found: dict[tuple[object, ...], list[Figures]] = {}
     for row in rows:
         found.setdefault(tuple(row[key] for key in keys), []).append(row)
@@ -320,7 +317,6 @@ def _cells(rows: list[Figures], keys: tuple[str, str]) -> list[list[Figures]]:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """One table for the cells and one for the losses."""
     note = (
         f"Tasks of {figures['seconds']:g} s that sleep; hosts are {figures['hosts are']} on "
         f"{figures['cores']} shared cores; load {figures['load before']:.1f} before, "

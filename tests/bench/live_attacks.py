@@ -68,11 +68,9 @@ class Target:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Where it listens."""
         return self.address, PORT
 
     def breeder(self) -> Breeder:
-        """Of mutants."""
         return Breeder(self.frames, Random(self.random.random()))
 
 

@@ -60,7 +60,6 @@ T = TypeVar("T")
 
 
 def measure(*, quick: bool) -> Figures:
-    """All of it, on fresh homes."""
     with Hosts(2, namespaces=False) as hosts:
         for host in hosts:
             host.settle(slots=SLOTS)
@@ -135,8 +134,7 @@ def _open(count: int) -> Submit:
 
 def _timed(ask: Callable[[], T]) -> tuple[T, float]:
     began_s = time.perf_counter()
-    answer = ask()
-    return answer, time.perf_counter() - began_s
+    return ask(), time.perf_counter() - began_s
 
 
 def _asked(ask: Callable[[], object], times: int) -> tuple[float, float]:

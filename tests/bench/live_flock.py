@@ -96,18 +96,15 @@ def killed(hosts: Hosts, quick: bool) -> Figures:
 
 def cut(hosts: Hosts, quick: bool) -> Figures:
     """A host falls silent with a task of its own."""
-
-    def pull(host: Host) -> None:
-        hosts.cut(host)
-
-    def mend(host: Host) -> None:
-        hosts.mend(host)
-
-    return _losses(hosts, "cut", pull, mend, quick)
+    return _losses(hosts, "cut", hosts.cut, hosts.mend, quick)
 
 
 def _losses(
-    hosts: Hosts, how: str, lose: Callable[[Host], None], bring: Callable[[Host], None], quick: bool
+    hosts: Hosts,
+    how: str,
+    lose: Callable[[Host], object],
+    bring: Callable[[Host], object],
+    quick: bool,
 ) -> Figures:
     seen: list[float] = []
     again: list[float] = []
@@ -151,21 +148,25 @@ def _starts(hosts: Hosts, name: str) -> list[tuple[float, int]]:
 
 def _noticed(others: Sequence[Host], victim: Host, since_s: float) -> float:
     """Until the last of the others had no link with it any more."""
+    _wait_noticed(others, victim)
+    return max(max(_changes(host, victim, since_s)) for host in others) - since_s
+
+
+def _wait_noticed(others: Sequence[Host], victim: Host) -> None:
     wait_for(
         lambda: all(victim.name not in host.linked() for host in others),
         LIMIT_S,
         f"the loss of {victim.name} is seen",
         poll_s=0.2,
     )
-    return max(_changed_at(host, victim, since_s) for host in others) - since_s
 
 
-def _changed_at(host: Host, victim: Host, since_s: float) -> float:
-    return max(
+def _changes(host: Host, victim: Host, since_s: float) -> list[float]:
+    return [
         at_s
         for at_s, changed in host.happenings(session.PeerChanged, since_s)
         if changed.node == victim.node
-    )
+    ]
 
 
 def _started_again(hosts: Hosts, victim: Host, name: str) -> float:
@@ -187,13 +188,14 @@ def back(hosts: Hosts, quick: bool) -> Figures:
     hosts.wait_equal()
     hosts.cut(victim)
     wait_for(lambda: not victim.linked(), LIMIT_S, "the cut is seen")
-    _noticed_away(others, victim)
+    _wait_noticed(others, victim)
     others[0].submit(f"{mark}-many", _gates(half))
     victim.submit(f"{mark}-one", _gates(half))
     mended_s = hosts.mend(victim)
     hosts.wait_linked()
     back_s = max(
-        _all_met_at(victim, mended_s), *(_changed_first(host, victim, mended_s) for host in others)
+        _all_met_at(victim, mended_s),
+        *(min(_changes(host, victim, mended_s)) for host in others),
     )
     began_s = time.time()
     equal_s = began_s + hosts.wait_equal()
@@ -208,20 +210,6 @@ def back(hosts: Hosts, quick: bool) -> Figures:
 
 def _gates(count: int) -> list[work.Task]:
     return [work.Task(f"gate{number}", gate=True, asks="nothing") for number in range(count)]
-
-
-def _noticed_away(others: Sequence[Host], victim: Host) -> None:
-    wait_for(
-        lambda: all(victim.name not in host.linked() for host in others), LIMIT_S, "the cut is seen"
-    )
-
-
-def _changed_first(host: Host, victim: Host, since_s: float) -> float:
-    return min(
-        at_s
-        for at_s, changed in host.happenings(session.PeerChanged, since_s)
-        if changed.node == victim.node
-    )
 
 
 SCENARIOS: dict[str, Callable[[Hosts, bool], Figures]] = {

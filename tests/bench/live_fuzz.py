@@ -55,8 +55,6 @@ FAULT_WORDS = ("the node failed at", "Traceback", "fault of", "could not be carr
 
 @dataclass
 class Attack:
-    """The state of a run."""
-
     hosts: Hosts
     target: Target
     figures: Figures = field(default_factory=dict)
@@ -64,7 +62,6 @@ class Attack:
 
     @property
     def agent(self) -> Host:
-        """The one that is attacked."""
         return self.hosts[0]
 
     def run(self, frames: int) -> None:

@@ -45,7 +45,6 @@ OPTIONS = {"--seconds": {"type": float, "default": 120.0}}
 
 
 def measure(*, quick: bool, seconds: float = 120.0) -> Figures:
-    """Both flocks, one after the other."""
     seconds = 5.0 if quick else seconds
     return {
         "seconds": seconds,

@@ -128,8 +128,7 @@ class Intruders:
             false._members[node.node_id] = node.member
         now_s = thief.member.valid_from_s + certificates.BACKDATED_S
         for kind, node_id in ((KEEPER, smuggled.node_id), (EXPELLED, target.peer)):
-            said = authority.state(kind, node_id, now_s, stolen)
-            false._statements[kind, node_id] = said
+            false._statements[kind, node_id] = authority.state(kind, node_id, now_s, stolen)
         return false.to_bytes()
 
 

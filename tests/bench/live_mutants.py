@@ -32,8 +32,6 @@ CHANGES_MAX = 4
 
 
 class Due(Enum):
-    """What a frame deserves."""
-
     LINK = "costs the link"
     NOTHING = "changes nothing"
     LEFT_OUT = "is a member's word"
@@ -41,8 +39,6 @@ class Due(Enum):
 
 @dataclass
 class Breeder:
-    """Makes mutants of the frames that it was given."""
-
     frames: list[tuple[int, bytes]]
     random: Random
 
@@ -59,7 +55,6 @@ class Breeder:
         return data, due(data)
 
     def wanted(self, wanted: Due) -> bytes:
-        """A mutant of one sort."""
         while True:
             data, found = self.mutant()
             if found is wanted:

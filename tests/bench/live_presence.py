@@ -66,7 +66,6 @@ while :; do sleep 0.1; done
 
 
 def measure(*, quick: bool, tries: int = TRIES) -> Figures:
-    """All tries, then the rests."""
     missing = [each for each in NEEDED if shutil.which(each) is None]
     if missing:
         raise SystemExit(f"{' and '.join(missing)} is not installed: nothing can be measured.")
@@ -85,7 +84,6 @@ def measure(*, quick: bool, tries: int = TRIES) -> Figures:
 
 
 def judge(figures: Figures) -> list[Verdict]:
-    """All tries in time, and a watching agent within the budget of an idle one."""
     tries = figures["tries"]
     late = sum(each["stopped s"] > STOPPED_S_MAX for each in tries)
     return [
@@ -96,7 +94,6 @@ def judge(figures: Figures) -> list[Verdict]:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """Every try, and what the agent used meanwhile."""
     tries = figures["tries"]
     stopped = sorted(each["stopped s"] for each in tries)
     rows: list[list[str | int | float | None]] = [

@@ -63,8 +63,6 @@ class Trouble:
 
 @dataclass
 class Soak:
-    """The state of a run."""
-
     hosts: Hosts
     random: Random
     books: Books = field(default_factory=Books)
@@ -76,7 +74,6 @@ class Soak:
     equal_s: list[float] = field(default_factory=list)
 
     def unwell(self) -> set[int]:
-        """The hosts that a fault touches now."""
         return {number for each in self.troubles for number in each.fault.hosts}
 
     # -- faults ----------------------------------------------------------------------------
@@ -128,7 +125,6 @@ class Soak:
                 return partial(self.hosts.partition, [])
 
     def mend_due(self, *, everything: bool = False) -> None:
-        """End the faults whose time is over."""
         for trouble in list(self.troubles):
             if everything or time.time() >= trouble.until_s:
                 trouble.mend()
@@ -261,7 +257,6 @@ def _stop_and_start(host: Host) -> None:
 
 
 def measure(*, quick: bool, minutes: float = MINUTES, seed: int = 1) -> Figures:
-    """The whole run."""
     sys.stderr.write(f"seed {seed}\n")
     minutes = MINUTES_QUICK if quick else minutes
     before = os.getloadavg()[0]
@@ -293,7 +288,6 @@ def measure(*, quick: bool, minutes: float = MINUTES, seed: int = 1) -> Figures:
 
 
 def judge(figures: Figures) -> list[Verdict]:
-    """No promise is broken, ever."""
     broken = [
         Verdict(f"broken: {promise}", float(len(found)), 0)
         for promise, found in figures["promises"]["broken"].items()
@@ -303,7 +297,6 @@ def judge(figures: Figures) -> list[Verdict]:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """What happened, and what was found."""
     counted = {**figures, **figures["promises"]["counts"]}
     del counted["promises"]
     found: list[list[Cell]] = [

@@ -32,7 +32,6 @@ POLL_S: Final = 0.05
 
 
 def measure(*, quick: bool) -> Figures:
-    """One run after a short one that wakes everything up."""
     count = 100 if quick else TASKS
     load = os.getloadavg()[0]
     with Hosts(NODES) as hosts:
@@ -69,8 +68,7 @@ def _run(hosts: Hosts, count: int) -> tuple[float, float]:
     accepted_s = time.monotonic() - began_s
 
     def finished() -> bool:
-        shown = hosts[0].call(work.SHOW, work.Show(name, 0, 1))
-        return shown.workflow.state == "finished"
+        return hosts[0].call(work.SHOW, work.Show(name, 0, 1)).workflow.state == "finished"
 
     wait_for(finished, LIMIT_S, f"{count} tasks are finished", poll_s=POLL_S)
     return accepted_s, time.monotonic() - began_s

@@ -18,14 +18,13 @@ import sys
 import time
 from collections.abc import Callable
 
-from agent.api import datasets, work
+from agent.api import datasets
 from agent.storage.datasets.store import DatasetStore
 from tests.bench import live_work
 from tests.bench.live_idle import resident_mb
 from tests.bench.plain_copy import make_certificate
 from tests.bench.report import Figures, Limit, quantile
 from tests.hosts.hosts import Hosts
-from tests.hosts.programs import NOTHING
 from tests.hosts.waiting import wait_for
 from tests.style.source import REPOSITORY
 
@@ -46,13 +45,12 @@ LIMITS = (
 
 
 def measure(*, quick: bool) -> Figures:
-    """Both in turn, so many times."""
     size = SIZE_QUICK_BYTES if quick else SIZE_BYTES
     figures: Figures = {"bytes": size, "times": TIMES, "load before": os.getloadavg()[0]}
     with Hosts(2, namespaces=True) as hosts:
         names = _fill(hosts, size)
         hosts.make_flock()
-        idle_ms = _dispatched(hosts, lambda: False, "idle")
+        idle_ms = live_work.dispatched(hosts, "idle", lambda number: number < IDLE_DISPATCHES)
         before_mb = [host.memory_mb() for host in hosts]
         plain: list[float] = []
         ours: list[float] = []
@@ -61,7 +59,9 @@ def measure(*, quick: bool) -> Figures:
             plain.append(_plain(hosts, number))
             ours.append(_fetched(hosts, names[number]))
         beside_s = _fetched(
-            hosts, names[TIMES], lambda more: meanwhile.extend(_dispatched(hosts, more, "busy"))
+            hosts,
+            names[TIMES],
+            lambda more: meanwhile.extend(live_work.dispatched(hosts, "busy", lambda _: more())),
         )
         peaks_mb = [resident_mb(host.process_id, "VmHWM") for host in hosts]
         extra_mb = [peak - before for peak, before in zip(peaks_mb, before_mb, strict=True)]
@@ -138,19 +138,3 @@ def _fetched(
     assert asked.result(LIMIT_S).dataset == dataset
     wait_for(lambda: bool(done_s), LIMIT_S, "its end is told")
     return done_s[0] - began_s
-
-
-def _dispatched(hosts: Hosts, more: Callable[[], bool], mark: str) -> list[float]:
-    """One task after the other on idle hosts, from Ready to Running, in milliseconds."""
-    number = 0
-    mark = f"{mark}-{time.time_ns()}"
-    while number < IDLE_DISPATCHES if mark.startswith("idle") else more():
-        host = hosts[number % len(hosts)]
-        name = f"{mark}-{number}"
-        host.submit(name, [work.Task(name, NOTHING, expected_s=1.0)])
-        seen = live_work.Finished(host, name, back=50)
-        wait_for(seen.any, LIMIT_S, f"{name} ends", poll_s=0.003)
-        number += 1
-    hosts.wait_equal()
-    ready, running = live_work.moments(hosts, mark)
-    return [1000 * (running[name] - ready[name]) for name in ready]

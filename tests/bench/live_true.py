@@ -39,7 +39,6 @@ TICKS_S = os.sysconf("SC_CLK_TCK")
 
 
 def measure(*, quick: bool, tasks: int = TASKS) -> Figures:
-    """One workflow, after a small one that warms everything up."""
     tasks = 50 if quick else tasks
     with Hosts(1, namespaces=False) as hosts:
         host = hosts[0]

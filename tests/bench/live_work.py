@@ -6,8 +6,9 @@ counts from the tables, when from the nodes' events.
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from agent.api import session, work
 from agent.api.values import TaskState
@@ -102,17 +103,8 @@ def dispatch(hosts: Hosts, quick: bool) -> Figures:
     node that runs it told so, after the program was started and that was on its disk. In between
     are two commits of that node; nine hosts that share a disk wait for each other's.
     """
-    mark = f"dispatch-{time.time_ns()}"
     count = 50 if quick else DISPATCHES
-    for number in range(count):
-        host = hosts[number % len(hosts)]
-        name = f"{mark}-{number}"
-        host.submit(name, [work.Task(name, NOTHING, expected_s=1.0)])
-        seen = Finished(host, name, back=50)
-        wait_for(seen.any, LIMIT_S, f"{name} ends", poll_s=0.003)
-    hosts.wait_equal()
-    ready, running = moments(hosts, mark)
-    waits = [1000 * (running[name] - ready[name]) for name in ready]
+    waits = dispatched(hosts, "dispatch", lambda number: number < count)
     assert len(waits) == count
     return {
         "dispatches": count,
@@ -124,6 +116,19 @@ def dispatch(hosts: Hosts, quick: bool) -> Figures:
             hosts.folder / "flushed", FLUSHES
         ),
     }
+
+
+def dispatched(hosts: Hosts, what: str, more: Callable[[int], bool]) -> list[float]:
+    """One task after the other on idle hosts while ``more`` holds of their number; return how long
+    each took from Ready to Running, in milliseconds."""
+    mark = f"{what}-{time.time_ns()}"
+    for number in itertools.takewhile(more, itertools.count()):
+        host, name = hosts[number % len(hosts)], f"{mark}-{number}"
+        host.submit(name, [work.Task(name, NOTHING, expected_s=1.0)])
+        wait_for(Finished(host, name, back=50).any, LIMIT_S, f"{name} ends", poll_s=0.003)
+    hosts.wait_equal()
+    ready, running = moments(hosts, mark)
+    return [1000 * (running[name] - ready[name]) for name in ready]
 
 
 class Finished:
@@ -148,7 +153,6 @@ class Finished:
         return len(self.names)
 
     def any(self) -> bool:
-        """Tell whether there is one by now."""
         return self.read() > 0
 
 

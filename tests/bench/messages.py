@@ -47,7 +47,6 @@ class Meter:
         self._send(channel, event)
 
     def restart(self) -> None:
-        """Count from here on."""
         self.messages, self.bytes = {}, {}
 
 
@@ -77,7 +76,6 @@ class Talk:
 
 
 def measure(*, quick: bool) -> Figures:
-    """Every size of flock, and the continuation."""
     sizes = SIZES_QUICK if quick else SIZES
     rows = [_flock(nodes) for nodes in sizes]
     return {
@@ -145,7 +143,6 @@ def judge(figures: Figures) -> list[Verdict]:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """Per task and while idle, messages and bytes."""
     return [
         _sheet(figures, "task", "Messages per task"),
         _sheet(figures, "task_bytes", "Bytes per task"),

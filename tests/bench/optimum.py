@@ -62,8 +62,7 @@ def waiting_s(
     nodes: int, workflows: int, chain_tasks: int = CHAIN_TASKS, task_s: float = TASK_S
 ) -> float:
     """The average time from ready to running, in every schedule with the least average end."""
-    average_s = of_cell(nodes, workflows, chain_tasks, task_s).average_s
-    return average_s / chain_tasks - task_s
+    return of_cell(nodes, workflows, chain_tasks, task_s).average_s / chain_tasks - task_s
 
 
 def after_kill(

@@ -49,5 +49,4 @@ def _lines(name: str) -> Iterable[str]:
 
 
 def write(groups: dict[str, tuple[str, ...]]) -> None:
-    """Write the page anew."""
     PAGE.write_text(written(PAGE.read_text("utf-8"), groups), "utf-8")

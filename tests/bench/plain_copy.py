@@ -45,7 +45,6 @@ def make_certificate(path: Path) -> None:
 
 
 def give(certificate: str, address: str, port: int, path: Path) -> None:
-    """To whoever comes."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.load_cert_chain(certificate)
@@ -81,7 +80,6 @@ def take(certificate: str, address: str, port: int, path: Path) -> float:
 
 
 def main() -> None:
-    """One of the two."""
     what, certificate, address, port, path = sys.argv[1:]
     if what == "give":
         give(certificate, address, int(port), Path(path))

@@ -41,7 +41,6 @@ class Verdict:
         return self.measured <= self.limit
 
     def row(self) -> list[Cell]:
-        """For the sheet of verdicts."""
         sign = "≥" if self.at_least else "≤"
         limit = f"{sign} {_text(self.limit)} {self.unit}".strip()
         measured = f"{_text(self.measured)} {self.unit}".strip()

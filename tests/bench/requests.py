@@ -45,7 +45,6 @@ print("TERMINATED", flush=True)
 
 
 def measure(*, quick: bool) -> Figures:
-    """Watch for a minute."""
     watch_s = QUICK_S if quick else MINUTE_S
     with tempfile.TemporaryDirectory() as name:
         machine = Machine(Path(name))
@@ -62,7 +61,6 @@ def measure(*, quick: bool) -> Figures:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """By method."""
     rows: list[list[Any]] = [[method, count] for method, count in figures["methods"].items()]
     note = f"{figures['ended']} of {TASKS} tasks ended in these {figures['seconds']:g} s"
     return [Sheet("Requests of the window in a minute", ["method", "requests"], rows, note)]

@@ -110,8 +110,6 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Terminated:
-    """STATE Terminated."""
-
     task: TaskId
 
 
@@ -173,11 +171,9 @@ class SourceNode:
         return effects
 
     def next_deadline(self) -> float:
-        """When something is due."""
         return min(self.window_s, self.progress_s, self.idle_s, self.failure_s)
 
     def story(self, _: TaskId) -> list[StoryEntry]:
-        """Nothing is remembered."""
         return []
 
     # Events
@@ -359,13 +355,11 @@ class SourceWatch(Watch):
     """Only looks: these rules keep none of the promises that the checks are about."""
 
     def started(self, machine: Machine, effect: StartChild) -> None:
-        """A program starts, for whatever reason."""
         self.ledger.count("starts")
         if self.on_started is not None:
             self.on_started(machine, effect)
 
     def answered(self, machine: Machine, answer: Answer) -> None:  # noqa: ARG002 - as inherited
-        """A client is answered."""
         self.simulation.clients.answered(answer)
 
     def tick(self) -> None:

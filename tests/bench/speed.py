@@ -46,8 +46,6 @@ EVENTS_PER_S_MIN: Final = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is run."""
-
     rounds: int
     seeds: int
     flock: int
@@ -60,7 +58,6 @@ QUICK: Final = Size(1, 1, 3, 30, 5)
 
 
 def measure(*, quick: bool) -> Figures:
-    """All of it, on this core."""
     size = QUICK if quick else FULL
     return {
         "simulator": _simulator(size),
@@ -99,8 +96,7 @@ def _simulator(size: Size) -> Figures:
 
 def _rated(piece: Callable[[], int]) -> tuple[int, float]:
     began_s = time.process_time()
-    events = piece()
-    return events, max(time.process_time() - began_s, 1e-9)
+    return piece(), max(time.process_time() - began_s, 1e-9)
 
 
 def _cell_events(node_class: type[Node] = Node) -> int:
@@ -283,7 +279,6 @@ def judge(figures: Figures) -> list[Verdict]:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """One line per figure."""
     simulator, node, plan = figures["simulator"], figures["node"], figures["plan"]
     join, start = figures["join"], figures["start"]
     spread = f"{simulator['least']:,.0f} to {simulator['greatest']:,.0f}"

@@ -91,7 +91,6 @@ QUICK: Final = Size(((2, 5),), (2,), (1,), (4,), 1)
 
 
 def measure(*, quick: bool) -> Figures:
-    """All cells of the three tables."""
     size = QUICK if quick else FULL
     source = optimum.figures()
     return {
@@ -107,8 +106,6 @@ def measure(*, quick: bool) -> Figures:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """How a run ended, in seconds."""
-
     average_s: float
     last_s: float
     waiting_s: float
@@ -116,24 +113,25 @@ class Ends:
 
 def ours(nodes: int, workflows: int, seed: int, data_s: tuple[float, float]) -> Ends:
     """One run of the protocol; the node of each submission is drawn, as in the source."""
-    flock = Flock(nodes, start_s=START_S, seed=seed, data_s=data_s)
-    draw = Random(f"tables {seed}")
-    for number in range(workflows):
-        steps = chain(optimum.CHAIN_TASKS, optimum.TASK_S)
-        flock.submit(f"w{number:02}", steps, node=draw.randrange(nodes))
-    return _ends(flock)
+    return _ends(_submitted(nodes, workflows, seed, data_s, Random(f"tables {seed}")))
 
 
 def ours_with_kills(failed: int, seed: int, *, silent: bool) -> Ends:
     """One run of table 5.5; each kill at a moment of its own, in the first task of its node."""
-    nodes, workflows = optimum.FLOCK_NODES, optimum.FLOCK_WORKFLOWS
-    flock = Flock(nodes, start_s=START_S, seed=seed, data_s=IDENTIFIERS_S)
     draw = Random(f"kills {failed} {seed}")
+    size = optimum.FLOCK_NODES, optimum.FLOCK_WORKFLOWS
+    flock = _submitted(*size, seed, IDENTIFIERS_S, draw)
+    return _ends(flock, _kill_some(flock, failed, draw, silent=silent))
+
+
+def _submitted(
+    nodes: int, workflows: int, seed: int, data_s: tuple[float, float], draw: Random
+) -> Flock:
+    flock = Flock(nodes, start_s=START_S, seed=seed, data_s=data_s)
     for number in range(workflows):
         steps = chain(optimum.CHAIN_TASKS, optimum.TASK_S)
         flock.submit(f"w{number:02}", steps, node=draw.randrange(nodes))
-    kills = _kill_some(flock, failed, draw, silent=silent)
-    return _ends(flock, kills)
+    return flock
 
 
 def _kill_some(flock: Flock, failed: int, draw: Random, *, silent: bool) -> dict[str, float]:
@@ -302,7 +300,6 @@ def _worst(rows: Iterable[Figures], name: str) -> float:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """The three tables, and the source's rules beside the source."""
     return [
         _sheet_53(figures),
         _sheet_54(figures),

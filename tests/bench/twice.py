@@ -29,7 +29,6 @@ CLASS: Final = "calm"
 
 
 def measure(*, quick: bool) -> Figures:
-    """Both kinds of runs, seeds from 1 up."""
     calm = RUNS_QUICK if quick else CALM_RUNS
     crowded = RUNS_QUICK if quick else CROWDED_RUNS
     rows = [
@@ -94,7 +93,6 @@ def _counted(simulation: Simulation) -> Figures:
 
 
 def judge(figures: Figures) -> list[Verdict]:
-    """None at all, and every run keeps every other promise, too."""
     rows = figures["rows"]
     return [
         Verdict("tasks started twice", sum(row["twice"] for row in rows), 0),
@@ -103,7 +101,6 @@ def judge(figures: Figures) -> list[Verdict]:
 
 
 def sheets(figures: Figures) -> list[Sheet]:
-    """Both kinds in a line each."""
     columns = ["runs of", "runs", "tasks started", "starts", "failed before", "twice", "seeds"]
     rows = [
         [

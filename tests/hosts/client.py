@@ -59,11 +59,9 @@ class HostClient:
         self._following = self._submit(self._follow())
 
     def ask(self, method: Method[P, R], params: P) -> Future[R]:
-        """Ask; the answer is in the future, as is what went wrong."""
         return self._submit(self._call(method, params))
 
     def call(self, method: Method[P, R], params: P, limit_s: float = CALL_S_MAX) -> R:
-        """Ask and wait for the answer."""
         return self.ask(method, params).result(limit_s)
 
     def unfollow(self) -> None:
@@ -71,7 +69,6 @@ class HostClient:
         self._following.cancel()
 
     def close(self) -> None:
-        """End the connections and the thread."""
         self._following.cancel()
         with suppress(Exception):
             self._submit(self._end()).result(CALL_S_MAX)

@@ -72,7 +72,6 @@ class Host(Machine):
         return False
 
     def terminate(self) -> None:
-        """Ask it to end, as the system does."""
         os.kill(self.process_id, signal.SIGTERM)
 
     def stop(self) -> int:
@@ -81,11 +80,9 @@ class Host(Machine):
         return self.wait()
 
     def freeze(self) -> None:
-        """The agent does nothing any more, until thawed."""
         os.kill(self.process_id, signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """It goes on as if nothing had been."""
         os.kill(self.process_id, signal.SIGCONT)
 
     def memory_mb(self) -> float:
@@ -99,20 +96,17 @@ class Host(Machine):
         return (self.home.data / session.CONTROL_FILE).stat().st_mtime
 
     def close(self) -> None:
-        """End everything of this host."""
         self.kill()
         self.client.close()
 
     # -- what it is asked ------------------------------------------------------------------
 
     def call(self, method: Method[P, R], params: P) -> R:
-        """Ask the agent and wait."""
         return self.client.call(method, params)
 
     def submit(self, workflow: str, tasks: list[work.Task], priority: str = "low") -> str:
         """Have a workflow run; its name."""
-        answer = self.ask_submit(workflow, tasks, priority).result(60.0)
-        return answer.workflow
+        return self.ask_submit(workflow, tasks, priority).result(60.0).workflow
 
     def ask_submit(
         self, workflow: str, tasks: list[work.Task], priority: str = "low"
@@ -122,7 +116,6 @@ class Host(Machine):
         return self.client.ask(work.SUBMIT, params)
 
     def linked(self) -> set[str]:
-        """The names of the hosts that it is linked with."""
         reply = self.call(flock.PEERS, flock.Peers())
         return {peer.name for peer in reply.peers if peer.state == "linked"}
 

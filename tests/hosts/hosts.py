@@ -202,7 +202,6 @@ class Hosts:
     # -- what they have left ---------------------------------------------------------------
 
     def traces(self) -> list[Trace]:
-        """What all programs wrote, the earliest first."""
         return sorted((trace for host in self for trace in host.traces()), key=lambda t: t.at_s)
 
     def _who_sees_whom(self) -> str:

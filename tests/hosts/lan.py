@@ -89,12 +89,10 @@ class Lan:
             raise
 
     def namespace(self, host: int) -> str:
-        """Where a host lives."""
         return f"{self._prefix}-{host}"
 
     @staticmethod
     def address(host: int) -> str:
-        """Of a host, within its LAN."""
         return f"10.77.0.{host + 1}"
 
     def cut(self, *hosts: int) -> None:
@@ -102,7 +100,6 @@ class Lan:
         ip_batch([f"link set port{host} down" for host in hosts], self._switch)
 
     def mend(self, *hosts: int) -> None:
-        """Plug them in again."""
         ip_batch([f"link set port{host} up" for host in hosts], self._switch)
 
     def partition(self, apart: Sequence[int]) -> None:

@@ -33,8 +33,6 @@ TOLD_MAX = 2_000
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command said and how it ended."""
-
     code: int
     out: str
     err: str
@@ -121,7 +119,6 @@ class Machine:
                     thread.join(WITHIN_S)
 
     def run(self, *words: str, told: str = "") -> Ran:
-        """A command to its end."""
         with self.begin(*words) as process:
             out, err = process.communicate(told, WITHIN_S)
         return Ran(process.returncode, out, err)
@@ -196,7 +193,6 @@ class Machine:
                 pass
 
     def wait(self) -> int:
-        """Until the agent has ended; its exit code."""
         return certain(self._agent).wait(WITHIN_S)
 
     @property
@@ -210,7 +206,6 @@ class Machine:
         return certain(self._agent).pid
 
     def log(self) -> str:
-        """The log of its agent."""
         return "".join(
             path.read_text(errors="replace") for path in sorted(self.home.log.glob("*.log*"))
         )

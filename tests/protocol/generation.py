@@ -167,7 +167,6 @@ def records(kind: type[Record]) -> st.SearchStrategy[Record]:
 
 
 def messages() -> st.SearchStrategy[Message]:
-    """Any valid message."""
     return st.one_of(*(cast("st.SearchStrategy[Message]", records(kind)) for kind in MESSAGE_KINDS))
 
 
@@ -212,7 +211,6 @@ def colliding_runs(names: st.SearchStrategy[RunName] = RUN_NAMES) -> st.SearchSt
 
 
 def named_run(name: RunName, **fields: Any) -> Run:
-    """A run with this name."""
     generation, attempt, host, incarnation = name
     return Run(generation, attempt, host, incarnation, **fields)
 
@@ -237,7 +235,6 @@ def colliding_lives() -> st.SearchStrategy[Life]:
 
 
 def colliding_priorities() -> st.SearchStrategy[PriorityWish]:
-    """Wishes for one workflow."""
     return st.builds(PriorityWish, FEW, st.sampled_from(HOSTS[:2]), st.integers(0, 2))
 
 
@@ -258,7 +255,6 @@ def colliding_workflows() -> st.SearchStrategy[Workflow]:
 
 
 def colliding_prunings() -> st.SearchStrategy[Pruning]:
-    """Prunings of one workflow."""
     return st.builds(Pruning, st.just("w"), FEW, STAMPS)
 
 

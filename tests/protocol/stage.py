@@ -86,7 +86,6 @@ class Stage:
     # -- the clock and the page ----------------------------------------------------------
 
     def play(self, seconds: float) -> Self:
-        """Let time pass."""
         end_s = self.now_s + seconds
         while self._plan and self._plan[0][0] <= end_s + EPSILON_S:
             self.now_s, _, _, act = heapq.heappop(self._plan)
@@ -175,7 +174,6 @@ class Stage:
         self._note(name, "loses its files")
 
     def fill_disk(self, name: str) -> None:
-        """The disk takes no more records."""
         self.actors[name].disk.full = True
         self._note(name, "the disk is full")
 
@@ -198,19 +196,16 @@ class Stage:
         self._hand(actor.name, event)
 
     def living(self) -> dict[str, Node]:
-        """The nodes that run."""
         return {name: actor.node for name, actor in self.actors.items() if actor.node is not None}
 
     # -- clients -------------------------------------------------------------------------
 
     def submit(self, name: str, workflow: str, *tasks: TaskSpec, priority: int = 50) -> Self:
-        """A client submits a workflow at this node."""
         words = f"submit {workflow}: {', '.join(each.task for each in tasks)}"
         self.ask(name, words, ev.Submit(words, workflow, workflow, "ana", priority, tasks))
         return self
 
     def ask(self, name: str, words: str, event: ev.Event) -> Self:
-        """A client asks something else of this node."""
         self._note("client", words, [name])
         self._hand(name, event)
         return self
@@ -334,7 +329,6 @@ class Stage:
             self._hand(actor.name, ev.Due())
 
     def _refuse(self, actor: Actor, effect: fx.Persist, dropped: list[fx.Effect]) -> None:
-        """What follows is not done either."""
         self._note(actor.name, effect, note="refused")
         self._later(actor, 0.0, ev.PersistFailed(effect, tuple(dropped)))
 
@@ -465,7 +459,6 @@ class Stage:
         return [each.run[2] for each in self.effects(fx.StartChild) if each.task == task]
 
     def sent(self, kind: type, by: str | None = None) -> list[float]:
-        """When messages of this kind were sent."""
         found = [entry for entry in self.entries if isinstance(entry.what, kind)]
         return [e.at_s for e in found if by in (None, e.who) and e.note != "late"]
 
@@ -487,13 +480,20 @@ class Stage:
         return [reading for reading in readings if reading is not None]
 
     def effects(self, kind: type[Kind]) -> list[Kind]:
-        """All effects of a kind, in their order."""
         return [entry.what for entry in self.entries if isinstance(entry.what, kind)]
 
     def masters(self) -> set[str]:
-        """Whom the nodes take for the master."""
         return {node._election.master for node in self.living().values()}
 
     def same_tables(self) -> bool:
-        """All that run hold the same."""
         return len({node.table.hash for node in self.living().values()}) == 1
+
+
+def at_work(
+    *names: str, length_s: float, for_s: float, expected_s: float = 0, **more: Any
+) -> Stage:
+    """The first of them has been at T1 of pato's for so long."""
+    stage = Stage(*names).flock()
+    stage.courses["T1"] = Course(length_s=length_s, **more)
+    expected_ms = int(1000 * (expected_s or length_s))
+    return stage.submit("pato", "bread", task("T1", expected_ms=expected_ms)).play(for_s)

@@ -47,8 +47,7 @@ def story(steps: Iterable[tuple[int, Stamp | None, bool]]) -> list[Stamp]:
 @examples
 @given(steps=STEPS)
 def test_readings_only_grow(steps: list[tuple[int, Stamp | None, bool]]) -> None:
-    readings = story(steps)
-    assert all(earlier < later for earlier, later in pairwise(readings))
+    assert all(earlier < later for earlier, later in pairwise(story(steps)))
 
 
 @examples

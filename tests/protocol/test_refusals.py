@@ -27,8 +27,7 @@ def test_a_submission_that_a_full_disk_refused_has_not_happened(alone: bool) -> 
     stage = Stage(*["acor", "pato"][: 1 if alone else 2]).flock()
     stage.fill_disk("acor")
     stage.submit("acor", "bread", task("T1")).play(3)
-    verdicts = [answer.verdict for answer in stage.effects(fx.Answer)]
-    assert verdicts == [Verdict.REFUSED]
+    assert [answer.verdict for answer in stage.effects(fx.Answer)] == [Verdict.REFUSED]
     assert knows_bread(stage) == set()
     empty_disk(stage, "acor")
     stage.play(3)

@@ -77,8 +77,7 @@ def submitted(*tasks: TaskSpec, name: str = "new", priority: int = 50) -> Submit
 
 @pytest.mark.parametrize("priority", [0, 1, 99, 100])
 def test_what_can_be_done_is_accepted(table: Table, priority: int) -> None:
-    event = submitted(task("T1", "K1"), task("T2", "T1"), priority=priority)
-    assert fault_of(event, table) is None
+    assert fault_of(submitted(task("T1", "K1"), task("T2", "T1"), priority=priority), table) is None
 
 
 @pytest.mark.parametrize(

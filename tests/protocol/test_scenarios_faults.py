@@ -6,16 +6,15 @@ from agent.protocol import effects as fx
 from agent.protocol.reasons import Became
 from agent.protocol.records import Requirements, TaskState
 from agent.protocol.settings import Settings
-from tests.protocol.stage import Stage, both_ways, task
+from tests.protocol.stage import Stage, at_work, both_ways, task
 from tests.protocol.stage_machines import Course
 
 NAMES = ("acor", "pato", "grifo")
 
 
 def running_on_acor(length_s: float = 4.0, shows: tuple[str, ...] = ()) -> Stage:
-    stage = Stage(*NAMES, shows=shows).flock()
-    stage.courses["T1"] = Course(length_s=length_s)
-    stage.submit("pato", "bread", task("T1", expected_ms=int(length_s * 1000))).play(0.5)
+    stage = at_work(*NAMES, length_s=length_s, for_s=0.5)
+    stage.shows = shows
     assert stage.starters("T1") == ["acor"]
     stage.curtain()
     return stage
@@ -100,9 +99,7 @@ def scene_partition_one_finished_the_other_stops() -> Stage:
 
 
 def scene_failed_task_is_tried_elsewhere() -> Stage:
-    stage = Stage(*NAMES).flock()
-    stage.courses["T1"] = Course(fails_on=("acor",))
-    stage.submit("pato", "bread", task("T1")).play(6)
+    stage = at_work(*NAMES, length_s=2, for_s=6, fails_on=("acor",))
     assert (stage.starters("T1"), stage.outcome("T1")) == (["acor", "grifo"], "grifo")
     return stage
 

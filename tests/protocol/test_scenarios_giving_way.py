@@ -9,11 +9,11 @@ from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.reasons import Opaque
 from agent.protocol.records import Dataset, TaskId, TaskState
-from tests.protocol.stage import DELAY_S, Stage, task
-from tests.protocol.stage_machines import Course
+from tests.protocol.stage import DELAY_S, Stage, at_work, task
 from tests.sim.disk import Disk
 
 NAMES = ("acor", "pato", "grifo")
+LETS_END = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
 
 
 def checkpoints(stage: Stage, name: TaskId) -> list[str]:
@@ -22,9 +22,7 @@ def checkpoints(stage: Stage, name: TaskId) -> list[str]:
 
 
 def scene_saved_state_goes_to_the_next() -> Stage:
-    stage = Stage(*NAMES).flock()
-    stage.courses["T1"] = Course(length_s=20, saves_s=12)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(14)
+    stage = at_work(*NAMES, length_s=20, for_s=14, saves_s=12)
     stage.say("acor is killed after its program has saved")
     stage.crash("acor").play(10)
     assert checkpoints(stage, "T1") == ["", "state of T1 on acor"]
@@ -33,9 +31,7 @@ def scene_saved_state_goes_to_the_next() -> Stage:
 
 
 def scene_saved_state_of_an_offered_run() -> Stage:
-    stage = Stage("acor", "pato").flock()
-    stage.courses["T1"] = Course(length_s=20, saves_s=5)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(8).curtain()
+    stage = at_work("acor", "pato", length_s=20, for_s=8, saves_s=5).curtain()
     stage.owner("acor", here=True).play(330)
     assert checkpoints(stage, "T1") == ["state of T1 on acor"]
     assert stage.outcome("T1") == "pato"
@@ -43,9 +39,7 @@ def scene_saved_state_of_an_offered_run() -> Stage:
 
 
 def scene_saved_state_that_cannot_be_had() -> Stage:
-    stage = Stage("acor", "pato").flock()
-    stage.courses["T1"] = Course(length_s=20, saves_s=12)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000))
+    stage = at_work("acor", "pato", length_s=20, for_s=0, saves_s=12)
     while not stage.effects(fx.CopyCheckpoint):
         stage.play(0.002)
     stage.play(2 * DELAY_S)
@@ -60,9 +54,7 @@ def scene_saved_state_that_cannot_be_had() -> Stage:
 
 
 def test_a_saved_state_that_does_not_arrive_is_done_without() -> None:
-    stage = Stage(*NAMES).flock()
-    stage.courses["T1"] = Course(length_s=20, saves_s=5)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(8)
+    stage = at_work(*NAMES, length_s=20, for_s=8, saves_s=5)
     assert stage.starters("T1") == ["acor"]
     (copied,) = stage.effects(fx.CopyCheckpoint)
     stage.broken = (copied.checkpoint.dataset,)
@@ -75,20 +67,16 @@ def test_a_saved_state_that_does_not_arrive_is_done_without() -> None:
 
 
 def scene_failed_run_leaves_no_state() -> Stage:
-    stage = Stage("acor", "pato").flock()
-    stage.courses["T1"] = Course(length_s=4, saves_s=1, fails_on=("acor",))
-    stage.submit("pato", "bread", task("T1")).play(12)
+    course = {"saves_s": 1, "fails_on": ("acor",)}
+    stage = at_work("acor", "pato", length_s=4, for_s=12, expected_s=2, **course)
     assert checkpoints(stage, "T1") == ["", ""]
     assert stage.outcome("T1") == "pato"
     return stage
 
 
 def scene_owner_lets_it_end() -> Stage:
-    stage = Stage("acor", "pato").flock()
-    stage.courses["T1"] = Course(length_s=20)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(12).curtain()
-    kind = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
-    stage.allow("acor", "the owner comes, and lets end what ends within 15 s", kind)
+    stage = at_work("acor", "pato", length_s=20, for_s=12).curtain()
+    stage.allow("acor", "the owner comes, and lets end what ends within 15 s", LETS_END)
     stage.play(12)
     assert not stage.effects(fx.SuspendChild)
     assert stage.outcome("T1") == "acor"
@@ -96,11 +84,9 @@ def scene_owner_lets_it_end() -> Stage:
 
 
 def scene_owner_waits_no_longer_than_said() -> Stage:
-    stage = Stage("acor", "pato").flock()
-    stage.courses["T1"] = Course(length_s=60)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(12).curtain()
-    kind = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
-    stage.allow("acor", "the owner comes; the program takes longer than it was expected to", kind)
+    stage = at_work("acor", "pato", length_s=60, for_s=12, expected_s=20).curtain()
+    words = "the owner comes; the program takes longer than it was expected to"
+    stage.allow("acor", words, LETS_END)
     stage.play(14)
     assert not stage.effects(fx.SuspendChild)
     stage.play(2)
@@ -165,9 +151,7 @@ def test_it_takes_a_later_incarnation_than_all_that_others_have_seen() -> None:
 
 
 def test_what_its_former_self_ran_is_not_taken_for_its_own() -> None:
-    stage = Stage("acor", "pato").flock()
-    stage.courses["T1"] = Course(length_s=4.0)
-    stage.submit("pato", "bread", task("T1", expected_ms=4_000)).play(1)
+    stage = at_work("acor", "pato", length_s=4, for_s=1)
     assert stage.starters("T1") == ["acor"]
     returned(stage, "acor", "pato")
     stage.play(8)

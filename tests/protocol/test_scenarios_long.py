@@ -12,7 +12,7 @@ from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.records import Requirements, TaskState
 from agent.protocol.settings import Settings
-from tests.protocol.stage import Stage, task
+from tests.protocol.stage import Stage, at_work, task
 from tests.protocol.stage_machines import Course
 
 HOUR_MS = 3_600_000
@@ -67,9 +67,7 @@ def test_what_was_just_seen_finished_rests_for_an_hour_whatever_the_clock_says()
 
 
 def test_what_an_owner_interrupts_is_offered_after_five_minutes() -> None:
-    stage = Stage("acor", "pato").flock()
-    stage.courses["T1"] = Course(length_s=1_000.0)
-    stage.submit("pato", "bread", task("T1", expected_ms=1_000_000)).play(5)
+    stage = at_work("acor", "pato", length_s=1_000, for_s=5)
     (first,) = stage.starters("T1")
     (other,) = {"acor", "pato"} - {first}
     stage.owner(first, here=True).play(298)

@@ -8,7 +8,7 @@ from agent.protocol import messages as msg
 from agent.protocol.effects import Verdict
 from agent.protocol.records import TaskState
 from agent.protocol.settings import Settings
-from tests.protocol.stage import Stage, both_ways, task
+from tests.protocol.stage import Stage, at_work, both_ways, task
 from tests.protocol.stage_machines import Course
 
 NAMES = ("acor", "pato", "grifo")
@@ -32,9 +32,7 @@ def scene_cancel_of_a_running_task() -> Stage:
 
 
 def scene_cancel_while_the_owner_is_cut_off() -> Stage:
-    stage = Stage(*NAMES).flock()
-    stage.courses["T1"] = Course(length_s=20)
-    stage.submit("pato", "bread", task("T1")).play(0.5).curtain()
+    stage = at_work(*NAMES, length_s=20, for_s=0.5, expected_s=2).curtain()
     stage.hold(*both_ways("acor", "pato", "grifo"))
     stage.ask("grifo", "cancel bread", ev.Cancel("cancel", "bread")).play(4)
     assert not stage.effects(fx.CancelFinished)
@@ -48,9 +46,7 @@ def scene_cancel_while_the_owner_is_cut_off() -> Stage:
 
 
 def test_what_is_retried_begins_anew_where_the_cancelled_run_still_goes_on() -> None:
-    stage = Stage(*NAMES).flock()
-    stage.courses["T1"] = Course(length_s=20)
-    stage.submit("pato", "bread", task("T1")).play(0.5)
+    stage = at_work(*NAMES, length_s=20, for_s=0.5, expected_s=2)
     assert stage.starters("T1") == ["acor"]
     stage.curtain()
     stage.hold(*both_ways("acor", "pato", "grifo"))
@@ -62,9 +58,7 @@ def test_what_is_retried_begins_anew_where_the_cancelled_run_still_goes_on() -> 
 
 
 def scene_owner_returns_and_stays() -> Stage:
-    stage = Stage("acor", "pato").flock()
-    stage.courses["T1"] = Course(length_s=20)
-    stage.submit("pato", "bread", task("T1", expected_ms=20_000)).play(1).curtain()
+    stage = at_work("acor", "pato", length_s=20, for_s=1).curtain()
     stage.owner("acor", here=True).play(0.01)
     assert len(stage.effects(fx.SuspendChild)) == 1
     stage.play(290)
@@ -77,8 +71,7 @@ def scene_owner_returns_and_stays() -> Stage:
 
 
 def scene_owner_returns_and_leaves() -> Stage:
-    stage = Stage("acor", "pato").flock()
-    stage.submit("pato", "bread", task("T1")).play(1).curtain()
+    stage = at_work("acor", "pato", length_s=2, for_s=1).curtain()
     stage.owner("acor", here=True).play(60)
     stage.owner("acor", here=False).play(3)
     assert (stage.starters("T1"), stage.outcome("T1")) == ([], "acor")

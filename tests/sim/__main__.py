@@ -24,8 +24,6 @@ FAILURES_SHOWN = 5
 
 @dataclass(slots=True)
 class Outcome:
-    """A run's result, or how it failed."""
-
     seed: int
     kind: str
     result: Result | None = None
@@ -35,8 +33,6 @@ class Outcome:
 
 @dataclass(slots=True)
 class Summary:
-    """Runs of one class together."""
-
     runs: int = 0
     failed: int = 0
     events: int = 0
@@ -47,7 +43,6 @@ class Summary:
     checks: dict[str, int] = field(default_factory=dict)
 
     def add(self, outcome: Outcome) -> None:
-        """Count one more."""
         self.runs += 1
         if outcome.result is None:
             self.failed += 1
@@ -78,7 +73,6 @@ FAULTS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Parse the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m tests.sim", description=__doc__)
     parser.add_argument("--seeds", type=int, default=500, help="how many seeds to run")
     parser.add_argument("--first", type=int, default=1, help="the first of them")

@@ -70,17 +70,14 @@ class Watch:
         self.disturbed_since: dict[int, float] = {}
 
     def persisted(self, machine: Machine, persist: Persist) -> None:
-        """Records are on their way to the disk."""
         incarnation = persist.identity.incarnation
         known = machine.disk.lives
         for part in persist.lives:
-            before = known.get(part.task)
-            _look_at_life(self, machine, incarnation, part, before)
+            _look_at_life(self, machine, incarnation, part, known.get(part.task))
         for name in persist.forgotten_workflows:
             nothing_is_forgotten_unpruned(self, machine, persist, name)
 
     def started(self, machine: Machine, effect: StartChild) -> None:
-        """A program starts."""
         ledger = self.ledger
         inputs_are_here(machine, effect)
         a_run_starts_once(self, machine, effect)
@@ -92,12 +89,10 @@ class Watch:
             self.on_started(machine, effect)
 
     def answered(self, machine: Machine, answer: Answer) -> None:
-        """A client is answered."""
         an_answer_is_on_disk(self, machine, answer)
         self.simulation.clients.answered(answer)
 
     def moved(self, machine: Machine, moved: TaskMoved) -> None:
-        """A task reads differently."""
         if moved.task in self.interactive:
             self.ready_since[machine.index, moved.task] = machine.world.now
         if self.on_moved is not None:
@@ -111,7 +106,6 @@ class Watch:
             an_outcome_changes_between_two_successes(machine, changed.task, life, changed.before)
 
     def claimed(self, machine: Machine, message: TryDequeue) -> None:
-        """A node claims tasks."""
         if self.interactive:
             interactive_goes_first(self, machine, message)
 
@@ -312,8 +306,7 @@ def nothing_is_forgotten_unpruned(
 
 def an_answer_is_on_disk(watch: Watch, machine: Machine, answer: Answer) -> None:
     """What is acknowledged is on disk, on as many as the answer says."""
-    clients = watch.simulation.clients
-    workflow = clients.submission(answer.request)
+    workflow = watch.simulation.clients.submission(answer.request)
     if workflow is None or answer.verdict is not Verdict.ACCEPTED:
         return
     disks = [m for m in watch.simulation.machines if workflow in m.disk.workflows]

@@ -36,8 +36,6 @@ Key = tuple[TaskId, RunName]
 
 
 class Child:
-    """One program of one run."""
-
     __slots__ = (
         "behaviour",
         "done_s",
@@ -79,8 +77,6 @@ def _saved(effect: StartChild) -> float:
 
 
 class Children:
-    """All programs of one machine."""
-
     __slots__ = ("asleep", "living", "machine", "world")
 
     def __init__(self, machine: Machine) -> None:
@@ -107,14 +103,12 @@ class Children:
             self._pause(child)
 
     def suspend(self, task: TaskId, run: RunName) -> None:
-        """Its clock stops."""
         child = self.living.get((task, run))
         if child is not None and not child.suspended:
             child.suspended = True
             self._pause(child)
 
     def resume(self, task: TaskId, run: RunName) -> None:
-        """Its clock goes on."""
         child = self.living.get((task, run))
         if child is not None and child.suspended:
             child.suspended = False
@@ -135,20 +129,17 @@ class Children:
         self.living.clear()
 
     def sleep(self) -> None:
-        """The machine sleeps: all clocks stop."""
         self.asleep = True
         for child in self.living.values():
             self._pause(child)
 
     def wake(self) -> None:
-        """The machine is awake again."""
         if self.asleep:
             self.asleep = False
             for child in self.living.values():
                 self._unpause(child)
 
     def end_hanging(self) -> None:
-        """Somebody ends what hangs."""
         for child in list(self.living.values()):
             if child.marks[-1][0] >= NEVER_S:
                 child.marks[-1] = (child.done_s + self.world.now - child.since, "ended")

@@ -22,7 +22,6 @@ class ScenarioClass:
 
 
 def draw_plan(seed: int, kind: str) -> Plan:
-    """The plan of this seed in this class."""
     draft = Draft(seed, kind)
     CLASSES[kind].draw(draft)
     return draft.plan

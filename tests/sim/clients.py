@@ -21,8 +21,6 @@ PATIENCE_S = 4.0
 
 
 class Clients:
-    """All clients of the flock."""
-
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
         self.world = simulation.world
@@ -77,7 +75,6 @@ class Clients:
             machine.hand(DatasetsChanged(added=added))
 
     def answered(self, answer: Answer) -> None:
-        """A node answered."""
         self.answers[answer.verdict] = self.answers.get(answer.verdict, 0) + 1
         workflow = self._requests.get(answer.request)
         if workflow and answer.verdict is Verdict.REFUSED:
@@ -86,14 +83,12 @@ class Clients:
             self.simulation.ledger.accepted.setdefault(workflow, self.world.now)
 
     def cancel(self, number: int, who: int, part: float) -> None:
-        """Cancel a workflow or some of it."""
         job, machine = self._job(number), self._up(who)
         if job is not None and machine is not None:
             self.simulation.ledger.count("cancels")
             machine.hand(Cancel(self._request(), job.workflow, _some_tasks(job, part)))
 
     def retry(self, number: int, who: int, part: float) -> None:
-        """Retry a workflow or some of it."""
         job, machine = self._job(number), self._up(who)
         if job is None or machine is None:
             return
@@ -103,7 +98,6 @@ class Clients:
         machine.hand(Retry(self._request(), job.workflow, _some_tasks(job, part)))
 
     def prioritise(self, number: int, who: int, priority: int) -> None:
-        """Change the priority of a workflow."""
         job, machine = self._job(number), self._up(who)
         if job is not None and machine is not None:
             machine.hand(Prioritise(self._request(), job.workflow, priority))

@@ -11,8 +11,6 @@ from agent.protocol.records import DatasetId, Pruning, TaskId, TaskLife, Workflo
 
 
 class Disk:
-    """What survives the process."""
-
     __slots__ = ("datasets", "full", "identity", "lives", "prunings", "workflows")
 
     def __init__(self) -> None:

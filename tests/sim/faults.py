@@ -21,8 +21,6 @@ LATE_STALL_S = 2.0
 
 
 class Faults:
-    """Strikes machines and links, and mends them."""
-
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
         self.world = simulation.world
@@ -187,12 +185,10 @@ class Faults:
             self.simulation.network.heal(self._machine(one), self._machine(other))
 
     def isolate(self, who: int, for_s: float) -> None:
-        """One machine is cut off from all others."""
         others = [m.index for m in self.simulation.machines if m.index != who]
         self.cut(tuple([(who, o) for o in others] + [(o, who) for o in others]), for_s)
 
     def reset(self, one: int, other: int) -> None:
-        """A link breaks, and both sides are told."""
         if one == other:
             return
         self._strike(self._machine(one), "reset")
@@ -201,7 +197,6 @@ class Faults:
         self.simulation.network.reset(pair, found_broken=self.world.random.random() < 0.2)
 
     def reset_all(self, who: int) -> None:
-        """All links of a machine break."""
         for machine in self.simulation.machines:
             self.reset(who, machine.index)
 
@@ -256,7 +251,6 @@ class Faults:
             machine.hand(DatasetsChanged(removed=lost))
 
     def step_clock(self, who: int, by_ms: int) -> None:
-        """Somebody sets the wall clock."""
         machine = self._machine(who)
         self._strike(machine, "clock set")
         machine.wall_offset_ms += by_ms
@@ -268,7 +262,6 @@ class Faults:
     # Owners
 
     def owner(self, who: int, present: bool) -> None:
-        """The owner comes back or leaves."""
         machine = self._machine(who)
         if machine.owner_present == present or machine.gone_for_ever:
             return

@@ -46,7 +46,6 @@ class Times:
 
     @property
     def waited_s(self) -> float:
-        """From ready to the first start."""
         if self.ready_s is None or not self.started:
             return 0.0
         return self.started[0][0] - self.ready_s
@@ -63,7 +62,6 @@ class Step:
 
 
 def chain(length: int, duration_s: float) -> list[Step]:
-    """Steps one after the other."""
     return [Step(duration_s, (n - 1,) if n else ()) for n in range(length)]
 
 
@@ -148,11 +146,9 @@ class Flock:
         self.world.at(self.world.now if at is None else at, self._kill, node, silent)
 
     def owner(self, node: int, present: bool, *, at: float) -> None:
-        """The owner of a machine comes back or leaves."""
         self.world.at(at, self.simulation.faults.owner, node, present)
 
     def run_until(self, time_s: float) -> None:
-        """Let virtual time pass."""
         self.world.run(time_s)
 
     def run(self, at_most_s: float = 100_000.0) -> bool:
@@ -165,7 +161,6 @@ class Flock:
     # What is read out
 
     def makespan_s(self, workflow: str) -> float:
-        """From submission to the end of the last task."""
         ends = [
             t.ended_s or 0.0 for name, t in self.times.items() if name.startswith(f"{workflow}/")
         ]

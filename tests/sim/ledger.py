@@ -30,8 +30,6 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A program was started."""
-
     machine: int
     run: RunName
     at_s: float
@@ -66,18 +64,15 @@ class Ledger:
         self.outcomes[machine.index] = {}
 
     def fault(self, machine: Machine, kind: str, until_s: float = inf) -> Fault:
-        """A fault touches the machine from now on."""
         fault = Fault(kind, machine.world.now, until_s)
         self.faults.setdefault(machine.index, []).append(fault)
         self.count(kind)
         return fault
 
     def fault_now(self, machine: Machine, kind: str) -> None:
-        """A fault of a moment."""
         self.fault(machine, kind, machine.world.now)
 
     def count(self, what: str) -> None:
-        """For the summary."""
         self.calls[what] = self.calls.get(what, 0) + 1
 
     def faults_of(self, machine: int, since_s: float) -> int:

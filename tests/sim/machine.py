@@ -93,8 +93,6 @@ class MachinePlan:
 
 
 class Machine:
-    """A machine and the agent on it."""
-
     __slots__ = (
         "booted_s",
         "boots",
@@ -138,8 +136,8 @@ class Machine:
         self.node: Node | None = None
         self.boots = 0
         self.booted_s = 0.0
-        self.children = Children(self)
-        self.transfers = Transfers(self)
+        self.children: Children = Children(self)
+        self.transfers: Transfers = Transfers(self)
         self.inbox: deque[Event] = deque()
         self.turn_s = TURN_S if simulation.plan.seed % SEEDS_PER_TURNS == 0 else 0.0
         self.turn_planned = False
@@ -166,7 +164,6 @@ class Machine:
     # Process
 
     def boot(self) -> None:
-        """Start the agent on what the disk has."""
         self.boots += 1
         self.booted_s = self.world.now
         disk, plan, simulation = self.disk, self.plan, self.simulation
@@ -210,7 +207,6 @@ class Machine:
         self.simulation.network.machine_gone(self, silent=silent)
 
     def shut_down(self) -> None:
-        """Ask the agent to stop."""
         if self.node is not None and self.stopping_since == inf:
             self.stopping_since = self.world.now
             self.hand(Shutdown("asked to stop"))
@@ -235,7 +231,6 @@ class Machine:
         return self.node is not None and not self.stalled
 
     def tell_presence(self) -> None:
-        """Hand in whether the owner is here."""
         reason = "the owner is here" if self.owner_present else "nobody is here"
         self.hand(PresenceChanged(self.volunteering, self.owner_present, Opaque(reason)))
 
@@ -339,7 +334,7 @@ class Machine:
             return False
         if self.trap is not None:
             self.simulation.traps.before(self, effect)
-        if self.node is not node or not ACTS[type(effect)](self, effect):
+        if self.node is not node or ACTS[type(effect)](self, effect) is False:
             return False
         if self.trap is not None:
             self.simulation.traps.behind(self, effect)
@@ -372,7 +367,7 @@ class Machine:
         if boots == self.boots:
             self.hand(event)
 
-    def _send(self, effect: Send) -> bool:
+    def _send(self, effect: Send) -> None:
         message, simulation = effect.message, self.simulation
         kind = type(message)
         self.sent[kind] = self.sent.get(kind, 0) + len(effect.peers)
@@ -387,7 +382,6 @@ class Machine:
             channel = channels.get(peer)
             if channel is not None:
                 send(channel, event)
-        return True
 
     def _through_codec(self, message: Message) -> Message:
         data = messages.encode(message)
@@ -398,62 +392,20 @@ class Machine:
             raise TypeError(f"a message that its own codec does not know: {message}")
         return decoded
 
-    def _unlink(self, effect: Unlink) -> bool:
+    def _unlink(self, effect: Unlink) -> None:
         self.simulation.network.close(self, effect.peer)
         if self.inbox:
             peer = effect.peer
             kept = [e for e in self.inbox if not (isinstance(e, Received) and e.peer == peer)]
             self.inbox = deque(kept)
-        return True
 
-    def _fetch(self, effect: Fetch) -> bool:
-        self.transfers.fetch(effect)
-        return True
-
-    def _start(self, effect: StartChild) -> bool:
+    def _start(self, effect: StartChild) -> None:
         self.simulation.watch.started(self, effect)
         self.children.start(effect)
-        return True
 
-    def _suspend(self, effect: SuspendChild) -> bool:
-        self.children.suspend(effect.task, effect.run)
-        return True
-
-    def _go_on(self, effect: ResumeChild) -> bool:
-        self.children.resume(effect.task, effect.run)
-        return True
-
-    def _stop(self, effect: StopChild) -> bool:
+    def _stop(self, effect: StopChild) -> None:
         self.transfers.stop(effect.task, effect.run)
         self.children.stop(effect.task, effect.run)
-        return True
-
-    def _copy(self, effect: CopyOutputs) -> bool:
-        self.transfers.copy(effect)
-        return True
-
-    def _copy_checkpoint(self, effect: CopyCheckpoint) -> bool:
-        self.transfers.copy_checkpoint(effect)
-        return True
-
-    def _answer(self, effect: Answer) -> bool:
-        self.simulation.watch.answered(self, effect)
-        return True
-
-    def _moved(self, effect: TaskMoved) -> bool:
-        self.simulation.watch.moved(self, effect)
-        return True
-
-    def _outcome(self, effect: OutcomeChanged) -> bool:
-        self.simulation.watch.outcome_changed(self, effect)
-        return True
-
-    def _noticed(self, _: TaskProgressed | WorkflowSafe | CancelFinished) -> bool:
-        return True
-
-    def _stopped(self, _: Stopped) -> bool:
-        self.die()
-        return True
 
     # Telling
 
@@ -472,22 +424,25 @@ class Machine:
             self._say(f"   -> {text[:600]}")
 
 
-ACTS: dict[type, Callable[[Machine, Any], bool]] = {
+ACTS: dict[type, Callable[[Machine, Any], object]] = {
     Persist: Machine._persist,
     Send: Machine._send,
     Unlink: Machine._unlink,
-    Fetch: Machine._fetch,
+    Fetch: lambda machine, effect: machine.transfers.fetch(effect),
     StartChild: Machine._start,
-    SuspendChild: Machine._suspend,
-    ResumeChild: Machine._go_on,
+    SuspendChild: lambda machine, effect: machine.children.suspend(effect.task, effect.run),
+    ResumeChild: lambda machine, effect: machine.children.resume(effect.task, effect.run),
     StopChild: Machine._stop,
-    CopyOutputs: Machine._copy,
-    CopyCheckpoint: Machine._copy_checkpoint,
-    Answer: Machine._answer,
-    TaskMoved: Machine._moved,
-    TaskProgressed: Machine._noticed,
-    OutcomeChanged: Machine._outcome,
-    WorkflowSafe: Machine._noticed,
-    CancelFinished: Machine._noticed,
-    Stopped: Machine._stopped,
+    CopyOutputs: lambda machine, effect: machine.transfers.copy(effect),
+    CopyCheckpoint: lambda machine, effect: machine.transfers.copy_checkpoint(effect),
+    Answer: lambda machine, effect: machine.simulation.watch.answered(machine, effect),
+    TaskMoved: lambda machine, effect: machine.simulation.watch.moved(machine, effect),
+    TaskProgressed: lambda *_: None,
+    OutcomeChanged: lambda machine, effect: machine.simulation.watch.outcome_changed(
+        machine, effect
+    ),
+    WorkflowSafe: lambda *_: None,
+    CancelFinished: lambda *_: None,
+    Stopped: lambda machine, _: machine.die(),
 }
+"""Who carries an effect out; a disk that refuses one says False."""

@@ -82,8 +82,6 @@ class Pair:
 
 
 class Network:
-    """All pairs, and who can reach whom."""
-
     def __init__(self, world: World, plan: NetworkPlan) -> None:
         self.world = world
         self.plan = plan
@@ -101,12 +99,10 @@ class Network:
             self._delays[high.index, low.index] = draw.uniform(*self.plan.delay_s)
 
     def pair(self, one: Machine, other: Machine) -> Pair:
-        """The pair of two machines."""
         low, high = sorted((one.index, other.index))
         return self.pairs[low, high]
 
     def pairs_of(self, machine: Machine) -> list[Pair]:
-        """The pairs of one machine with all others."""
         return [pair for pair in self.pairs.values() if machine in (pair.low, pair.high)]
 
     def reachable(self, one: Machine, other: Machine) -> bool:
@@ -167,7 +163,6 @@ class Network:
     # Words
 
     def send(self, channel: Channel, event: Event) -> None:
-        """Put a word on the wire."""
         if channel.dead:
             return
         world = self.world

@@ -48,8 +48,7 @@ def run_seed(
     """Run one seed; raises ``SimulationFailure`` when a promise is broken."""
     kind = only_class or class_of(seed)
     began = time.process_time()
-    plan = draw_plan(seed, kind)
-    simulation = Simulation(plan, node_class, tell)
+    simulation = Simulation(draw_plan(seed, kind), node_class, tell)
     settled_s = _guarded(simulation)
     world = simulation.world
     return Result(

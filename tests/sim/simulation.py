@@ -38,7 +38,7 @@ class Simulation:
         self.faults = Faults(self)
         self.traps = Traps(self)
         self.clients = Clients(self)
-        self.watch = Watch(self)
+        self.watch: Watch = Watch(self)
         self.settling = False
         self.joined: dict[str, None] = {}
         self.machines: list[Machine] = []

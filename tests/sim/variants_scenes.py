@@ -31,8 +31,7 @@ def _strangers(draft: Draft, count: int) -> tuple[int, int]:
     """Machines that know each other only through two voters, who work for nobody themselves."""
     draft.flock(count + 2, count + 2, slots=1)
     speaker, sleeper = count, count + 1
-    pairs = [(one, other) for one in range(count) for other in range(one + 1, count)]
-    draft.plan.broken = pairs
+    draft.plan.broken = [(one, other) for one in range(count) for other in range(one + 1, count)]
     for voter in (speaker, sleeper):
         draft.happen(0.1, "pause", voter, True)
     draft.plan.network.delay_s = (0.0002, 0.004)
