@@ -62,7 +62,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     ``raw`` are datasets given now, ``inputs`` outputs of other tasks, ``after`` tasks of this
     workflow that only have to be finished first. ``published`` is the folder of the program, where
     it comes with the workflow instead of being installed. ``attach`` names what a person may attach
-    to a gate, in the order of its outputs.
+    to a gate, in the order of its outputs. ``expected_s`` is 0 where nobody says how long it takes.
     """
 
     id: TaskName
@@ -72,7 +72,7 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     after: tuple[TaskName, ...] = ()
     parameters: LongText = ""
     requirements: Requirements = Requirements()
-    expected_s: Annotated[float, Meta(ge=0, le=31_536_000)] = 60.0
+    expected_s: Annotated[float, Meta(ge=0, le=31_536_000)] = 0.0
     failures_max: Annotated[int, Meta(ge=1, le=100)] = 3
     gate: bool = False
     asks: ShortText = ""
@@ -147,8 +147,20 @@ class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     limit: Page = 200
 
 
+class Basis(Struct, frozen=True, gc=False, omit_defaults=True):
+    """On what the guess of a length stands: lengths that somebody ``told``, so many earlier ``runs``
+    (of several programs the fewest), what programs say of their own ``progress``."""
+
+    told: bool = False
+    runs: Count = 0
+    progress: bool = False
+
+
 class CurrentTask(Struct, frozen=True, gc=False):
-    """A task that a machine has in hand; ``permille`` is how far it is, as it says itself."""
+    """A task that a machine has in hand; ``permille`` is how far it is, as it says itself.
+
+    ``left_ms`` and ``expected_end_ms`` are guesses, on this ``basis``; there are none without one.
+    """
 
     task: str
     name: str
@@ -158,6 +170,8 @@ class CurrentTask(Struct, frozen=True, gc=False):
     permille: Permille = 0
     left_ms: Millis = 0
     begun_ms: Millis = 0
+    expected_end_ms: Millis = 0
+    basis: Basis | None = None
 
 
 class NodeView(Struct, frozen=True):
@@ -184,10 +198,12 @@ class NodeView(Struct, frozen=True):
 class WorkflowView(Struct, frozen=True, gc=False):
     """A workflow as this node sees it; ``counts`` has the states that occur.
 
-    ``permille`` is how much of its expected work is done, ``expected_end_ms`` an estimate from
-    that (0: none, while nothing of it runs), ``ended_ms`` when the last of it ended. ``gates`` are
-    those that wait for a person. Whose it is: ``submitter``, a person, on the machine ``host``, whose
-    id is ``host_node``, empty from an agent of before.
+    ``permille`` is how much of its work is done, ``left_ms`` a guess of how long the rest takes,
+    without what people do, and ``expected_end_ms`` of when it ends; 0 is none, as while nothing of
+    it runs, nobody helps, or nobody knows. ``basis`` is what they stand on. ``begun_ms`` and
+    ``ended_ms`` are when the first of it began and the last of it ended. ``gates`` are those that
+    wait for a person. Whose it is: ``submitter``, a person, on the machine ``host``, whose id
+    is ``host_node``, empty from an agent of before.
     """
 
     workflow: WorkflowId
@@ -205,6 +221,8 @@ class WorkflowView(Struct, frozen=True, gc=False):
     ended_ms: Millis = 0
     gates: Count = 0
     host_node: str = ""
+    begun_ms: Millis = 0
+    basis: Basis | None = None
 
 
 class StatusReply(Struct, frozen=True):
@@ -230,7 +248,8 @@ class TaskView(Struct, frozen=True, gc=False):
 
     ``host`` is the name of the machine that runs it or ran it, ``needs`` the ids of the tasks
     it waits for or waited for, ``changed_ms`` when the run last changed. ``permille`` and
-    ``left_ms`` are what the program says of itself, or reckoned from its expected length.
+    ``left_ms`` are what the program says of itself, or reckoned from the length ``expected_s``;
+    ``basis`` is what both lengths stand on, and 0 is a length that nobody knows.
     ``attach`` names what a person may attach to a gate, in the order of its outputs.
     """
 
@@ -258,6 +277,7 @@ class TaskView(Struct, frozen=True, gc=False):
     generation: Count = 1
     attach: tuple[str, ...] = ()
     why: Raw = field(default_factory=no_why)
+    basis: Basis | None = None
 
 
 class ShowReply(Struct, frozen=True):
@@ -316,13 +336,18 @@ class Misfit(Struct, frozen=True):
 
 
 class TaskPlan(Struct, frozen=True):
-    """Where a task could run; ``begins_s`` and ``ends_s`` from now on, as things are at present."""
+    """Where a task could run; ``begins_s`` and ``ends_s`` from now on, as things are at present.
+
+    ``begins`` and ``ends`` are what they stand on; nobody knows one without.
+    """
 
     task: str
     fits: tuple[str, ...]
     misfits: tuple[Misfit, ...]
     begins_s: float
     ends_s: float
+    begins: Basis | None = None
+    ends: Basis | None = None
 
 
 class PlanReply(Struct, frozen=True):
@@ -330,7 +355,8 @@ class PlanReply(Struct, frozen=True):
 
     ``faults`` are what the node would refuse it for, a sentence each, and ``wrong`` the same as
     values, for whoever says them in another language; without any, the ends are an
-    estimate from the expected lengths, the machines that help now, and what else is to be done.
+    estimate from lengths as ``basis`` tells, the machines that help now, and what else is to be done.
+    Without a basis nobody knows the end, and ``expected_end_ms`` is 0.
     ``missing`` says which programs nobody has described, so that lengths and outputs are guesses;
     ``waits`` which machines run none of its published programs yet.
     """
@@ -344,6 +370,7 @@ class PlanReply(Struct, frozen=True):
     waits: tuple[str, ...] = ()
     wrong: tuple[Raw, ...] = ()
     whys: tuple[Raw, ...] = ()
+    basis: Basis | None = None
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

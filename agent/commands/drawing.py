@@ -26,7 +26,7 @@ from rich.text import Text
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
-from agent.commands.showing import STYLES, left, plain
+from agent.commands.showing import STYLES, going, plain
 
 BAR_CELLS, BAR_CELLS_MIN, WORDS_CELLS = 24, 4, 58
 """In a narrow window the bar gives way to the words beside it."""
@@ -80,7 +80,7 @@ def workflow_lines(workflows: Iterable[WorkflowView]) -> Table:
             bar(workflow.permille, cells),
             f"{workflow.permille // 10}%",
             f"{workflow.counts.get(TaskState.TERMINATED, 0)}/{workflow.tasks} done",
-            left(workflow.left_ms) if workflow.state == "running" else "",
+            going(workflow),
         )
     return lines
 
@@ -100,14 +100,14 @@ def task_table(tasks: Iterable[TaskView], rows_max: int = ROWS_MAX) -> Table:
 
 
 def _task_cells(task: TaskView) -> tuple[Text | str, ...]:
-    going = task.state in (TaskState.RUNNING, TaskState.SUSPENDED)
+    under_way = task.state in (TaskState.RUNNING, TaskState.SUSPENDED)
     why = task.asks if task.state is TaskState.WAITING else task.reason
     return (
         Text(plain(task.name)),
         Text(task.state.value, STYLES.get(task.state.value, "")),
         Text(plain(task.host)),
-        bar(task.permille, 12) if going else "",
-        left(task.left_ms) if going else "",
+        bar(task.permille, 12) if under_way else "",
+        going(task),
         Text(plain(why)),
     )
 

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from agent.api.reasons import reason_of
-from agent.api.values import WorkflowState
+from agent.api.values import TaskState, WorkflowState
 from agent.api.volunteering import VolunteeringView
-from agent.api.work import NodeView, WorkflowView
+from agent.api.work import NodeView, TaskView, WorkflowView
 from agent.commands.columns import (
     GAP,
     column_widths,
@@ -168,9 +168,15 @@ def duration(seconds: float) -> str:
     return "a second" if seconds >= 1 else "less than a second"
 
 
-def left(duration_ms: int) -> str:
-    """Return how long something still needs; empty when that is not known."""
-    return f"{clock(duration_ms / 1000)} left" if duration_ms > 0 else ""
+def going(view: TaskView | WorkflowView, now_s: float | None = None) -> str:
+    """Return how long what runs still needs, or where nobody knows that for how long it has run; empty for
+    what has not begun, has ended, or is held. ``now_s`` is the time now unless given."""
+    if view.state not in ("running", TaskState.RUNNING, TaskState.SCHEDULED) or not view.begun_ms:
+        return ""
+    if view.expected_end_ms:
+        return f"{clock(view.left_ms / 1000)} left"
+    passed_s = (time.time() if now_s is None else now_s) - view.begun_ms / 1000
+    return f"running for {clock(max(0.0, passed_s))}"
 
 
 def clock(seconds: float) -> str:

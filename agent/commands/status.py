@@ -30,14 +30,15 @@ from agent.commands.showing import (
     ago,
     clock,
     counts_told,
+    going,
     helping,
-    left,
     moment,
     show_json,
     show_lines,
     show_rows,
     size,
 )
+from agent.wording.speech import Speech
 
 LATEST = 20
 LATEST_MAX = 2_000
@@ -111,6 +112,17 @@ def _reason(task: TaskView) -> str:
     return f"mixed inputs; {reason}".rstrip("; ") if task.mixed_inputs else reason
 
 
+def _percent(task: TaskView) -> str:
+    return f"{task.permille / 10:.0f} %" if task.permille else ""
+
+
+def _expected(task: TaskView) -> str:
+    """How long it takes as a whole, and what says so; how long it still takes stands elsewhere."""
+    if not task.expected_s or task.begun_ms:
+        return ""
+    return ", ".join(filter(None, (clock(task.expected_s), Speech().basis(task.basis))))
+
+
 class Shown(Struct, frozen=True):
     """The task with its story and its runs."""
 
@@ -138,8 +150,8 @@ def show(options: Options, client: BlockingClient) -> int:
     show_lines([f"{task.workflow}/{task.name}  {task.task}", story.now])
     facts = {
         "program": task.program,
-        "progress": f"{task.permille / 10:.0f} %  {left(task.left_ms)}" if task.begun_ms else "",
-        "expected": "" if task.gate else clock(task.expected_s),
+        "progress": "  ".join(filter(None, (_percent(task), going(task)))) if task.begun_ms else "",
+        "expected": _expected(task),
         "attach": ", ".join(task.attach),
         "outputs": ", ".join(
             f"{each.dataset} ({size(each.size_bytes)})" if not each.external else each.dataset

@@ -32,6 +32,7 @@ from agent.commands.parsing import Options, argument, command
 from agent.commands.questions import priority
 from agent.commands.showing import clock, moment, show_json, show_lines, show_table
 from agent.commands.waiting import wait_for
+from agent.wording.speech import Speech
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.submission import Wanted, dry, prepare, read_for
 
@@ -229,13 +230,34 @@ def show_plan(reply: PlanReply) -> None:
         names = ", ".join(each.task for each in nowhere[:MISFITS_SHOWN_MAX])
         show_lines([f"no machine that is seen can run {names}: it would wait for one"])
         return
-    show_lines([f"{machines} now; it would end about {moment(reply.expected_end_ms)}"])
+    if not reply.helping:
+        show_lines(["no machine helps now; it would begin as soon as one does"])
+    elif reply.expected_end_ms:
+        basis = Speech().basis(reply.basis)
+        end = f"it would end about {moment(reply.expected_end_ms)}"
+        show_lines([f"{machines} now; {', '.join(filter(None, (end, basis)))}"])
+    else:
+        show_lines([f"{machines} now; {_unknown(reply)}"])
+
+
+def _unknown(reply: PlanReply) -> str:
+    """Why no end is told: a length is not known, or what goes before has none."""
+    names = [each.task for each in reply.tasks if each.begins is not None and each.ends is None]
+    if not names:
+        return "when it would begin is not known: other work goes before it"
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return (
+        f"how long it takes is not known: nobody has told it of {', '.join(names[:3])}{more} "
+        "(`expected:` in the file), and nothing like it has ended here before"
+    )
 
 
 def _row(plan: TaskPlan) -> tuple[str, ...]:
     gate = not plan.fits and not plan.misfits
     where = "(a person)" if gate else ", ".join(plan.fits) or "nowhere"
-    return (plan.task, where, f"in {clock(plan.begins_s)}", f"in {clock(plan.ends_s)}")
+    begins = "" if plan.begins is None else f"in {clock(plan.begins_s)}"
+    ends = "" if plan.ends is None else f"in {clock(plan.ends_s)}"
+    return (plan.task, where, begins, ends)
 
 
 def _misfits(reply: PlanReply) -> list[str]:

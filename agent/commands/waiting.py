@@ -19,7 +19,7 @@ from agent.api.work import SHOW, STATUS, Show, Status, WorkflowView
 from agent.client import Client, DisconnectedError, EventsLostError, NoAgentError
 from agent.commands import exits
 from agent.commands.drawing import on_terminal, work_bar
-from agent.commands.showing import counts_told, left, plain, show_json, show_lines
+from agent.commands.showing import counts_told, going, plain, show_json, show_lines
 
 BUNDLE_S = 0.25
 TICK_S = 1.0
@@ -170,7 +170,7 @@ async def _follow(followed: Followed, position: Position, *, as_json: bool, bar:
                     line,
                     completed=followed.now.permille,
                     description=f"{followed.now.name}{waits}",
-                    left=left(followed.now.left_ms),
+                    left=going(followed.now),
                 )
 
 

@@ -17,9 +17,10 @@ from msgspec.structs import replace
 
 from agent.api import session, work
 from agent.api.reasons import NO_REASON, Reason, as_why, reason_of
+from agent.control.estimates import PERMILLE_MAX
 from agent.control.naming import cause_of
 from agent.control.port import NodePort, Notice, Snapshot
-from agent.control.views import PERMILLE_MAX, Views, node_view, peer_view, volunteering_said
+from agent.control.views import Views, node_view, peer_view, volunteering_said
 from agent.protocol.effects import (
     CancelFinished,
     OutcomeChanged,
@@ -54,6 +55,7 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
                 yield session.GateWaiting(task, name, workflow, *asked)
         case TaskProgressed(task, node, permille, left_ms):
             host, known = now.name_of(node), min(permille, PERMILLE_MAX)
+            left_ms = left_ms if known else 0  # of one that has said nothing it is made up
             yield session.TaskProgressed(task, *_place(now, task), host, known, left_ms)
         case OutcomeChanged(task, before_run, after_run, cause):
             old, new = now.name_of(before_run[2]), now.name_of(after_run[2])

@@ -293,6 +293,10 @@ class Snapshot(Protocol):
     def name_of(self, node: NodeId) -> str:
         """Return what people call a node."""
 
+    def earlier(self, program: str, step: str) -> tuple[int, int]:
+        """Return how many earlier runs of a program, of steps of this name only if it is not empty,
+        are known, and the middle of their lengths in milliseconds; twice 0 for none."""
+
 
 class NodePort(Protocol):
     """A live node. Whatever fails for a reason that a person can mend raises ``ServiceError``."""

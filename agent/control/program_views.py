@@ -21,9 +21,10 @@ from agent.api.flock import PeerView
 from agent.api.programs import PROGRAMS, Decision, Programs, ProgramView
 from agent.api.rpc import ErrorCode
 from agent.client.errors import ClientError
+from agent.control.fitting import seen
 from agent.control.members import Members
 from agent.control.port import NodePort, ProgramRoom, Snapshot
-from agent.control.views import dataset_view, seen
+from agent.control.views import dataset_view
 from agent.protocol.phrases import said
 from agent.protocol.records import Dataset, NodeId
 from agent.protocol.table import Table

@@ -15,12 +15,13 @@ from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import Hello, Welcome
 from agent.api.values import Position
 from agent.api.wording import choices_at, parameters_fault
+from agent.control.estimates import TaskProgress
 from agent.control.event_log import EventLog
 from agent.control.members import Members
 from agent.control.port import NodePort, Rooms, Snapshot
 from agent.control.program_views import FlockPrograms
 from agent.control.uploads import Uploads
-from agent.control.views import TaskProgress, Views
+from agent.control.views import Views
 from agent.protocol.phrases import said
 
 

@@ -20,6 +20,7 @@ from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import CONTROL_FILE, ControlFile
 from agent.control.connection import Connection
 from agent.control.envelope import failure_line
+from agent.control.estimates import TaskProgress
 from agent.control.event_log import EventLog
 from agent.control.happenings import happenings_of, with_rows
 from agent.control.limits import Limits
@@ -28,7 +29,7 @@ from agent.control.port import NodePort, Notice
 from agent.control.program_views import FlockPrograms
 from agent.control.request_context import RequestContext
 from agent.control.uploads import Uploads
-from agent.control.views import TaskProgress, Views
+from agent.control.views import Views
 from agent.host.private_files import PrivateFolder
 from agent.protocol.phrases import UNREADABLE
 

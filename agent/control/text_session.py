@@ -41,10 +41,10 @@ from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES
 from agent.api.wording import suggestion
 from agent.api.work import TaskView
+from agent.control.fitting import seen
 from agent.control.naming import find_task, task_id
 from agent.control.port import Notice
 from agent.control.request_context import RequestContext
-from agent.control.views import seen
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict

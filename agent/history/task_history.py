@@ -31,6 +31,7 @@ from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.reasons import NO_REASON, NO_WHY, Reason, as_why
 from agent.api.session import WorkflowEnded
+from agent.history.earlier_runs import EarlierRuns
 from agent.history.log_reading import read_lines, read_piece
 from agent.host.logs import NORMAL
 from agent.paths import TASK_LOGS, task_log
@@ -87,12 +88,15 @@ class TaskHistory:
         self._given_ms: dict[int, int] = {}
         self._written = 0
         self._writing: asyncio.Task[None] | None = None
+        self.earlier = EarlierRuns()
+        """How long programs took."""
 
     async def start(self) -> None:
         """Open the database and wait until it is open; when that fails it is logged, and no history
         is kept until the agent is started again."""
         try:
             self._history = await asyncio.to_thread(History.open, self._path)
+            self.earlier.take(await asyncio.to_thread(self._history.lengths))
         except (OSError, sqlite3.Error) as error:
             log.warning("no history is kept: %s cannot be opened (%s)", self._path, error)
 
@@ -178,7 +182,10 @@ class TaskHistory:
         table = self._table()
         if task not in table.specs or len(self._rows) >= WAITING_MAX:
             return
-        self._rows.append(self._row(task, table))
+        row = self._row(task, table)
+        if row.state == TaskState.TERMINATED:
+            self.earlier.note(row.program, row.name, row.ran_ms)
+        self._rows.append(row)
         self._write_soon()
 
     def _row(self, task: TaskId, table: Table) -> TaskRow:

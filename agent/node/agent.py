@@ -208,7 +208,7 @@ class Agent:
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
-        return Snapshot(self, self.flock, self.live, self.presence)
+        return Snapshot(self, self.flock, self.live, self.presence, self.history.earlier)
 
     async def reach(self, member: NodeId) -> Streams:
         """Open a connection to the client protocol of a member. Raises ``ServiceError``."""

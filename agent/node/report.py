@@ -14,6 +14,7 @@ from agent.api.values import capabilities_of
 from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
+from agent.history.earlier_runs import EarlierRuns
 from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
@@ -24,10 +25,16 @@ class Snapshot:
     """A node at one moment. What takes a look at the disk is found out when it is asked for."""
 
     def __init__(
-        self, own: OwnNode, flock: FlockOperations, live: RunningNode, presence: PresenceWatcher
+        self,
+        own: OwnNode,
+        flock: FlockOperations,
+        live: RunningNode,
+        presence: PresenceWatcher,
+        earlier: EarlierRuns,
     ) -> None:
         self._own, self._flock, self._live, self._presence = own, flock, live, presence
         self.node, self.name, self.name_of = live.node_id, own.name, own.name_of
+        self.earlier = earlier.of
 
     @property
     def table(self) -> Table:

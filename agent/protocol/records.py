@@ -57,6 +57,8 @@ def short_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")[:SHORT_TEXT_MAX]
 
 
+EXPECTED_MS = 60_000
+"""The length by which work is shared out of which nobody says how long it takes. It is never shown."""
 PRIORITY_LOW = 50
 PRIORITY_INTERACTIVE = 100
 Priority = Annotated[int, Meta(ge=0, le=PRIORITY_INTERACTIVE)]
@@ -116,7 +118,7 @@ class TaskSpec(Struct, frozen=True, array_like=True, gc=False):
     after: tuple[TaskId, ...] = ()
     parameters: LongText = ""
     requirements: Requirements = Requirements()
-    expected_ms: Milliseconds = 60_000
+    expected_ms: Milliseconds = EXPECTED_MS
     failures_max: Annotated[int, Meta(ge=1, le=100)] = 3
     gate: bool = False
     asks: ShortText = ""

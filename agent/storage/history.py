@@ -34,6 +34,8 @@ FILE = "history.sqlite"
 SCHEMA_VERSION = 1
 TASKS_MAX = 500_000
 """The oldest make room."""
+LENGTHS_READ_MAX = 20_000
+"""So many earlier runs are looked at for how long programs take."""
 CACHE_KIBIBYTES = 512
 LOCKED_WAIT_S = 2.0
 
@@ -172,6 +174,17 @@ class History:
                 if row is not None:
                     found[task] = row[0]
         return found
+
+    def lengths(self, runs_max: int = LENGTHS_READ_MAX) -> list[tuple[str, str, int]]:
+        """Return program, step and length in milliseconds of the latest runs that ended well, the
+        latest last."""
+        with self._lock:
+            found = self._connection.execute(
+                "SELECT program, name, ran_ms FROM task WHERE state = 'Terminated' AND ran_ms > 0"
+                " ORDER BY ended_ms DESC LIMIT ?",
+                (runs_max,),
+            ).fetchall()
+        return found[::-1]
 
     def sums(self, begin_ms: int, end_ms: int, here: str) -> Sums:
         """Return the sums over the tasks that ended from one moment until before another, zeros

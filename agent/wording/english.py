@@ -238,6 +238,10 @@ CLAUSES = {
     "left": ", no longer on {host}",
     "because": ": {why}",
     "others": "%n other(s)",
+    "stands": "from {what}",
+    "runs": "%n earlier run(s)",
+    "told": "the lengths that were told",
+    "progress": "its own progress",
 }
 """Parts of sentences that are there or not."""
 UNKNOWN = {

@@ -14,6 +14,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from agent.api.reasons import Opaque, Reason
+from agent.api.work import Basis
 from agent.protocol.reasons import EndCause, RunEnd
 from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, UNKNOWN
 
@@ -163,6 +164,15 @@ class Speech:
     def source(self, kind: str) -> str:
         """Return what a source is called."""
         return self.word(SOURCES.get(kind, kind))
+
+    def basis(self, basis: Basis | None) -> str:
+        """Return what a guess stands on, as it is said behind it; empty where nothing had to be guessed, or
+        nobody knows."""
+        if basis is None:
+            return ""
+        parts = [self._clause("runs", count=basis.runs)] if basis.runs else []
+        parts += [self._clause(name) for name in ("told", "progress") if getattr(basis, name)]
+        return self._clause("stands", what=self.listed(parts)) if parts else ""
 
     def way(self, by: str) -> str:
         """Return in which way a source sees; empty where that is not told."""

@@ -46,7 +46,6 @@ from agent.workflow.yaml_nodes import Mapping, Node, kind_of, read_yaml, read_ya
 
 SUFFIX = ".wingbeat.yaml"
 RETRIES = 2
-EXPECTED_S = 60.0
 _LATER = ("name", "priority", "variables", "defaults", "programs", "tasks", "gates")
 
 Known = Map[str, KnownProgram]
@@ -348,7 +347,7 @@ def _datum(given: object) -> Word:
 def _expected_s(given: float | None, known: KnownProgram | None) -> float:
     if given is not None:
         return given
-    return known.expected_s if known is not None and known.expected_s > 0 else EXPECTED_S
+    return max(0.0, known.expected_s) if known is not None else 0.0
 
 
 def joint_requirements(own: Requirements, known: KnownProgram | None) -> Requirements:

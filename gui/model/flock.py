@@ -13,7 +13,7 @@ from agent.api.volunteering import VolunteeringView
 from agent.api.work import CurrentTask, NodeView
 from gui.model.marks import Mark
 from gui.model.screen import Screen
-from gui.model.times import left
+from gui.model.times import still
 from gui.wording import OwnSpeech
 from gui.words import tr, tr_n
 
@@ -95,9 +95,8 @@ def work_text(machine: Machine, now_s: float) -> str:
     said = tr("{task} for {workflow}", task=first.name, workflow=first.workflow)
     if first.state is TaskState.SUSPENDED:
         said = tr("{work}, suspended", work=said)
-    elif machine.end_ms or first.left_ms:
-        end_s = machine.end_ms / 1000 or now_s + first.left_ms / 1000
-        said = f"{said}, {left(end_s, now_s)}"
+    elif rest := still(machine.end_ms / 1000, first.begun_ms / 1000, now_s):
+        said = f"{said}, {rest}"
     more = len(tasks) - 1
     return said + " " + tr_n("and %n more", "running tasks", more) if more else said
 

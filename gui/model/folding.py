@@ -11,7 +11,7 @@ import msgspec
 from agent.api.reasons import no_why
 from agent.api.session import TaskMoved, TaskProgressed
 from agent.api.values import ENDED, UNDER_WAY, TaskState, workflow_state
-from agent.api.work import TaskView, WorkflowView
+from agent.api.work import Basis, TaskView, WorkflowView
 
 
 def workflow_moved(
@@ -39,6 +39,7 @@ def workflow_moved(
         permille=max(workflow.permille, done * 1000 // max(1, tasks)) if done else 0,
         ended_ms=(workflow.ended_ms or at_ms) if ended else 0,
         expected_end_ms=0 if ended else workflow.expected_end_ms,
+        begun_ms=workflow.begun_ms or (at_ms if after in UNDER_WAY else 0),
     )
 
 
@@ -90,6 +91,7 @@ def task_progressed(task: TaskView, progressed: TaskProgressed, at_ms: int) -> T
         permille=min(1000, progressed.permille),
         left_ms=left_ms,
         expected_end_ms=at_ms + left_ms if left_ms else task.expected_end_ms,
+        basis=Basis(progress=True) if left_ms else task.basis,
     )
 
 

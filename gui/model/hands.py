@@ -74,5 +74,5 @@ def _linked(before: NodeView | PeerView, now: NodeView | PeerView) -> bool:
 def _in_hand(row: TaskView) -> CurrentTask:
     return CurrentTask(
         *(row.task, row.name, row.workflow, row.program, row.state),
-        *(row.permille, row.left_ms, row.begun_ms),
+        *(row.permille, row.left_ms, row.begun_ms, row.expected_end_ms, row.basis),
     )

@@ -18,9 +18,17 @@ from gui.words import tr, tr_n
 REASONS_SHOWN_MAX = 3
 
 
-def planned_tasks(submit: Submit) -> dict[str, TaskView]:
-    """Return the tasks of a submission by their ids, as the graph draws them."""
-    return {task.id: _view(submit, task) for task in submit.tasks}
+def planned_tasks(submit: Submit, plan: PlanReply | None = None) -> dict[str, TaskView]:
+    """Return the tasks of a submission by their ids, as the graph draws them, with how long each takes: as
+    a plan tells, else as it is told there."""
+    lengths = {
+        each.task: each.ends_s - each.begins_s
+        for each in (plan.tasks if plan is not None else ())
+        if each.begins is not None and each.ends is not None
+    }
+    return {
+        task.id: _view(submit, task, lengths.get(task.id, task.expected_s)) for task in submit.tasks
+    }
 
 
 def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
@@ -38,10 +46,17 @@ def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
             if gates
             else tr("done about {clock}, in {span}", clock=clock(end_s), span=length)
         )
+    elif plan is not None and plan.helping and not plan.faults:
+        parts.append(tr("how long it takes is not known yet"))
     said = ", ".join(parts)
     if plan is not None and plan.known:
         said += ". " + tr("A workflow of this name is known already and would not run twice")
     return f"{said}."
+
+
+def summary_tip(plan: PlanReply | None) -> str:
+    """Return what the end that the summary tells stands on; empty where it tells none."""
+    return OwnSpeech().basis(plan.basis) if plan is not None else ""
 
 
 def refusals(plan: PlanReply | None) -> list[str]:
@@ -91,7 +106,7 @@ def waits_text(waits: Iterable[str], whys: Iterable[Raw]) -> str:
     )
 
 
-def _view(submit: Submit, task: Task) -> TaskView:
+def _view(submit: Submit, task: Task, length_s: float) -> TaskView:
     needs = dict.fromkeys(
         [each.task for each in task.inputs if not each.workflow] + list(task.after)
     )
@@ -104,10 +119,10 @@ def _view(submit: Submit, task: Task) -> TaskView:
         submit.name,
         task.program,
         state,
-        expected_s=task.expected_s,
+        expected_s=length_s,
         gate=task.gate,
         asks=task.asks,
         needs=tuple(needs),
         outputs=outputs,
-        reason=tr("step for a person") if task.gate else span(task.expected_s),
+        reason=tr("step for a person") if task.gate else span(length_s) if length_s else "",
     )

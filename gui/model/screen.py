@@ -55,6 +55,8 @@ class Changes:
     """Workflows of which an event tells less than the agent knows: results, reasons, attempts."""
     wanted: set[str] = field(default_factory=set)
     """Workflows that are named and not known, or whose counts an event does not fit to."""
+    moved: set[str] = field(default_factory=set)
+    """Workflows of which another end may be expected now: a task moved, or other machines help."""
     parts: set[FlockPart] = field(default_factory=set)
     """What is to be read of the flock, because a row that was told does not fit to it."""
 
@@ -125,10 +127,18 @@ class Screen:
     def fold(self, bundle: Iterable[Notice]) -> Changes:
         """Take in notices in their order; return what has to be painted anew, or asked for, after
         them."""
-        changes = Changes()
+        changes, helpers = Changes(), self._helpers()
         for notice in bundle:
             self._folds[type(notice)](notice, changes)
+        if self._helpers() != helpers:
+            changes.moved.update(self.workflows)
         return changes
+
+    def _helpers(self) -> list[str]:
+        """Who helps now, as far as it was told."""
+        others = self.peers.peers if self.peers is not None else ()
+        own = [self.node.node] if self.node is not None and self.node.volunteering else []
+        return [*own, *(each.node for each in others if each.volunteering)]
 
     @property
     def starting(self) -> bool:
@@ -157,10 +167,10 @@ class Screen:
         )
 
     def end_ms(self, task: CurrentTask) -> int:
-        """Return when what a machine has in hand is expected to end; 0 where its workflow was not
-        read or nobody knows."""
+        """Return when what a machine has in hand is expected to end; 0 where nobody knows. The row of the
+        task itself is newer, where it was read."""
         known = self.tasks.get(task.workflow, {}).get(task.task)
-        return known.expected_end_ms if known is not None else 0
+        return task.expected_end_ms if known is None else known.expected_end_ms
 
     @property
     def minded(self) -> Totals:
@@ -313,6 +323,7 @@ class Screen:
         if name not in self.workflows:
             changes.wanted.add(name)
             return
+        changes.moved.add(name)
         known = self.tasks.get(name, {}).get(moved.task)
         if event.sequence > self._read_at.get(name, 0):
             self._count(moved, known, event, changes)

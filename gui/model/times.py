@@ -13,6 +13,8 @@ MINUTE_S = 60
 HOUR_S = 3600
 DAY_S = 86_400
 SOON_S = 90
+LATE_S = 5
+"""A guess that was passed by so much, and by half of it, was wrong."""
 
 
 def clock(at_s: float) -> str:
@@ -71,6 +73,15 @@ def left(end_s: float, now_s: float) -> str:
     if rest_s < SOON_S:
         return tr("{seconds} s left", seconds=round(rest_s))
     return tr("{span} left", span=span(rest_s))
+
+
+def still(end_s: float, begun_s: float, now_s: float) -> str:
+    """Return what is said of something that runs: the time until its expected end, if one is expected (0:
+    none) and was not passed long ago; else for how long it has run, if it is known when it began."""
+    late_s = max(LATE_S, (end_s - begun_s) / 2) if begun_s else LATE_S
+    if end_s and now_s - end_s <= late_s:
+        return left(end_s, now_s)
+    return tr("running for {span}", span=span(now_s - begun_s)) if begun_s else ""
 
 
 def countdown(until_s: float, now_s: float) -> str:

@@ -13,7 +13,7 @@ from agent.api.values import TaskState
 from agent.api.work import CurrentTask
 from gui.model.news import NewsKind
 from gui.model.screen import Screen
-from gui.model.times import countdown, left
+from gui.model.times import countdown, still
 from gui.model.trouble import agent_trouble
 from gui.wording import explained
 from gui.words import tr, tr_n
@@ -229,10 +229,7 @@ def _is_finishing(screen: Screen) -> bool:
 
 
 def _left(screen: Screen, task: CurrentTask, now_s: float) -> str:
-    end_s = screen.end_ms(task) / 1000
-    if not end_s and task.left_ms:
-        end_s = now_s + task.left_ms / 1000
-    return left(end_s, now_s) if end_s else ""
+    return still(screen.end_ms(task) / 1000, task.begun_ms / 1000, now_s)
 
 
 def _running_sentence(screen: Screen, own: tuple[CurrentTask, ...], now_s: float) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.api.values import ENDED, PRIORITY_NAMES, TaskState
-from agent.api.work import TaskView, WorkflowView
+from agent.api.work import Basis, TaskView, WorkflowView
 from gui.model.folding import is_open
-from gui.model.marks import never_ran
-from gui.model.times import exact, left, moment, span
-from gui.wording import explained
+from gui.model.marks import never_ran, task_words
+from gui.model.times import exact, moment, span, still
+from gui.wording import OwnSpeech, explained
 from gui.words import tr
 
 NAMES_SHOWN_MAX = 2
@@ -55,10 +55,23 @@ def when_tip(workflow: WorkflowView) -> str:
     if workflow.submitter:
         lines.append(tr("by {who} on {host}", who=workflow.submitter, host=workflow.host or "?"))
     if workflow.expected_end_ms:
-        lines.append(tr("Expected end {when}", when=exact(workflow.expected_end_ms / 1000)))
+        expected = tr("Expected end {when}", when=exact(workflow.expected_end_ms / 1000))
+        lines.append(with_basis(expected, workflow.basis))
     if workflow.ended_ms:
         lines.append(tr("Ended {when}", when=exact(workflow.ended_ms / 1000)))
     return "\n".join(lines)
+
+
+def with_basis(said: str, basis: Basis | None) -> str:
+    """Return what was said of a length, with what it stands on behind it."""
+    return ", ".join(filter(None, (said, OwnSpeech().basis(basis)))) if said else ""
+
+
+def task_tip(task: TaskView, now_s: float) -> str:
+    """Return what the row of a task says beside its state, and of a guess what it stands on."""
+    guessed = task.expected_end_ms and task.state in (TaskState.RUNNING, TaskState.SCHEDULED)
+    said = task_outlook(task, now_s) or task_words(task)
+    return with_basis(said, task.basis if guessed else None)
 
 
 def priority_text(priority: int) -> str:
@@ -92,9 +105,8 @@ def task_outlook(task: TaskView, now_s: float) -> str:
     when it was done, or why it waits; may be empty."""
     match task.state:
         case TaskState.RUNNING | TaskState.SCHEDULED:
-            if task.expected_end_ms:
-                return left(task.expected_end_ms / 1000, now_s)
-            return f"{task.permille // 10} %" if task.permille else ""
+            said = still(task.expected_end_ms / 1000, task.begun_ms / 1000, now_s)
+            return said or (f"{task.permille // 10} %" if task.permille else "")
         case TaskState.WAITING:
             return task.asks
         case TaskState.TERMINATED:
@@ -181,10 +193,9 @@ def _going(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> s
     runs = counts.get(TaskState.RUNNING) or counts.get(TaskState.SCHEDULED)
     if counts.get(TaskState.SUSPENDED) and not runs:
         return tr("suspended: its machine is needed")
-    if workflow.expected_end_ms:
-        return left(workflow.expected_end_ms / 1000, now_s)
-    if workflow.counts.get(TaskState.RUNNING):
-        return tr("running")
+    if runs:
+        ends_s, begun_s = workflow.expected_end_ms / 1000, workflow.begun_ms / 1000
+        return still(ends_s, begun_s, now_s) or tr("running")
     return tr("waits for a free machine")
 
 

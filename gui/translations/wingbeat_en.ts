@@ -185,6 +185,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n earlier run(s)</source>
+        <translation>
+            <numerusform>%n earlier run</numerusform>
+            <numerusform>%n earlier runs</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n machine(s)</source>
         <comment>of a flock</comment>
         <translation>

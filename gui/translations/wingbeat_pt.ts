@@ -351,6 +351,25 @@
         </translation>
     </message>
     <message>
+        <source>from {what}</source>
+        <translation>com base em {what}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n earlier run(s)</source>
+        <translation>
+            <numerusform>%n execução anterior</numerusform>
+            <numerusform>%n execuções anteriores</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>the lengths that were told</source>
+        <translation>durações indicadas</translation>
+    </message>
+    <message>
+        <source>its own progress</source>
+        <translation>progresso próprio</translation>
+    </message>
+    <message>
         <source>an unknown system</source>
         <translation>um sistema desconhecido</translation>
     </message>
@@ -1114,6 +1133,10 @@
         <translation>pronto por volta de {clock}, em {span}</translation>
     </message>
     <message>
+        <source>how long it takes is not known yet</source>
+        <translation>ainda não se sabe quanto demora</translation>
+    </message>
+    <message>
         <source>A workflow of this name is known already and would not run twice</source>
         <translation>Já existe um fluxo com este nome, e ele não rodaria duas vezes</translation>
     </message>
@@ -1211,6 +1234,10 @@
     <message>
         <source>{span} left</source>
         <translation>faltam {span}</translation>
+    </message>
+    <message>
+        <source>running for {span}</source>
+        <translation>em execução há {span}</translation>
     </message>
     <message>
         <source>Starting …; pauses as soon as it is up</source>

@@ -24,7 +24,7 @@ from gui.model.marks import (
 )
 from gui.model.queue import QueueRow
 from gui.model.screen import Screen
-from gui.model.times import exact, left, moment
+from gui.model.times import exact, moment
 from gui.model.workflows import (
     done_of,
     length_text,
@@ -32,8 +32,10 @@ from gui.model.workflows import (
     priority_text,
     progress_text,
     task_outlook,
+    task_tip,
     when_tip,
     whose,
+    with_basis,
 )
 from gui.views.rows import Column
 from gui.words import tr
@@ -89,7 +91,7 @@ def task_columns() -> tuple[Column, ...]:
         Column("host", tr("Machine"), lambda task, now_s: str(task.host), 90, narrow=80),
         Column("outlook", tr("Note"),
                lambda task, now_s: task_outlook(task, now_s) or task_words(task), 170,
-               stretch=True),
+               stretch=True, tip=task_tip),
         Column("took", tr("Took"), length_text, 60, right=True, spare=True,
                sort=lambda task: (task.ended_ms or task.changed_ms) - task.begun_ms),
         Column("program", tr("Program"), lambda task, now_s: str(task.program).partition("@")[0],
@@ -122,8 +124,6 @@ def _queue_note(row: QueueRow, now_s: float) -> str:
     task: TaskView = row.task
     if task.state is TaskState.SUSPENDED:
         return tr("held: its machine is needed")
-    if task.expected_end_ms and task.host:
-        return left(task.expected_end_ms / 1000, now_s)
     return task_outlook(task, now_s) or (
         tr("next for a free machine") if mark_of_task(task) is Mark.READY else ""
     )
@@ -131,7 +131,11 @@ def _queue_note(row: QueueRow, now_s: float) -> str:
 
 def _queue_tip(row: QueueRow, now_s: float) -> str:
     begun = row.task.begun_ms
-    said = _queue_note(row, now_s)
+    guessed = row.task.expected_end_ms and row.task.state in (
+        TaskState.RUNNING,
+        TaskState.SCHEDULED,
+    )
+    said = with_basis(_queue_note(row, now_s), row.task.basis if guessed else None)
     return said + "\n" + tr("Since {when}", when=exact(begun / 1000)) if begun else said
 
 

@@ -31,7 +31,13 @@ from gui.bridge.submitting import Checked, Preview, Sending, send_all
 from gui.editing import native_associations
 from gui.editing.lines import editor_command
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, planned_tasks, summary_text, waits_text
+from gui.model.planning import (
+    fits_text,
+    planned_tasks,
+    summary_text,
+    summary_tip,
+    waits_text,
+)
 from gui.theme.drawing import mark_icon
 from gui.theme.look import GRID
 from gui.views.graph_view import GraphView
@@ -218,7 +224,8 @@ class SubmitSheet(Sheet):
             )
             return
         self.summary.setText(summary_text(workflow.submit, found.plan, time.time()))
-        self.graph.tell(planned_tasks(workflow.submit))
+        self.summary.setToolTip(summary_tip(found.plan))
+        self.graph.tell(planned_tasks(workflow.submit, found.plan))
         plan = found.plan
         said = (
             [fits_text(plan), waits_text(plan.waits, plan.whys)]

@@ -28,6 +28,7 @@ from gui.views.pieces import timer
 NAMES_MAX = 2_000
 NAMES_PAUSE_S = 4.0
 READ_AGAIN_MS, OUTLOOK_EVERY_S = 700, 10.0
+OUTLOOKS_EVERY_MS, OUTLOOKS_MAX = 4_000, 24
 
 
 class ViewContext(QObject):
@@ -51,6 +52,8 @@ class ViewContext(QObject):
         self._stale: set[str] = set()
         self._read_s = 0.0
         self._again = timer(self, READ_AGAIN_MS, self._read_again, once=True)
+        self._moved: dict[str, None] = {}
+        self._outlooks = timer(self, OUTLOOKS_EVERY_MS, self._read_outlooks, once=True)
         bridge.bundle.connect(self.take)
         bridge.unheard.connect(self.failed)
 
@@ -66,6 +69,9 @@ class ViewContext(QObject):
         self._stale |= changes.stale
         if self._attended in changes.workflows | changes.stale:
             self._read_again_soon()
+        self._moved |= dict.fromkeys(sorted(changes.moved))
+        if self._moved and not self._outlooks.isActive():
+            self._outlooks.start()
         if changes.anything or changes.news:
             self.changed.emit(changes)
         if self.screen.early is not None and self.screen.absence is None:
@@ -84,8 +90,21 @@ class ViewContext(QObject):
         if self._lacks(self._attended):
             self._stale.discard(self._attended)
             self.bridge.want(self._attended)
-        elif (view := self.screen.workflows.get(self._attended)) and view.state == "running":
+        elif self._runs(self._attended):
             self.bridge.want_outlook(self._attended)
+
+    def _read_outlooks(self) -> None:
+        """Of what runs, when it ends as things are by now; a few at a time."""
+        running = [name for name in self._moved if self._runs(name) and name != self._attended]
+        for name in running[:OUTLOOKS_MAX]:
+            self.bridge.want_outlook(name)
+        self._moved = dict.fromkeys(running[OUTLOOKS_MAX:])
+        if self._moved:
+            self._outlooks.start()
+
+    def _runs(self, workflow: str) -> bool:
+        known = self.screen.workflows.get(workflow)
+        return known is not None and known.state == "running"
 
     def _lacks(self, workflow: str) -> bool:
         """Whether its tasks were not read, or are not as they were any more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -11,13 +12,13 @@ from agent.api.reasons import Cancelled, NeedsCancelled, NotAccepted, Opaque, Re
 from agent.api.rpc import ErrorCode
 from agent.api.session import TaskMoved
 from agent.api.values import TaskState
-from agent.api.work import Misfit, NodeView, PlanReply, TaskPlan
+from agent.api.work import Basis, Misfit, NodeView, PlanReply, TaskPlan, TaskView
 from agent.cli import COMMANDS, main
 from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.columns import column_widths, folded, stacked_rows, wrapped_lines
 from agent.commands.parsing import Options
-from agent.commands.showing import helping
+from agent.commands.showing import going, helping
 from agent.commands.submit import show_plan
 from agent.commands.waiting import ending
 from agent.wording.speech import english
@@ -142,6 +143,11 @@ def test_an_end_says_no_more_than_its_state_where_that_says_it(reason: Reason, s
     assert ending(TaskMoved("t", "segment", "line", *moved, why=as_why(reason))) == said
 
 
+BASIS = Basis(runs=12)
+UNKNOWN = (
+    "2 machines help now; how long it takes is not known: nobody has told it of a (`expected:` in the "
+    "file), and nothing like it has ended here before"
+)
 WAITS = "birch and cedar run count only when somebody there accepts it"
 
 
@@ -149,13 +155,22 @@ def plan(task: str) -> TaskPlan:
     unaccepted = "does not take the published program count"
     why = as_why(NotAccepted("count"))
     misfits = [Misfit(name, name, unaccepted, why=why) for name in ("birch", "cedar")]
-    return TaskPlan(task, ("alder",), (*misfits, Misfit("elm", "elm", "has no tag gpu")), 0.0, 60.0)
+    return TaskPlan(
+        task,
+        ("alder",),
+        (*misfits, Misfit("elm", "elm", "has no tag gpu")),
+        0.0,
+        60.0,
+        Basis(),
+        BASIS,
+    )
 
 
 def test_machines_that_wait_for_a_person_are_told_together(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show_plan(PlanReply(False, (), (plan("a"), plan("b")), 1, 1_700_000_000_000, waits=(WAITS,)))
+    tasks = plan("a"), plan("b")
+    show_plan(PlanReply(False, (), tasks, 1, 1_700_000_000_000, waits=(WAITS,), basis=BASIS))
     lines = capsys.readouterr().out.splitlines()
     assert lines[:5] == [
         "TASK  COULD RUN ON  BEGINS   ENDS",
@@ -165,6 +180,56 @@ def test_machines_that_wait_for_a_person_are_told_together(
         WAITS,
     ]
     assert lines[5].startswith("1 machine helps now; it would end about ")
+    assert lines[5].endswith(", from 12 earlier runs")
+
+
+@pytest.mark.parametrize(
+    ("helping", "begins", "ends", "said"),
+    [
+        (0, None, None, "no machine helps now; it would begin as soon as one does"),
+        (
+            2,
+            Basis(),
+            None,
+            UNKNOWN,
+        ),
+        (
+            2,
+            None,
+            None,
+            "2 machines help now; when it would begin is not known: other work goes before it",
+        ),
+    ],
+)
+def test_where_nobody_knows_no_end_is_told(
+    capsys: pytest.CaptureFixture[str],
+    helping: int,
+    begins: Basis | None,
+    ends: Basis | None,
+    said: str,
+) -> None:
+    task = TaskPlan("a", ("alder",), (), 0.0, 0.0, begins, ends)
+    show_plan(PlanReply(False, (), (task,), helping, 0))
+    _, row, told = capsys.readouterr().out.splitlines()
+    assert row.split() == ["a", "alder", *(["in", "0:00"] if begins else [])]
+    assert told == said
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "said"),
+    [
+        (TaskState.RUNNING, {}, "running for 3:00"),
+        (TaskState.RUNNING, {"expected_end_ms": 1, "left_ms": 61_000}, "1:01 left"),
+        (TaskState.RUNNING, {"begun_ms": 0}, ""),
+        (TaskState.SUSPENDED, {}, ""),
+        (TaskState.TERMINATED, {}, ""),
+    ],
+)
+def test_what_goes_on_is_told_with_its_rest_or_its_age(
+    state: TaskState, told: dict[str, Any], said: str
+) -> None:
+    each = TaskView("t", "t", "w", "p", state, **{"begun_ms": 1_000_000, **told})
+    assert going(each, 1_180.0) == said
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from agent.api.work import NodeView, Submit
 from agent.control.port import Notice, Rooms, Streams, Wish
 from agent.control.verbs.submitting import specs_of
 from agent.flock.operations import FlockFacts
+from agent.history.earlier_runs import EarlierRuns
 from agent.history.task_history import TaskHistory
 from agent.net.link_refusals import Cause, LinkRefusal
 from agent.node.diagnosis import Facts, findings
@@ -130,6 +131,7 @@ class Known:
     log_folder: str = "/log"
     warning: str = ""
     table: Table = field(default_factory=lambda: Table(Settings()))
+    earlier: Callable[[str, str], tuple[int, int]] = EarlierRuns().of
 
     def facts(self) -> Facts:
         """What explains why something is wrong, which nothing is but for who is away."""
@@ -299,7 +301,7 @@ class FakeNode:
         """As tests have set it."""
         if self.broken:
             raise RuntimeError("a fault of ours")
-        return replace(self.known, table=self.node.table)
+        return replace(self.known, table=self.node.table, earlier=self.history.earlier.of)
 
     async def ask(self, wish: Wish) -> Answer:
         """Through the protocol, as in an agent."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ from agent.api.phrases import worded
 from agent.api.reasons import AcceptanceNeeded
 from agent.api.values import Capabilities
 from agent.api.wording import near, suggestion
-from agent.api.work import PENDING, Submit
-from agent.control.dry_run import FitTable, acceptances, plan_tasks, slots_of
+from agent.api.work import PENDING, Basis, Submit
+from agent.control.dry_run import acceptances, plan_tasks
+from agent.control.estimates import TaskProgress
+from agent.control.fitting import FitTable, seen, slots_of
 from agent.control.verbs.submitting import specs_of
-from agent.control.views import TaskProgress, Views, seen
+from agent.control.views import Views
+from agent.history.earlier_runs import EarlierRuns
 from agent.protocol.records import Dataset, TaskSpec
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
@@ -35,8 +39,8 @@ def planned(
     """When each task would begin and end, and the end of all, in seconds from now."""
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": tasks}, Submit))
-    plans, end_s = plan_tasks(views, specs, priority)
-    return {each.task: (each.begins_s, each.ends_s) for each in plans}, end_s
+    plans, end = plan_tasks(views, specs, priority)
+    return {each.task: (each.begins_s, each.ends_s) for each in plans}, end.s
 
 
 def flock(node: FakeNode, *slots: int, own: int = 1, own_helps: bool = True) -> None:
@@ -92,9 +96,30 @@ def test_who_does_not_help_gets_nothing(node: FakeNode, own_helps: bool, end_s: 
     assert planned(node, task("a"), task("b"))[1] == end_s
 
 
-def test_where_nobody_helps_now_it_is_planned_as_if_all_did(node: FakeNode) -> None:
-    flock(node, own_helps=False)
-    assert planned(node, task("a"), task("b"))[1] == 20
+@pytest.mark.parametrize(
+    ("wanted", "own_helps", "ends", "basis"),
+    [
+        ((task("a"),), False, inf, None),
+        ((task("a"), task("b", 0)), True, inf, None),
+        ((task("b", 60),), True, 60, Basis(told=True)),
+        ((task("short", 0),), True, 4, Basis(runs=3)),
+        ((task("a"), task("short", 7)), True, 14, Basis(told=True, runs=3)),
+    ],
+    ids=["nobody helps", "nobody knows", "told the usual", "earlier runs", "both"],
+)
+def test_no_end_is_invented(
+    node: FakeNode, wanted: tuple[dict[str, Any], ...], own_helps: bool, ends: float, basis: Basis
+) -> None:
+    """Three earlier runs of a step took 3 s to 5 s."""
+    flock(node, own_helps=own_helps)
+    node.history.earlier.take([("copy", "short", ms) for ms in (3_000, 5_000, 4_000)])
+    if ends == inf:
+        node.history.earlier = EarlierRuns()
+    views = Views(node.now(), TaskProgress(lambda: 1.7e9))
+    specs = specs_of(msgspec.convert({"name": "new", "tasks": wanted}, Submit))
+    plans, end = plan_tasks(views, specs, 50)
+    assert (end.s, end.told) == (ends, basis)
+    assert any(each.ends is None for each in plans) is (ends == inf)
 
 
 @pytest.mark.parametrize(("priority", "begins_s"), [(50, 8.0), (51, 0.0), (49, 8.0)])
@@ -121,7 +146,7 @@ def test_what_waits_is_shared_and_what_runs_is_its_machines_own(node: FakeNode) 
     flock(node, own=2)
     views = Views(node.now(), TaskProgress(lambda: at_s))
     (plan,), _ = plan_tasks(views, specs, 50)
-    assert plan.begins_s == 6.0
+    assert (plan.begins_s, plan.begins) == (6.0, Basis(told=True))
 
 
 def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:

@@ -8,17 +8,23 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tomlkit
 
 from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog
+from agent.history.earlier_runs import KEYS_MAX, UNKNOWN, EarlierRuns
 from agent.history.log_reading import read_lines
+from agent.history.task_history import TaskHistory
 from agent.host import logs
+from agent.protocol.settings import Settings
+from agent.protocol.table import Table
 from agent.settings import editing as viewing
 from agent.settings.editing import Value, keep_changes, with_values
 from agent.settings.node_settings import NodeSettings, read_settings
+from agent.storage.history import FILE, History, TaskRow
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
 
 
@@ -43,6 +49,35 @@ async def test_what_became_of_tasks_is_kept_with_why_they_moved(tmp_path: Path) 
         assert runs["tasks"][0]["runs"][0]["spans"][-1]["phase"] == "Failed"
     async with serving(tmp_path) as there, greeted(there) as client:
         assert (await client.result("history"))["total"] == len(tasks)
+
+
+async def test_what_earlier_runs_took_is_known_after_a_restart(tmp_path: Path) -> None:
+    """The middle of the latest, of a step of that name first."""
+    history = History.open(tmp_path / FILE)
+    row: dict[str, Any] = dict.fromkeys(TaskRow._fields, 0) | {
+        "program": "copy",
+        "state": "Terminated",
+    }
+    took = (("cut", 9_000), ("cut", 3_000), ("cut", 5_000), ("merge", 100), ("merge", 0))
+    rows = [
+        TaskRow(**row | {"task": str(n), "name": name, "ran_ms": ms})
+        for n, (name, ms) in enumerate(took)
+    ]
+    history.write(rows, {})
+    history.close()
+    table = Table(Settings())
+    kept = TaskHistory(tmp_path, tmp_path, lambda: table, str, str)
+    await kept.start()
+    told = [kept.earlier.of("copy", step) for step in ("cut", "merge", "", "none")]
+    await kept.stop()
+    assert told == [(3, 5_000), (1, 100), (4, 4_000), (0, 0)]
+
+
+def test_of_very_many_programs_the_latest_are_remembered() -> None:
+    earlier = EarlierRuns()
+    earlier.take((f"p{n}", "step", n + 1) for n in range(KEYS_MAX))
+    earlier.take([("", "gate", 5)])
+    assert [earlier.of(f"p{n}") for n in (0, KEYS_MAX - 1)] == [UNKNOWN, (1, KEYS_MAX)]
 
 
 def test_lines_of_the_log_are_filtered_and_followed_over_a_change_of_files(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from msgspec import structs
 from agent.api import session
 from agent.api.reasons import NO_WHY, Opaque
 from agent.api.values import Capabilities
+from agent.control.estimates import TaskProgress
 from agent.control.happenings import WAITING_ROWS_MAX, happenings_of, with_rows
 from agent.control.naming import task_id
-from agent.control.views import TaskProgress, Views
+from agent.control.views import Views
 from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel

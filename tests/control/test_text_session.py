@@ -99,8 +99,7 @@ async def test_a_task_is_scheduled_followed_and_cancelled_by_hand(
         "SCHEDULED T",
         "SUBSCRIBED T",
         "PROGRESS T AGE Ready 0",
-        # The clock of the fake node stands in the past: what is reckoned is at its most.
-        "PROGRESS T AGE Running 99",
+        "PROGRESS T AGE Running 0",
         "PROGRESS T AGE Running 42",
         "CANCELLED T",
         "PROGRESS T AGE Cancelled 0",

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import structs
 
-from agent.api.values import WorkflowState, workflow_state
-from agent.api.work import TaskView
+from agent.api.values import Capabilities, WorkflowState, workflow_state
+from agent.api.work import Basis, TaskView
+from agent.control.estimates import TaskProgress
 from agent.control.naming import task_id
-from agent.control.views import TaskProgress, Views
+from agent.control.views import Views, node_view
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import Run, TaskState
@@ -28,6 +30,8 @@ TASKS: tuple[dict[str, Any], ...] = (
 )
 CHAIN = (TASKS[0], {**TASKS[2], "after": ["long"]}, {**TASKS[3], "expected_s": 3})
 EIGHT = tuple({"id": str(number), "program": "copy", "expected_s": 1} for number in range(8))
+MANY = tuple({"id": str(number), "program": "copy", "expected_s": 2} for number in range(1_200))
+COPIER = structs.replace(ALDER, capabilities=Capabilities(programs=("copy",)))
 
 
 class Scene:
@@ -60,7 +64,8 @@ class Scene:
 
     def progress(self, state: TaskState, run: Run | None) -> tuple[int, int]:
         spec = self.node.table.specs[LONG]
-        return self.views.progress(spec, DerivedState(state, owner=run))
+        permille, left = self.views.estimates.progress(spec, DerivedState(state, owner=run))
+        return permille, left.ms
 
     def task(self) -> TaskView:
         return self.views.task(self.node.table.specs[LONG])
@@ -158,16 +163,16 @@ def test_a_programs_word_is_forgotten_when_it_runs_no_more(
 
 
 def test_how_far_a_workflow_is(scene: Scene) -> None:
-    """Of 10 s that are expected, of which the longest path is 5."""
+    """Of 10 s that are told, one after the other; when it ends, who does the step in it decides."""
     assert scene.far == ("waiting", 0, 0, 0, 0)
     scene.running()
-    for passed_ms, permille in ((1_000, 100), (500, 150)):
+    for passed_ms, permille, left_ms in ((1_000, 100, 9_000), (500, 150, 8_500)):
         scene.at_ms += passed_ms
-        assert scene.far == ("running", permille, 5_000, scene.at_ms + 5_000, 0)
+        assert scene.far == ("running", permille, left_ms, 0, 0)
     scene.node.succeed(LONG)
     scene.running(SPARE)
     scene.at_ms += 2_500
-    assert scene.far == ("running", 450, 3_000, scene.at_ms + 3_000, 0)
+    assert scene.far == ("running", 450, 5_500, 0, 0)
     scene.node.succeed(SPARE)
     assert scene.far == ("waiting", 700, 0, 0, 0)
 
@@ -188,23 +193,95 @@ def test_the_end_of_a_workflow_is_that_of_its_last_run(tmp_path: Path) -> None:
     [
         (CHAIN, {"peers": (), "volunteering": True, "slots": 1}, 8_000),
         (CHAIN, {"peers": (), "volunteering": True, "slots": 2}, 5_000),
-        (CHAIN, {"peers": (), "volunteering": False, "slots": 8}, 8_000),
-        (EIGHT, {"peers": (structs.replace(ALDER, slots=0),)}, 4_000),
-        (EIGHT, {"peers": (structs.replace(ALDER, slots=1),)}, 4_000),
-        (EIGHT, {"peers": (structs.replace(ALDER, slots=1, volunteering=False),)}, 8_000),
+        (CHAIN, {"peers": (), "volunteering": False, "slots": 8}, 0),
+        (EIGHT, {"peers": (structs.replace(COPIER, slots=0),)}, 4_000),
+        (EIGHT, {"peers": (structs.replace(COPIER, slots=1),)}, 4_000),
+        (EIGHT, {"peers": (structs.replace(COPIER, slots=1, volunteering=False),)}, 8_000),
+        (EIGHT, {"peers": (structs.replace(ALDER, slots=1),)}, 8_000),
+        (({**EIGHT[0], "expected_s": 60}, *EIGHT[1:]), {"peers": ()}, 67_000),
+        (({**EIGHT[0], "expected_s": 0}, *EIGHT[1:]), {"peers": ()}, 0),
     ],
 )
 def test_what_is_left_is_shared_among_those_who_help(
     tmp_path: Path, tasks: list[dict[str, Any]], helpers: dict[str, Any], left_ms: int
 ) -> None:
-    """A chain of 5 s with 3 s beside it, and eight tasks of a second each."""
+    """A chain of 5 s with 3 s beside it, and eight tasks of a second each; where nobody helps, or nobody
+    knows how long one of them takes, no end is given. Who cannot run them is no help."""
     scene = Scene(tmp_path)
     scene.submit(*tasks)
     scene.node.known = replace(scene.node.known, **helpers)
     scene.node.volunteer()
-    (run,) = scene.node.table.owned.values()
+    run = next(iter(scene.node.table.owned.values()))
     scene.at_ms = run.stamp[0]
-    assert scene.far[2] == left_ms
+    view = scene.views.workflow(scene.node.table.workflows["survey"])
+    assert (view.left_ms, view.basis) == (left_ms, Basis(told=True) if left_ms else None)
+    assert view.expected_end_ms == (scene.at_ms + left_ms if left_ms else 0)
+    assert view.begun_ms == run.claim.stamp[0]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "expected_s", "passed_ms", "told"),
+    [
+        ((), 0, 3_000, (0, 0, 0.0, None)),
+        ((), 60, 3_000, (50, 57_000, 60.0, Basis(told=True))),
+        ((("copy", "long", 4_000),) * 12, 60, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
+        ((("copy", "other", 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, Basis(told=True))),
+        ((("copy", "other", 4_000),) * 12, 0, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
+        ((), 2, 8_000, (990, 0, 2.0, None)),
+    ],
+    ids=["unknown", "told", "step", "told before others", "other steps", "long passed"],
+)
+def test_a_guess_stands_on_something(
+    tmp_path: Path,
+    earlier: tuple[tuple[str, str, int], ...],
+    expected_s: float,
+    passed_ms: int,
+    told: tuple[int, int, float, Basis | None],
+) -> None:
+    scene = Scene(tmp_path)
+    scene.node.history.earlier.take(earlier)
+    scene.submit({"id": "long", "program": "copy", "expected_s": expected_s})
+    scene.running()
+    # Machines repeat for a program that says nothing what the flock shares work out by.
+    scene.reported.note(TaskProgressed(LONG, NODE, 0, 45_000))
+    scene.at_ms += passed_ms
+    view, (current,) = scene.task(), node_view(scene.views).tasks
+    assert (view.permille, view.left_ms, view.expected_s, view.basis) == told
+    assert (current.permille, current.left_ms, current.basis) == (told[0], told[1], told[3])
+    ends_ms = scene.at_ms + view.left_ms if view.basis else 0
+    assert (view.expected_end_ms, scene.far[1:4]) == (ends_ms, (told[0], told[1], ends_ms))
+    scene.reported.note(TaskProgressed(LONG, NODE, 500, 45_000))
+    assert (scene.task().left_ms, scene.task().basis) == (45_000, Basis(progress=True))
+
+
+def test_the_rest_of_a_large_workflow_is_shared_too(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.submit(*MANY)
+    scene.node.known = replace(scene.node.known, peers=(structs.replace(COPIER, slots=1),))
+    scene.running(task_id("survey", "0"))
+    state, permille, left_ms, *_ = scene.far
+    assert (state, permille, abs(left_ms - 1_200_000) <= 2_000) == ("running", 0, True)
+    scene.node.known = replace(scene.node.known, volunteering=False, peers=(ALDER,))
+    assert scene.far[:4] == ("running", 0, 0, 0)
+
+
+def test_what_was_submitted_before_goes_before(tmp_path: Path) -> None:
+    """And what is behind it takes nothing away; what nobody can run holds nobody up."""
+    scene = Scene(tmp_path)
+    for name, program in (
+        ("first", "copy"),
+        ("alien", "unheard-of"),
+        ("survey", "copy"),
+        ("last", "copy"),
+    ):
+        tasks = [{"id": f"{name}{n}", "program": program, "expected_s": 4} for n in range(2)]
+        scene.node.handle_submission({"name": name, "tasks": tasks})
+    scene.node.known = replace(scene.node.known, slots=2)
+    scene.node.volunteer()
+    scene.at_ms = max(run.stamp[0] for run in scene.node.table.owned.values())
+    workflows = scene.node.table.workflows
+    lefts = {name: scene.views.estimates.rest(each).s for name, each in workflows.items()}
+    assert lefts == pytest.approx({"first": 6, "alien": inf, "survey": 8, "last": 12}, abs=0.1)
 
 
 def test_of_a_task_that_was_given_up_the_last_run_is_shown(tmp_path: Path) -> None:

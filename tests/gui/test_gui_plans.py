@@ -14,7 +14,7 @@ from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.reasons import NotAccepted, as_why
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
-from agent.api.work import ATTACHED_MAX, Input, Misfit, PlanReply, Submit, Task, TaskPlan
+from agent.api.work import ATTACHED_MAX, Basis, Input, Misfit, PlanReply, Submit, Task, TaskPlan
 from gui.model.attaching import Attaching
 from gui.model.graph import (
     BENDS_MAX,
@@ -27,7 +27,7 @@ from gui.model.graph import (
     short_dataset,
 )
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, planned_tasks, summary_text
+from gui.model.planning import fits_text, planned_tasks, summary_text, summary_tip
 from gui.model.timeline import RECENT_MAX, Row, outcome_text, recent, timeline_of
 from gui.model.times import clock
 from gui.model.week import cells_of, ranges_of, with_block
@@ -58,10 +58,14 @@ def test_a_plan_line_by_line() -> None:
     rows = [(each.name, each.state, each.needs, each.gate, each.reason) for each in seen.values()]
     assert rows == [
         ("a", S.READY, (), False, "30 s"),
-        ("b", S.SUBMITTED, ("a",), False, "60 s"),
+        ("b", S.SUBMITTED, ("a",), False, ""),
         ("g", S.SUBMITTED, ("b",), True, "step for a person"),
         ("s", S.WAITING, (), True, "step for a person"),
     ]
+    earlier = TaskPlan("b", (), (), 30.0, 42.0, Basis(told=True), Basis(told=True, runs=12))
+    plan = PlanReply(False, (), (earlier,), 1, NOW_MS + 42_000, basis=earlier.ends)
+    assert planned_tasks(submit, plan)["b"].reason == "12 s"
+    assert summary_tip(plan) == "from 12 earlier runs and the lengths that were told"
     assert (seen["a"].expected_s, seen["g"].asks, seen["a"].workflow) == (30, "look", "w")
     plan = PlanReply(False, (), (), 1, NOW_MS + 120_000)
     ends = clock(NOW_S + 120)
@@ -75,7 +79,8 @@ def test_a_plan_line_by_line() -> None:
         (plain, plan, f"2 tasks, done about {ends}, in 2 min."),
         (plain, None, "2 tasks."),
         (plain, replace(plan, faults=("no",)), "2 tasks."),
-        (plain, replace(plan, expected_end_ms=0), "2 tasks."),
+        (plain, replace(plan, expected_end_ms=0), "2 tasks, how long it takes is not known yet."),
+        (plain, replace(plan, expected_end_ms=0, helping=0), "2 tasks."),
         (plain, known, f"2 tasks, done about {ends}, in 2 min. {again}."),
     ]
     assert [summary_text(a, b, NOW_S) for a, b, _ in rows_said] == [said for *_, said in rows_said]

@@ -57,7 +57,11 @@ PROGRAMS = ProgramsReply(
 
 
 def test_what_the_tray_says() -> None:
-    own = (current(permille=319), current("detect", left_ms=30_000), current("report"))
+    own = (
+        current(permille=319),
+        current("detect", expected_end_ms=NOW_MS + 30_000),
+        current("report"),
+    )
     held = tuple(replace(each, state=S.SUSPENDED) for each in own)
     mouse = "Paused: you moved the mouse 12 s ago"
     away = volunteering(volunteering=False, reason=mouse)
@@ -95,7 +99,10 @@ def test_what_the_tray_says() -> None:
 
 
 def test_the_menu_of_the_tray_line_by_line() -> None:
-    own = (current(permille=319, left_ms=30_000), *(current(f"t{each}") for each in range(5)))
+    own = (
+        current(permille=319, expected_end_ms=NOW_MS + 30_000),
+        *(current(f"t{each}") for each in range(5)),
+    )
     screen = connected(status(GATE, tasks=own), JOINING, PROGRAMS)
     told = tray_of(screen, NOW_S)
     assert (told.state, told.permille) == (TrayState.NEEDS_YOU, 53)

@@ -230,7 +230,7 @@ def test_a_row_of_the_queue_shows_another_priority_at_once() -> None:
 def test_the_time_left_here_goes_by_without_another_look_at_the_machine() -> None:
     ends_ms = int((NOW_S + 30) * 1000)
     own = task("id-segment", TaskState.RUNNING, expected_end_ms=ends_ms)
-    here = current(task="id-segment", left_ms=720_000)
+    here = current(task="id-segment", expected_end_ms=ends_ms + 720_000)
     view = workflow(counts={TaskState.RUNNING: 1})
     screen = connected(status(view, tasks=(here,)), shown(view, own))
     assert tray_of(screen, NOW_S + 10).sentence == "Running segment for line-42, 20 s left"

@@ -63,6 +63,7 @@ from tests.gui.values import (
 
 NOW_MS = int(NOW_S * 1000)
 MINUTE_MS = 60_000
+RUNS = {TaskState.RUNNING: 1}
 S = TaskState
 
 
@@ -134,8 +135,23 @@ def test_what_a_workflow_says_of_itself() -> None:
         (workflow(gates=1), [], "waits for you"),
         (workflow(counts={S.SUSPENDED: 1}), [], "suspended: its machine is needed"),
         (workflow(counts={S.SUSPENDED: 1, S.RUNNING: 1}), [], "running"),
-        (workflow(counts={S.SUSPENDED: 1, S.SCHEDULED: 1}), [], "waits for a free machine"),
-        (workflow(expected_end_ms=NOW_MS + 30_000), [], "30 s left"),
+        (workflow(counts={S.SUSPENDED: 1, S.SCHEDULED: 1}), [], "running"),
+        (workflow(counts=RUNS, expected_end_ms=NOW_MS + 30_000), [], "30 s left"),
+        (workflow(counts=RUNS, begun_ms=NOW_MS - 3 * MINUTE_MS), [], "running for 3 min"),
+        (
+            workflow(
+                counts=RUNS, begun_ms=NOW_MS - 9 * MINUTE_MS, expected_end_ms=NOW_MS - MINUTE_MS
+            ),
+            [],
+            "any moment",
+        ),
+        (
+            workflow(
+                counts=RUNS, begun_ms=NOW_MS - 9 * MINUTE_MS, expected_end_ms=NOW_MS - 4 * MINUTE_MS
+            ),
+            [],
+            "running for 9 min",
+        ),
         (workflow(), [], "waits for a free machine"),
     ]
     assert [outlook(view, tasks, NOW_S) for view, tasks, _ in rows] == [said for *_, said in rows]
@@ -165,6 +181,7 @@ def test_what_a_task_says_beside_its_state() -> None:
         (task("a", S.RUNNING, expected_end_ms=NOW_MS + 30_000, permille=310), "30 s left"),
         (task("a", S.SCHEDULED, permille=319), "31 %"),
         (task("a", S.RUNNING), ""),
+        (task("a", S.RUNNING, begun_ms=NOW_MS - 3 * MINUTE_MS, permille=310), "running for 3 min"),
         (task("a", S.WAITING, asks="look"), "look"),
         (task("a", S.TERMINATED, ended_ms=NOW_MS), "done 08:00"),
         (task("a", S.TERMINATED), ""),
@@ -303,7 +320,7 @@ def test_progress_of_a_task() -> None:
 
 
 def test_what_a_machine_has_in_hand() -> None:
-    two = (current(left_ms=30_000), current("detect"))
+    two = (current(expected_end_ms=NOW_MS + 30_000), current("detect"))
     rows = [
         (peer("a", tasks=two[:1]), "segment for line-42, 30 s left"),
         (peer("a", tasks=two), "segment for line-42, 30 s left and 1 more"),

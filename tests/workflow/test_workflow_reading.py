@@ -88,7 +88,7 @@ tasks:
     split, work, rest = read_workflow_file(
         tmp_path / "w.wingbeat.yaml", Asked({}, PROGRAMS)
     ).submit.tasks
-    assert (split.expected_s, work.expected_s, rest.expected_s) == (12.5, 1.0, 60.0)
+    assert (split.expected_s, work.expected_s, rest.expected_s) == (12.5, 1.0, 0.0)
     assert work.inputs == (Input("s", 1), Input("s", 0))
     assert rest.inputs == (Input("s", 0), Input("s", 1), Input("w", 0))
 

@@ -18,10 +18,11 @@ from agent.api.values import PRIORITY_NAMES, Dataset, Limits, NamedPriority, Req
 from agent.api.wording import near
 from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submit, Submitted, Task
 from agent.control.dry_run import acceptances, plan_tasks
+from agent.control.estimates import with_told
+from agent.control.fitting import seen
 from agent.control.gates import with_attached
 from agent.control.naming import task_id, with_names
 from agent.control.request_context import RequestContext, serves
-from agent.control.views import seen
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.admission import fault_of
@@ -78,6 +79,7 @@ def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
         return records.Limits(told.memory_mb, told.disk_mb, *seconds)
 
     def spec(task: Task) -> records.TaskSpec:
+        expected_ms, told = with_told(task.expected_s)
         return records.TaskSpec(
             id_of(task.id, params.name),
             task.id,
@@ -90,11 +92,11 @@ def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
             tuple(id_of(each, params.name) for each in task.after),
             task.parameters,
             needs(task.requirements),
-            round(task.expected_s * 1000),
+            expected_ms,
             task.failures_max,
             task.gate,
             task.asks,
-            with_attached(task.attach),
+            with_attached(task.attach) | told,
             limits=limits(task.limits),
             published=None if task.published is None else dataset_of(task.published),
         )
@@ -153,14 +155,15 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
         fault = with_names(fault, names_in(told))
         return PlanReply(known, (worded(fault),), (), 0, 0, wrong=(as_raw(fault),))
     far = bool(call.member)
-    plans, end_s = plan_tasks(views, specs, priority, far=far)
+    plans, end = plan_tasks(views, specs, priority, far=far)
     machines = seen(now)
     helping = sum(each.volunteering for each in machines)
     waits = acceptances(specs, machines, far=far)
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
-    end_ms = views.now_ms() + round(end_s * 1000)
+    end_ms = views.now_ms() + end.ms if end.known else 0
     missing = await _missing(call, {spec.program for spec in specs if spec.program})
-    return PlanReply(known, (), tuple(plans), helping, end_ms, missing, texts, whys=whys)
+    told_of = (missing, texts, (), whys, end.told)
+    return PlanReply(known, (), tuple(plans), helping, end_ms, *told_of)
 
 
 async def _missing(call: RequestContext, programs: set[str]) -> tuple[str, ...]:

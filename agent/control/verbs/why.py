@@ -9,11 +9,12 @@ from agent.api import reasons
 from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import WHY, Move, Story, TaskView, Why
-from agent.control.dry_run import slots_of, unaccepted
+from agent.control.dry_run import unaccepted
+from agent.control.fitting import seen, slots_of
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.request_context import RequestContext, serves
-from agent.control.views import seen, tasks_by_host
+from agent.control.views import tasks_by_host
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskSpec
 from agent.protocol.seats import failed_on, misfit

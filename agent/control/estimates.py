@@ -1,0 +1,467 @@
+"""How long things still take, and on what each guess stands: one place that everybody asks.
+
+A length is never made up. It stands on earlier runs of the step, else on what somebody told, else on
+earlier runs of its program; what a running program says of its own progress goes before all of them. Where
+there is none of these there is no guess, and nothing that is reckoned from it: an end that has to wait for
+something unknown is unknown. So it is with whatever no machine that helps could run, with what is held
+until somebody leaves, and with a guess that has long been passed.
+
+When something ends is reckoned as a person would do it: each task goes to the machine that is free first
+among those that help and fit, the longest remaining path first, after the work that is there already. It
+knows of nothing that is still to come.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from graphlib import TopologicalSorter
+from heapq import heapify, heappop, heappush
+from itertools import islice
+from math import inf
+from operator import itemgetter
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from agent.api.work import Basis
+from agent.control.fitting import FitTable, Machine, seen, slots_of
+from agent.control.port import Notice, Snapshot
+from agent.protocol.effects import TaskMoved, TaskProgressed
+from agent.protocol.policy.default import lay_out
+from agent.protocol.policy.view import Stage, TaskView, WorkflowView
+from agent.protocol.reading import DerivedState
+from agent.protocol.records import (
+    ENDED,
+    EXPECTED_MS,
+    PRIORITY_INTERACTIVE,
+    More,
+    NodeId,
+    TaskId,
+    TaskSpec,
+    TaskState,
+    Workflow,
+    WorkflowId,
+)
+from agent.protocol.sanity import producers_of
+from agent.protocol.table import Table
+
+AT_IT = (TaskState.RUNNING, TaskState.SUSPENDED)
+PERMILLE_MAX = 1_000
+RECKONED_PERMILLE_MAX = 990
+OVERDUE_MS = 5_000
+"""A guess that was passed by so much, and by half of it, was wrong."""
+SAMPLED_MAX = 64
+"""Of a workflow that goes before, so many tasks are looked at; the others are taken to be like them."""
+PLANNED_MAX = 200
+"""The end of a workflow with more open tasks is reckoned without a place for each of them."""
+TICKS = 1024
+"""Of about a millisecond: parts of a second that floats add up exactly, so that ties stay ties."""
+TOLD = "told"
+NOT_READ = DerivedState(TaskState.SUBMITTED)
+CERTAIN = Basis()
+"""Nothing had to be guessed."""
+ONLY_TOLD, BY_ITSELF = Basis(told=True), Basis(progress=True)
+
+
+class Length(NamedTuple):
+    """So many seconds, on this basis; infinite where nobody knows."""
+
+    s: float
+    basis: Basis = CERTAIN
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a guess."""
+        return self.s < inf
+
+    @property
+    def ms(self) -> int:
+        """The same in milliseconds; 0 where nobody knows."""
+        return round(self.s * 1000) if self.known else 0
+
+    @property
+    def told(self) -> Basis | None:
+        """What clients are told that it stands on; None where nobody knows."""
+        return self.basis if self.known else None
+
+    def plus(self, other: Length) -> Length:
+        """Return both, one after the other."""
+        return Length(self.s + other.s, joint(self.basis, other.basis))
+
+    def shared(self, count: float) -> Length:
+        """Return a part of it; ``count`` is at least one."""
+        return Length(self.s / count, self.basis)
+
+
+NOW = Length(0.0)
+NEVER = Length(inf)
+
+
+@lru_cache(4_096)
+def joint(one: Basis, other: Basis) -> Basis:
+    """Return what a length stands on that is made of two."""
+    fewest = min(filter(None, (one.runs, other.runs)), default=0)
+    return Basis(one.told or other.told, fewest, one.progress or other.progress)
+
+
+@lru_cache(64)
+def _of_runs(runs: int) -> Basis:
+    return Basis(runs=runs)
+
+
+def later(lengths: Iterable[Length]) -> Length:
+    """Return the longest, on what all of them stand on: each might have been it. None: ``NOW``."""
+    found = NOW
+    for each in lengths:
+        found = Length(max(found.s, each.s), joint(found.basis, each.basis))
+    return found
+
+
+def with_told(expected_s: float) -> tuple[int, More]:
+    """Return the length that a task's record carries, in milliseconds, and what it carries along so that it
+    can be seen whether it was told."""
+    expected_ms = max(1, round(expected_s * 1000)) if expected_s > 0 else EXPECTED_MS
+    like_none = expected_s > 0 and expected_ms == EXPECTED_MS
+    return expected_ms, {TOLD: Raw(msgspec.msgpack.encode(expected_ms))} if like_none else {}
+
+
+def told_ms(spec: TaskSpec) -> int:
+    """Return how long somebody said that the task takes; 0 where nobody did."""
+    return spec.expected_ms if spec.expected_ms != EXPECTED_MS or TOLD in spec.more else 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressReport:
+    """The last word: of which machine, how far, how long still, and when it was heard."""
+
+    host: NodeId
+    permille: int
+    left_ms: int
+    at_ms: int
+
+
+class TaskProgress:
+    """The last word of each task that runs somewhere, as the node heard it."""
+
+    def __init__(self, wall: Callable[[], float] = time.time) -> None:
+        self._wall = wall
+        self._told: dict[TaskId, ProgressReport] = {}
+
+    def note(self, notice: Notice) -> None:
+        """Keep how far a task says that it is, with the time, and forget it when the task has moved
+        on from running; other notices change nothing. Nothing done yet is no word: machines repeat
+        it for programs that say nothing."""
+        match notice:
+            case TaskProgressed(task, host, permille, left_ms) if permille:
+                known = min(permille, PERMILLE_MAX)
+                self._told[task] = ProgressReport(host, known, left_ms, self.now_ms())
+            case TaskMoved(task, _, after) if after not in AT_IT:
+                self._told.pop(task, None)
+            case _:
+                pass
+
+    def of(self, task: TaskId, host: NodeId) -> ProgressReport | None:
+        """Return the last word on the task if it was this machine's; None where it was another's,
+        or there is none."""
+        told = self._told.get(task)
+        return told if told is not None and told.host == host else None
+
+    def now_ms(self) -> int:
+        """Return the time by which words are stamped."""
+        return int(self._wall() * 1000)
+
+
+class Step(NamedTuple):
+    """A task that is still to be done: how long, and whether a machine has it in hand."""
+
+    spec: TaskSpec
+    left: Length
+    in_hand: bool = False
+
+
+class Estimates:
+    """Of a node at one moment. What is found out for one row is kept for the next."""
+
+    def __init__(self, now: Snapshot, progress: TaskProgress) -> None:
+        self._now, self._progress = now, progress
+        self._usual: dict[tuple[str, int, bool], Length] = {}
+        self._waiting: dict[WorkflowId, dict[frozenset[NodeId], Length]] = {}
+
+    # -- one task --------------------------------------------------------------------------
+
+    def length(self, spec: TaskSpec) -> Length:
+        """Return how long a whole run of the task takes. What people do is not known."""
+        kind = spec.program, spec.expected_ms, TOLD in spec.more
+        usual = self._usual.get(kind)
+        if usual is None:
+            usual = self._usual[kind] = self._usual_length(spec)
+        if not usual.basis.runs and self._now.earlier(spec.program, "")[0] == 0:
+            return usual
+        runs, middle_ms = self._now.earlier(spec.program, spec.name)
+        return Length(middle_ms / 1000, _of_runs(runs)) if runs else usual
+
+    def _usual_length(self, spec: TaskSpec) -> Length:
+        """What is known of a task that is called otherwise than all that ran before."""
+        told, (runs, middle_ms) = told_ms(spec), self._now.earlier(spec.program, "")
+        if spec.gate or not (told or runs):
+            return NEVER
+        if told:
+            return Length(told / 1000, ONLY_TOLD)
+        return Length(middle_ms / 1000, _of_runs(runs))
+
+    def left(self, spec: TaskSpec, reading: DerivedState) -> Length:
+        """Return how long a task still takes; ``NOW`` where it has ended."""
+        return self.progress(spec, reading)[1]
+
+    def progress(self, spec: TaskSpec, reading: DerivedState) -> tuple[int, Length]:
+        """Return how far a task is in thousandths, never all of it before its end, and how long it
+        still takes: by its own word, else by how long it takes as a whole."""
+        if reading.state in ENDED:
+            return (PERMILLE_MAX if reading.state is TaskState.TERMINATED else 0), NOW
+        length, run = self.length(spec), reading.owner
+        if run is None:
+            return 0, length
+        told = self._progress.of(spec.task, run.host)
+        if reading.state is TaskState.SUSPENDED:  # until whoever sits there leaves
+            return (told.permille if told else 0), NEVER
+        if told is not None:
+            return told.permille, self._rest(told.left_ms, told.at_ms, BY_ITSELF)
+        if reading.state is TaskState.SCHEDULED or not length.known:
+            return 0, length
+        passed_ms = max(0, self._progress.now_ms() - run.stamp[0])
+        permille = min(PERMILLE_MAX * passed_ms // max(1, length.ms), RECKONED_PERMILLE_MAX)
+        return permille, self._rest(length.ms, run.stamp[0], length.basis)
+
+    def _rest(self, length_ms: int, since_ms: int, basis: Basis) -> Length:
+        left_ms = length_ms - max(0, self._progress.now_ms() - since_ms)
+        if -left_ms > max(OVERDUE_MS, length_ms // 2):
+            return NEVER
+        return Length(max(0, left_ms) / 1000, basis)
+
+    # -- a workflow ------------------------------------------------------------------------
+
+    def done_permille(self, workflow: Workflow) -> int:
+        """Return how much of a workflow is done in thousandths, by the lengths that are known; a task of
+        which none is known counts as one of the usual length."""
+        reading_of, count = self._now.table.reading, 0
+        known_s = done_s = others = done_others = 0.0
+        for spec in workflow.spec.tasks:
+            if spec.gate:
+                continue
+            reading, length = reading_of(spec.task) or NOT_READ, self.length(spec)
+            permille = PERMILLE_MAX if reading.outcome else self._far(spec, reading)
+            if length.s < inf:
+                known_s, done_s, count = known_s + length.s, done_s + length.s * permille, count + 1
+            else:
+                others, done_others = others + 1, done_others + permille
+        usual_s = known_s / count if known_s else 1.0
+        whole_s = known_s + others * usual_s
+        return int((done_s + done_others * usual_s) / whole_s) if whole_s else 0
+
+    def _far(self, spec: TaskSpec, reading: DerivedState) -> int:
+        return self.progress(spec, reading)[0] if reading.owner is not None else 0
+
+    def rest(self, workflow: Workflow) -> Length:
+        """Return how long the rest of a workflow takes, without what people do; ``NEVER`` where nobody
+        knows."""
+        table, steps = self._now.table, list[Step]()
+        for task in table.unfinished.get(workflow.spec.workflow, ()):
+            spec, reading = table.specs[task], table.reading(task) or NOT_READ
+            if not spec.gate:
+                steps.append(Step(spec, self.left(spec, reading), reading.owner is not None))
+        rank = _rank(workflow)
+        before = [
+            each
+            for each in table.unfinished
+            if each in table.workflows and _rank(table.workflows[each]) < rank
+        ]
+        own = (
+            workflow.priority.value == PRIORITY_INTERACTIVE and workflow.spec.host == self._now.node
+        )
+        free = self.free(before, own=own)
+        if len(steps) > PLANNED_MAX:
+            return self._shared(steps, free)
+        return later(ends for _, ends in self.lay(steps, free, self._fits).values())
+
+    def _shared(self, steps: Sequence[Step], free: Mapping[NodeId, list[Length]]) -> Length:
+        """By how much there is to do, and by its longest path."""
+        nodes = {self._fits.of(step.spec).nodes for step in steps if not step.in_hand}
+        fitting = frozenset[NodeId]().union(*nodes).intersection(free)
+        places = [each for node in fitting for each in free[node] if each.known]
+        if not places or any(each.isdisjoint(free) for each in nodes):
+            return NEVER
+        work_s = sum(step.left.s for step in steps) + sum(each.s for each in places)
+        longest_s = _longest_path_s(steps, self._now.table)
+        basis = CERTAIN
+        for each in {each.basis for each in (*places, *(step.left for step in steps))}:
+            basis = joint(basis, each)
+        return Length(max(work_s / len(places), longest_s), basis)
+
+    # -- places and times ------------------------------------------------------------------
+
+    @cached_property
+    def machines(self) -> tuple[Machine, ...]:
+        """Those that are seen, this one first."""
+        return seen(self._now)
+
+    @cached_property
+    def _fits(self) -> FitTable:
+        return FitTable(self.machines)
+
+    @cached_property
+    def _hands(self) -> dict[NodeId, list[Length]]:
+        """How long each machine still has what it has in hand."""
+        table, found = self._now.table, dict[NodeId, list[Length]]()
+        for task, run in table.owned.items():
+            left = self.left(table.specs[task], table.reading(task) or NOT_READ)
+            found.setdefault(run.host, []).append(left)
+        return found
+
+    @cached_property
+    def _in_hand(self) -> Counter[WorkflowId]:
+        table = self._now.table
+        return Counter(table.workflow_of[task] for task in table.owned)
+
+    def free(
+        self, before: Iterable[WorkflowId], *, own: bool = False
+    ) -> dict[NodeId, list[Length]]:
+        """Return when each place of the machines that help is free: after what they have in hand,
+        and their share of what waits of the workflows that go ``before``. ``own``: this machine
+        counts too, for what its own person wants at once."""
+        helping = [
+            each
+            for place, each in enumerate(self.machines)
+            if each.volunteering or (own and not place)
+        ]
+        free = {
+            each.node: _after_hands(slots_of(each), self._hands.get(each.node, ()))
+            for each in helping
+        }
+        waiting = dict[frozenset[NodeId], Length]()
+        for workflow in before:
+            for nodes, length in self._waits(workflow).items():
+                waiting[nodes] = waiting.get(nodes, NOW).plus(length)
+        for nodes, length in waiting.items():
+            places = sum(len(slots) for node, slots in free.items() if node in nodes)
+            for node in nodes.intersection(free):
+                free[node] = [each.plus(length.shared(places)) for each in free[node]]
+        return free
+
+    def _waits(self, workflow: WorkflowId) -> dict[frozenset[NodeId], Length]:
+        """How long takes what nobody has in hand of it, as far as it waits for nobody but machines, by
+        those that could run it."""
+        found = self._waiting.get(workflow)
+        if found is None:
+            found = self._waiting[workflow] = self._sampled(workflow)
+        return found
+
+    def _sampled(self, workflow: WorkflowId) -> dict[frozenset[NodeId], Length]:
+        table, found, looked = self._now.table, dict[frozenset[NodeId], Length](), 0
+        tasks, in_hand = table.unfinished[workflow], self._in_hand[workflow]
+        for_person = bool(table.counts(workflow).get(TaskState.WAITING))
+        for task in islice(tasks, SAMPLED_MAX + in_hand):
+            reading, spec = table.reading(task) or NOT_READ, table.specs[task]
+            if reading.owner is not None:
+                continue
+            looked += 1
+            if not (spec.gate or (for_person and reading.state is TaskState.SUBMITTED)):
+                nodes = self._fits.of(spec).nodes
+                found[nodes] = found.get(nodes, NOW).plus(self.length(spec))
+        scale = (len(tasks) - in_hand) / max(1, looked)
+        return {nodes: Length(each.s * scale, each.basis) for nodes, each in found.items()}
+
+    def lay(
+        self, steps: Sequence[Step], free: Mapping[NodeId, list[Length]], fits: FitTable
+    ) -> dict[TaskId, tuple[Length, Length]]:
+        """Return when each of these begins and ends, the longest remaining path first, on machines that
+        fit and are ``free`` at these times. What a person does takes no time in it."""
+        free = {node: list(slots) for node, slots in free.items()}
+        times = dict[TaskId, tuple[Length, Length]]()
+        for step in in_order(steps):
+            spec = step.spec
+            needs = later(times[each][1] for each in producers_of(spec) if each in times)
+            if spec.gate:
+                times[spec.task] = needs, needs
+            elif step.in_hand:
+                times[spec.task] = NOW, step.left
+            else:
+                times[spec.task] = _placed(step, needs, free, fits)
+        return times
+
+
+def _placed(
+    step: Step, needs: Length, free: dict[NodeId, list[Length]], fits: FitTable
+) -> tuple[Length, Length]:
+    """When it begins and ends on the machine that is free first; that is busy for so long then."""
+    places = [
+        (slot.s, each.node, place)
+        for each in fits.of(step.spec).machines
+        for place, slot in enumerate(free.get(each.node, ()))
+    ]
+    if not places:
+        return NEVER, NEVER
+    _, node, place = min(places, key=itemgetter(0))
+    slots = free[node]
+    begins = later((needs, slots[place]))
+    slots[place] = begins.plus(step.left)
+    return begins, slots[place]
+
+
+def _after_hands(slots: int, hands: Sequence[Length]) -> list[Length]:
+    """The places of a machine, when they are free: what is in hand is shared out among them. A task that
+    nobody knows the length of keeps its place."""
+    busy, kept = NOW, 0
+    for each in hands:
+        if each.known:
+            busy = busy.plus(each)
+        else:
+            kept += 1
+    places = max(0, slots - kept)
+    return [busy.shared(places)] * places if places else []
+
+
+def _longest_path_s(steps: Sequence[Step], table: Table) -> float:
+    """Along the longest chain of what is left; what is needed that has ended takes no time."""
+    ends = {step.spec.task: step.left.s for step in steps}
+    needs = {
+        task: open_needs
+        for task in ends
+        if (open_needs := [each for each in table.producers[task] if each in ends])
+    }
+    for task in TopologicalSorter(needs).static_order():
+        ends[task] += max((ends[need] for need in needs.get(task, ())), default=0.0)
+    return max(ends.values(), default=0.0)
+
+
+def _rank(workflow: Workflow) -> tuple[int, tuple[int, int], str]:
+    """In which order work is taken."""
+    return -workflow.priority.value, workflow.spec.submitted, workflow.spec.workflow
+
+
+def in_order(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield producers before what needs them, of what could begin the longest remaining path first."""
+    work = lay_out([WorkflowView("", 0, (0, 0), 0.0, tuple(_unstarted(steps)))])
+    missing = work.missing.copy()
+    startable = [(-work.paths_s[number], number) for number in work.ready]
+    heapify(startable)
+    while startable:
+        number = heappop(startable)[1]
+        yield steps[number]
+        for dependant in work.dependants[number]:
+            missing[dependant] -= 1
+            if not missing[dependant]:
+                heappush(startable, (-work.paths_s[dependant], dependant))
+
+
+def _unstarted(steps: Sequence[Step]) -> Iterator[TaskView]:
+    """The tasks as a policy sees them; what they need of other workflows is taken for there."""
+    own = {step.spec.task for step in steps}
+    for step in steps:
+        needs = tuple(each for each in producers_of(step.spec) if each in own)
+        stage = Stage.WAITING if needs else Stage.READY
+        yield TaskView(step.spec.task, step.spec.expected_ms / TICKS, needs, stage)

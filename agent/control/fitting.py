@@ -1,0 +1,83 @@
+"""Which machines are seen, and which of them could run a task.
+
+Some machines run a published program only after somebody there has accepted it; what is published with
+the submission that is planned, this machine takes without being asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from agent.api.flock import PeerView
+from agent.api.reasons import as_why
+from agent.api.work import PENDING, Misfit, NodeView
+from agent.control.port import Snapshot
+from agent.protocol.records import NodeId, TaskSpec
+from agent.protocol.seats import misfit
+from agent.wording.speech import english
+
+Machine = NodeView | PeerView
+
+
+def seen(now: Snapshot) -> tuple[Machine, ...]:
+    """Return the machines that are there now, this one first; what they run is not told."""
+    return (now.status, *now.peers)
+
+
+@dataclass(slots=True)
+class Fits:
+    """Which machines can run tasks of one kind, and why the others cannot."""
+
+    machines: list[Machine] = field(default_factory=list)
+    misfits: list[Misfit] = field(default_factory=list)
+    nodes: frozenset[NodeId] = frozenset()
+    """The same machines by their ids."""
+
+
+def slots_of(machine: Machine) -> int:
+    """Return how many tasks a machine runs at a time; one that does not say runs one."""
+    return max(1, machine.slots)
+
+
+def to_come(spec: TaskSpec) -> bool:
+    """Tell whether the task's program is published only with the submission that is planned."""
+    return spec.published is not None and spec.published.dataset.startswith(PENDING)
+
+
+class FitTable:
+    """Answers which machines fit a task; tasks of one kind are looked at once. This one first.
+
+    ``far``: another machine of the flock asks. What it brings is published there and not here.
+    """
+
+    def __init__(self, machines: Sequence[Machine], *, far: bool = False) -> None:
+        self._machines, self._far = machines, far
+        self._known: dict[object, Fits] = {}
+
+    def of(self, spec: TaskSpec) -> Fits:
+        """Return the machines that fit a task by its program and requirements, and those that do
+        not with the reason; whether they help or are busy plays no part."""
+        kind = (spec.program, spec.requirements, spec.published)
+        found = self._known.get(kind)
+        if found is None:
+            found = self._known[kind] = Fits()
+            for machine in self._machines:
+                published = self._publishes(spec, machine)
+                why = None if published else misfit(spec, machine.capabilities)
+                if why is None:
+                    found.machines.append(machine)
+                else:
+                    told = Misfit(machine.node, machine.name, english(why), as_why(why))
+                    found.misfits.append(told)
+            found.nodes = frozenset(each.node for each in found.machines)
+        return found
+
+    def _publishes(self, spec: TaskSpec, machine: Machine) -> bool:
+        """Whether the program is still to be published here, where its own are always taken."""
+        if self._far or not to_come(spec) or machine is not self._machines[0]:
+            return False
+        taking = msgspec.structs.replace(machine.capabilities, takes_published=True)
+        return not misfit(spec, taking)

@@ -1,0 +1,59 @@
+"""How long programs took before, as far as this node's own history knows.
+
+Asked for with every row that is shown, so it is kept in memory: the last few lengths of each program,
+and of each of its steps, of which the middle one counts. A step that is called the same and runs the
+same program is most alike; what else ran that program comes next.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable
+from statistics import median
+from typing import NamedTuple
+
+KEPT = 20
+"""The latest of each; a program is changed, and so are its inputs."""
+KEYS_MAX = 4_000
+"""Those that ended longest ago make room."""
+
+
+class Lengths(NamedTuple):
+    """The middle of so many earlier runs; none, and 0, where nothing is known."""
+
+    runs: int
+    middle_ms: int
+
+
+UNKNOWN = Lengths(0, 0)
+
+
+class EarlierRuns:
+    """The latest lengths by program and step."""
+
+    def __init__(self) -> None:
+        self._took: OrderedDict[tuple[str, str], deque[int]] = OrderedDict()
+        self._known: dict[tuple[str, str], Lengths] = {}
+
+    def note(self, program: str, step: str, ran_ms: int) -> None:
+        """Keep how long a run took that ended well; one of no program, or that took no time at all, says
+        nothing."""
+        if not program or ran_ms <= 0:
+            return
+        for key in ((program, step), (program, "")):
+            took = self._took.setdefault(key, deque(maxlen=KEPT))
+            self._took.move_to_end(key)
+            took.append(ran_ms)
+            self._known[key] = Lengths(len(took), round(median(took)))
+        while len(self._took) > KEYS_MAX:
+            del self._known[self._took.popitem(last=False)[0]]
+
+    def take(self, runs: Iterable[tuple[str, str, int]]) -> None:
+        """Note many at once, the latest last: program, step, and how long it took."""
+        for program, step, ran_ms in runs:
+            self.note(program, step, ran_ms)
+
+    def of(self, program: str, step: str = "") -> Lengths:
+        """Return what is known of the step of this name of a program, or of all its runs if none is
+        named; ``UNKNOWN`` without any."""
+        return self._known.get((program, step), UNKNOWN)
