@@ -75,7 +75,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("volunteering", "volunteering", "show whether this machine helps and why, or set rules"),
     ("programs", "programs", "show what the flock can run, or decide"),
     ("datasets", "datasets", "show what is kept and where, or add"),
-    ("history", "history", "show what became of tasks, and sums of weeks"),
+    ("history", "history", "show what has ended, also months ago, and sums of weeks"),
     ("log", "logs", "print the agent's own log"),
     ("settings", "settings", "show how this node is set up, or change it"),
     ("telnet", "agent", "tell how to talk to the agent by hand"),

@@ -15,6 +15,7 @@ from agent.api import (
     flock,
     history,
     logs,
+    past,
     programs,
     session,
     settings,
@@ -35,6 +36,7 @@ _NOUNS = (
     datasets,
     logs,
     history,
+    past,
 )
 METHODS: dict[str, AnyMethod] = {
     each.name: each for noun in _NOUNS for each in vars(noun).values() if isinstance(each, Method)

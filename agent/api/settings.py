@@ -17,6 +17,7 @@ Slots = Annotated[int, Meta(ge=1, le=256)]
 AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Tags = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=60)], ...], Meta(max_length=64)]
+Days = Annotated[int, Meta(ge=0, le=36_500)]
 Gigabytes = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
@@ -31,6 +32,7 @@ class SettingsView(Struct, frozen=True):
     program may take; 0 is the default of both. ``join_requests``: whether machines without an
     invitation may ask this one, if it is a keeper, to let them in. ``listening`` is the port by
     which members reach this node now, 0 without a flock: another one where ``port`` was used.
+    ``history_days`` is how long finished work is remembered, 0 for ever.
     """
 
     file: str
@@ -47,6 +49,7 @@ class SettingsView(Struct, frozen=True):
     memory_gb: float = 0.0
     join_requests: bool = True
     listening: int = 0
+    history_days: Days = 1095
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -62,6 +65,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     memory_gb: Gigabytes | UnsetType = UNSET
     join_requests: bool | UnsetType = UNSET
     port: Port | UnsetType = UNSET
+    history_days: Days | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -1,6 +1,10 @@
-"""`wingbeat history`: what became of tasks, and what this machine gave in each week."""
+"""`wingbeat history`: what has ended, what became of each task, and what this machine gave."""
 
 from __future__ import annotations
+
+import argparse
+import sys
+from datetime import datetime, timedelta
 
 from agent.api.history import (
     HISTORY,
@@ -10,52 +14,161 @@ from agent.api.history import (
     Statistics,
     StatisticsReply,
 )
+from agent.api.past import MS_MAX, PAST, EndState, Past, PastReply, PastWorkflow
 from agent.api.values import TaskState
-from agent.commands.asking import ask
-from agent.commands.parsing import ALL, Options, argument, command
-from agent.commands.showing import clock, counted, moment, show_lines, show_rows
+from agent.client import Client
+from agent.client.own_agent import own_name
+from agent.client.past import past_csv, whole_past
+from agent.commands import exits
+from agent.commands.asking import ask, with_loop
+from agent.commands.parsing import ALL, Options, argument, command, misuse
+from agent.commands.showing import (
+    clock,
+    counted,
+    moment,
+    show_json,
+    show_lines,
+    show_rows,
+    size,
+)
 
 LATEST = 30
 LATEST_MAX = 2_000
 WEEKS = 8
-STATES = {
-    state.value.lower(): state
-    for state in (TaskState.TERMINATED, TaskState.ABORTED, TaskState.CANCELLED)
+STATES: dict[str, tuple[EndState, TaskState]] = {
+    "finished": ("finished", TaskState.TERMINATED),
+    "failed": ("failed", TaskState.ABORTED),
+    "cancelled": ("cancelled", TaskState.CANCELLED),
+    "terminated": ("finished", TaskState.TERMINATED),
+    "aborted": ("failed", TaskState.ABORTED),
 }
+
+
+def day(text: str) -> int:
+    """Return when a day begins that is typed as 2026-03-31, ``today`` or ``yesterday``, in
+    milliseconds; raise ``ArgumentTypeError`` when it is none."""
+    back = {"today": 0, "yesterday": 1}.get(text)
+    try:
+        if back is not None:
+            midnight = datetime.combine(datetime.now().date(), datetime.min.time())  # noqa: DTZ005
+            return round((midnight - timedelta(days=back)).astimezone().timestamp() * 1000)
+        found = datetime.strptime(text, "%Y-%m-%d")  # noqa: DTZ007 - the day of this machine
+        return max(0, round(found.astimezone().timestamp() * 1000))
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no day like 2026-03-31, nor today or yesterday"
+        ) from None
 
 
 @command(
     "history",
-    "Show tasks that have ended, the latest first, also those that the flock has forgotten:\n"
-    "how long they waited and ran, where, and why they moved. --weeks: what this machine gave.",
+    "Show workflows that have ended, the latest first, also those that the flock has forgotten:\n"
+    "whose they were, how long they waited and ran, where, and why they failed. Of a WORKFLOW, or\n"
+    "with --tasks, it shows the tasks. --weeks: what this machine gave.",
     "wingbeat history",
-    "wingbeat history survey --state aborted",
-    "wingbeat history --program merge --all",
+    "wingbeat history --failed --since 2026-03-01",
+    "wingbeat history --search 'north birch' --mine",
+    "wingbeat history --all --csv > past.csv",
+    "wingbeat history survey --state failed",
     "wingbeat history --weeks",
-    argument("workflow", nargs="?", default="", metavar="WORKFLOW", help="only of this one"),
+    argument("workflow", nargs="?", default="", metavar="WORKFLOW", help="the tasks of this one"),
+    argument("--tasks", action="store_true", help="tasks, of all workflows"),
+    argument("--search", default="", metavar="WORDS", help="only what has all these words"),
+    argument("--mine", action="store_true", help="only what I have submitted here"),
+    argument("--failed", action="store_true", help="only what failed"),
     argument("--program", default="", help="only of this program"),
-    argument("--on", default="", metavar="MACHINE", help="only what ended there"),
+    argument("--on", default="", metavar="MACHINE", help="only what ran there"),
     argument("--state", choices=STATES, help="only what ended so"),
+    argument("--since", type=day, default=0, metavar="DAY", help="only what ended from then on"),
+    argument("--until", type=day, default=0, metavar="DAY", help="only what ended before that day"),
     ALL,
+    argument("--csv", action="store_true", help="comma-separated values, for spreadsheets"),
     argument("--weeks", action="store_true", help="sums of each week"),
 )
 def run(options: Options) -> int:
-    """Show tasks that have ended, the latest first and not more than a limit, only of the workflow,
-    program, machine and state that the options name; or with ``--weeks`` what this machine gave in
-    each of the last weeks. Return the exit code."""
+    """Show workflows that have ended, the latest first and not more than a limit, only those that
+    the options describe; of one that is named, or with ``--tasks``, their tasks, and with
+    ``--weeks`` what this machine gave in each of the last weeks. Return the exit code."""
+    if options.csv and options.json:
+        return misuse("history: --csv and --json are two ways to write; choose one")
     if options.weeks:
         return ask(options, STATISTICS, Statistics(WEEKS), _show_weeks)
-    asked = History(
+    if options.workflow or options.tasks:
+        if options.csv or options.search or options.mine:
+            return misuse("history: --csv, --search and --mine are for workflows, not for tasks")
+        return ask(options, HISTORY, _tasks_wanted(options), _show_tasks)
+    return _workflows(options)
+
+
+def _state(options: Options) -> tuple[EndState, TaskState] | tuple[None, None]:
+    return STATES.get("failed" if options.failed else options.state, (None, None))
+
+
+def _tasks_wanted(options: Options) -> History:
+    return History(
         options.workflow,
         options.program,
         options.on,
-        STATES.get(options.state),
+        _state(options)[1],
+        options.since,
+        options.until or 2**53,
         limit=LATEST_MAX if options.all else LATEST,
     )
-    return ask(options, HISTORY, asked, _show)
 
 
-def _show(reply: HistoryReply) -> None:
+@with_loop
+async def _workflows(options: Options, client: Client) -> int:
+    wanted = Past(
+        options.search,
+        options.mine,
+        own_name() if options.mine else "",
+        _state(options)[0],
+        options.program,
+        options.on,
+        options.since,
+        options.until or MS_MAX,
+        limit=LATEST,
+        summed=True,
+    )
+    reply = await (whole_past(client, wanted) if options.all else client.call(PAST, wanted))
+    if options.csv:
+        sys.stdout.write(past_csv(reply.workflows))
+    elif options.json:
+        show_json(reply)
+    else:
+        _show(reply)
+    return exits.DONE
+
+
+def _show(reply: PastReply) -> None:
+    if not reply.workflows:
+        show_lines(["nothing has ended so far that fits, as far as this machine saw"])
+        return
+    show_rows(
+        reply.workflows,
+        ENDED=lambda each: moment(each.ended_ms)[:16],
+        WORKFLOW=lambda each: each.name,
+        STATE=lambda each: each.state,
+        BY=_whose,
+        WAITED=lambda each: clock(each.waited_s),
+        RAN=lambda each: clock(each.ran_s),
+        MAKESPAN=lambda each: clock(each.makespan_s),
+        ATTEMPTS=lambda each: str(each.attempts),
+        ON=lambda each: ", ".join(each.machines),
+        WHY=lambda each: f"{each.failed}: {each.reason}" if each.failed else each.reason,
+    )
+    facts = [f"{counted(reply.total, 'workflow')}, {size(reply.size_bytes)} with all that is kept"]
+    if len(reply.workflows) < reply.total:
+        facts.append(f"{reply.total - len(reply.workflows)} earlier ones are shown with --all")
+    show_lines(["; ".join(facts)])
+
+
+def _whose(each: PastWorkflow) -> str:
+    named = each.submitter and each.submitter != each.host
+    return f"{each.submitter} on {each.host}" if named else each.host
+
+
+def _show_tasks(reply: HistoryReply) -> None:
     if not reply.tasks:
         show_lines(["nothing has ended so far, as far as this machine saw"])
         return

@@ -67,6 +67,12 @@ PROCESSOR_WORDS = {
         "--memory-gb", type=float, metavar="GB", help="that one program may take; 0: the default"
     ),
     argument(
+        "--history-days",
+        type=int,
+        metavar="DAYS",
+        help="how long finished work is remembered; 0: for ever",
+    ),
+    argument(
         "--join-requests",
         choices=("yes", "no"),
         help="as a keeper, let machines without an invitation ask to be let in",
@@ -109,6 +115,7 @@ def _show(view: SettingsView) -> None:
         "processor": PROCESSOR_WORDS[view.processor],
         "join requests": "" if view.join_requests else "none without an invitation",
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
+        "history": f"{view.history_days} days" if view.history_days else "for ever",
     }
     show_lines(f"{name:<20}{value}" for name, value in facts.items() if value)
     if view.restart:

@@ -26,6 +26,7 @@ from agent.api.datasets import DatasetsReply, FileView
 from agent.api.flock import DepartureView, Finding, Invitation, Joined, MemberView, PeerView
 from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
 from agent.api.logs import AgentLog, AgentLogReply
+from agent.api.past import Past, PastReply
 from agent.api.programs import Decision
 from agent.api.session import (
     FlockChanged,
@@ -195,8 +196,37 @@ class FlockRoom(Protocol):
         """Let one in, or not; raises ``ServiceError``."""
 
 
+class Recalled(Protocol):
+    """A workflow that is not in the table any more; ``agent.history.past.Recalled``."""
+
+    @property
+    def table(self) -> Table:
+        """Return a table with it alone."""
+
+    @property
+    def names(self) -> Mapping[NodeId, str]:
+        """Return what machines were called then."""
+
+
+class PastRoom(Protocol):
+    """Workflows that have ended; ``agent.history.past.Past``."""
+
+    async def page(self, wanted: Past) -> PastReply:
+        """Return a page of them, with their sums if these are wanted."""
+
+    async def recall(self, workflow: str, task: str = ...) -> Recalled | None:
+        """Return one as it was, by its id or name, or that of a task; None where it is not kept."""
+
+    async def forget(self, workflows: list[str]) -> list[str]:
+        """Forget some; return which were there."""
+
+
 class HistoryRoom(Protocol):
     """What was, as far as it is kept; ``agent.history.task_history.TaskHistory``."""
+
+    @property
+    def past(self) -> PastRoom:
+        """Return the workflows that have ended."""
 
     async def tasks(self, wanted: History) -> HistoryReply:
         """Return a page of what became of tasks."""
@@ -204,8 +234,10 @@ class HistoryRoom(Protocol):
     async def statistics(self, weeks: int) -> StatisticsReply:
         """Return what this machine gave in each week, and what the flock did."""
 
-    async def runs(self, tasks: Sequence[TaskSpec]) -> tuple[TaskRuns, ...]:
-        """Return the runs of these tasks, as far as they are still known."""
+    async def runs(
+        self, tasks: Sequence[TaskSpec], table: Table, name_of: Callable[[NodeId], str]
+    ) -> tuple[TaskRuns, ...]:
+        """Return the runs of these tasks of the table, with machines by these names."""
 
     async def printed(self, task: TaskId, run: Run, offset: int, limit: int) -> tuple[bytes, int]:
         """Return some of what a run has printed on this machine, and how much there is."""

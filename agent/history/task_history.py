@@ -5,7 +5,7 @@ happens. So this watches the notices, remembers the open tasks' times in memory,
 when a task has ended. Rows are written together, once in a while, in a thread. What is lost by a
 sudden end is a moment of statistics, never work.
 
-Below are the runs of tasks as clients see them: who had it when, and how each ended.
+Workflows that have ended are kept beside, by ``agent.history.past``.
 """
 
 from __future__ import annotations
@@ -15,17 +15,15 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 from msgspec import Raw
 
-from agent.api import history
 from agent.api import history as api
 from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply
@@ -33,11 +31,14 @@ from agent.api.reasons import NO_REASON, NO_WHY, Reason, as_why
 from agent.api.session import WorkflowEnded
 from agent.history.earlier_runs import EarlierRuns
 from agent.history.log_reading import read_lines, read_piece
+from agent.history.past import Past
+from agent.history.past_records import times_of, worked_ms_of
+from agent.history.run_views import Span, task_runs
 from agent.host.logs import NORMAL
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import DerivedState, effective_generation
-from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState, Terminated
+from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState, WorkflowId
 from agent.protocol.table import Table
 from agent.storage.history import FILE, History, Sums, TaskRow
 from agent.wording.run_ends import named, run_id, why_ended
@@ -54,9 +55,6 @@ _json = msgspec.json.Encoder().encode
 _raws = msgspec.json.Decoder(list[Raw]).decode
 
 log = logging.getLogger(__name__)
-Span = tuple[str, str, int]
-"""A run, the phase that it came into, and when."""
-PHASES = frozenset(get_args(history.RunPhase))
 
 
 @dataclass(slots=True)
@@ -90,6 +88,7 @@ class TaskHistory:
         self._writing: asyncio.Task[None] | None = None
         self.earlier = EarlierRuns()
         """How long programs took."""
+        self.past = Past(table, node_id, name_of, wall)
 
     async def start(self) -> None:
         """Open the database and wait until it is open; when that fails it is logged, and no history
@@ -97,6 +96,7 @@ class TaskHistory:
         try:
             self._history = await asyncio.to_thread(History.open, self._path)
             self.earlier.take(await asyncio.to_thread(self._history.lengths))
+            await self.past.start(self._history.past)
         except (OSError, sqlite3.Error) as error:
             log.warning("no history is kept: %s cannot be opened (%s)", self._path, error)
 
@@ -109,6 +109,7 @@ class TaskHistory:
         if writing is not None:
             writing.cancel()
             await asyncio.gather(writing, return_exceptions=True)
+        await self.past.stop()
         history, self._history = self._history, None
         if history is not None:
             await asyncio.to_thread(self._write, history, *self._taken())
@@ -119,16 +120,30 @@ class TaskHistory:
     def noticed(self, notice: object) -> None:
         """Take note of what became of tasks, to be written a moment later, and log why a task moves
         and that a workflow has ended; notices of other kinds are ignored."""
+        self.past.noticed(notice)
         match notice:
             case TaskMoved():
                 self._moved(notice.task, notice.before, notice.after)
             case OutcomeChanged(task):
                 self._ended(task)
             case WorkflowEnded(workflow, _, counts):
-                told = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
-                log.log(NORMAL, "workflow %s has ended: %s", workflow, told)
+                self._tell_end(workflow, counts)
             case _:
                 pass
+
+    def _tell_end(self, workflow: WorkflowId, counts: dict[TaskState, int]) -> None:
+        table = self._table()
+        found = table.workflows.get(workflow)
+        if found is None:
+            return
+        told = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+        times = times_of(table, found, self._now_ms())
+        log.log(
+            NORMAL,
+            "workflow %s has ended: %s; waited %.0f s, ran %.0f s, makespan %.0f s",
+            *(workflow, told, times.waited_ms / 1000, worked_ms_of(table, found) / 1000),
+            (times.ended_ms - times.submitted_ms) / 1000,
+        )
 
     def _moved(self, task: TaskId, before: TaskState | None, after: TaskState) -> None:
         reading = self._table().reading(task)
@@ -288,15 +303,14 @@ class TaskHistory:
             whole.done,
         )
 
-    async def runs(self, tasks: Sequence[TaskSpec]) -> tuple[api.TaskRuns, ...]:
+    async def runs(
+        self, tasks: Sequence[TaskSpec], table: Table, name_of: Callable[[NodeId], str]
+    ) -> tuple[api.TaskRuns, ...]:
         """Return, of each of these tasks that is in the table, all its runs with the phases that
         this node has seen; tasks that are not in the table are left out."""
         spans = await self._spans_of([each.task for each in tasks])
-        table = self._table()
         return tuple(
-            task_runs(
-                each, table, self._name_of, spans.get(each.task, ()), self._ready_ms(each.task)
-            )
+            task_runs(each, table, name_of, spans.get(each.task, ()), self._ready_ms(each.task))
             for each in tasks
             if each.task in table.specs
         )
@@ -419,72 +433,3 @@ def _week(begin_ms: int, sums: Sums) -> api.WeekView:
         sums.waited_median_ms / 1000,
         sums.waited_longest_ms / 1000,
     )
-
-
-def task_runs(
-    spec: TaskSpec,
-    table: Table,
-    name_of: Callable[[NodeId], str],
-    spans: Iterable[Span],
-    ready_ms: int,
-) -> history.TaskRuns:
-    """Return all attempts at a task of the table, the first one first, with those of ``spans`` that
-    are theirs; one of which no phase was seen counts as scheduled at its claim. ``ready_ms``: since
-    when the task could run, 0 when that was not seen."""
-    reading, life = table.reading(spec.task), table.life(spec.task)
-    assert reading is not None
-    runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))
-    return history.TaskRuns(
-        spec.task,
-        spec.name,
-        table.workflow_of[spec.task],
-        reading.state,
-        ready_ms,
-        tuple(
-            _run_view(
-                name_of,
-                run,
-                named(why_ended(run), table, name_of),
-                [each for each in spans if each[0] == run_id(run)],
-                counts=run is reading.outcome,
-            )
-            for run in runs
-        ),
-    )
-
-
-def _run_view(
-    name_of: Callable[[NodeId], str],
-    run: Run,
-    why: Reason,
-    spans: Sequence[Span],
-    *,
-    counts: bool,
-) -> history.RunView:
-    phase = type(run.phase).__name__
-    shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]
-    if not shown:
-        shown = [history.PhaseSpan("Scheduled", run.claim.stamp[0])]
-    if not run.live:
-        shown.append(history.PhaseSpan(_phase(phase), run.stamp[0]))
-    checkpoint = run.checkpoint
-    return history.RunView(
-        run_id(run),
-        run.generation,
-        run.attempt,
-        name_of(run.host),
-        _phase(phase),
-        run.claim.stamp[0],
-        run.stamp[0],
-        0 if run.live else run.stamp[0],
-        english(why),
-        tuple(shown),
-        counts and isinstance(run.phase, Terminated),
-        checkpoint.dataset if checkpoint else "",
-        as_why(why),
-    )
-
-
-def _phase(name: str) -> history.RunPhase:
-    assert name in PHASES, name
-    return name  # type: ignore[return-value]

@@ -94,6 +94,7 @@ class Agent:
         self.history = TaskHistory(
             home.data, home.log, lambda: self.table, lambda: self.node_id, self.name_of
         )
+        self.history.past.days_kept = settings.history_days
         self.subscribe(self.member_clients.noticed)
         self.subscribe(self.history.noticed)
 

@@ -26,6 +26,8 @@ key                what                                     default
 ``datasets_gb``    how much data to keep for the flock; 0   half of what
                    is the default                           would be free
 ``tags``           for requirements, beside ``node``        none
+``history_days``   how long finished work is remembered;    1095
+                   0 is for ever
 ``join_requests``  whether machines without an invitation   ``true``
                    may ask this keeper to let them in
 =================  =======================================  ===================================
@@ -53,6 +55,7 @@ NAME_LENGTH_MAX = 60
 SLOTS_MAX = 256
 URL_LENGTH_MAX = 2_000
 DISK_GB = 1_000_000.0
+HISTORY_DAYS_MAX = 36_500
 ENTRIES_MAX = 64
 PAUSED = "paused"
 MODES = (*get_args(VolunteerMode), PAUSED)
@@ -96,6 +99,7 @@ class NodeSettings:
     published_programs: str = ASK
     tags: tuple[str, ...] = ()
     join_requests: bool = True
+    history_days: int = 1095
 
     @property
     def rules(self) -> VolunteerRules:
@@ -155,6 +159,10 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
         "datasets_gb": _gigabytes,
         "published_programs": _one_of(TAKES),
         "tags": _list_of(_tag),
+        "history_days": read_as(
+            Annotated[int, Meta(ge=0, le=HISTORY_DAYS_MAX)],
+            f"it has to be a number of days up to {HISTORY_DAYS_MAX}, 0 for ever.",
+        ),
         "join_requests": read_as(bool, "write true or false."),
     }
     read: dict[str, object] = {}

@@ -10,6 +10,8 @@ table       a row
 ``task``    a task and the generation that it ended in; a later word takes its place
 ``given``   an hour since 1970, and how many milliseconds tasks ran on this machine in it
 ==========  ==============================================================================
+
+Workflows that have ended lie beside; ``agent.storage.past`` says how.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from typing import NamedTuple
 from msgspec.structs import asdict
 
 from agent.api import history as asked
+from agent.storage import past
 from agent.storage.errors import UNREADABLE, is_damage
 from agent.storage.places import make_private_file
 
@@ -89,6 +92,7 @@ CREATE TABLE IF NOT EXISTS task (
 CREATE INDEX IF NOT EXISTS task_ended ON task (ended_ms);
 CREATE INDEX IF NOT EXISTS task_workflow ON task (workflow);
 CREATE TABLE IF NOT EXISTS given (hour INTEGER PRIMARY KEY, ran_ms INTEGER NOT NULL);
+{past.TABLES}
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 _PUT = (
@@ -112,6 +116,7 @@ class History:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._lock = threading.Lock()
+        self.past = past.PastStore(connection, self._lock)
 
     @classmethod
     def open(cls, path: Path) -> History:

@@ -2258,6 +2258,10 @@
         <translation>Memória para um programa</translation>
     </message>
     <message>
+        <source>Finished work is remembered for</source>
+        <translation>O trabalho terminado é lembrado por</translation>
+    </message>
+    <message>
         <source>Machines that ask to be let in</source>
         <translation>Máquinas que pedem para entrar</translation>
     </message>
@@ -2280,6 +2284,18 @@
     <message>
         <source>A little in any case</source>
         <translation>Um pouco em todo caso</translation>
+    </message>
+    <message>
+        <source>for ever</source>
+        <translation>para sempre</translation>
+    </message>
+    <message>
+        <source>days</source>
+        <translation>dias</translation>
+    </message>
+    <message>
+        <source>takes {size} now</source>
+        <translation>ocupa {size} agora</translation>
     </message>
     <message>
         <source>May ask without an invitation</source>

@@ -9,10 +9,12 @@ from typing import Any
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QWidget
 
 from agent.api.flock import LEAVE, Leave, Left
+from agent.api.past import PAST, Past, PastReply
 from agent.api.settings import CHANGE_SETTINGS, ChangeSettings, SettingsView
 from gui import settings
 from gui.model.news import NewsKind, kind_words
 from gui.model.screen import Changes
+from gui.model.times import size
 from gui.startup import Login, switch
 from gui.theme.look import GRID
 from gui.translations import available
@@ -41,6 +43,7 @@ from gui.words import tr
 
 GIGABYTES_MAX = 1_000_000.0
 PORT_MAX = 65_535
+HISTORY_DAYS_MAX = 36_500
 SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
 
 
@@ -141,6 +144,7 @@ class SettingsDialog(Sheet):
                 "programMemory", "memory_gb", view.memory_gb, tr("a part of what there is"))),
             (tr("Space for datasets"), self._gigabytes(
                 "datasetQuota", "datasets_gb", view.datasets_gb, tr("half of what is free"))),
+            (tr("Finished work is remembered for"), self._history_days(view)),
             (tr("Machines that ask to be let in"), self._join_requests(view)),
             (tr("Tags"), self._line("machineTags", "tags", view.tags)),
             (tr("Addresses of machines that are not found"),
@@ -163,6 +167,23 @@ class SettingsDialog(Sheet):
         )
         change = partial(self._change_to, "processor")
         return choice("processorShare", choices, view.processor, change)
+
+    def _history_days(self, view: SettingsView) -> QWidget:
+        """With what it takes on the disk now, as soon as the agent has said it."""
+        days = set_up(
+            number_field("historyDays", 0, HISTORY_DAYS_MAX),
+            specialValueText=tr("for ever"),
+            suffix=" " + tr("days"),
+            value=view.history_days,
+        )
+        days.editingFinished.connect(Once(days.value, partial(self._change_to, "history_days")))
+        self.history_size = quiet("", "historySize")
+
+        def told(reply: PastReply) -> None:
+            self.history_size.setText(tr("takes {size} now", size=size(reply.size_bytes)))
+
+        self._context.bridge.ask(self, PAST, Past(limit=1, summed=True), told)
+        return held(row(days, self.history_size, "stretch"))
 
     def _join_requests(self, view: SettingsView) -> QWidget:
         choices = (

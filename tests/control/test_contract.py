@@ -51,6 +51,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("runs", {"workflow": "survey"}),
     ("task_log", {"task": "copy", "wait_s": 0.01}),
     ("history", {"workflow": "survey", "state": "Terminated"}),
+    ("past", {"words": "survey", "state": "failed", "summed": True}),
     ("statistics", {"weeks": 2}),
     ("agent_log", {"severity": "debug", "containing": "x"}),
     ("plan", {"workflow": workflow("plan")}),

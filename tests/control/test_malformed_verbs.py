@@ -315,6 +315,13 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         PARAMS,
         "history: state cannot be 'Done': choose Submitted, Ready, Waiting, Scheduled, Running, Suspended, Terminated, Cancelled or Aborted",
     ),
+    (
+        "past",
+        {"state": "done"},
+        PARAMS,
+        "past: state cannot be 'done': choose finished, failed or cancelled",
+    ),
+    ("past", {"until_ms": -1}, PARAMS, "past: until_ms must be a whole number of at least 0"),
     ("history", {"limit": 0}, PARAMS, "history: limit must be a whole number of at least 1"),
     ("history", {"since_ms": -1}, PARAMS, "history: since_ms must be a whole number of at least 0"),
     ("history", {"flow": "x"}, PARAMS, "history: there is no flow; did you mean workflow?"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent.api.flock import PeersReply, PeerView
+from agent.api.past import PastWorkflow
 from agent.api.session import Event, Happening, TaskMoved, Welcome
 from agent.api.values import Position, TaskState
 from agent.api.volunteering import VolunteeringView, VolunteerRules
@@ -119,3 +120,27 @@ def connected(*more: Any) -> Screen:
     screen = Screen()
     screen.fold([Welcome(1, "1", "n1", "acor", Position(LOG, 0)), *more])
     return screen
+
+
+def past_workflow(name: str = "line-42", **changes: Any) -> PastWorkflow:
+    at_ms = int(NOW_S * 1000)
+    values = {
+        "workflow": name,
+        "name": name,
+        "state": "finished",
+        "priority": 50,
+        "submitter": "ana",
+        "host": "acor",
+        "host_node": "n1",
+        "submitted_ms": at_ms - 90_000,
+        "begun_ms": at_ms - 80_000,
+        "ended_ms": at_ms,
+        "waited_s": 10.0,
+        "ran_s": 75.0,
+        "makespan_s": 90.0,
+        "tasks": 3,
+        "attempts": 3,
+        "machines": ("acor",),
+        "programs": ("segment",),
+    }
+    return PastWorkflow(**{**values, **changes})

@@ -13,6 +13,7 @@ from agent.control.dry_run import unaccepted
 from agent.control.fitting import seen, slots_of
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
+from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.reasons import StoryEntry
@@ -36,6 +37,7 @@ async def why(call: RequestContext, params: Why) -> Story:
     """Return the story of a task, what it waits for now and, while it does, whether each machine
     could run it, as this node knows it: another one may have seen more. Raises ``RefusedError``
     where the task is unknown."""
+    call = await with_past(call, "", params.task)
     views = call.views
     now = views.now
     spec = find_task(now.table, params.task)

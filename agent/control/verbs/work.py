@@ -21,6 +21,7 @@ from agent.api.work import (
 )
 from agent.control.gates import misfit
 from agent.control.naming import find_task, find_workflow
+from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import dataset_of, priority_value
 from agent.control.views import node_view
@@ -114,8 +115,9 @@ async def status(call: RequestContext, params: Status) -> StatusReply:
 @serves(SHOW)
 async def show(call: RequestContext, params: Show) -> ShowReply:
     """Return a workflow with a page of its tasks, and the place in the events from which to follow
-    on; a task that belongs to another workflow, which named it first, is left out. Raises
-    ``RefusedError`` for one that is unknown."""
+    on; a task that belongs to another workflow, which named it first, is left out. One that the flock
+    has forgotten is told as it was. Raises ``RefusedError`` for one that is unknown."""
+    call = await with_past(call, params.workflow)
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     name = workflow.spec.workflow

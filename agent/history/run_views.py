@@ -1,0 +1,86 @@
+"""The runs of tasks as clients see them: who had a task when, and how each attempt ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import get_args
+
+from agent.api import history
+from agent.api.reasons import Reason, as_why
+from agent.protocol.records import NodeId, Run, TaskSpec, Terminated
+from agent.protocol.table import Table
+from agent.wording.run_ends import named, run_id, why_ended
+from agent.wording.speech import english
+
+Span = tuple[str, str, int]
+"""A run, the phase that it came into, and when."""
+PHASES = frozenset(get_args(history.RunPhase))
+
+
+def task_runs(
+    spec: TaskSpec,
+    table: Table,
+    name_of: Callable[[NodeId], str],
+    spans: Iterable[Span],
+    ready_ms: int,
+) -> history.TaskRuns:
+    """Return all attempts at a task of the table, the first one first, with those of ``spans`` that
+    are theirs; one of which no phase was seen counts as scheduled at its claim. ``ready_ms``: since
+    when the task could run, 0 when that was not seen."""
+    reading, life = table.reading(spec.task), table.life(spec.task)
+    assert reading is not None
+    runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))
+    return history.TaskRuns(
+        spec.task,
+        spec.name,
+        table.workflow_of[spec.task],
+        reading.state,
+        ready_ms,
+        tuple(
+            _run_view(
+                name_of,
+                run,
+                named(why_ended(run), table, name_of),
+                [each for each in spans if each[0] == run_id(run)],
+                counts=run is reading.outcome,
+            )
+            for run in runs
+        ),
+    )
+
+
+def _run_view(
+    name_of: Callable[[NodeId], str],
+    run: Run,
+    why: Reason,
+    spans: Sequence[Span],
+    *,
+    counts: bool,
+) -> history.RunView:
+    phase = type(run.phase).__name__
+    shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]
+    if not shown:
+        shown = [history.PhaseSpan("Scheduled", run.claim.stamp[0])]
+    if not run.live:
+        shown.append(history.PhaseSpan(_phase(phase), run.stamp[0]))
+    checkpoint = run.checkpoint
+    return history.RunView(
+        run_id(run),
+        run.generation,
+        run.attempt,
+        name_of(run.host),
+        _phase(phase),
+        run.claim.stamp[0],
+        run.stamp[0],
+        0 if run.live else run.stamp[0],
+        english(why),
+        tuple(shown),
+        counts and isinstance(run.phase, Terminated),
+        checkpoint.dataset if checkpoint else "",
+        as_why(why),
+    )
+
+
+def _phase(name: str) -> history.RunPhase:
+    assert name in PHASES, name
+    return name  # type: ignore[return-value]

@@ -1,0 +1,262 @@
+"""Workflows that have ended, as rows to be listed and searched, and their records as they were.
+
+The table of the flock forgets a workflow some weeks after it ended; here it stays as long as the owner
+of this machine wants. A row has what a list shows, and nothing has to be unpacked to search ten
+thousand of them; the records lie beside, packed, for whoever opens one.
+
+===============  =========================================================================
+table            a row
+===============  =========================================================================
+``past``         a workflow; a later end takes the place of an earlier one
+``past_record``  its records, as ``agent.history.past_records`` packs them
+===============  =========================================================================
+
+All of it may be called in any thread, one after the other; nothing here is for the loop.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from agent.api import past as asked
+
+QUARTER_MS = 900_000
+"""Days of all time zones begin at a quarter of an hour."""
+HOUR_MS = 3_600_000
+
+
+class PastRow(NamedTuple):
+    """What became of a workflow. ``machines``, ``programs`` and ``why`` are JSON; ``words`` is what a
+    search looks through, ``version`` a hash of the records that all of it was read off."""
+
+    workflow: str
+    name: str
+    state: str
+    priority: int
+    submitter: str
+    host: str
+    host_node: str
+    submitted_ms: int
+    begun_ms: int
+    ended_ms: int
+    waited_ms: int
+    ran_ms: int
+    tasks: int
+    attempts: int
+    machines: str
+    programs: str
+    failed: str
+    reason: str
+    why: str
+    words: str
+    version: int
+
+
+class Day(NamedTuple):
+    """The sums of a day that begins at ``begins_ms``."""
+
+    begins_ms: int
+    workflows: int
+    failed: int
+    used_ms: int
+    waited_ms: int
+    given_ms: int
+
+
+COLUMNS = PastRow._fields
+TABLES = f"""
+CREATE TABLE IF NOT EXISTS past ({", ".join(COLUMNS)}, PRIMARY KEY (workflow));
+CREATE INDEX IF NOT EXISTS past_ended ON past (ended_ms);
+CREATE INDEX IF NOT EXISTS past_name ON past (name);
+CREATE TABLE IF NOT EXISTS past_record (workflow PRIMARY KEY, packed BLOB NOT NULL);
+"""
+_PUT = f"INSERT OR REPLACE INTO past VALUES ({', '.join('?' * len(COLUMNS))})"
+_WHERE = """(:state = '' OR state = :state) AND ended_ms >= :since_ms AND ended_ms < :until_ms
+    AND (:program = '' OR instr(programs, :program) > 0)
+    AND (:host = '' OR instr(machines, :host) > 0)
+    AND (NOT :mine OR (host_node = :here
+         AND (:submitter = '' OR submitter IN (:submitter, :unnamed, ''))))"""
+_MEANT = """SELECT workflow FROM past WHERE workflow = :ref OR name = :ref
+    OR substr(workflow, 1, length(:ref)) = :ref AND length(:ref) >= 6
+    ORDER BY workflow = :ref DESC, name = :ref DESC, submitted_ms DESC LIMIT 1"""
+
+
+class PastStore:
+    """The past in the database of a node's history, as long as that is open."""
+
+    def __init__(self, connection: sqlite3.Connection, lock: threading.Lock) -> None:
+        self._connection, self._lock = connection, lock
+        self._choices: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+
+    def versions(self) -> dict[str, int]:
+        """Return by workflow of which version of its records the row is."""
+        with self._lock:
+            return dict(self._connection.execute("SELECT workflow, version FROM past"))
+
+    def write(self, rows: Iterable[tuple[PastRow, bytes]]) -> None:
+        """Keep these rows with their packed records, each in place of an earlier one; raise
+        ``sqlite3.Error`` and keep nothing when that fails."""
+        told = list(rows)
+        with self._transaction() as connection:
+            connection.executemany(_PUT, (row for row, _ in told))
+            connection.executemany(
+                "INSERT OR REPLACE INTO past_record VALUES (?, ?)",
+                ((row.workflow, packed) for row, packed in told),
+            )
+
+    def remove(self, workflows: Iterable[str]) -> list[str]:
+        """Forget these workflows; return which of them were there. Raises ``sqlite3.Error``."""
+        found = []
+        with self._transaction() as connection:
+            for each in workflows:
+                gone = connection.execute("DELETE FROM past WHERE workflow = ?", (each,))
+                connection.execute("DELETE FROM past_record WHERE workflow = ?", (each,))
+                found += [each] if gone.rowcount else []
+        return found
+
+    def trim(self, before_ms: int) -> int:
+        """Forget what ended before that moment; return how many workflows. Raises ``sqlite3.Error``."""
+        with self._transaction() as connection:
+            old = "SELECT workflow FROM past WHERE ended_ms < ?"
+            connection.execute("DELETE FROM task WHERE ended_ms < ?", (before_ms,))
+            connection.execute(f"DELETE FROM past_record WHERE workflow IN ({old})", (before_ms,))
+            return connection.execute("DELETE FROM past WHERE ended_ms < ?", (before_ms,)).rowcount
+
+    def page(self, wanted: asked.Past, here: str, unnamed: str) -> tuple[list[PastRow], int]:
+        """Return a page of the workflows that ``wanted`` describes, the one that ended last first, and
+        how many there are on all pages. ``here`` is this node, ``unnamed`` the submitter of what
+        nobody put a name to."""
+        where, values = _filter(wanted, here, unnamed)
+        with self._lock:
+            rows = self._connection.execute(
+                f"SELECT {', '.join(COLUMNS)} FROM past WHERE {where}"
+                " ORDER BY ended_ms DESC, workflow LIMIT :limit OFFSET :first",
+                values | {"limit": wanted.limit, "first": wanted.first},
+            ).fetchall()
+            count = f"SELECT count(*) FROM past WHERE {where}"
+            (total,) = self._connection.execute(count, values).fetchone()
+        return [PastRow(*row) for row in rows], int(total)
+
+    def days(self, wanted: asked.Past, here: str, unnamed: str) -> list[Day]:
+        """Return the sums of all pages by day, the latest first, without days on which nothing ended
+        and this machine gave nothing."""
+        where, values = _filter(wanted, here, unnamed)
+        span = {"since_ms": wanted.since_ms, "until_ms": min(wanted.until_ms, 2**60)}
+        with self._lock:
+            sums = self._connection.execute(
+                f"SELECT ended_ms / {QUARTER_MS} AS quarter, count(*), sum(state = 'failed'),"
+                f" sum(ran_ms), sum(waited_ms), 0 FROM past WHERE {where} GROUP BY quarter",
+                values,
+            ).fetchall()
+            given = self._connection.execute(
+                "SELECT hour * 4, 0, 0, 0, 0, ran_ms FROM given"
+                f" WHERE hour >= :since_ms / {HOUR_MS} AND hour < 1 + :until_ms / {HOUR_MS}",
+                span,
+            ).fetchall()
+        return _by_day(sorted([*sums, *given], reverse=True))
+
+    def choices(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return all programs and all machines that occur, in the order of names."""
+        if self._choices is None:
+            with self._lock:
+                ask = self._connection.execute
+                programs, machines = (
+                    {each for (text,) in ask(f"SELECT DISTINCT {name} FROM past") for each in json.loads(text)}
+                    for name in ("programs", "machines")
+                )  # fmt: skip
+            self._choices = tuple(sorted(programs)), tuple(sorted(machines))
+        return self._choices
+
+    def since_ms(self) -> int:
+        """Return when the first that is remembered ended; 0 without any."""
+        with self._lock:
+            (oldest,) = self._connection.execute("SELECT min(ended_ms) FROM past").fetchone()
+        return oldest or 0
+
+    def size_bytes(self) -> int:
+        """Return what the whole history takes on the disk, tasks and logs' places included, but for
+        room in its file that is free again."""
+        with self._lock:
+            pages, free, each = (
+                self._connection.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("page_count", "freelist_count", "page_size")
+            )
+        return int((pages - free) * each)
+
+    def packed(self, reference: str) -> tuple[str, bytes] | None:
+        """Return the workflow with this id, else the newest of this name, else the newest whose id
+        begins so, with its packed records; None where there is none."""
+        with self._lock:
+            meant = self._connection.execute(_MEANT, {"ref": reference}).fetchone()
+            found = (
+                meant
+                and self._connection.execute(
+                    "SELECT workflow, packed FROM past_record WHERE workflow = ?", meant
+                ).fetchone()
+            )
+        return found or None
+
+    def workflow_of(self, task: str) -> str:
+        """Return the workflow of a task that this node has seen ending; empty where it has not."""
+        with self._lock:
+            found = self._connection.execute(
+                "SELECT workflow FROM task WHERE task = ? LIMIT 1", (task,)
+            ).fetchone()
+        return found[0] if found else ""
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._connection as connection:
+            self._choices = None
+            yield connection
+
+
+def _filter(wanted: asked.Past, here: str, unnamed: str) -> tuple[str, dict[str, object]]:
+    words = {f"word{at}": word for at, word in enumerate(wanted.words.casefold().split())}
+    where = " AND ".join([_WHERE, *(f"instr(words, :{name}) > 0" for name in words)])
+    return where, {
+        "state": wanted.state or "",
+        "since_ms": wanted.since_ms,
+        "until_ms": wanted.until_ms,
+        "program": json.dumps(wanted.program) if wanted.program else "",
+        "host": json.dumps(wanted.host) if wanted.host else "",
+        "mine": wanted.mine,
+        "submitter": wanted.submitter,
+        "here": here,
+        "unnamed": unnamed,
+        **words,
+    }
+
+
+def _by_day(quarters: Iterable[tuple[int, int, int, int, int, int]]) -> list[Day]:
+    """By days of this machine's calendar, which may have hours more or less; the latest first."""
+    days: list[Day] = []
+    for quarter, *sums in quarters:
+        at_ms = quarter * QUARTER_MS
+        if not days or at_ms < days[-1].begins_ms:
+            days.append(Day(day_begin_ms(at_ms), 0, 0, 0, 0, 0))
+        before = days[-1]
+        days[-1] = Day(before[0], *(a + b for a, b in zip(before[1:], sums, strict=True)))
+    return days
+
+
+def day_begin_ms(at_ms: int) -> int:
+    """Return when the day of a moment began by this machine's calendar."""
+    day = datetime.fromtimestamp(at_ms / 1000).astimezone().replace(tzinfo=None)
+    return _midnight_ms(day)
+
+
+def next_day_ms(begins_ms: int) -> int:
+    """Return when the day after the one that begins then begins."""
+    day = datetime.fromtimestamp(begins_ms / 1000).astimezone().replace(tzinfo=None)
+    return _midnight_ms(day + timedelta(days=1))
+
+
+def _midnight_ms(day: datetime) -> int:
+    return round(datetime(day.year, day.month, day.day).astimezone().timestamp() * 1000)
