@@ -30,6 +30,7 @@ from gui.single import FirstInstance
 from gui.startup import Login
 from gui.tray_icon import TrayIcon
 from gui.views.view_context import ViewContext
+from gui.wording import sentences
 from gui.words import tr
 
 if TYPE_CHECKING:
@@ -229,10 +230,9 @@ class Application(QObject):
         from agent.api.flock import DOCTOR, Doctor, DoctorReply
 
         def told(reply: DoctorReply) -> None:
-            found = [each.text for each in reply.findings]
-            self.context.said.emit(
-                " ".join(found) or tr("Nothing is wrong as far as this computer sees.")
-            )
+            found = reply.findings
+            told = sentences((each.why for each in found), (each.text for each in found), " ")
+            self.context.said.emit(told or tr("Nothing is wrong as far as this computer sees."))
 
         self.context.ask(self, DOCTOR, Doctor(), told)
 

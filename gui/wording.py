@@ -153,6 +153,9 @@ class OwnSpeech(Speech):
         day = _day(at.tm_wday) if ahead else time.strftime("%Y-%m-%d", at)
         return f"{day} {told}"
 
+    def span(self, length_ms: int) -> str:
+        return span(length_ms / 1000)
+
     def size(self, size_mb: int) -> str:
         return size(size_mb * MB)
 
@@ -192,6 +195,13 @@ def all_explained(whys: Iterable[Raw], texts: Iterable[str]) -> list[str]:
         for why, text in zip_longest(whys, texts, fillvalue=NO_WHY)
         if isinstance(text, str)
     ]
+
+
+def sentences(whys: Iterable[Raw], texts: Iterable[str], between: str = "\n") -> str:
+    """Return what ``all_explained`` does, each as a sentence that begins with a capital and ends
+    with a full stop, ``between`` them; empty for none."""
+    told = all_explained(whys, texts)
+    return between.join(f"{each[:1].upper()}{each[1:].rstrip('.')}." for each in told)
 
 
 def own_words(template: str) -> str:

@@ -56,12 +56,13 @@ class PeerView(Struct, frozen=True):
 class PeersReply(Struct, frozen=True):
     """This node, and the others in the order of their names.
 
-    ``warning`` is what is wrong with this node's own place among them.
+    ``warning`` is what is wrong with this node's own place among them, ``why`` the same as a value.
     """
 
     node: NodeView
     peers: tuple[PeerView, ...]
     warning: str = ""
+    why: Raw = field(default_factory=no_why)
 
 
 class Members(Struct, frozen=True, forbid_unknown_fields=True):
@@ -186,18 +187,21 @@ class Finding(Struct, frozen=True):
     kind: FindingKind
     text: str
     subject: str = ""
+    why: Raw = field(default_factory=no_why)
 
 
 class DoctorReply(Struct, frozen=True):
     """No findings: nothing is wrong as far as this node can tell.
 
     ``waiting`` is what waits for a person's word, a sentence each; nothing of that is wrong.
+    ``whys`` are the same as values.
     """
 
     findings: tuple[Finding, ...]
     seen: Count
     missing: Count
     waiting: tuple[str, ...] = ()
+    whys: tuple[Raw, ...] = ()
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

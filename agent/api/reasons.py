@@ -6,6 +6,8 @@ with ``reason_of``: one of a later version is ``Opaque`` and shows its sentence.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec import Raw
 
@@ -294,6 +296,90 @@ class AcceptanceNeeded(Reason, frozen=True):
 
     hosts: tuple[str, ...]
     programs: tuple[str, ...]
+
+
+# -- what is wrong with a machine, or with its place in the flock --------------------------------------
+
+
+class MachineNamed(Reason, frozen=True):
+    """A machine, by its name."""
+
+    name: str
+
+
+class MachineAt(Reason, frozen=True):
+    """A machine of which only the address is known, as a person typed it."""
+
+    address: str
+
+
+class AsksToBeLetIn(Reason, frozen=True):
+    """A machine waits for somebody to let it in; ``user`` may be empty."""
+
+    name: str
+    user: str
+
+
+DiagnosisKind = Literal[
+    "ClockAhead",
+    "ClockBehind",
+    "DiscoveryOff",
+    "DiskOfDataFull",
+    "IdentityOfTwo",
+    "JournalMended",
+    "ListensNowhere",
+    "MulticastUnusable",
+    "NoFlock",
+    "NobodyHeard",
+    "NotRenewed",
+    "OtherFlockHere",
+    "OtherFlocksHere",
+    "OtherPort",
+    "OwnCertificateFrom",
+    "OwnCertificateFromKeeper",
+    "OwnCertificateUntil",
+    "OwnClockAhead",
+    "OwnClockBehind",
+    "OwnIdentityCopied",
+    "PeerBusy",
+    "PeerCertificateEnded",
+    "PeerCertificateNotYet",
+    "PeerElsewhere",
+    "PeerLost",
+    "PeerNotWingbeat",
+    "PeerOfOtherFlock",
+    "PeerOfOtherVersion",
+    "PeerRefuses",
+    "PeerSlow",
+    "PeerUnreachable",
+    "PeerUnreadable",
+    "SentAway",
+    "UnheardMany",
+    "UnheardOne",
+]
+"""Names of sentences of ``agent.wording.english``."""
+
+
+class Diagnosis(Reason, frozen=True, omit_defaults=True):
+    """What is wrong and what to do, by its ``kind``, which says which of the values mean anything.
+
+    ``peer`` is the machine that it is about; ``error`` is in the words of a system, a journal or a
+    keeper.
+    """
+
+    kind: DiagnosisKind
+    peer: MachineNamed | MachineAt | None = None
+    why: told.NoLink | told.RefusesThis | told.LinkGone | told.NoMulticast | Opaque | None = None
+    name: str = ""
+    places: tuple[str, ...] = ()
+    address: str = ""
+    folder: str = ""
+    error: str = ""
+    port: int = 0
+    port_wanted: int = 0
+    count: int = 0
+    dated_ms: int = 0
+    length_ms: int = 0
 
 
 # -- there and back ---------------------------------------------------------------------------------

@@ -11,13 +11,16 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 
+from msgspec import structs
+
 from agent.api.reasons import Cancelled, reason_of
 from agent.api.rpc import Method, P, R
 from agent.api.session import Event, GateWaiting, Happening, TaskMoved
 from agent.api.values import Position, TaskState, WorkflowState
-from agent.api.work import SHOW, STATUS, Show, Status, WorkflowView
+from agent.api.work import SHOW, STATUS, Show, Status, TaskView, WorkflowView
 from agent.client import Client, DisconnectedError, EventsLostError, NoAgentError
 from agent.commands import exits
+from agent.commands.asking import PAGE, whole
 from agent.commands.drawing import on_terminal, work_bar
 from agent.commands.showing import counts_told, going, plain, show_json, show_lines
 
@@ -110,12 +113,33 @@ async def follow_until(
 
 async def wait_for(client: Client, name: str, position: Position, *, as_json: bool = False) -> int:
     """Wait until the workflow has ended and show how far it is, from the events after ``position``
-    on, and at last how it stands; with ``as_json`` only that. Return the exit code, which tells
-    whether it finished."""
+    on, and at last how it stands; with ``as_json`` only that, and why tasks did not end well. Return
+    the exit code, which tells whether it finished."""
     followed = Followed(client, await _read(client, name))
     await _follow(followed, position, as_json=as_json, bar=on_terminal() and not as_json)
-    show_json(followed.now) if as_json else show_lines([counts_told(followed.now)])
+    if as_json:
+        await show_ended(client, followed.now)
+    else:
+        show_lines([counts_told(followed.now)])
     return exit_code(followed.now.state)
+
+
+class Ended(WorkflowView, frozen=True):
+    """What `--json` shows of a workflow that is over: how it stands, and its tasks that did not end
+    well, in the order of its author. Each says by name, under ``why``, what became of it."""
+
+    unfinished: tuple[TaskView, ...] = ()
+
+
+async def show_ended(client: Client, workflow: WorkflowView) -> None:
+    """Print, as JSON, a workflow that is over and why tasks of it did not end well, which the agent
+    is asked for. Raises ``ClientError``."""
+    tasks: tuple[TaskView, ...] = ()
+    if workflow.state != "finished":
+        reply = await client.call(SHOW, Show(workflow.workflow, limit=PAGE))
+        tasks = (await whole(client, reply)).tasks
+    left = tuple(each for each in tasks if each.state is not TaskState.TERMINATED)
+    show_json(Ended(**structs.asdict(workflow), unfinished=left))
 
 
 def exit_code(state: WorkflowState) -> int:

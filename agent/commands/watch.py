@@ -26,7 +26,7 @@ from agent.commands.drawing import console, on_terminal, task_table, workflow_li
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import counted, moment, plain, show_json, show_lines, standing
 from agent.commands.status import node_line
-from agent.commands.waiting import OVER, ending, exit_code, lasting_bundles
+from agent.commands.waiting import OVER, ending, exit_code, lasting_bundles, show_ended
 
 WORKFLOWS_MAX = 12
 TASKS_READ_MAX = 2_000
@@ -53,7 +53,7 @@ async def run(options: Options, client: Client) -> int:
         workflow = (await client.call(SHOW, Show(options.workflow, limit=1))).workflow
         name = workflow.workflow
         if workflow.state in OVER and as_lines:  # nothing more will happen
-            return _tell_end(workflow, as_json=options.json)
+            return await _tell_end(client, workflow, as_json=options.json)
     if as_lines:
         return await _lines(client, first.position, name, as_json=options.json)
     return await _screen(client, first, name)
@@ -147,12 +147,16 @@ async def _lost(client: Client, name: str, *, as_json: bool) -> int | None:
     if not name:
         return None
     workflow = (await client.call(SHOW, Show(name, limit=1))).workflow
-    return _tell_end(workflow, as_json=as_json) if workflow.state in OVER else None
+    if workflow.state not in OVER:
+        return None
+    return await _tell_end(client, workflow, as_json=as_json)
 
 
-def _tell_end(workflow: WorkflowView, *, as_json: bool) -> int:
-    line = f"{workflow.workflow} {standing(workflow.state)}"
-    show_json(workflow) if as_json else show_lines([line])
+async def _tell_end(client: Client, workflow: WorkflowView, *, as_json: bool) -> int:
+    if as_json:
+        await show_ended(client, workflow)
+    else:
+        show_lines([f"{workflow.workflow} {standing(workflow.state)}"])
     return exit_code(workflow.state)
 
 

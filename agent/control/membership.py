@@ -113,10 +113,3 @@ def check_compared(wanted: JoinRequestView, reference: str) -> None:
 def open_requests(requests: list[JoinRequestView]) -> list[JoinRequestView]:
     """Return the requests that nobody has answered."""
     return [each for each in requests if not each.admitted]
-
-
-def asks_to_be_let_in(facts: JoinRequestView) -> str:
-    """Return a sentence for whoever looks after the flock that this machine asks to be let in; name
-    and user are its own word."""
-    user = f" (user {facts.user})" if facts.user else ""
-    return f"{facts.name}{user} asks to be let in: `wingbeat flock requests` tells more"

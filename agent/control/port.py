@@ -28,6 +28,7 @@ from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.past import Past, PastReply
 from agent.api.programs import Decision
+from agent.api.reasons import Reason
 from agent.api.session import (
     FlockChanged,
     PeerChanged,
@@ -316,8 +317,8 @@ class Snapshot(Protocol):
         """Return the members without a link, with what is known of why."""
 
     @property
-    def warning(self) -> str:
-        """Return what is wrong with this node's own place among the others."""
+    def warning(self) -> Reason | None:
+        """Return what is wrong with this node's own place among the others; None when nothing is."""
 
     def findings(self) -> tuple[Finding, ...]:
         """Return all that is wrong, what explains most first."""

@@ -66,7 +66,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.messages import Heartbeat, Message
 from agent.protocol.node import Node
-from agent.protocol.reasons import StoryEntry
+from agent.protocol.reasons import NoLink, StoryEntry
 from agent.protocol.records import NodeId, TaskId
 
 DRAIN_S_MAX = 0.25
@@ -216,7 +216,7 @@ class Driver:
         told = "\n".join(stories_of(event, self._node.story))
         log.error("the node failed at %s\n%s", text, told, exc_info=error)
         if isinstance(event, Received):
-            self._network.unlink(event.peer, "its message could not be handled here")
+            self._network.unlink(event.peer, NoLink("CannotHandle"))
         else:
             self._audience.failed(error)
 
@@ -311,7 +311,7 @@ class Driver:
                     self._network.send(peers, effect.message)
             case Unlink():
                 if self._still_linked((effect.peer,), links_made):
-                    self._network.unlink(effect.peer, effect.reason)
+                    self._network.unlink(effect.peer, effect.why)
             case Answer():
                 self._audience.answered(effect)
             case (

@@ -25,6 +25,7 @@ from agent.protocol.effects import (
     WorkflowSafe,
 )
 from agent.protocol.messages import Message
+from agent.protocol.reasons import NoLink
 from agent.protocol.records import NodeId, RunName, TaskId
 
 TaskNotice = TaskMoved | TaskProgressed | OutcomeChanged | WorkflowSafe | CancelFinished
@@ -39,7 +40,7 @@ class Network(Protocol):
     def send(self, peers: Sequence[NodeId], message: Message) -> None:
         """Send to those of these peers that are linked."""
 
-    def unlink(self, peer: NodeId, reason: str) -> None:
+    def unlink(self, peer: NodeId, why: NoLink) -> None:
         """Close the link with a peer."""
 
 

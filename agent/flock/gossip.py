@@ -27,7 +27,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.api.errors import MembershipError
-from agent.net.addresses import Address, AddressError, parse_address
+from agent.net.addresses import Address, AddressError, parse_address, reached_at
 from agent.net.discovery_network import own_addresses
 from agent.net.join_requests import REQUESTS_MAX
 from agent.net.roster import MEMBERS_MAX, ROSTER_BYTES_MAX
@@ -172,12 +172,11 @@ def read_gossip(body: bytes) -> Heard:
 
 def own_places(listen: Iterable[str], port: int) -> list[Address]:
     """Return where others may reach this node on this port, eight places at most: where it listens,
-    or, if nothing is set, at this machine's addresses. Link-local ones, ``::`` and ``0.0.0.0`` are
+    or, if nothing or ``::`` or ``0.0.0.0`` is set, at this machine's addresses. Link-local ones are
     left out, even if none remains. Raise ``OSError`` when the system does not tell them."""
-    hosts = list(listen) or list(own_addresses())
+    hosts = reached_at(tuple(listen), own_addresses())
     return [Address(host, port) for host in hosts if _reachable(host)][:ADDRESSES_MAX]
 
 
 def _reachable(host: str) -> bool:
-    address = ipaddress.ip_address(host)
-    return not (address.is_link_local or address.is_unspecified)
+    return not ipaddress.ip_address(host).is_link_local

@@ -26,6 +26,7 @@ from agent.net.link_tls import Streams
 from agent.net.membership import Membership
 from agent.net.tls import CLIENT, NO_SERVER_NAME, arrival_of, explain, peer_of
 from agent.protocol.records import NodeId
+from agent.wording.speech import english
 
 DIAL_S_MAX = 5.0
 _encode = msgspec.json.Encoder().encode
@@ -58,7 +59,7 @@ class MemberClients:
         membership = self._membership()
         arrival = arrival_of(writer.get_extra_info("ssl_object"), membership.roster)
         if isinstance(arrival, Refusal) or arrival.member is None or arrival.protocol != CLIENT:
-            reason = arrival.reason if isinstance(arrival, Refusal) else "it is no member"
+            reason = english(arrival.why) if isinstance(arrival, Refusal) else "it is no member"
             log.warning("a client from another machine is not let in: %s", reason)
             refused = Problem(ErrorCode.UNAUTHORISED, f"that machine is not let in, {reason}")
             writer.write(_encode(Failure(None, refused)) + b"\n")
@@ -98,7 +99,11 @@ class MemberClients:
             self._open.add(writer)
             return reader, writer
         writer.transport.abort()
-        reason = peer.reason if isinstance(peer, Refusal) else f"{peer.host_name} answers there now"
+        reason = (
+            english(peer.why)
+            if isinstance(peer, Refusal)
+            else f"{peer.host_name} answers there now"
+        )
         raise ServiceError(f"{name} cannot be asked: {reason}")
 
     def _membership(self) -> Membership:

@@ -52,7 +52,7 @@ class NearbyFlocks:
     def trouble(self) -> str:
         """Why the network cannot be listened to; empty when it can."""
         heard = self._heard()
-        return heard.trouble if heard is not None else ""
+        return heard.trouble_text if heard is not None else ""
 
     async def flocks(self) -> list[NearbyFlock]:
         """Look for flocks on this network, for some seconds the first time, and return them in the

@@ -30,8 +30,8 @@ from agent.api.session import FlockChanged, PeerChanged
 from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, read_gossip
 from agent.flock.known_requests import Admissions
 from agent.flock.peer_status import PeerNotices, PeerStatuses
-from agent.net.addresses import Address
-from agent.net.dialling import ANY_HOST, listening_sockets_near
+from agent.net.addresses import ANY_HOST, Address
+from agent.net.dialling import listening_sockets_near
 from agent.net.enrolment import EnrolmentServer
 from agent.net.joining import keep_up, share_book
 from agent.net.link_reception import BulkAcceptor, Contexts, StreamAcceptor
@@ -47,6 +47,7 @@ from agent.protocol.events import (
     Received,
 )
 from agent.protocol.messages import Message
+from agent.protocol.reasons import LinkKind, NoLink
 from agent.protocol.records import NodeId
 from agent.settings.node_settings import NodeSettings
 
@@ -207,10 +208,10 @@ class FlockNetwork:
 
     # -- what links tell -------------------------------------------------------------------
 
-    def _verify(self, tls: TlsObject | None) -> tuple[str, str] | str:
+    def _verify(self, tls: TlsObject | None) -> tuple[str, str] | NoLink:
         verified = self.membership.verify(tls)
         shown = tls.getpeercert(binary_form=True) if tls is not None else None
-        if not isinstance(verified, str) and shown is not None:
+        if not isinstance(verified, NoLink) and shown is not None:
             with suppress(MembershipError):  # the roster is full; the link stands all the same
                 self.membership.roster.learn(shown)
         return verified
@@ -301,12 +302,13 @@ class FlockNetwork:
         for peer in self.links.linked:
             member, departure = roster.known(peer), roster.departure(peer)
             if departure is not None:
-                verb = "was expelled from" if departure.expelled else "left"
-                self.links.expel(peer, f"{departure.host_name} {verb} {roster.flock.name}")
+                kind: LinkKind = "ExpelledFrom" if departure.expelled else "LeftFlock"
+                name, flock = departure.host_name, roster.flock.name
+                self.links.expel(peer, NoLink(kind, name, flock))
             elif member is not None:
-                reason = roster.objection_to(member.certificate)
-                if reason is not None:
-                    self.links.expel(peer, reason)
+                why = roster.objection_to(member.certificate)
+                if why is not None:
+                    self.links.expel(peer, why)
         for departed in roster.departures():
             self.links.dialler.gone(departed.node_id)
 
@@ -383,7 +385,7 @@ class FlockNetwork:
 
     def _send_away(self, peer: NodeId, error: MembershipError) -> None:
         log.warning("what %s tells is not taken: %s", self.peers.name(peer) or peer, error)
-        self.links.unlink(peer, str(error))
+        self.links.unlink(peer, NoLink("TellsWrong", error=str(error)))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -28,7 +28,7 @@ from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
 from agent.net import joining
-from agent.net.addresses import Address
+from agent.net.addresses import Address, reached_at
 from agent.net.asking import Request
 from agent.net.certificates import voucher_of
 from agent.net.invitation import parse_invitation
@@ -207,7 +207,8 @@ class FlockOperations:
         when this node has no flock or is no keeper, a limit is out of range, or other work is under
         way."""
         network = self._network("invite")
-        hosts = self._own.settings.listen or await asyncio.to_thread(_own_addresses)
+        own = await asyncio.to_thread(_own_addresses)
+        hosts = reached_at(self._own.settings.listen, own)
         reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
         invitation = await network.membership.invite(reached, network.links.port, uses, valid_for_s)
         await network.share_book()

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 DEFAULT_PORT = 29464
 HOST_LENGTH_MAX = 253
+ANY_HOST = ("0.0.0.0", "::")
 
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 
@@ -48,6 +50,17 @@ def is_numeric(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def reached_at(listen: Sequence[str], own: Sequence[str]) -> list[str]:
+    """Return the addresses at which a node is reached that listens at these: for ``0.0.0.0`` and
+    ``::`` those of this machine (``own``) of the same family, and all of them where nothing is
+    set."""
+    found: dict[str, None] = {}
+    for host in listen or own:
+        family = [each for each in own if (":" in each) == (":" in host)]
+        found.update(dict.fromkeys(family if host in ANY_HOST else [host]))
+    return list(found)
 
 
 def _parted(text: str) -> tuple[str, str | None]:

@@ -41,6 +41,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Meta, Struct
 
 from agent.api.errors import MembershipError
+from agent.protocol.reasons import NoLink
 
 PrivateKey = ec.EllipticCurvePrivateKey
 PublicKey = ec.EllipticCurvePublicKey
@@ -410,7 +411,7 @@ def has_signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
 class Refusal(Struct, frozen=True):
     """Why the other end of a connection is not let in."""
 
-    reason: str
+    why: NoLink
 
 
 def duration(seconds: float) -> str:

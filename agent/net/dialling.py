@@ -48,7 +48,6 @@ Call = Callable[[Sequence[Address], NodeId | None], Awaitable[tuple[NodeId, Link
 """One attempt: whom to expect; who answered, and how it ended, ``None`` for well."""
 CONNECT_S = 3.0
 LEAD_S = 0.2
-ANY_HOST = ("0.0.0.0", "::")
 BACKLOG = 128
 ANY_PORT_TRIES = 20
 NEXT_PORTS = 32

@@ -26,10 +26,12 @@ from zeroconf import Error as ZeroconfError
 from zeroconf import InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from agent.net.addresses import Address
+from agent.net.addresses import ANY_HOST, Address, reached_at
 from agent.net.discovery_network import POLL_S, Change, NetworkWatch, has_way, native_news
 from agent.protocol.messages import PROTOCOL_VERSION
+from agent.protocol.reasons import NoMulticast
 from agent.protocol.records import NodeId
+from agent.wording.speech import english
 
 SIGHTINGS_MAX = 256
 QUESTIONS_MAX = 64
@@ -77,7 +79,7 @@ class Discovery:
     ) -> None:
         self._announced = announced
         self._me, self._flock, self._callbacks = me, flock, callbacks
-        self._typed, self._interfaces = tuple(typed), list(interfaces)
+        self._typed, self._listen = tuple(typed), list(interfaces)
         self._watch = watch or NetworkWatch(news=native_news())
         self._port = 0
         self._zeroconf: AsyncZeroconf | None = None
@@ -85,8 +87,8 @@ class Discovery:
         self._sightings: dict[str, Sighting] = {}
         self._questions: dict[str, asyncio.Task[None]] = {}
         self._watching: asyncio.Task[None] | None = None
-        self.trouble = ""
-        """Why multicast cannot be used, in a sentence; empty when it can."""
+        self.trouble: NoMulticast | None = None
+        """Why multicast cannot be used; None when it can."""
 
     # -- for the composition root ----------------------------------------------------------
 
@@ -141,12 +143,12 @@ class Discovery:
         else:
             if self.trouble:
                 log.info("multicast can be used again")
-            self.trouble = ""
+            self.trouble = None
 
     def _opened(self) -> AsyncZeroconf:
         """On all interfaces, of both families where there are both."""
-        if self._interfaces:
-            return AsyncZeroconf(interfaces=self._interfaces)
+        if self._listen and not set(ANY_HOST) & set(self._listen):
+            return AsyncZeroconf(interfaces=self._listen)
         try:
             return AsyncZeroconf(interfaces=InterfaceChoice.All, ip_version=IPVersion.All)
         except (OSError, RuntimeError) as error:
@@ -154,7 +156,7 @@ class Discovery:
             return AsyncZeroconf(interfaces=InterfaceChoice.All, ip_version=IPVersion.V4Only)
 
     def _own_record(self) -> AsyncServiceInfo:
-        hosts = self._interfaces or self._watch.addresses
+        hosts = reached_at(self._listen, self._watch.addresses)
         return own_record(self._me, self._flock, PROTOCOL_VERSION, self._port, hosts)
 
     async def _end(self) -> None:
@@ -174,9 +176,17 @@ class Discovery:
 
     def _troubled(self, error: Exception) -> None:
         trouble = explained_trouble(error)
-        if trouble != self.trouble:
-            log.warning("%s", trouble)
-        self.trouble = trouble
+        before, self.trouble = self.trouble, trouble
+        if trouble != before:
+            log.warning("%s", self.trouble_text)
+
+    @property
+    def trouble_text(self) -> str:
+        """Why multicast cannot be used and what to do, in a sentence; empty when it can."""
+        if self.trouble is None:
+            return ""
+        why = english(self.trouble)
+        return f"Nodes cannot be found by multicast: {why}; give addresses by hand."
 
     # -- what is seen ----------------------------------------------------------------------
 
@@ -263,21 +273,19 @@ class Discovery:
             self._troubled(error)
 
 
-def explained_trouble(error: Exception) -> str:
-    """Return a sentence that says why, by this error, multicast cannot be used and what a person
-    can do."""
+def explained_trouble(error: Exception) -> NoMulticast:
+    """Return why, by this error, multicast cannot be used."""
     match error:
         case OSError(errno=errno.EADDRINUSE):
-            why = "another program keeps UDP port 5353 to itself"
+            return NoMulticast("PortOfMulticastTaken")
         case PermissionError():
-            why = "this system does not allow it"
+            return NoMulticast("NotAllowed")
         case OSError(errno=errno.ENODEV | errno.ENETUNREACH | errno.EADDRNOTAVAIL):
-            why = "no network is up"
+            return NoMulticast("NoNetwork")
         case OSError():
-            why = f"the network refuses it ({error.strerror or error})"
+            return NoMulticast("NetworkRefuses", error.strerror or str(error))
         case _:
-            why = str(error) or type(error).__name__
-    return f"Nodes cannot be found by multicast: {why}; give addresses by hand."
+            return NoMulticast("MulticastFails", str(error) or type(error).__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ from agent.net.invitation_book import GuessLimit
 from agent.net.join_requests import JoinRequest, JoinRequests, keeper_key_of
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, Arrival, arrival_of
+from agent.wording.speech import english
 
 BURNING_S_MAX = 0.5
 """Between a keeper's question to the others and its use on its disk."""
@@ -123,7 +124,7 @@ class EnrolmentServer:
 
     async def _reply(self, question: Question, arrival: Arrival | Refusal, host: str) -> Answer:
         if isinstance(arrival, Refusal):
-            return Refused(f"this machine is not let in, {arrival.reason}")
+            return Refused(f"this machine is not let in, {english(arrival.why)}")
         if arrival.protocol != JOIN:
             return Refused("this is asked under another protocol: update Wingbeat")
         if self._open > CONNECTIONS_MAX:

@@ -85,28 +85,25 @@ class InvitationBook:
     def outstanding(self, now_s: float) -> list[Entry]:
         """Return the invitations that still let somebody in at this time: not expired, used up or
         withdrawn."""
-        return [
-            entry
-            for entry in self._entries
-            if entry.expires_s > now_s and len(entry.used_by) < entry.uses and not entry.withdrawn
-        ]
+        return [entry for entry in self._entries if _lets_in(entry, now_s)]
 
     def add(self, uses: int, valid_for_s: float, now_s: float) -> tuple[bytes, int]:
         """Make an invitation; return its secret and when it expires, in seconds since 1970. Its
         hash is on disk before this returns; raise ``MembershipError`` for limits that are out of
-        range, too many that are remembered (also those that ended in the last 30 days), or a disk
-        that refuses."""
+        range, 200 that still let somebody in, or a disk that refuses. Of those that do no more,
+        the oldest are forgotten where there are too many, and all after 30 days."""
         if not 1 <= uses <= USES_MAX:
             raise MembershipError(f"an invitation has 1 to {USES_MAX} uses, not {uses}")
         if not 0 < valid_for_s <= VALID_S_MAX:
             raise MembershipError(f"an invitation is valid for at most {duration(VALID_S_MAX)}")
         kept = [entry for entry in self._entries if entry.expires_s + REMEMBERED_S > now_s]
-        if len(kept) >= ENTRIES_MAX:
+        if len(self.outstanding(now_s)) >= ENTRIES_MAX:
             raise MembershipError("there are too many open invitations: withdraw some first")
         secret = secrets.token_bytes(SECRET_BYTES)
         expires_s = int(now_s + valid_for_s)
         hashed = secret_hash(self._flock_id, secret)
-        self._keep([*kept, Entry(hashed, uses, expires_s, made_s=int(now_s))])
+        made = Entry(hashed, uses, expires_s, made_s=int(now_s))
+        self._keep(_bounded([*kept, made], now_s))
         return secret, expires_s
 
     def withdraw(self, number: str) -> bool:
@@ -137,7 +134,7 @@ class InvitationBook:
     def join(self, told: Iterable[Entry], now_s: float) -> bool:
         """Take in entries that another keeper knows and save them; tell whether there was news. Of
         an entry known here the nodes let in are added and the narrower limits count; beyond 200 the
-        oldest are forgotten. Raise ``NotKeptError`` when the disk refuses, with nothing taken
+        oldest are forgotten, first of those that let nobody in any more. Raise ``NotKeptError`` when the disk refuses, with nothing taken
         in."""
         known = {entry.secret_hash: entry for entry in self._entries}
         for entry in told:
@@ -148,7 +145,7 @@ class InvitationBook:
         entries = sorted(known.values(), key=_age)
         if entries == sorted(self._entries, key=_age):
             return False
-        self._keep(entries[-ENTRIES_MAX:])
+        self._keep(_bounded(entries, now_s))
         return True
 
     def is_one_too_many(self, secret: bytes, node_id: str) -> bool:
@@ -216,6 +213,16 @@ def proof_of(hashed: bytes, challenge: bytes, certificate: bytes) -> bytes:
     invitation's secret: it is a keeper, or was one."""
     content = challenge + hashlib.sha256(certificate).digest()
     return hmac.new(hashed, b"wingbeat keeper " + content, hashlib.sha256).digest()
+
+
+def _lets_in(entry: Entry, now_s: float) -> bool:
+    return entry.expires_s > now_s and len(entry.used_by) < entry.uses and not entry.withdrawn
+
+
+def _bounded(entries: Iterable[Entry], now_s: float) -> list[Entry]:
+    """As many as may be kept: those that still let somebody in before others, then the newest."""
+    ranked = sorted(entries, key=lambda entry: (_lets_in(entry, now_s), _age(entry)))
+    return sorted(ranked[-ENTRIES_MAX:], key=_age)
 
 
 def _age(entry: Entry) -> tuple[int, bytes]:

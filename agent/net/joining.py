@@ -89,6 +89,7 @@ from agent.net.tls import (
     peer_of,
     unverified_context,
 )
+from agent.wording.speech import english
 
 AddressesOf = Callable[[str], Sequence[Address]]
 CONNECT_S_MAX = 5.0
@@ -340,7 +341,7 @@ async def ask_keeper(membership: Membership, address: Address, question: Questio
     def is_keeper(tls: TlsObject | None) -> None:
         peer = peer_of(tls, membership.roster)
         if isinstance(peer, Refusal):
-            raise MembershipError(peer.reason)
+            raise MembershipError(english(peer.why))
         if peer.node_id not in membership.roster.keepers():
             raise MembershipError(f"{peer.host_name} is not a keeper")
 

@@ -39,7 +39,9 @@ from agent.net.wire import (
 from agent.protocol import messages
 from agent.protocol.messages import Message, UnknownMessage
 from agent.protocol.phrases import RemoteProtocolError
+from agent.protocol.reasons import NoLink, Opaque
 from agent.protocol.records import NodeId
+from agent.wording.speech import english
 
 SMALL_FRAME_BYTES = 64 * 1024
 PROMPT_LANE_BYTES_MAX = 4 * 1024 * 1024
@@ -75,10 +77,10 @@ class LinkOwner(Protocol):
     def link_answered(self, link: Link) -> None:
         """Note that the answer to a ping has come."""
 
-    def link_misbehaved(self, link: Link, reason: str) -> None:
+    def link_misbehaved(self, link: Link, why: NoLink) -> None:
         """Note that the peer has broken the protocol for this reason and loses its link."""
 
-    def link_lost(self, link: Link, *, reset: bool, reason: str) -> None:
+    def link_lost(self, link: Link, *, reset: bool, why: NoLink | Opaque) -> None:
         """Note that the connection has ended without this side having ended it; ``reset``: the
         other side ended it, rather than a fault of this machine."""
 
@@ -189,7 +191,8 @@ class Link:
         self.round_trip_s: float | None = None
         self.traffic = Traffic()
         self._answer_owed = False
-        self._told = self.told_cause = ""
+        self._told: NoLink | Opaque | None = None
+        self.told_cause = ""
         self.ended = False
 
     # -- out -------------------------------------------------------------------------------
@@ -229,12 +232,12 @@ class Link:
         started = 0 if self._started is None else len(self._started)
         return self._prompt.bytes + self._bulky.bytes + started
 
-    def close(self, cause: Cause, reason: str) -> None:
+    def close(self, cause: Cause, why: NoLink) -> None:
         """Send what the connection takes now, tell the other side why, and end the link; the rest
         is dropped and the owner is not told. Do nothing on a link that has ended."""
         if self.ended:
             return
-        self._prompt.frames.append(refused_frame(cause, reason))
+        self._prompt.frames.append(refused_frame(cause, why))
         self.flush()
         self.ended = True
         self._forget_queued()
@@ -301,7 +304,7 @@ class Link:
                 frames += 1
                 self._take(*found)
         except RemoteProtocolError as error:
-            self._misbehaved(str(error))
+            self._misbehaved(NoLink("SentUnreadable", error=str(error)))
             return
         if self._answer_owed:
             self._answer_owed = False
@@ -328,8 +331,8 @@ class Link:
         here = self._connection.closed_here or (
             isinstance(error, OSError) and error.errno in _BROKEN_HERE
         )
-        reason = self._told or (str(error) if error else "the other side closed the link")
-        self._owner.link_lost(self, reset=not here, reason=reason)
+        broke = NoLink("LinkBroke", error=str(error)) if error else NoLink("LinkClosed")
+        self._owner.link_lost(self, reset=not here, why=self._told or broke)
 
     def _take(self, kind: int, body: bytes) -> None:
         if kind == Kind.MESSAGE:
@@ -347,7 +350,7 @@ class Link:
             self._answered(body)
         elif kind == Kind.REFUSED:
             word = read_refused(body)
-            self._told, self.told_cause = word.text, word.cause
+            self._told, self.told_cause = word.reason(), word.cause
         elif kind in LINK_LIMITS:
             raise RemoteProtocolError(f"a frame of kind {kind} on a link that stands")
         else:
@@ -361,9 +364,9 @@ class Link:
         self.round_trip_s = self.answered_s - self._pinged_s
         self._owner.link_answered(self)
 
-    def _misbehaved(self, reason: str) -> None:
-        log.warning("%s (%s) loses its link: %s", self.name, self.address, reason)
-        self._owner.link_misbehaved(self, reason)
+    def _misbehaved(self, why: NoLink) -> None:
+        log.warning("%s (%s) loses its link: %s", self.name, self.address, english(why))
+        self._owner.link_misbehaved(self, why)
 
     # -- allowance -------------------------------------------------------------------------
 
@@ -384,7 +387,7 @@ class Link:
             return
         self._held_back_s += owed_s
         if self._held_back_s > HELD_BACK_S_MAX:
-            self._misbehaved(f"it sends more than {FRAMES_PER_S} frames or {BYTES_PER_S} bytes/s")
+            self._misbehaved(NoLink("SendsTooMuch", count=FRAMES_PER_S, limit=BYTES_PER_S))
             return
         self._connection.pause_reading()
         self._loop.call_later(max(owed_s, HELD_BACK_STEP_S), self._connection.resume_reading)

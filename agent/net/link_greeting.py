@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from agent.net.addresses import Address
-from agent.net.link_refusals import Cause, LinkRefusal, explained
+from agent.net.link_refusals import Cause, LinkRefusal, cause_of, explained
 from agent.net.link_tls import TlsConnection
 from agent.net.wire import (
     ALPN_BULK,
@@ -36,6 +36,7 @@ from agent.net.wire import (
     refused_frame,
 )
 from agent.protocol.phrases import RemoteProtocolError
+from agent.protocol.reasons import LinkTrouble, NoLink, RefusesThis
 from agent.protocol.records import NodeId
 
 HANDSHAKE_S = 5.0
@@ -43,7 +44,7 @@ KEEPALIVE_IDLE_S = 10
 KEEPALIVE_STEP_S = 3
 KEEPALIVE_COUNT = 3
 
-Verify = Callable[[ssl.SSLObject], tuple[NodeId, str] | str]
+Verify = Callable[[ssl.SSLObject], tuple[NodeId, str] | NoLink]
 """Who is at the other end of a finished handshake: node id and name, or why it is refused."""
 
 
@@ -131,16 +132,15 @@ class Greeting:
         """Tell the other side that this connection is welcome."""
         self.connection.write(frame(Kind.WELCOME))
 
-    def refuse(self, cause: Cause, text: str, told: str | None = None) -> None:
-        """End the greeting with this cause and text, tell the other side if it speaks our protocol,
-        and close the connection; ``told`` is what it hears where it should hear another text. Do
-        nothing once the greeting is over."""
+    def refuse(self, why: NoLink) -> None:
+        """End the greeting for this reason, tell it the other side if that speaks our protocol, and
+        close the connection. Do nothing once the greeting is over."""
         if self.over:
             return
         if self._understood:
-            self.connection.write(refused_frame(cause, told or text))
+            self.connection.write(refused_frame(cause_of(why), why))
         self.connection.close()
-        self._end(cause, text)
+        self._end(cause_of(why), why)
 
     def succeed(self) -> None:
         """End the greeting: the connection belongs to a link or a bulk transfer from now on."""
@@ -157,7 +157,7 @@ class Greeting:
         keep_alive(transport.get_extra_info("socket"))
         if self.dialled or self._owner.admit(self):
             return True
-        self._end(Cause.BUSY, "Too many connections from there are greeting at once.")
+        self._end(Cause.BUSY, NoLink("TooManyGreet"))
         return False
 
     def secured(self) -> None:
@@ -171,16 +171,16 @@ class Greeting:
         if not self.dialled:
             self.bulk = spoken == ALPN_BULK
         if spoken != (ALPN_BULK if self.bulk else ALPN_LINK):
-            self.refuse(Cause.OTHER_VERSION, "It speaks another version of wingbeat.")
+            self.refuse(NoLink("OtherVersion"))
             return
         self._understood = True
         verified = self._owner.verify(tls)
-        if isinstance(verified, str):
-            self.refuse(Cause.REFUSED, verified)
+        if isinstance(verified, NoLink):
+            self.refuse(verified)
             return
         self.peer, self.name = verified
         if self._expected not in (None, self.peer) and self.peer != self._owner.me:
-            self.refuse(Cause.OTHER_NODE, f"Another node, {self.name}, answers there now.")
+            self.refuse(NoLink("OtherAnswers", name=self.name))
         else:
             self.connection.write(opening_frame(self._owner.own_opening()))
 
@@ -192,7 +192,7 @@ class Greeting:
             while not self.over and (found := self.reader.next()) is not None:
                 self._hear(*found)
         except RemoteProtocolError as error:
-            self.refuse(Cause.MISBEHAVED, f"It sent what no agent sends: {error}.")
+            self.refuse(NoLink("SentNonsense", error=str(error)))
 
     def pause_writing(self) -> None:
         """Do nothing; what is said in a greeting is too short to matter."""
@@ -202,7 +202,8 @@ class Greeting:
 
     def lost(self, error: Exception | None) -> None:
         if not self.over:
-            self._end(*explained(error))
+            why = explained(error)
+            self._end(cause_of(why), why)
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -211,8 +212,9 @@ class Greeting:
             word = read_refused(body)
             cause = Cause(word.cause) if word.cause in set(Cause) else Cause.REFUSED
             self.connection.close()
-            told = cause is Cause.REFUSED
-            self._end(cause, f"It refuses this node: {word.text}" if told else word.text)
+            told = word.reason()
+            refused = cause is Cause.REFUSED
+            self._end(cause, RefusesThis(told) if refused else told)
         elif kind == Kind.OPENING and self.opening is None:
             self.opening = read_opening(body)
             if self.peer == self._owner.me:
@@ -226,18 +228,18 @@ class Greeting:
 
     def _refuse_own_identity(self, opening: Opening) -> None:
         if opening.instance == self._owner.own_opening().instance:
-            self.refuse(Cause.MYSELF, "That is this node itself.")
+            self.refuse(NoLink("IsItself"))
         else:
-            self.refuse(Cause.COPIED, "Another agent has the identity of this one.")
+            self.refuse(NoLink("IdentityTaken"))
 
     def _too_slow(self) -> None:
         if not self.over:
             self.connection.abort()
-            self._end(Cause.SLOW, f"It did not finish greeting within {HANDSHAKE_S:.0f} s.")
+            self._end(Cause.SLOW, NoLink("TooSlow", length_ms=round(HANDSHAKE_S * 1000)))
 
-    def _end(self, cause: Cause, text: str) -> None:
+    def _end(self, cause: Cause, why: LinkTrouble) -> None:
         peer = self.peer or self._expected or ""
-        refusal = LinkRefusal(peer, self._place(), cause, text, time.time())
+        refusal = LinkRefusal(peer, self._place(), cause, why, time.time())
         self._finish(refusal)
         self._owner.refused(refusal)
 

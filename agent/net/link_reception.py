@@ -30,11 +30,12 @@ from agent.net import transfer_words
 from agent.net.addresses import Address
 from agent.net.dialling import connect, listening_sockets
 from agent.net.link_greeting import Greeting, Verify
-from agent.net.link_refusals import Cause, LinkRefusal
+from agent.net.link_refusals import LinkRefusal
 from agent.net.link_tls import Shared, Streams, TlsConnection, streams
 from agent.net.transfer_words import LoopPipe, Pipe, SocketPipe
 from agent.net.wire import Opening
 from agent.protocol.messages import PROTOCOL_VERSION
+from agent.protocol.reasons import NoLink
 from agent.protocol.records import NodeId
 
 GREETINGS_MAX = 64
@@ -136,7 +137,7 @@ class Reception:
             await asyncio.get_running_loop().create_connection(lambda: connection, sock=opened)
             return greeting, await greeting.outcome
         except BaseException:
-            greeting.refuse(Cause.CLOSED, "It is not wanted any more.")
+            greeting.refuse(NoLink("NotWanted"))
             raise
 
     async def close(self) -> None:
@@ -154,7 +155,7 @@ class Reception:
         for server in self._servers:
             server.close()
         for greeting in list(self._greetings):
-            greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
+            greeting.refuse(NoLink("Stopping"))
 
     async def all_ended(self) -> None:
         """Wait until every connection that was dialled or accepted here is gone, however long that
@@ -192,7 +193,7 @@ class Reception:
     def decide(self, greeting: Greeting) -> None:
         """Hand the greeting to the links to decide; refuse it when this node is stopping."""
         if self._stopping:
-            greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
+            greeting.refuse(NoLink("Stopping"))
         else:
             self._court.decide(greeting)
 
@@ -200,7 +201,7 @@ class Reception:
         """Hand the connection that the other side has welcomed to the links; refuse it when this
         node is stopping."""
         if self._stopping:
-            greeting.refuse(Cause.CLOSED, "The agent there is stopping.")
+            greeting.refuse(NoLink("Stopping"))
         else:
             self._court.welcomed(greeting)
 
@@ -236,7 +237,7 @@ class Transfers:
         when too many are open, with this peer or in all."""
         busy = len(self._pipes.get(greeting.peer, ())) >= BULK_PER_PEER_MAX
         if busy or self._serving >= BULK_SERVED_MAX:
-            greeting.refuse(Cause.BUSY, "Too many transfers with this peer at once.")
+            greeting.refuse(NoLink("TooManyTransfers"))
             return
         greeting.welcome()
         greeting.succeed()
@@ -248,7 +249,7 @@ class Transfers:
         hosts = list(self._connections.get("", {}).values())
         from_there = hosts.count(greeting.address.host)
         if len(hosts) >= OTHERS_MAX or from_there >= OTHERS_PER_HOST_MAX:
-            greeting.refuse(Cause.BUSY, "Too many connections at once.")
+            greeting.refuse(NoLink("TooManyConnections"))
             return
         greeting.succeed()
         opened = self._streams(greeting)

@@ -1,6 +1,6 @@
-"""Why there is no link to a peer, in words.
+"""Why there is no link to a peer.
 
-TLS and sockets tell it in numbers, and a person who misses a machine needs a sentence. The last
+TLS and sockets tell it in numbers, and a person who misses a machine needs a reason. The last
 refusal of each peer, or of each address where the peer is not known, is kept for ``wingbeat
 doctor`` until there is a link.
 """
@@ -14,7 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent.protocol.reasons import LinkGone, LinkKind, LinkTrouble, NoLink, Opaque
 from agent.protocol.records import NodeId
+from agent.wording.speech import english
 
 REFUSALS_MAX = 128
 
@@ -59,6 +61,41 @@ LASTING = frozenset(
 )
 """Trying again soon does not help against these."""
 
+CAUSES: dict[LinkKind, Cause] = {
+    "CalledByOther": Cause.NOT_WINGBEAT,
+    "CertificateBegins": Cause.NOT_YET_VALID,
+    "CertificateEnded": Cause.EXPIRED,
+    "CertificateEndedHere": Cause.EXPIRED,
+    "BrokeOff": Cause.BROKEN,
+    "ClosedGreeting": Cause.BROKEN,
+    "IdentityLinked": Cause.COPIED,
+    "IdentityTaken": Cause.COPIED,
+    "IsItself": Cause.MYSELF,
+    "LinkedAlready": Cause.DUPLICATE,
+    "NewerLink": Cause.DUPLICATE,
+    "NobodyAnswers": Cause.UNREACHABLE,
+    "NobodyListens": Cause.UNREACHABLE,
+    "NotWanted": Cause.CLOSED,
+    "NotWingbeat": Cause.NOT_WINGBEAT,
+    "OfOtherFlock": Cause.OTHER_FLOCK,
+    "OtherAnswers": Cause.OTHER_NODE,
+    "OtherTls": Cause.OTHER_VERSION,
+    "OtherVersion": Cause.OTHER_VERSION,
+    "OutOfFavour": Cause.BUSY,
+    "SendsTooMuch": Cause.MISBEHAVED,
+    "SentNonsense": Cause.MISBEHAVED,
+    "SentUnreadable": Cause.MISBEHAVED,
+    "ShowsNothing": Cause.NOT_WINGBEAT,
+    "Stopping": Cause.CLOSED,
+    "TlsFailed": Cause.BROKEN,
+    "TooManyConnections": Cause.BUSY,
+    "TooManyGreet": Cause.BUSY,
+    "TooManyTransfers": Cause.BUSY,
+    "TooSlow": Cause.SLOW,
+    "Unreachable": Cause.UNREACHABLE,
+}
+"""The kind of refusal that a reason makes, where it is not just ``REFUSED``."""
+
 UNREMARKABLE = frozenset({Cause.DUPLICATE, Cause.MYSELF, Cause.CLOSED})
 """Nobody needs to be told of these."""
 
@@ -70,64 +107,61 @@ class LinkRefusal:
     peer: NodeId
     address: str
     cause: Cause
-    text: str
+    why: LinkTrouble
     at_s: float
     """Seconds since 1970."""
 
 
-_TOLD_BY_TLS = {
-    "UNKNOWN_CA": (Cause.OTHER_FLOCK, "It belongs to another flock."),
-    "CERTIFICATE_EXPIRED": (Cause.EXPIRED, "It says that the certificate of this node expired."),
-    "CERTIFICATE_REQUIRED": (Cause.REFUSED, "It got no certificate from this node."),
-    "CERTIFICATE_REVOKED": (Cause.REFUSED, "It says that this node's certificate is revoked."),
-    "CERTIFICATE_UNKNOWN": (Cause.REFUSED, "It does not accept the certificate of this node."),
-    "BAD_CERTIFICATE": (Cause.REFUSED, "It does not accept the certificate of this node."),
-    "ACCESS_DENIED": (Cause.REFUSED, "It does not accept the certificate of this node."),
-    "DECRYPT_ERROR": (Cause.OTHER_FLOCK, "It belongs to another flock."),
-    "NO_APPLICATION_PROTOCOL": (Cause.OTHER_VERSION, "It speaks another version of wingbeat."),
-    "PROTOCOL_VERSION": (Cause.OTHER_VERSION, "It speaks another version of TLS."),
-    "UNSUPPORTED_PROTOCOL": (Cause.OTHER_VERSION, "It speaks another version of TLS."),
-    "WRONG_VERSION_NUMBER": (Cause.NOT_WINGBEAT, "Something that is not wingbeat answers there."),
-    "WRONG_SSL_VERSION": (Cause.NOT_WINGBEAT, "Something that is not wingbeat answers there."),
-    "HTTP_REQUEST": (Cause.NOT_WINGBEAT, "Something that is not wingbeat called from there."),
-    "DID_NOT_RETURN_A_CERTIFICATE": (Cause.NOT_WINGBEAT, "It showed no certificate."),
+def cause_of(why: NoLink) -> Cause:
+    """Return the kind of refusal that a reason makes."""
+    return CAUSES.get(why.kind, Cause.REFUSED)
+
+
+_TOLD_BY_TLS: dict[str, LinkKind] = {
+    "UNKNOWN_CA": "OfOtherFlock",
+    "CERTIFICATE_EXPIRED": "CertificateEndedHere",
+    "CERTIFICATE_REQUIRED": "CertificateMissingHere",
+    "CERTIFICATE_REVOKED": "CertificateRevokedHere",
+    "CERTIFICATE_UNKNOWN": "CertificateRefusedHere",
+    "BAD_CERTIFICATE": "CertificateRefusedHere",
+    "ACCESS_DENIED": "CertificateRefusedHere",
+    "DECRYPT_ERROR": "OfOtherFlock",
+    "NO_APPLICATION_PROTOCOL": "OtherVersion",
+    "PROTOCOL_VERSION": "OtherTls",
+    "UNSUPPORTED_PROTOCOL": "OtherTls",
+    "WRONG_VERSION_NUMBER": "NotWingbeat",
+    "WRONG_SSL_VERSION": "NotWingbeat",
+    "HTTP_REQUEST": "CalledByOther",
+    "DID_NOT_RETURN_A_CERTIFICATE": "ShowsNothing",
+}
+_OF_CERTIFICATES: dict[int, LinkKind] = {
+    CERTIFICATE_EXPIRED: "CertificateEnded",
+    CERTIFICATE_NOT_YET_VALID: "CertificateBegins",
+    CERTIFICATE_REVOKED: "CertificateRevoked",
 }
 
 
-def explained(error: Exception | None) -> tuple[Cause, str]:
-    """Return the cause and a sentence for people for an error of TLS or of a socket; None, or an
-    error of another kind, stands for a connection that was closed without one."""
+def explained(error: Exception | None) -> NoLink:
+    """Return what an error of TLS or of a socket says of why there is no link; None, or an error of
+    another kind, stands for a connection that was closed without one."""
     match error:
         case ssl.SSLCertVerificationError():
-            return _certificate(error)
+            return NoLink(_OF_CERTIFICATES.get(error.verify_code, "OfOtherFlock"))
         case ssl.SSLError():
             reason = error.reason or ""
-            for part, told in _TOLD_BY_TLS.items():
-                if part in reason:
-                    return told
-            return Cause.BROKEN, f"TLS failed: {reason or error}."
+            kinds = (kind for part, kind in _TOLD_BY_TLS.items() if part in reason)
+            failed = NoLink("TlsFailed", error=reason or str(error))
+            return next(map(NoLink, kinds), failed)
         case ConnectionRefusedError():
-            return Cause.UNREACHABLE, "The machine answers, but no agent listens there."
+            return NoLink("NobodyListens")
         case TimeoutError():
-            return Cause.UNREACHABLE, "Nothing answers: it is off, elsewhere, or behind a firewall."
+            return NoLink("NobodyAnswers")
         case ConnectionError():
-            return Cause.BROKEN, "It broke the connection off while greeting."
+            return NoLink("BrokeOff")
         case OSError():
-            return Cause.UNREACHABLE, f"It cannot be reached: {error.strerror or error}."
+            return NoLink("Unreachable", error=error.strerror or str(error))
         case _:
-            return Cause.BROKEN, "It closed the connection while greeting."
-
-
-def _certificate(error: ssl.SSLCertVerificationError) -> tuple[Cause, str]:
-    match error.verify_code:
-        case code if code == CERTIFICATE_EXPIRED:
-            return Cause.EXPIRED, "Its certificate has expired, or the clock here is ahead."
-        case code if code == CERTIFICATE_NOT_YET_VALID:
-            return Cause.NOT_YET_VALID, "Its certificate is not valid yet: compare the clocks."
-        case code if code == CERTIFICATE_REVOKED:
-            return Cause.REFUSED, "Its certificate is revoked."
-        case _:
-            return Cause.OTHER_FLOCK, "It belongs to another flock."
+            return NoLink("ClosedGreeting")
 
 
 class Refusals:
@@ -144,18 +178,17 @@ class Refusals:
         key = refusal.peer or refusal.address
         before = self._by_key.pop(key, None)
         self._by_key[key] = refusal
-        if before is None or before.text != refusal.text:
+        if before is None or before.why != refusal.why:
             name = self._name_of(refusal.peer) if refusal.peer else "?"
-            log.info("no link with %s (%s): %s", name, refusal.address, refusal.text)
+            log.info("no link with %s (%s): %s", name, refusal.address, english(refusal.why))
         if len(self._by_key) > REFUSALS_MAX:
             del self._by_key[next(iter(self._by_key))]
 
-    def lost(self, peer: NodeId, address: str, reason: str) -> None:
+    def lost(self, peer: NodeId, address: str, why: NoLink | Opaque) -> None:
         """Keep, in place of the peer's last refusal, that its link is gone and why, until a call
         tells more."""
-        text = f"Its link is gone: {reason}."
         self._by_key.pop(peer, None)
-        self._by_key[peer] = LinkRefusal(peer, address, Cause.LOST, text, time.time())
+        self._by_key[peer] = LinkRefusal(peer, address, Cause.LOST, LinkGone(why), time.time())
 
     def linked(self, peer: NodeId, address: str) -> None:
         """Forget the refusals of a peer that is linked now, those of its address too."""

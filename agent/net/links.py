@@ -22,17 +22,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from agent.net.addresses import DEFAULT_PORT, Address
+from agent.net.addresses import ANY_HOST, DEFAULT_PORT, Address
 from agent.net.copies import Copied, Copies
-from agent.net.dialling import ANY_HOST, Dialler
+from agent.net.dialling import Dialler
 from agent.net.link import Link, Traffic, fits, message_frame
 from agent.net.link_greeting import Greeting, Verify
 from agent.net.link_reception import BulkAcceptor, Contexts, Reception, StreamAcceptor, Transfers
-from agent.net.link_refusals import UNREMARKABLE, Cause, LinkRefusal, Refusals, explained
+from agent.net.link_refusals import UNREMARKABLE, Cause, LinkRefusal, Refusals, cause_of, explained
 from agent.net.transfer_words import Pipe
 from agent.net.wire import GOSSIP_BYTES_MAX, Kind, frame
 from agent.protocol.messages import Message, Records
+from agent.protocol.reasons import NoLink, Opaque
 from agent.protocol.records import NodeId
+from agent.wording.speech import english
 
 SIGN_OF_LIFE_S = 1.0
 OUT_OF_FAVOUR_S = 5.0
@@ -119,7 +121,7 @@ class Links:
         await self._reception.close()
         await self.dialler.stop()
         for link in self._links.values():
-            link.close(Cause.CLOSED, "the agent there is stopping")
+            link.close(Cause.CLOSED, NoLink("Stopping"))
         self._links.clear()
         await self._transfers.stop()
         await self._reception.all_ended()
@@ -163,20 +165,20 @@ class Links:
         self._plan_turn()
         return link.send(frame(Kind.GOSSIP, body))
 
-    def unlink(self, peer: NodeId, reason: str) -> None:
+    def unlink(self, peer: NodeId, why: NoLink) -> None:
         """Close the link with a peer, which hears the reason, and tell the node later in this turn;
         it may be linked again. Do nothing without a link."""
         link = self._links.get(peer)
         if link is not None:
-            log.info("unlinking %s: %s", link.name, reason)
-            self._refusals.lost(peer, str(link.address), reason)
+            log.info("unlinking %s: %s", link.name, english(why))
+            self._refusals.lost(peer, str(link.address), why)
             self._remove(link, reset=False)
-            link.close(Cause.CLOSED, reason)
+            link.close(Cause.CLOSED, why)
 
-    def expel(self, peer: NodeId, reason: str) -> None:
+    def expel(self, peer: NodeId, why: NoLink) -> None:
         """Close the link with a peer, which hears the reason, and abort all transfers with it; that
         ``verify`` refuses it from now on is not done here."""
-        self.unlink(peer, reason)
+        self.unlink(peer, why)
         self._transfers.cut(peer)
 
     def cut_transfers(self, peer: NodeId) -> None:
@@ -193,7 +195,7 @@ class Links:
             addresses.insert(0, Address(link.address.host, link.opening.port))
         greeting, refusal = await self._reception.dial(addresses, peer, bulk=True)
         if refusal is not None:
-            raise ConnectionRefusedError(refusal.text)
+            raise ConnectionRefusedError(english(refusal.why))
         return await self._transfers.open_pipe(greeting)
 
     @property
@@ -262,7 +264,7 @@ class Links:
             self._copies.note(peer, old.address.host, greeting.address.host)
         if old is not None:
             self._remove(old, reset=True)
-            old.close(Cause.DUPLICATE, "a newer link has taken its place")
+            old.close(Cause.DUPLICATE, NoLink("NewerLink"))
         link = Link(
             peer,
             greeting.name,
@@ -278,7 +280,7 @@ class Links:
         greeting.succeed()
         rival = self._rivals.get(peer)
         if rival is not None:
-            rival.refuse(Cause.DUPLICATE, "Another connection has become the link.")
+            rival.refuse(NoLink("LinkedAlready"))
         self._refusals.linked(peer, greeting.address.host)
         self._refusals.linked(peer, str(greeting.address))
         self._report_unlinked(peer)
@@ -316,33 +318,33 @@ class Links:
         if rival is None or rival.opening is None:
             return
         if rival.opening.instance == link.opening.instance:
-            rival.refuse(Cause.DUPLICATE, "There is a link already.")
+            rival.refuse(NoLink("LinkedAlready"))
             return
         self._refuse_copy(rival, link)
 
-    def link_misbehaved(self, link: Link, reason: str) -> None:
+    def link_misbehaved(self, link: Link, why: NoLink) -> None:
         """Close the link with a peer that broke the protocol, note why, and refuse it another for
         ``OUT_OF_FAVOUR_S``; the node is told later in this turn."""
         self._unfavoured[link.peer] = self._loop.time() + OUT_OF_FAVOUR_S
         self._refusals.note(
-            LinkRefusal(link.peer, str(link.address), Cause.MISBEHAVED, reason, time.time())
+            LinkRefusal(link.peer, str(link.address), Cause.MISBEHAVED, why, time.time())
         )
         self._remove(link, reset=False)
-        link.close(Cause.MISBEHAVED, reason)
+        link.close(Cause.MISBEHAVED, why)
 
-    def link_lost(self, link: Link, *, reset: bool, reason: str) -> None:
+    def link_lost(self, link: Link, *, reset: bool, why: NoLink | Opaque) -> None:
         """Forget a link that has ended, note why, tell the node, and take the peer's second
         connection in its place if one waits. Do nothing when another link has taken its place
         already."""
         if self._links.get(link.peer) is not link:
             return
-        log.info("the link with %s (%s) is gone: %s", link.name, link.address, reason)
+        log.info("the link with %s (%s) is gone: %s", link.name, link.address, english(why))
         if link.told_cause == Cause.COPIED:
             self._refusals.note(
-                LinkRefusal(link.peer, str(link.address), Cause.COPIED, reason, time.time())
+                LinkRefusal(link.peer, str(link.address), Cause.COPIED, why, time.time())
             )
         else:
-            self._refusals.lost(link.peer, str(link.address), reason)
+            self._refusals.lost(link.peer, str(link.address), why)
         self._remove(link, reset=reset)
         self._report_unlinked(link.peer)
         self._promote_rival(link.peer)
@@ -356,7 +358,7 @@ class Links:
         if greeting.bulk:
             self._transfers.decide(greeting)
         elif self._unfavoured.get(greeting.peer, 0.0) > self._loop.time():
-            greeting.refuse(Cause.BUSY, "It lost its link for what it sent, a moment ago.")
+            greeting.refuse(NoLink("OutOfFavour"))
         elif greeting.peer in self._links:
             self._compare(greeting, self._links[greeting.peer])
         else:
@@ -395,8 +397,7 @@ class Links:
 
     def _refuse_copy(self, greeting: Greeting, link: Link) -> None:
         self._copies.note(link.peer, link.address.host, greeting.address.host)
-        text = f"An agent with the same identity is linked, from {link.address}: a copied disk?"
-        greeting.refuse(Cause.COPIED, text)
+        greeting.refuse(NoLink("IdentityLinked", address=str(link.address)))
 
     def _welcome(self, greeting: Greeting) -> None:
         greeting.welcome()
@@ -406,7 +407,7 @@ class Links:
         """Only when the old link shows no sign of life does the new one take its place."""
         earlier = self._rivals.get(greeting.peer)
         if earlier is not None:
-            earlier.refuse(Cause.DUPLICATE, "A newer connection takes its place.")
+            earlier.refuse(NoLink("NewerLink"))
         self._rivals[greeting.peer] = greeting
         self._loop.call_later(SIGN_OF_LIFE_S, self._no_sign, greeting, old)
         old.ping()
@@ -426,9 +427,9 @@ class Links:
         try:
             greeting, refusal = await self._reception.dial(addresses, expected)
         except OSError as error:
-            cause, text = explained(error)
+            why = explained(error)
             places = ", ".join(str(address) for address in addresses)
-            refusal = LinkRefusal(expected or "", places, cause, text, time.time())
+            refusal = LinkRefusal(expected or "", places, cause_of(why), why, time.time())
             self.refused(refusal)
             return "", refusal
         return greeting.peer, refusal

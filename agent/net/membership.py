@@ -39,6 +39,7 @@ from agent.net.invitation_book import (
 )
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
+from agent.protocol.reasons import NoLink
 
 
 class Membership:
@@ -241,10 +242,10 @@ class Membership:
             f"ended. It had let in {names}: see whether they belong here"
         )
 
-    def verify(self, tls: TlsObject | None) -> tuple[str, str] | str:
+    def verify(self, tls: TlsObject | None) -> tuple[str, str] | NoLink:
         """Return node id and host name of the member at the other end, or why it is none."""
         peer = peer_of(tls, self.roster)
-        return peer.reason if isinstance(peer, Refusal) else (peer.node_id, peer.host_name)
+        return peer.why if isinstance(peer, Refusal) else (peer.node_id, peer.host_name)
 
     async def record_departure(self, node_id: str) -> None:
         """State, as a keeper, that a member has left at its own wish, and save that; raise

@@ -44,7 +44,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.api.errors import MembershipError
-from agent.api.wording import moment
 from agent.host.private_files import PrivateFolder
 from agent.net import certificates
 from agent.net.authority import (
@@ -60,6 +59,7 @@ from agent.net.authority import (
 from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member, Signer, is_vouched, voucher_of
 from agent.net.identity import read_named
 from agent.protocol.phrases import UNREADABLE
+from agent.protocol.reasons import LinkKind, NoLink
 
 ROSTER_FILE = "roster"
 ROSTER_BYTES_MAX = 1024 * 1024
@@ -157,32 +157,26 @@ class Roster:
         standing = self.standing
         return [node_id for node_id in ids if standing.is_keeper(node_id)]
 
-    def objection_to(self, certificate: bytes) -> str | None:
-        """Return None for a certificate of whoever belongs now, else a sentence part that says why
-        it is not accepted: unreadable, of another flock, not valid at this time, departed, or not
-        let in by a keeper whose word counts."""
+    def objection_to(self, certificate: bytes) -> NoLink | None:
+        """Return None for a certificate of whoever belongs now, else why it is not accepted:
+        unreadable, of another flock, not valid at this time, departed, or not let in by a keeper
+        whose word counts."""
         try:
             member = certificates.member_of(certificate)
             if not self.flock.has_issued(certificate):
-                return f"its certificate is not of the flock {self.flock.name}"
+                return NoLink("CertificateOfOther", name=self.flock.name)
         except MembershipError as error:
-            return str(error)
+            return NoLink("CertificateUnreadable", error=str(error))
         now_s = self._clock()
         if now_s < member.valid_from_s:
-            start = moment(member.valid_from_s)
-            return (
-                f"its certificate is valid from {start} only: compare the clocks of both machines"
-            )
+            return NoLink("CertificateFrom", dated_ms=round(member.valid_from_s * 1000))
         if now_s > member.valid_until_s:
-            end = moment(member.valid_until_s)
-            return f"its certificate ended on {end}: it has to join with a new invitation"
+            return NoLink("CertificateUntil", dated_ms=round(member.valid_until_s * 1000))
         departure = self.departure(member.node_id)
         if departure is not None:
-            verb = "was expelled from" if departure.expelled else "left"
-            return f"it {verb} the flock on {moment(departure.time_s)}"
-        if not self.standing.was_let_in(member):
-            return "no keeper whose word counts has let it in: it has to join with a new invitation"
-        return None
+            kind: LinkKind = "WasExpelled" if departure.expelled else "HasLeft"
+            return NoLink(kind, dated_ms=round(departure.time_s * 1000))
+        return None if self.standing.was_let_in(member) else NoLink("NotLetIn")
 
     def learn(self, certificate: bytes) -> bool:
         """Take in a member's certificate and tell whether that changed anything; False also when no

@@ -34,6 +34,7 @@ from agent.net.authority import Flock
 from agent.net.certificates import Member, Refusal, member_of
 from agent.net.identity import IdentityPaths
 from agent.net.roster import Roster
+from agent.protocol.reasons import NoLink
 
 LINK = "wingbeat/1"
 BULK = "wingbeat-bulk/1"
@@ -118,12 +119,12 @@ def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | Refusal:
     """Return who has dialled and for which protocol, or why it is sent away. To join, nobody needs
     a certificate: the member is None then. One that is shown must be a member's."""
     if tls is None:
-        return Refusal("it does not speak TLS")
+        return Refusal(NoLink("NoTls"))
     protocol = tls.selected_alpn_protocol()
     if protocol == JOIN and tls.getpeercert(binary_form=True) is None:
         return Arrival(JOIN, None)
     if protocol not in (*MEMBER_PROTOCOLS, JOIN):
-        return Refusal("it speaks no protocol that this version of Wingbeat knows")
+        return Refusal(NoLink("NoKnownProtocol"))
     peer = peer_of(tls, roster)
     match peer:
         case Member():
@@ -139,9 +140,9 @@ def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
     such as a certificate that is missing, has ended or was expelled."""
     certificate = tls.getpeercert(binary_form=True) if tls is not None else None
     if tls is None or certificate is None:
-        return Refusal("it shows no certificate: it has to join the flock first")
+        return Refusal(NoLink("ShowsNoCertificate"))
     if tls.version() != "TLSv1.3" or tls.selected_alpn_protocol() is None:
-        return Refusal("it speaks no protocol that this version of Wingbeat knows")
+        return Refusal(NoLink("NoKnownProtocol"))
     refused = roster.objection_to(certificate)
     return Refusal(refused) if refused else member_of(certificate)
 

@@ -18,9 +18,12 @@ from struct import Struct as Layout
 from typing import Annotated
 
 import msgspec
+from msgspec import structs
 
 from agent.protocol.messages import MESSAGE_BYTES_MAX
 from agent.protocol.phrases import UNREADABLE, RemoteProtocolError
+from agent.protocol.reasons import WHY, NoLink, Opaque, carried, reason_in
+from agent.wording.speech import english
 
 ALPN_LINK = "wingbeat/1"
 ALPN_BULK = "wingbeat-bulk/1"
@@ -83,10 +86,21 @@ class Opening(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RefusedWord(msgspec.Struct, frozen=True, array_like=True):
-    """Why there is no link: a word for programs, a sentence for people."""
+    """Why there is no link: a word for programs, a sentence for people, and the reason encoded,
+    which agents of before leave out."""
 
     cause: Annotated[str, msgspec.Meta(max_length=64)]
     text: Annotated[str, msgspec.Meta(max_length=REASON_LENGTH_MAX)]
+    why: msgspec.Raw = msgspec.Raw()
+
+    def reason(self) -> NoLink | Opaque:
+        """Return the reason, its texts made printable; the sentence as ``Opaque`` where none is told
+        that can be read here."""
+        read = reason_in({WHY: self.why}, self.text)
+        if not isinstance(read, NoLink):
+            return Opaque(self.text)
+        texts = {name: value for name, value in structs.asdict(read).items() if type(value) is str}
+        return structs.replace(read, **{name: _shown(text) for name, text in texts.items()})
 
 
 _opening = msgspec.msgpack.Decoder(Opening)
@@ -103,10 +117,14 @@ def opening_frame(opening: Opening) -> bytes:
     return frame(Kind.OPENING, msgspec.msgpack.encode(opening))
 
 
-def refused_frame(cause: str, text: str) -> bytes:
-    """Return a refusal as a frame, its text cut to what peers take."""
-    word = RefusedWord(cause[:64], text[:REASON_LENGTH_MAX])
-    return frame(Kind.REFUSED, msgspec.msgpack.encode(word))
+def refused_frame(cause: str, why: NoLink | Opaque) -> bytes:
+    """Return a refusal as a frame, its text cut to what peers take; the reason stands behind it
+    where it has a type and is short enough."""
+    word = [cause[:64], english(why)[:REASON_LENGTH_MAX], *carried(why).values()]
+    body = msgspec.msgpack.encode(word)
+    return frame(
+        Kind.REFUSED, body if len(body) <= WORD_BYTES_MAX else msgspec.msgpack.encode(word[:2])
+    )
 
 
 def read_opening(body: bytes) -> Opening:
@@ -124,8 +142,11 @@ def read_refused(body: bytes) -> RefusedWord:
         word = _refused.decode(body)
     except UNREADABLE as error:
         raise RemoteProtocolError(f"not a refusal: {error}") from error
-    shown = "".join(letter if letter.isprintable() else " " for letter in word.text)
-    return RefusedWord(word.cause, shown)
+    return RefusedWord(word.cause, _shown(word.text), word.why)
+
+
+def _shown(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 class FrameReader:

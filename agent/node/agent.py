@@ -48,7 +48,7 @@ from agent.presence.watching import PresenceWatcher
 from agent.protocol.effects import TaskMoved
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.messages import Message
-from agent.protocol.reasons import StoryEntry
+from agent.protocol.reasons import NoLink, StoryEntry
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings, keep_rules
@@ -236,10 +236,10 @@ class Agent:
         if self.network is not None:
             self.network.links.send(peers, message)
 
-    def unlink(self, peer: NodeId, reason: str) -> None:
+    def unlink(self, peer: NodeId, why: NoLink) -> None:
         """End the link to a peer; without a network nothing happens."""
         if self.network is not None:
-            self.network.links.unlink(peer, reason)
+            self.network.links.unlink(peer, why)
 
     async def open_bulk(self, peer: NodeId) -> Pipe:
         """Open a connection for bulk data to a peer and return it as a pipe for a thread. Raises

@@ -1,7 +1,7 @@
-"""Why a machine is not seen, or this one does not work: facts to sentences with what to do.
+"""Why a machine is not seen, or this one does not work, with what to do.
 
-One sentence for each thing that is wrong, first what is wrong here (it explains the rest), then
-machine by machine. A cause is only named where a fact shows it; where none does, the sentence says
+One finding for each thing that is wrong, first what is wrong here (it explains the rest), then
+machine by machine. A cause is only named where a fact shows it; where none does, the finding says
 what to look at, in the order in which it is most often the reason.
 """
 
@@ -15,95 +15,38 @@ from functools import partial
 from msgspec.structs import replace
 
 from agent.api.flock import Finding, FindingKind, MemberView, PeerView
-from agent.api.reasons import IdentityCopied, as_why
-from agent.api.wording import moment
+from agent.api.reasons import (
+    Diagnosis,
+    DiagnosisKind,
+    IdentityCopied,
+    MachineAt,
+    MachineNamed,
+    as_why,
+)
 from agent.flock.operations import FlockFacts
-from agent.net.certificates import duration
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
+from agent.protocol.reasons import NoMulticast
 from agent.protocol.records import NodeId
-from agent.wording.english import HOW_TO_JOIN, sent_away
+from agent.wording.speech import english
 
 CLOCK_DIFFERENCE_S_MAX = 30.0
 """Certificates and the times that people read suffer from more."""
-SETTINGS = "`addresses` in settings.toml"
 UNHEARD_NAMED_MAX = 3
 
-_COPIED = (
-    "on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), "
-    "start it again and join with a new invitation"
-)
-
-
-_CURES: dict[str, tuple[FindingKind, str]] = {
-    Cause.OTHER_FLOCK: (
-        "other flock",
-        (
-            "{name} belongs to another flock: leave that there (`wingbeat flock leave`) and join this "
-            "one again with a new invitation"
-        ),
-    ),
-    Cause.OTHER_VERSION: (
-        "other version",
-        "{name} runs a version of Wingbeat that this one cannot talk to: update the older of both",
-    ),
-    Cause.EXPIRED: (
-        "certificate",
-        (
-            "the certificate of {name} has ended, or a clock is wrong: compare the clocks of both; if "
-            "they are right, leave the flock on {name} and join again with a new invitation"
-        ),
-    ),
-    Cause.NOT_YET_VALID: (
-        "clock",
-        (
-            "the certificate of {name} is not valid yet by the clock of this machine: set both clocks "
-            "by the same time server"
-        ),
-    ),
-    Cause.REFUSED: (
-        "certificate",
-        (
-            "{name} and this machine do not accept each other ({text}): compare the clocks of both, "
-            "and look at `wingbeat flock members` on both for who was sent away and joins again"
-        ),
-    ),
-    Cause.NOT_WINGBEAT: (
-        "unreachable",
-        "something that is not Wingbeat answers at the address of {name} ({address}): give "
-        "Wingbeat another port there, or correct the address in " + SETTINGS,
-    ),
-    Cause.OTHER_NODE: (
-        "unreachable",
-        (
-            "another machine than {name} answers at {address}: see where {name} is now, and correct "
-            "the address if it was typed in, " + SETTINGS
-        ),
-    ),
-    Cause.SLOW: (
-        "unreachable",
-        "{name} at {address} answers too slowly to be greeted: look at its load and its network",
-    ),
-    Cause.BUSY: (
-        "unreachable",
-        "{name} takes no more connections for now: wait a minute, then look at its log",
-    ),
-    Cause.LOST: (
-        "unreachable",
-        (
-            "{name} was linked and is gone ({text}): see that it is switched on, awake and runs "
-            "Wingbeat, and that its network works"
-        ),
-    ),
-    Cause.MISBEHAVED: (
-        "other version",
-        "{name} sent what this machine cannot read ({text}): update Wingbeat on both",
-    ),
+_CURES: dict[Cause, tuple[FindingKind, DiagnosisKind]] = {
+    Cause.OTHER_FLOCK: ("other flock", "PeerOfOtherFlock"),
+    Cause.OTHER_VERSION: ("other version", "PeerOfOtherVersion"),
+    Cause.EXPIRED: ("certificate", "PeerCertificateEnded"),
+    Cause.NOT_YET_VALID: ("clock", "PeerCertificateNotYet"),
+    Cause.REFUSED: ("certificate", "PeerRefuses"),
+    Cause.NOT_WINGBEAT: ("unreachable", "PeerNotWingbeat"),
+    Cause.OTHER_NODE: ("unreachable", "PeerElsewhere"),
+    Cause.SLOW: ("unreachable", "PeerSlow"),
+    Cause.BUSY: ("unreachable", "PeerBusy"),
+    Cause.LOST: ("unreachable", "PeerLost"),
+    Cause.MISBEHAVED: ("other version", "PeerUnreadable"),
 }
-_UNREACHABLE = (
-    "{name} does not answer at {address} ({text}): see that it is switched on and awake, that both "
-    "are on one network, and that its firewall lets Wingbeat accept connections"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +64,10 @@ class Facts:
     """Those that are linked."""
     refusals: tuple[LinkRefusal, ...]
     static_addresses: tuple[str, ...]
-    multicast_trouble: str | None
-    """Why multicast cannot be used; empty when it can, None while it is not used: without a flock,
-    or because it is turned off."""
+    discovers: bool
+    """Whether multicast is used at all: not without a flock, nor where it is turned off."""
+    multicast_trouble: NoMulticast | None
+    """Why multicast cannot be used."""
     foreign_flocks: tuple[str, ...]
     """Ids of other flocks that were seen on this network."""
     keeping_up_error: str
@@ -143,9 +87,9 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     clock_s = time.time() if now_s is None else now_s
     yield from _own_disk(facts)
     if facts.flock is None:
-        yield Finding("no flock", HOW_TO_JOIN)
+        yield _finding("no flock", Diagnosis("NoFlock"))
         return
-    yield from _own_membership(facts, clock_s)
+    yield from _own_membership(facts, facts.flock, clock_s)
     if facts.flock.expelled:
         return
     yield from _copied(facts)
@@ -158,15 +102,12 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _other_flocks(facts)
 
 
-def own_identity_copied(facts: Facts) -> str:
-    """Return a sentence with what to do when another machine was seen to have the identity of this
-    one, or this one was sent away for it; empty otherwise."""
+def own_identity_copied(facts: Facts) -> Diagnosis | None:
+    """Return what to do when another machine was seen to have the identity of this one, or this one
+    was sent away for it; None otherwise."""
     seen = any(each.node == facts.node for each in facts.copied)
     told = any(each.cause == Cause.COPIED for each in facts.refusals)
-    if not seen and not told:
-        return ""
-    cure = _COPIED.format(folder=facts.data_folder)
-    return f"another machine has the same identity as this one, so a data folder was copied: {cure}"
+    return Diagnosis("OwnIdentityCopied", folder=facts.data_folder) if seen or told else None
 
 
 def copied_peer(peer: PeerView, copied: Iterable[Copied]) -> PeerView:
@@ -191,89 +132,64 @@ def last_refusal(facts: Facts, fits: Callable[[LinkRefusal], bool]) -> LinkRefus
     return max(filter(fits, facts.refusals), key=lambda each: each.at_s, default=None)
 
 
+def _finding(kind: FindingKind, why: Diagnosis, subject: str = "") -> Finding:
+    return Finding(kind, english(why), subject, as_why(why))
+
+
 def _own_disk(facts: Facts) -> Iterator[Finding]:
     if not facts.disk_usable:
-        text = f"the disk of {facts.data_folder} is full: make room, new work is refused until then"
-        yield Finding("journal", text, facts.name)
+        full = Diagnosis("DiskOfDataFull", folder=facts.data_folder)
+        yield _finding("journal", full, facts.name)
     for notice in facts.journal_notices:
-        text = f"the journal was mended ({notice}): what it lacks is taken from other machines"
-        yield Finding("journal", text, facts.name)
+        yield _finding("journal", Diagnosis("JournalMended", error=notice), facts.name)
 
 
-def _own_membership(facts: Facts, now_s: float) -> Iterator[Finding]:
-    flock = facts.flock
-    if flock is None:
-        return
+def _own_membership(facts: Facts, flock: FlockFacts, now_s: float) -> Iterator[Finding]:
+    begins_ms, ends_ms = (
+        round(at_s * 1000) for at_s in (flock.member_valid_from_s, flock.member_valid_until_s)
+    )
     if flock.expelled:
-        yield Finding("expelled", sent_away(flock.name), facts.name)
+        yield _finding("expelled", Diagnosis("SentAway", name=flock.name), facts.name)
     elif now_s > flock.member_valid_until_s:
-        text = (
-            f"the certificate of this machine ended on {moment(flock.member_valid_until_s)}, "
-            f"so nobody lets it in: if the clock here is right, leave the flock (`wingbeat flock "
-            f"leave`) and join again with a new invitation"
-        )
-        yield Finding("certificate", text, facts.name)
+        ended = Diagnosis("OwnCertificateUntil", dated_ms=ends_ms)
+        yield _finding("certificate", ended, facts.name)
     elif now_s < flock.member_valid_from_s:
-        cure = (
-            "this machine, a keeper, makes itself a new one within an hour, or at once when you "
-            "start its agent anew"
-            if flock.keeper
-            else "leave the flock (`wingbeat flock leave`) and join again with a new invitation"
+        begins = Diagnosis(
+            "OwnCertificateFromKeeper" if flock.keeper else "OwnCertificateFrom", dated_ms=begins_ms
         )
-        text = (
-            f"the certificate of this machine begins only on {moment(flock.member_valid_from_s)}, "
-            f"so nobody lets it in: if the clock here is right, one was wrong before, so {cure}"
-        )
-        yield Finding("certificate", text, facts.name)
+        yield _finding("certificate", begins, facts.name)
     elif facts.keeping_up_error and now_s > flock.renewal_due_s:
-        text = (
-            f"the certificate of this machine ends on {moment(flock.member_valid_until_s)} and "
-            f"could not be renewed ({facts.keeping_up_error}): switch on a keeper of the flock"
-        )
-        yield Finding("authority", text, facts.name)
+        failed = Diagnosis("NotRenewed", error=facts.keeping_up_error, dated_ms=ends_ms)
+        yield _finding("authority", failed, facts.name)
 
 
 def _copied(facts: Facts) -> Iterator[Finding]:
     if own := own_identity_copied(facts):
-        yield Finding("copied identity", own, facts.name)
+        yield _finding("copied identity", own, facts.name)
+    names = {each.node: each.name for each in facts.members}
     for copied in facts.copied:
         if copied.node != facts.node:
-            name = next(
-                (each.name for each in facts.members if each.node == copied.node), copied.node
+            name = names.get(copied.node, copied.node)
+            places = tuple(dict.fromkeys(copied.hosts))
+            two = Diagnosis(
+                "IdentityOfTwo", MachineNamed(name), places=places, folder=facts.data_folder
             )
-            places = " and ".join(dict.fromkeys(copied.hosts))
-            cure = _COPIED.format(folder=facts.data_folder)
-            text = f"two machines have the identity of {name} (at {places}): {cure}"
-            yield Finding("copied identity", text, name)
+            yield _finding("copied identity", two, name)
 
 
 def _own_network(facts: Facts) -> Iterator[Finding]:
     if not facts.port:
-        text = "this machine listens nowhere: look into its log, and start the agent again"
-        yield Finding("listening", text, facts.name)
+        yield _finding("listening", Diagnosis("ListensNowhere"), facts.name)
     elif facts.port_wanted not in (0, facts.port) and missing_members(facts):
-        text = (
-            f"port {facts.port_wanted} was used by another program when the agent started, so this "
-            f"machine is reached at {facts.port}: see that firewalls let TCP {facts.port} pass, or "
-            "choose a port of its own (`wingbeat settings --port`)"
-        )
-        yield Finding("listening", text, facts.name)
-    if facts.multicast_trouble is None:
-        text = f"discovery is switched off here: type the addresses of other machines, {SETTINGS}"
-        yield Finding("multicast", text, facts.name)
-    elif facts.multicast_trouble:
-        text = (
-            f"multicast cannot be used here ({_inner(facts.multicast_trouble)}): until that is "
-            f"mended, type the addresses of other machines, {SETTINGS}"
-        )
-        yield Finding("multicast", text, facts.name)
+        other = Diagnosis("OtherPort", port=facts.port, port_wanted=facts.port_wanted)
+        yield _finding("listening", other, facts.name)
+    if not facts.discovers:
+        yield _finding("multicast", Diagnosis("DiscoveryOff"), facts.name)
+    elif facts.multicast_trouble is not None:
+        unusable = Diagnosis("MulticastUnusable", why=facts.multicast_trouble)
+        yield _finding("multicast", unusable, facts.name)
     elif missing_members(facts) and not facts.peers and not facts.refusals:
-        text = (
-            "nobody is heard by multicast although it can be used: see that the network is marked "
-            f"as private, that firewalls let UDP 5353 and TCP {facts.port} pass, and that the "
-            f"access point does not keep machines apart; or type addresses, {SETTINGS}"
-        )
-        yield Finding("firewall", text, facts.name)
+        yield _finding("firewall", Diagnosis("NobodyHeard", port=facts.port), facts.name)
 
 
 def _missing(facts: Facts) -> Iterator[Finding]:
@@ -286,27 +202,17 @@ def _missing(facts: Facts) -> Iterator[Finding]:
         if refusal is None:
             unheard.append(member.name)
         else:
-            yield _explained(member.name, refusal)
+            yield _explained(member.name, MachineNamed(member.name), refusal)
     if len(unheard) <= UNHEARD_NAMED_MAX:
         for name in unheard:
-            yield _unheard(name, name, "it is", "its address")
+            yield _finding("unreachable", Diagnosis("UnheardOne", MachineNamed(name)), name)
     else:
-        named = ", ".join(unheard[:UNHEARD_NAMED_MAX])
-        names = f"{named} and {len(unheard) - UNHEARD_NAMED_MAX} more"
-        yield _unheard(names, "", "they are", "their addresses")
+        named, more = ", ".join(unheard[:UNHEARD_NAMED_MAX]), len(unheard) - UNHEARD_NAMED_MAX
+        yield _finding("unreachable", Diagnosis("UnheardMany", name=named, count=more))
 
 
 def _of(node: NodeId, refusal: LinkRefusal) -> bool:
     return refusal.peer == node
-
-
-def _unheard(names: str, subject: str, are: str, addresses: str) -> Finding:
-    run = "runs" if subject else "run"
-    text = (
-        f"nothing was heard of {names} since this agent started: see that {are} switched on and "
-        f"{run} Wingbeat on the same network, or type {addresses}, {SETTINGS}"
-    )
-    return Finding("unreachable", text, subject)
 
 
 def _typed_addresses(facts: Facts) -> Iterator[Finding]:
@@ -314,18 +220,16 @@ def _typed_addresses(facts: Facts) -> Iterator[Finding]:
     for address in facts.static_addresses:
         refusal = last_refusal(facts, partial(_unnamed_at, address))
         if refusal is not None:
-            yield _explained(f"the machine at {address}", refusal)
+            yield _explained(address, MachineAt(address), refusal)
 
 
 def _unnamed_at(address: str, refusal: LinkRefusal) -> bool:
     return not refusal.peer and refusal.address == address
 
 
-def _explained(name: str, refusal: LinkRefusal) -> Finding:
-    kind, sentence = _CURES.get(refusal.cause, ("unreachable", _UNREACHABLE))
-    address = refusal.address or "an unknown address"
-    text = sentence.format(name=name, address=address, text=_inner(refusal.text))
-    return Finding(kind, text, name)
+def _explained(name: str, peer: MachineNamed | MachineAt, refusal: LinkRefusal) -> Finding:
+    kind, said = _CURES.get(refusal.cause, ("unreachable", "PeerUnreachable"))
+    return _finding(kind, Diagnosis(said, peer, refusal.why, address=refusal.address), name)
 
 
 def _clocks(facts: Facts) -> Iterator[Finding]:
@@ -333,11 +237,15 @@ def _clocks(facts: Facts) -> Iterator[Finding]:
     ahead_s = [(name, by_ms / 1000) for name, by_ms in known if by_ms is not None]
     if _clock_here_is_wrong([by_s for _, by_s in ahead_s]):
         _, by_s = ahead_s[0]
-        yield _clock(facts.name, "this machine", -by_s, "those of all others")
+        said: DiagnosisKind = "OwnClockBehind" if by_s > 0 else "OwnClockAhead"
+        here = Diagnosis(said, length_ms=round(abs(by_s) * 1000))
+        yield _finding("clock", here, facts.name)
         return
     for name, by_s in ahead_s:
         if abs(by_s) > CLOCK_DIFFERENCE_S_MAX:
-            yield _clock(name, name, by_s, "the one here")
+            said = "ClockAhead" if by_s > 0 else "ClockBehind"
+            there = Diagnosis(said, MachineNamed(name), length_ms=round(abs(by_s) * 1000))
+            yield _finding("clock", there, name)
 
 
 def _clock_here_is_wrong(ahead_s: list[float]) -> bool:
@@ -349,26 +257,10 @@ def _clock_here_is_wrong(ahead_s: list[float]) -> bool:
     )
 
 
-def _clock(name: str, whose: str, ahead_s: float, compared: str) -> Finding:
-    direction = "ahead of" if ahead_s > 0 else "behind"
-    text = f"the clock of {whose} is {duration(abs(ahead_s))} {direction} {compared}"
-    return Finding("clock", f"{text}: set all by the same time server", name)
-
-
 def _other_flocks(facts: Facts) -> Iterator[Finding]:
     """Only where somebody is missed: two flocks on one network are nobody's fault."""
     alone = all(member.own for member in facts.members)
     if facts.foreign_flocks and (alone or missing_members(facts)):
         count = len(facts.foreign_flocks)
-        others = "another flock is" if count == 1 else f"{count} other flocks are"
-        text = (
-            f"{others} on this network too: if the machine you miss belongs there, leave that "
-            f"flock on it (`wingbeat flock leave`) and join this one"
-        )
-        yield Finding("other flock", text)
-
-
-def _inner(sentence: str) -> str:
-    """A sentence as a part of another one."""
-    text = sentence.strip().rstrip(".")
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+        others = Diagnosis("OtherFlockHere" if count == 1 else "OtherFlocksHere", count=count)
+        yield _finding("other flock", others)

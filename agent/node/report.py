@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent import __version__
 from agent.api.flock import Finding, MemberView, PeerView
-from agent.api.reasons import as_why, text_of
+from agent.api.reasons import Reason, as_why, text_of
 from agent.api.values import capabilities_of
 from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
@@ -19,6 +19,7 @@ from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copi
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.table import Table
+from agent.wording.speech import english
 
 
 class Snapshot:
@@ -91,8 +92,8 @@ class Snapshot:
         return away_of(self.facts)
 
     @property
-    def warning(self) -> str:
-        """Return what is wrong with this node's own place among the others."""
+    def warning(self) -> Reason | None:
+        """Return what is wrong with this node's own place among the others; None when nothing is."""
         return own_identity_copied(self.facts)
 
     def findings(self) -> tuple[Finding, ...]:
@@ -115,6 +116,7 @@ class Snapshot:
             peers=self.peers,
             refusals=() if network is None else tuple(network.links.refusals()),
             static_addresses=tuple(str(each) for each in settings.addresses),
+            discovers=discovery is not None,
             multicast_trouble=discovery.trouble if discovery else None,
             foreign_flocks=() if network is None else tuple(network.foreign),
             keeping_up_error="" if network is None else network.keeping_up_error,
@@ -127,7 +129,7 @@ class Snapshot:
 
 
 def away_of(facts: Facts) -> tuple[PeerView, ...]:
-    """Return the members without a link, this node left out, each with the address and the text of
+    """Return the members without a link, this node left out, each with the address and the reason of
     its latest refusal where there was one."""
     linked = {peer.node for peer in facts.peers}
     return tuple(
@@ -142,4 +144,5 @@ def _away(member: MemberView, facts: Facts) -> PeerView:
     last = max(refusals, key=lambda each: each.at_s, default=None)
     if last is None:
         return PeerView(member.node, member.name, "away")
-    return PeerView(member.node, member.name, "away", last.address, reason=last.text)
+    text, why = english(last.why), as_why(last.why)
+    return PeerView(member.node, member.name, "away", last.address, reason=text, why=why)

@@ -31,7 +31,6 @@ ROOMIER = 1.25
 class Condition:
     """Something that holds while it is there, and for ``settles_s`` afterwards."""
 
-    cause: Cause
     kind: Kind
     wanted: Callable[[VolunteerRules], bool]
     holds: Callable[[VolunteerRules, Any, bool], Reason | None]
@@ -40,45 +39,48 @@ class Condition:
     """What does so a while longer, since that moment."""
     told: Reason
     settles_s: float
+    seen: Callable[[Any, str], Reason]
+    """What its source sees and in which way, for whoever sets the rules."""
 
 
 EXCLUSIVE = Condition(
-    Cause.PROGRAM,
     Kind.PROGRAMS,
     lambda rules: bool(rules.exclusive_programs),
     lambda _, names, __: why.HeldByProgram(names) if names else None,
     why.HeldSinceProgram,
     told.OwnerUsesIt(),
     10.0,
+    lambda names, by: why.ProgramsSeen(names, by) if names else why.NoProgramSeen(by),
 )
 MAINS = Condition(
-    Cause.MAINS,
     Kind.MAINS,
     lambda rules: rules.on_mains_only,
     lambda _, on_mains, __: None if on_mains else why.HeldByBattery(),
     why.HeldSincePlugged,
     told.OnBattery(),
     10.0,
+    lambda on_mains, by: why.MainsSeen(by) if on_mains else why.BatterySeen(by),
 )
 FULL_SCREEN = Condition(
-    Cause.FULL_SCREEN,
     Kind.FULL_SCREEN,
     lambda rules: rules.full_screen_counts,
     lambda _, filling, __: why.HeldByScreen(filling) if filling else None,
     why.HeldSinceScreen,
     told.OwnerUsesIt(),
     10.0,
+    lambda filling, by: why.ScreenFilled(filling, by) if filling else why.NothingFills(by),
 )
 MEMORY = Condition(
-    Cause.MEMORY,
     Kind.MEMORY,
     lambda rules: rules.free_memory_mb > 0,
     lambda rules, free_mb, lately: _short_of_memory(rules, free_mb, lately=lately),
     why.HeldSinceMemory,
     told.ShortOfMemory(),
     30.0,
+    lambda free_mb, by: why.MemorySeen(round(free_mb), by),
 )
 SETTLING = (EXCLUSIVE, MAINS, FULL_SCREEN, MEMORY)
+"""Exclusive programs first, which count whatever the mode; then what is plainer."""
 NOT_WHILE_AWAY = frozenset({Kind.INPUT, Kind.FULL_SCREEN})
 """What does not matter while nobody is at the screen."""
 
@@ -125,7 +127,7 @@ def remembered(rules: VolunteerRules, readings: Readings, memory: Memory, now: N
     settling = memory.settling
     for each in SETTLING:
         holds = _holding(each, rules, readings, memory.settling, now) is not None
-        settling = settling.after(each.cause, holds=holds, now_s=now.steady_s)
+        settling = settling.after(each.kind, holds=holds, now_s=now.steady_s)
     return Memory(touched, busy, settling)
 
 
@@ -135,10 +137,10 @@ def presence(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now
     if rules.idle_s > 0:
         yield from _others(readings)
         yield from _input(rules, readings, memory, now)
-    for each in (MAINS, FULL_SCREEN):
+    for each in SETTLING[1:]:
+        if each is MEMORY:
+            yield from _processor(rules, readings, memory)
         yield from settling(each, rules, readings, memory, now)
-    yield from _processor(rules, readings, memory)
-    yield from settling(MEMORY, rules, readings, memory, now)
 
 
 def _others(readings: Readings) -> Iterator[Hold]:
@@ -160,7 +162,7 @@ def _input(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) 
     left_s = touch.needed_s(memory.touch, rules.idle_s) - quiet_s
     if left_s > 0:
         touched = _touched(memory, now.ms_at(now.steady_s - quiet_s))
-        yield Hold(Cause.INPUT, Kind.INPUT, touched, told.OwnerUsesIt(), left_s)
+        yield Hold(Kind.INPUT, Kind.INPUT, touched, told.OwnerUsesIt(), left_s)
 
 
 def _touched(memory: Memory, at_ms: int) -> Reason:
@@ -180,7 +182,7 @@ def _processor(rules: VolunteerRules, readings: Readings, memory: Memory) -> Ite
     elif memory.busy.now is not False:
         busy = share.value > limit
         load = why.HeldByLoad(round(share.value), limit) if busy else why.HeldSinceLoad(limit)
-        yield Hold(Cause.PROCESSOR, Kind.PROCESSOR, load, told.OthersBusy())
+        yield Hold(Kind.PROCESSOR, Kind.PROCESSOR, load, told.OthersBusy())
 
 
 def settling(
@@ -196,13 +198,13 @@ def settling(
         return
     holding = _holding(condition, rules, readings, memory.settling, now)
     if holding is not None:
-        yield Hold(condition.cause, condition.kind, holding, condition.told)
+        yield Hold(condition.kind, condition.kind, holding, condition.told)
         return
-    ended_s = memory.settling.ended_s(condition.cause, now.steady_s)
+    ended_s = memory.settling.ended_s(condition.kind, now.steady_s)
     if ended_s is not None and ended_s < condition.settles_s:
         held = condition.held(now.ms_at(now.steady_s - ended_s))
         left_s = condition.settles_s - ended_s
-        yield Hold(condition.cause, condition.kind, held, condition.told, left_s)
+        yield Hold(condition.kind, condition.kind, held, condition.told, left_s)
 
 
 def _holding(
@@ -211,7 +213,7 @@ def _holding(
     reading = readings.of(condition.kind)
     if isinstance(reading, Unseen) or condition.kind not in required(rules, readings):
         return None
-    ended_s = settling.ended_s(condition.cause, now.steady_s)
+    ended_s = settling.ended_s(condition.kind, now.steady_s)
     lately = ended_s is not None and ended_s < condition.settles_s
     return condition.holds(rules, reading.value, lately)
 
@@ -240,17 +242,11 @@ def description(kind: Kind, readings: Readings, memory: Memory, now: Now) -> Rea
             return _last_input(readings, now, by)
         case _, Kind.SESSION:
             return _sessions(readings, by)
-        case Seen(value), Kind.MAINS:
-            return why.MainsSeen(by) if value else why.BatterySeen(by)
-        case Seen(value), Kind.FULL_SCREEN:
-            return why.ScreenFilled(value, by) if value else why.NothingFills(by)
         case Seen(value), Kind.PROCESSOR:
             seen = why.LoadSeenBusy if memory.busy.now else why.LoadSeen
             return seen(round(value), by)
-        case Seen(value), Kind.MEMORY:
-            return why.MemorySeen(round(value), by)
         case Seen(value), _:
-            return why.ProgramsSeen(value, by) if value else why.NoProgramSeen(by)
+            return next(each for each in SETTLING if each.kind is kind).seen(value, by)
 
 
 def _last_input(readings: Readings, now: Now, by: str) -> Reason:

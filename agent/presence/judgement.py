@@ -17,7 +17,8 @@ from agent.presence.touch import Busy, Settling, Touch
 
 
 class Cause(StrEnum):
-    """Why; what is said to the flock changes only with this."""
+    """Why, where it is not what one kind of source saw; what is said to the flock changes only with
+    this, or with that kind."""
 
     ALWAYS = "always"
     IDLE = "idle"
@@ -25,13 +26,7 @@ class Cause(StrEnum):
     FINISHING = "finishing"
     HOURS = "hours"
     UNSEEN = "unseen"
-    INPUT = "input"
     OTHERS = "others"
-    MAINS = "mains"
-    FULL_SCREEN = "full screen"
-    PROCESSOR = "processor"
-    MEMORY = "memory"
-    PROGRAM = "program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ class Hold:
     ``kind`` is what was looked at; None for the hours, which need no looking.
     """
 
-    cause: Cause
+    cause: Cause | Kind
     kind: Kind | None
     reason: Reason
     told: Reason
@@ -79,7 +74,7 @@ class Verdict:
     owner_present: bool
     own_only: bool
     lets_end_ms: int
-    cause: Cause
+    cause: Cause | Kind
     reason: Reason
     """For whoever sits here: "Paused: you moved the mouse 12 s ago"."""
     told: Reason

@@ -17,7 +17,7 @@ from typing import Any
 
 from agent.api.presence_reasons import SourceFailed
 from agent.presence.readings import (
-    FIELDS,
+    LOOKS,
     NOT_READ,
     Kind,
     LastInput,
@@ -29,16 +29,6 @@ from agent.presence.readings import (
 )
 from agent.presence.sources import Source, Sources
 
-PACE_S = {
-    Kind.INPUT: (0.0, 0.0),
-    Kind.SESSION: (1.0, 4.0),
-    Kind.MAINS: (5.0, 10.0),
-    Kind.FULL_SCREEN: (2.0, 5.0),
-    Kind.PROCESSOR: (2.5, 5.0),
-    Kind.MEMORY: (2.5, 10.0),
-    Kind.PROGRAMS: (5.0, 15.0),
-}
-"""So often at most while tasks run, and while none does."""
 EARLY_S = 0.02
 
 log = logging.getLogger(__name__)
@@ -71,8 +61,8 @@ class Looker:
         """Read the sources of these kinds that are due, more often if ``brisk``, all of them with
         ``now``, and forget what the others saw. A source that breaks counts as one that cannot see,
         and is logged once."""
-        for kind, paces_s in PACE_S.items():
-            pace_s = paces_s[not brisk] - EARLY_S
+        for kind, each in LOOKS.items():
+            pace_s = (each.brisk_s if brisk else each.idle_s) - EARLY_S
             if kind not in kinds:
                 self._read.pop(kind, None)
                 self._read_s.pop(kind, None)
@@ -83,7 +73,7 @@ class Looker:
     def readings(self, running: int) -> Readings:
         """Return everything as it was seen last, not looked at anew, kinds that were not read as
         unseen; ``running`` is how many tasks run here."""
-        found = {FIELDS[kind]: read[0] for kind, read in self._read.items()}
+        found = {LOOKS[kind].field: read[0] for kind, read in self._read.items()}
         screen, terminal = self._read.get(Kind.INPUT, (NOT_READ, NOT_READ))
         found["input"] = last_of(screen, terminal, found.get("sessions", NOT_READ))
         return Readings(**found, running=running)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from agent.api.presence_reasons import Blindness, Filling, NotLookedAt
 
@@ -96,17 +96,25 @@ class Readings:
 
     def of(self, kind: Kind) -> Reading[Any]:
         """Return the reading of one kind."""
-        reading: Reading[Any] = getattr(self, FIELDS[kind])
+        reading: Reading[Any] = getattr(self, LOOKS[kind].field)
         return reading
 
 
-FIELDS = {
-    Kind.INPUT: "input",
-    Kind.SESSION: "sessions",
-    Kind.MAINS: "on_mains",
-    Kind.FULL_SCREEN: "full_screen",
-    Kind.PROCESSOR: "others_cpu_percent",
-    Kind.MEMORY: "free_memory_mb",
-    Kind.PROGRAMS: "exclusive",
+class Look(NamedTuple):
+    """Where the reading of a kind is, and how often its sources are looked at, at most, while tasks
+    run and while none does."""
+
+    field: str
+    brisk_s: float
+    idle_s: float
+
+
+LOOKS = {
+    Kind.INPUT: Look("input", 0.0, 0.0),
+    Kind.SESSION: Look("sessions", 1.0, 4.0),
+    Kind.MAINS: Look("on_mains", 5.0, 10.0),
+    Kind.FULL_SCREEN: Look("full_screen", 2.0, 5.0),
+    Kind.PROCESSOR: Look("others_cpu_percent", 2.5, 5.0),
+    Kind.MEMORY: Look("free_memory_mb", 2.5, 10.0),
+    Kind.PROGRAMS: Look("exclusive", 5.0, 15.0),
 }
-"""Where the reading of each kind is."""

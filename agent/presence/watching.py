@@ -91,7 +91,7 @@ class PresenceState:
 
     volunteering: bool
     owner_present: bool
-    cause: Cause
+    cause: Cause | Kind
     reason: Reason
     rules: VolunteerRules
     paused: bool

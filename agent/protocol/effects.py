@@ -38,6 +38,7 @@ from agent.protocol.messages import (
     TryDequeue,
 )
 from agent.protocol.phrases import Phrase
+from agent.protocol.reasons import NoLink
 from agent.protocol.records import (
     NO_LIFE,
     Dataset,
@@ -93,7 +94,7 @@ class Unlink:
     """Close the link to a peer; it may be linked again."""
 
     peer: NodeId
-    reason: str
+    why: NoLink
 
 
 @dataclass(frozen=True, slots=True)

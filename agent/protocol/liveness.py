@@ -47,7 +47,7 @@ from agent.protocol.messages import (
     Holdings,
     Status,
 )
-from agent.protocol.reasons import carried
+from agent.protocol.reasons import NoLink, carried
 from agent.protocol.records import NodeId, Stamp, short_text
 from agent.protocol.sanity import sane_incarnation
 
@@ -184,7 +184,7 @@ class Liveness(Part):
         core = self.core
         if core.members and event.peer not in core.members:
             core.count("link of a stranger")
-            core.emit(Unlink(event.peer, "not a member of this flock"))
+            core.emit(Unlink(event.peer, NoLink("NotMember")))
             return
         if event.peer in core.peers:
             self._lose(core.peers[event.peer])
@@ -201,7 +201,7 @@ class Liveness(Part):
 
     def _goodbye(self, peer: Peer, message: Goodbye) -> None:
         self._lose(peer)
-        self.core.emit(Unlink(peer.node, f"said goodbye: {message.reason}"))
+        self.core.emit(Unlink(peer.node, NoLink("SaidGoodbye", error=message.reason)))
 
     def _lose(self, peer: Peer) -> None:
         del self.core.peers[peer.node]
@@ -349,7 +349,7 @@ class Liveness(Part):
             self.restful = False
         suspect_s = settings.suspect_after_s + LATE_BEATS * peer.beat_s
         if silence_s >= settings.down_after_s:
-            self.core.emit(Unlink(peer.node, f"silent for {silence_s:.1f} s"))
+            self.core.emit(Unlink(peer.node, NoLink("Silent", length_ms=round(silence_s * 1000))))
             self._lose(peer)
         elif silence_s >= suspect_s and not peer.suspected:
             peer.suspected = True
@@ -464,5 +464,5 @@ class Liveness(Part):
         self._changed()
         for peer in list(core.peers.values()):
             if peer.node not in core.members:
-                core.emit(Unlink(peer.node, "not a member of this flock any more"))
+                core.emit(Unlink(peer.node, NoLink("NotMember")))
                 self._lose(peer)

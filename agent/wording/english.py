@@ -13,6 +13,22 @@ from agent.api import reasons as api
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 
+HOW_TO_JOIN = (
+    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask "
+    "one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)"
+)
+_JOIN_AGAIN = "leave the flock (`wingbeat flock leave`) and join again with a new invitation"
+SENT_AWAY = f"this machine was sent away from {{name}}: {_JOIN_AGAIN}"
+_COPIED = (
+    "on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), "
+    "start it again and join with a new invitation"
+)
+_LEAVE_IT = (
+    "if the machine you miss belongs there, leave that flock on it (`wingbeat flock leave`) and "
+    "join this one"
+)
+_SET_CLOCKS = "set all by the same time server"
+_TYPED = "`addresses` in settings.toml"
 HELPING, PAUSED = "Helping: ", "Paused: "
 """How sentences of this machine begin where they stand alone."""
 SENTENCES: dict[type[Reason] | str, str] = {
@@ -87,6 +103,68 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.ClaimedBy: "claimed by {host}",
     told.ClaimedAhead: "claimed ahead by {host}",
     told.ClaimWithdrawn: "claim withdrawn: {text}",
+    # Why there is no link with a machine.
+    "BrokeOff": "it broke the connection off while greeting",
+    "CalledByOther": "something that is not wingbeat called from there",
+    "CannotHandle": "its message could not be handled here",
+    "CertificateBegins": "its certificate is not valid yet: compare the clocks",
+    "CertificateEnded": "its certificate has expired, or the clock here is ahead",
+    "CertificateEndedHere": "it says that the certificate of this node expired",
+    "CertificateFrom": "its certificate is valid from {date} only: compare the clocks of both machines",
+    "CertificateMissingHere": "it got no certificate from this node",
+    "CertificateOfOther": "its certificate is not of the flock {name}",
+    "CertificateRefusedHere": "it does not accept the certificate of this node",
+    "CertificateRevoked": "its certificate is revoked",
+    "CertificateRevokedHere": "it says that this node's certificate is revoked",
+    "CertificateUnreadable": "{error}",
+    "CertificateUntil": "its certificate ended on {date}: it has to join with a new invitation",
+    "ClosedGreeting": "it closed the connection while greeting",
+    "ExpelledFrom": "{host} was expelled from {name}",
+    "HasLeft": "it left the flock on {date}",
+    "IdentityLinked": "an agent with the same identity is linked, from {address}: a copied disk?",
+    "IdentityTaken": "another agent has the identity of this one",
+    "IsItself": "that is this node itself",
+    "LeftFlock": "{host} left {name}",
+    "LinkBroke": "{error}",
+    "LinkClosed": "the other side closed the link",
+    "LinkedAlready": "there is a link already",
+    "NewerLink": "a newer connection takes its place",
+    "NoKnownProtocol": "it speaks no protocol that this version of Wingbeat knows",
+    "NoTls": "it does not speak TLS",
+    "NobodyAnswers": "nothing answers: it is off, elsewhere, or behind a firewall",
+    "NobodyListens": "the machine answers, but no agent listens there",
+    "NotLetIn": "no keeper whose word counts has let it in: it has to join with a new invitation",
+    "NotMember": "not a member of this flock",
+    "NotWanted": "it is not wanted any more",
+    "NotWingbeat": "something that is not wingbeat answers there",
+    "OfOtherFlock": "it belongs to another flock",
+    "OtherAnswers": "another node, {name}, answers there now",
+    "OtherTls": "it speaks another version of TLS",
+    "OtherVersion": "it speaks another version of wingbeat",
+    "OutOfFavour": "it lost its link for what it sent, a moment ago",
+    "SaidGoodbye": "said goodbye: {error}",
+    "SendsTooMuch": "it sends more than {count} frames or {limit} bytes/s",
+    "SentNonsense": "it sent what no agent sends: {error}",
+    "SentUnreadable": "{error}",
+    "ShowsNoCertificate": "it shows no certificate: it has to join the flock first",
+    "ShowsNothing": "it showed no certificate",
+    "Silent": "silent for {length}",
+    "Stopping": "the agent there is stopping",
+    "TellsWrong": "what it tells is not taken: {error}",
+    "TlsFailed": "TLS failed: {error}",
+    "TooManyConnections": "too many connections at once",
+    "TooManyGreet": "too many connections from there are greeting at once",
+    "TooManyTransfers": "too many transfers with this peer at once",
+    "TooSlow": "it did not finish greeting within {length}",
+    "Unreachable": "it cannot be reached: {error}",
+    "WasExpelled": "it was expelled from the flock on {date}",
+    told.LinkGone: "its link is gone: {why}",
+    told.RefusesThis: "it refuses this node: {why}",
+    "MulticastFails": "{error}",
+    "NetworkRefuses": "the network refuses it ({error})",
+    "NoNetwork": "no network is up",
+    "NotAllowed": "this system does not allow it",
+    "PortOfMulticastTaken": "another program keeps UDP port 5353 to itself",
     # Why a machine cannot run a task.
     told.LacksProgram: "{host} has no program {program}",
     told.NotAccepted: "{host} does not take the published program {program}",
@@ -207,6 +285,71 @@ SENTENCES: dict[type[Reason] | str, str] = {
     # About machines.
     api.IdentityCopied: "two machines have the identity of {name} (at {places}); `wingbeat doctor` "
     "tells what to do",
+    api.AsksToBeLetIn: "{name}{by_user} asks to be let in: `wingbeat flock requests` tells more",
+    api.MachineNamed: "{name}",
+    api.MachineAt: "the machine at {address}",
+    # What is wrong, and what to do.
+    "ClockAhead": f"the clock of {{peer}} is {{length}} ahead of the one here: {_SET_CLOCKS}",
+    "ClockBehind": f"the clock of {{peer}} is {{length}} behind the one here: {_SET_CLOCKS}",
+    "DiscoveryOff": f"discovery is switched off here: type the addresses of other machines, {_TYPED}",
+    "DiskOfDataFull": "the disk of {folder} is full: make room, new work is refused until then",
+    "IdentityOfTwo": f"two machines have the identity of {{peer}} (at {{places}}): {_COPIED}",
+    "JournalMended": "the journal was mended ({error}): what it lacks is taken from other machines",
+    "ListensNowhere": "this machine listens nowhere: look into its log, and start the agent again",
+    "MulticastUnusable": "multicast cannot be used here ({why}): until that is mended, type the "
+    f"addresses of other machines, {_TYPED}",
+    "NoFlock": HOW_TO_JOIN,
+    "NobodyHeard": "nobody is heard by multicast although it can be used: see that the network is "
+    "marked as private, that firewalls let UDP 5353 and TCP {port} pass, and that the access point "
+    f"does not keep machines apart; or type addresses, {_TYPED}",
+    "NotRenewed": "the certificate of this machine ends on {date} and could not be renewed "
+    "({error}): switch on a keeper of the flock",
+    "OtherFlockHere": f"another flock is on this network too: {_LEAVE_IT}",
+    "OtherFlocksHere": f"{{count}} other flocks are on this network too: {_LEAVE_IT}",
+    "OtherPort": "port {port_wanted} was used by another program when the agent started, so this "
+    "machine is reached at {port}: see that firewalls let TCP {port} pass, or choose a port of its "
+    "own (`wingbeat settings --port`)",
+    "OwnCertificateFrom": "the certificate of this machine begins only on {date}, so nobody lets it "
+    f"in: if the clock here is right, one was wrong before, so {_JOIN_AGAIN}",
+    "OwnCertificateFromKeeper": "the certificate of this machine begins only on {date}, so nobody "
+    "lets it in: if the clock here is right, one was wrong before, so this machine, a keeper, makes "
+    "itself a new one within an hour, or at once when you start its agent anew",
+    "OwnCertificateUntil": "the certificate of this machine ended on {date}, so nobody lets it in: "
+    f"if the clock here is right, {_JOIN_AGAIN}",
+    "OwnClockAhead": "the clock of this machine is {length} ahead of those of all others: "
+    f"{_SET_CLOCKS}",
+    "OwnClockBehind": "the clock of this machine is {length} behind those of all others: "
+    f"{_SET_CLOCKS}",
+    "OwnIdentityCopied": "another machine has the same identity as this one, so a data folder was "
+    f"copied: {_COPIED}",
+    "PeerBusy": "{peer} takes no more connections for now: wait a minute, then look at its log",
+    "PeerCertificateEnded": "the certificate of {peer} has ended, or a clock is wrong: compare the "
+    "clocks of both; if they are right, leave the flock on {peer} and join again with a new "
+    "invitation",
+    "PeerCertificateNotYet": "the certificate of {peer} is not valid yet by the clock of this "
+    "machine: set both clocks by the same time server",
+    "PeerElsewhere": "another machine than {peer} answers at {address}: see where {peer} is now, and "
+    f"correct the address if it was typed in, {_TYPED}",
+    "PeerLost": "{peer} was linked and is gone ({why}): see that it is switched on, awake and runs "
+    "Wingbeat, and that its network works",
+    "PeerNotWingbeat": "something that is not Wingbeat answers at the address of {peer} ({address}): "
+    f"give Wingbeat another port there, or correct the address in {_TYPED}",
+    "PeerOfOtherFlock": "{peer} belongs to another flock: leave that there (`wingbeat flock leave`) "
+    "and join this one again with a new invitation",
+    "PeerOfOtherVersion": "{peer} runs a version of Wingbeat that this one cannot talk to: update "
+    "the older of both",
+    "PeerRefuses": "{peer} and this machine do not accept each other ({why}): compare the clocks of "
+    "both, and look at `wingbeat flock members` on both for who was sent away and joins again",
+    "PeerSlow": "{peer} at {address} answers too slowly to be greeted: look at its load and its "
+    "network",
+    "PeerUnreachable": "{peer} does not answer at {address} ({why}): see that it is switched on and "
+    "awake, that both are on one network, and that its firewall lets Wingbeat accept connections",
+    "PeerUnreadable": "{peer} sent what this machine cannot read ({why}): update Wingbeat on both",
+    "SentAway": SENT_AWAY,
+    "UnheardMany": "nothing was heard of {name} and {count} more since this agent started: see that "
+    f"they are switched on and run Wingbeat on the same network, or type their addresses, {_TYPED}",
+    "UnheardOne": "nothing was heard of {peer} since this agent started: see that it is switched on "
+    f"and runs Wingbeat on the same network, or type its address, {_TYPED}",
 }
 SOURCES = {
     "last input": "Last input",
@@ -242,11 +385,13 @@ CLAUSES = {
     "runs": "%n earlier run(s)",
     "told": "the lengths that were told",
     "progress": "its own progress",
+    "user": " (user {user})",
 }
 """Parts of sentences that are there or not."""
 UNKNOWN = {
     "system": "an unknown system",
     "architecture": "unknown",
+    "address": "an unknown address",
     "asks": "no reason given",
 }
 """By the name of a field: what stands for nothing in it."""
@@ -285,16 +430,6 @@ EVENTS = {
 is no reason: what they need is there."""
 
 
-HOW_TO_JOIN = (
-    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask "
-    "one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)"
-)
-
-
 def sent_away(flock: str) -> str:
-    """Return a sentence of what a person has to do at a machine that was expelled from this
-    flock."""
-    return (
-        f"this machine was sent away from {flock}: leave the flock (`wingbeat flock leave`) and "
-        f"join again with a new invitation"
-    )
+    """Return what a person has to do at a machine that was expelled from this flock."""
+    return SENT_AWAY.format(name=flock)

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, tzinfo
 from typing import Any
 
-from agent.api.reasons import Opaque, Reason
+from agent.api.reasons import Diagnosis, Opaque, Reason
+from agent.api.wording import moment as minute
 from agent.api.work import Basis
-from agent.protocol.reasons import EndCause, RunEnd
+from agent.protocol.reasons import EndCause, NoLink, NoMulticast, RunEnd
 from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, UNKNOWN
 
-OF_A_KIND = (EndCause, RunEnd)
+OF_A_KIND = (EndCause, RunEnd, NoLink, NoMulticast, Diagnosis)
 """Reasons that have a sentence for each kind."""
 NAMED_MAX = 4
 """So many machines or programs are named in a sentence."""
@@ -26,6 +27,10 @@ PLACES: dict[str, dict[str, str]] = {
     "at_ms": {"ago": "length"},
     "since_ms": {"time": "length"},
     "until_ms": {"when": "moment"},
+    "dated_ms": {"date": "date"},
+    "length_ms": {"length": "span"},
+    "peer": {"peer": "say"},
+    "user": {"by_user": "by_user"},
     "names": {"names": "listed"},
     "places": {"places": "listed"},
     "size_mb": {"size": "size"},
@@ -131,6 +136,15 @@ class Speech:
         """Return a moment of the local clock."""
         return moment(at_ms / 1000, self.now_ms / 1000, self._zone)
 
+    def date(self, at_ms: int) -> str:
+        """Return a moment with its date, which two machines may compare."""
+        return minute(at_ms / 1000)
+
+    def span(self, length_ms: int) -> str:
+        """Return a length of time, below ten seconds to the tenth."""
+        short = 0 < length_ms < 10_000 and length_ms % 1000
+        return f"{length_ms / 1000:.1f} s" if short else long(length_ms / 1000)
+
     def size(self, size_mb: int) -> str:
         """Return how much memory or disk that is."""
         return f"{size_mb} MB"
@@ -225,6 +239,10 @@ class Speech:
     def no_longer_on(self, host: str) -> str:
         """Return the machine on which something was so; empty where that was no other."""
         return self._clause("left", host=host) if host else ""
+
+    def by_user(self, user: str) -> str:
+        """Return who sits at a machine; empty where that is not told."""
+        return self._clause("user", user=user) if user else ""
 
     def state(self, state: str) -> str:
         """Return the state of a task, in words."""

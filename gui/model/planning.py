@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-
-from msgspec import Raw
 
 from agent.api.phrases import phrase_of, worded
 from agent.api.reasons import NotAccepted, reason_of
 from agent.api.values import Dataset, TaskState
 from agent.api.work import PlanReply, Submit, Task, TaskView
 from gui.model.times import clock, span
-from gui.wording import OwnSpeech, all_explained
+from gui.wording import OwnSpeech
 from gui.words import tr, tr_n
 
 REASONS_SHOWN_MAX = 3
@@ -96,14 +93,6 @@ def fits_text(plan: PlanReply) -> str:
     if plan.helping == 0:
         lines.append(tr("No machine helps at the moment; it starts as soon as one does."))
     return "\n".join(lines)
-
-
-def waits_text(waits: Iterable[str], whys: Iterable[Raw]) -> str:
-    """Return who has to accept published programs, a sentence in each line, in words of ours where
-    ``whys`` can be read, else as in ``waits``; empty where nobody has to."""
-    return "\n".join(
-        f"{each[:1].upper()}{each[1:].rstrip('.')}." for each in all_explained(whys, waits)
-    )
 
 
 def _view(submit: Submit, task: Task, length_s: float) -> TaskView:

@@ -252,6 +252,234 @@
         <translation>desistência: {text}</translation>
     </message>
     <message>
+        <source>it broke the connection off while greeting</source>
+        <translation>interrompeu a conexão ao se apresentar</translation>
+    </message>
+    <message>
+        <source>something that is not wingbeat called from there</source>
+        <translation>algo que não é o Wingbeat chamou de lá</translation>
+    </message>
+    <message>
+        <source>its message could not be handled here</source>
+        <translation>a mensagem dela não pôde ser tratada aqui</translation>
+    </message>
+    <message>
+        <source>its certificate is not valid yet: compare the clocks</source>
+        <translation>o certificado dela ainda não é válido: compare os relógios</translation>
+    </message>
+    <message>
+        <source>its certificate has expired, or the clock here is ahead</source>
+        <translation>o certificado dela venceu, ou o relógio daqui está adiantado</translation>
+    </message>
+    <message>
+        <source>it says that the certificate of this node expired</source>
+        <translation>diz que o certificado desta máquina venceu</translation>
+    </message>
+    <message>
+        <source>its certificate is valid from {date} only: compare the clocks of both machines</source>
+        <translation>o certificado dela só é válido a partir de {date}: compare os relógios das duas máquinas</translation>
+    </message>
+    <message>
+        <source>it got no certificate from this node</source>
+        <translation>não recebeu nenhum certificado desta máquina</translation>
+    </message>
+    <message>
+        <source>its certificate is not of the flock {name}</source>
+        <translation>o certificado dela não é do bando {name}</translation>
+    </message>
+    <message>
+        <source>it does not accept the certificate of this node</source>
+        <translation>não aceita o certificado desta máquina</translation>
+    </message>
+    <message>
+        <source>its certificate is revoked</source>
+        <translation>o certificado dela foi revogado</translation>
+    </message>
+    <message>
+        <source>it says that this node&apos;s certificate is revoked</source>
+        <translation>diz que o certificado desta máquina foi revogado</translation>
+    </message>
+    <message>
+        <source>its certificate ended on {date}: it has to join with a new invitation</source>
+        <translation>o certificado dela venceu em {date}: ela precisa entrar com um novo convite</translation>
+    </message>
+    <message>
+        <source>it closed the connection while greeting</source>
+        <translation>fechou a conexão ao se apresentar</translation>
+    </message>
+    <message>
+        <source>{host} was expelled from {name}</source>
+        <translation>{host} foi expulsa de {name}</translation>
+    </message>
+    <message>
+        <source>it left the flock on {date}</source>
+        <translation>saiu do bando em {date}</translation>
+    </message>
+    <message>
+        <source>an agent with the same identity is linked, from {address}: a copied disk?</source>
+        <translation>um agente com a mesma identidade está ligado, de {address}: um disco copiado?</translation>
+    </message>
+    <message>
+        <source>another agent has the identity of this one</source>
+        <translation>outro agente tem a identidade deste</translation>
+    </message>
+    <message>
+        <source>that is this node itself</source>
+        <translation>é esta própria máquina</translation>
+    </message>
+    <message>
+        <source>{host} left {name}</source>
+        <translation>{host} saiu de {name}</translation>
+    </message>
+    <message>
+        <source>the other side closed the link</source>
+        <translation>o outro lado fechou a ligação</translation>
+    </message>
+    <message>
+        <source>there is a link already</source>
+        <translation>já existe uma ligação</translation>
+    </message>
+    <message>
+        <source>a newer connection takes its place</source>
+        <translation>uma conexão mais nova toma o lugar dela</translation>
+    </message>
+    <message>
+        <source>it speaks no protocol that this version of Wingbeat knows</source>
+        <translation>não fala nenhum protocolo que esta versão do Wingbeat conheça</translation>
+    </message>
+    <message>
+        <source>it does not speak TLS</source>
+        <translation>não fala TLS</translation>
+    </message>
+    <message>
+        <source>nothing answers: it is off, elsewhere, or behind a firewall</source>
+        <translation>nada responde: está desligada, em outro lugar ou atrás de um firewall</translation>
+    </message>
+    <message>
+        <source>the machine answers, but no agent listens there</source>
+        <translation>a máquina responde, mas nenhum agente escuta lá</translation>
+    </message>
+    <message>
+        <source>no keeper whose word counts has let it in: it has to join with a new invitation</source>
+        <translation>nenhuma guardiã cuja palavra vale a admitiu: ela precisa entrar com um novo convite</translation>
+    </message>
+    <message>
+        <source>not a member of this flock</source>
+        <translation>não é deste bando</translation>
+    </message>
+    <message>
+        <source>it is not wanted any more</source>
+        <translation>não é mais necessária</translation>
+    </message>
+    <message>
+        <source>something that is not wingbeat answers there</source>
+        <translation>algo que não é o Wingbeat responde lá</translation>
+    </message>
+    <message>
+        <source>it belongs to another flock</source>
+        <translation>pertence a outro bando</translation>
+    </message>
+    <message>
+        <source>another node, {name}, answers there now</source>
+        <translation>outra máquina, {name}, responde lá agora</translation>
+    </message>
+    <message>
+        <source>it speaks another version of TLS</source>
+        <translation>fala outra versão de TLS</translation>
+    </message>
+    <message>
+        <source>it speaks another version of wingbeat</source>
+        <translation>fala outra versão do Wingbeat</translation>
+    </message>
+    <message>
+        <source>it lost its link for what it sent, a moment ago</source>
+        <translation>perdeu a ligação há pouco pelo que enviou</translation>
+    </message>
+    <message>
+        <source>said goodbye: {error}</source>
+        <translation>despediu-se: {error}</translation>
+    </message>
+    <message>
+        <source>it sends more than {count} frames or {limit} bytes/s</source>
+        <translation>envia mais de {count} quadros ou {limit} bytes/s</translation>
+    </message>
+    <message>
+        <source>it sent what no agent sends: {error}</source>
+        <translation>enviou o que nenhum agente envia: {error}</translation>
+    </message>
+    <message>
+        <source>it shows no certificate: it has to join the flock first</source>
+        <translation>não mostra nenhum certificado: precisa entrar no bando primeiro</translation>
+    </message>
+    <message>
+        <source>it showed no certificate</source>
+        <translation>não mostrou nenhum certificado</translation>
+    </message>
+    <message>
+        <source>silent for {length}</source>
+        <translation>em silêncio há {length}</translation>
+    </message>
+    <message>
+        <source>the agent there is stopping</source>
+        <translation>o agente de lá está parando</translation>
+    </message>
+    <message>
+        <source>what it tells is not taken: {error}</source>
+        <translation>o que ela diz não é aceito: {error}</translation>
+    </message>
+    <message>
+        <source>TLS failed: {error}</source>
+        <translation>o TLS falhou: {error}</translation>
+    </message>
+    <message>
+        <source>too many connections at once</source>
+        <translation>conexões demais ao mesmo tempo</translation>
+    </message>
+    <message>
+        <source>too many connections from there are greeting at once</source>
+        <translation>conexões demais de lá se apresentam ao mesmo tempo</translation>
+    </message>
+    <message>
+        <source>too many transfers with this peer at once</source>
+        <translation>transferências demais com esta máquina ao mesmo tempo</translation>
+    </message>
+    <message>
+        <source>it did not finish greeting within {length}</source>
+        <translation>não terminou de se apresentar em {length}</translation>
+    </message>
+    <message>
+        <source>it cannot be reached: {error}</source>
+        <translation>não pode ser alcançada: {error}</translation>
+    </message>
+    <message>
+        <source>it was expelled from the flock on {date}</source>
+        <translation>foi expulsa do bando em {date}</translation>
+    </message>
+    <message>
+        <source>its link is gone: {why}</source>
+        <translation>a ligação se foi: {why}</translation>
+    </message>
+    <message>
+        <source>it refuses this node: {why}</source>
+        <translation>recusa esta máquina: {why}</translation>
+    </message>
+    <message>
+        <source>the network refuses it ({error})</source>
+        <translation>a rede recusa ({error})</translation>
+    </message>
+    <message>
+        <source>no network is up</source>
+        <translation>nenhuma rede está ativa</translation>
+    </message>
+    <message>
+        <source>this system does not allow it</source>
+        <translation>este sistema não permite</translation>
+    </message>
+    <message>
+        <source>another program keeps UDP port 5353 to itself</source>
+        <translation>outro programa guarda a porta UDP 5353 para si</translation>
+    </message>
+    <message>
         <source>Windows does not tell of the session in which this runs</source>
         <translation>o Windows não fala da sessão em que isto roda</translation>
     </message>
@@ -316,6 +544,154 @@
         <translation>dito por {host}</translation>
     </message>
     <message>
+        <source>{name}{by_user} asks to be let in: `wingbeat flock requests` tells more</source>
+        <translation>{name}{by_user} pede para entrar: `wingbeat flock requests` diz mais</translation>
+    </message>
+    <message>
+        <source>the machine at {address}</source>
+        <translation>a máquina em {address}</translation>
+    </message>
+    <message>
+        <source>the clock of {peer} is {length} ahead of the one here: set all by the same time server</source>
+        <translation>o relógio de {peer} está {length} adiantado em relação ao daqui: acerte todos pelo mesmo servidor de hora</translation>
+    </message>
+    <message>
+        <source>the clock of {peer} is {length} behind the one here: set all by the same time server</source>
+        <translation>o relógio de {peer} está {length} atrasado em relação ao daqui: acerte todos pelo mesmo servidor de hora</translation>
+    </message>
+    <message>
+        <source>discovery is switched off here: type the addresses of other machines, `addresses` in settings.toml</source>
+        <translation>a descoberta está desligada aqui: digite os endereços das outras máquinas, `addresses` em settings.toml</translation>
+    </message>
+    <message>
+        <source>the disk of {folder} is full: make room, new work is refused until then</source>
+        <translation>o disco de {folder} está cheio: libere espaço, até lá trabalho novo é recusado</translation>
+    </message>
+    <message>
+        <source>two machines have the identity of {peer} (at {places}): on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), start it again and join with a new invitation</source>
+        <translation>duas máquinas têm a identidade de {peer} (em {places}): na máquina que recebeu a cópia, encerre o Wingbeat, apague a pasta de dados dele (aqui é {folder}), inicie-o de novo e entre com um novo convite</translation>
+    </message>
+    <message>
+        <source>the journal was mended ({error}): what it lacks is taken from other machines</source>
+        <translation>o diário foi consertado ({error}): o que falta é pego de outras máquinas</translation>
+    </message>
+    <message>
+        <source>this machine listens nowhere: look into its log, and start the agent again</source>
+        <translation>esta máquina não escuta em lugar nenhum: veja o registro dela e inicie o agente de novo</translation>
+    </message>
+    <message>
+        <source>multicast cannot be used here ({why}): until that is mended, type the addresses of other machines, `addresses` in settings.toml</source>
+        <translation>o multicast não pode ser usado aqui ({why}): até que isso seja resolvido, digite os endereços das outras máquinas, `addresses` em settings.toml</translation>
+    </message>
+    <message>
+        <source>this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)</source>
+        <translation>esta máquina não pertence a nenhum bando: entre em um com um convite (`wingbeat flock join TEXT`), peça a um próximo (`wingbeat flock nearby`) ou crie um (`wingbeat flock create NAME`)</translation>
+    </message>
+    <message>
+        <source>nobody is heard by multicast although it can be used: see that the network is marked as private, that firewalls let UDP 5353 and TCP {port} pass, and that the access point does not keep machines apart; or type addresses, `addresses` in settings.toml</source>
+        <translation>ninguém é ouvido por multicast, embora ele possa ser usado: veja se a rede está marcada como privada, se os firewalls deixam passar UDP 5353 e TCP {port} e se o ponto de acesso não isola as máquinas; ou digite endereços, `addresses` em settings.toml</translation>
+    </message>
+    <message>
+        <source>the certificate of this machine ends on {date} and could not be renewed ({error}): switch on a keeper of the flock</source>
+        <translation>o certificado desta máquina vence em {date} e não pôde ser renovado ({error}): ligue uma guardiã do bando</translation>
+    </message>
+    <message>
+        <source>another flock is on this network too: if the machine you miss belongs there, leave that flock on it (`wingbeat flock leave`) and join this one</source>
+        <translation>há outro bando nesta rede também: se a máquina que falta é de lá, saia daquele bando nela (`wingbeat flock leave`) e entre neste</translation>
+    </message>
+    <message>
+        <source>{count} other flocks are on this network too: if the machine you miss belongs there, leave that flock on it (`wingbeat flock leave`) and join this one</source>
+        <translation>há outros {count} bandos nesta rede também: se a máquina que falta é de um deles, saia daquele bando nela (`wingbeat flock leave`) e entre neste</translation>
+    </message>
+    <message>
+        <source>port {port_wanted} was used by another program when the agent started, so this machine is reached at {port}: see that firewalls let TCP {port} pass, or choose a port of its own (`wingbeat settings --port`)</source>
+        <translation>a porta {port_wanted} era usada por outro programa quando o agente iniciou, por isso esta máquina é alcançada em {port}: veja se os firewalls deixam passar TCP {port}, ou escolha uma porta própria (`wingbeat settings --port`)</translation>
+    </message>
+    <message>
+        <source>the certificate of this machine begins only on {date}, so nobody lets it in: if the clock here is right, one was wrong before, so leave the flock (`wingbeat flock leave`) and join again with a new invitation</source>
+        <translation>o certificado desta máquina só começa em {date}, por isso ninguém a admite: se o relógio daqui está certo, antes algum estava errado; saia do bando (`wingbeat flock leave`) e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>the certificate of this machine begins only on {date}, so nobody lets it in: if the clock here is right, one was wrong before, so this machine, a keeper, makes itself a new one within an hour, or at once when you start its agent anew</source>
+        <translation>o certificado desta máquina só começa em {date}, por isso ninguém a admite: se o relógio daqui está certo, antes algum estava errado; esta máquina, uma guardiã, faz um novo para si em uma hora, ou logo que você iniciar o agente de novo</translation>
+    </message>
+    <message>
+        <source>the certificate of this machine ended on {date}, so nobody lets it in: if the clock here is right, leave the flock (`wingbeat flock leave`) and join again with a new invitation</source>
+        <translation>o certificado desta máquina venceu em {date}, por isso ninguém a admite: se o relógio daqui está certo, saia do bando (`wingbeat flock leave`) e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>the clock of this machine is {length} ahead of those of all others: set all by the same time server</source>
+        <translation>o relógio desta máquina está {length} adiantado em relação aos de todas as outras: acerte todos pelo mesmo servidor de hora</translation>
+    </message>
+    <message>
+        <source>the clock of this machine is {length} behind those of all others: set all by the same time server</source>
+        <translation>o relógio desta máquina está {length} atrasado em relação aos de todas as outras: acerte todos pelo mesmo servidor de hora</translation>
+    </message>
+    <message>
+        <source>another machine has the same identity as this one, so a data folder was copied: on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), start it again and join with a new invitation</source>
+        <translation>outra máquina tem a mesma identidade que esta, portanto uma pasta de dados foi copiada: na máquina que recebeu a cópia, encerre o Wingbeat, apague a pasta de dados dele (aqui é {folder}), inicie-o de novo e entre com um novo convite</translation>
+    </message>
+    <message>
+        <source>{peer} takes no more connections for now: wait a minute, then look at its log</source>
+        <translation>{peer} não aceita mais conexões por enquanto: espere um minuto e veja o registro dela</translation>
+    </message>
+    <message>
+        <source>the certificate of {peer} has ended, or a clock is wrong: compare the clocks of both; if they are right, leave the flock on {peer} and join again with a new invitation</source>
+        <translation>o certificado de {peer} venceu, ou algum relógio está errado: compare os relógios das duas; se estiverem certos, saia do bando em {peer} e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>the certificate of {peer} is not valid yet by the clock of this machine: set both clocks by the same time server</source>
+        <translation>o certificado de {peer} ainda não é válido pelo relógio desta máquina: acerte os dois relógios pelo mesmo servidor de hora</translation>
+    </message>
+    <message>
+        <source>another machine than {peer} answers at {address}: see where {peer} is now, and correct the address if it was typed in, `addresses` in settings.toml</source>
+        <translation>outra máquina que não {peer} responde em {address}: veja onde {peer} está agora e corrija o endereço se ele foi digitado, `addresses` em settings.toml</translation>
+    </message>
+    <message>
+        <source>{peer} was linked and is gone ({why}): see that it is switched on, awake and runs Wingbeat, and that its network works</source>
+        <translation>{peer} estava ligada e se foi ({why}): veja se a máquina está ligada, acordada e com o Wingbeat em execução, e se a rede dela funciona</translation>
+    </message>
+    <message>
+        <source>something that is not Wingbeat answers at the address of {peer} ({address}): give Wingbeat another port there, or correct the address in `addresses` in settings.toml</source>
+        <translation>algo que não é o Wingbeat responde no endereço de {peer} ({address}): dê outra porta ao Wingbeat lá, ou corrija o endereço, `addresses` em settings.toml</translation>
+    </message>
+    <message>
+        <source>{peer} belongs to another flock: leave that there (`wingbeat flock leave`) and join this one again with a new invitation</source>
+        <translation>{peer} pertence a outro bando: saia dele lá (`wingbeat flock leave`) e entre de novo neste com um novo convite</translation>
+    </message>
+    <message>
+        <source>{peer} runs a version of Wingbeat that this one cannot talk to: update the older of both</source>
+        <translation>{peer} tem uma versão do Wingbeat com a qual esta não conversa: atualize a mais antiga das duas</translation>
+    </message>
+    <message>
+        <source>{peer} and this machine do not accept each other ({why}): compare the clocks of both, and look at `wingbeat flock members` on both for who was sent away and joins again</source>
+        <translation>{peer} e esta máquina não se aceitam ({why}): compare os relógios das duas e veja em `wingbeat flock members`, nas duas, quem foi mandada embora e precisa entrar de novo</translation>
+    </message>
+    <message>
+        <source>{peer} at {address} answers too slowly to be greeted: look at its load and its network</source>
+        <translation>{peer} em {address} responde devagar demais para se apresentar: veja a carga e a rede dela</translation>
+    </message>
+    <message>
+        <source>{peer} does not answer at {address} ({why}): see that it is switched on and awake, that both are on one network, and that its firewall lets Wingbeat accept connections</source>
+        <translation>{peer} não responde em {address} ({why}): veja se está ligada e acordada, se as duas estão na mesma rede e se o firewall dela deixa o Wingbeat aceitar conexões</translation>
+    </message>
+    <message>
+        <source>{peer} sent what this machine cannot read ({why}): update Wingbeat on both</source>
+        <translation>{peer} enviou o que esta máquina não consegue ler ({why}): atualize o Wingbeat nas duas</translation>
+    </message>
+    <message>
+        <source>this machine was sent away from {name}: leave the flock (`wingbeat flock leave`) and join again with a new invitation</source>
+        <translation>esta máquina foi mandada embora de {name}: saia do bando (`wingbeat flock leave`) e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>nothing was heard of {name} and {count} more since this agent started: see that they are switched on and run Wingbeat on the same network, or type their addresses, `addresses` in settings.toml</source>
+        <translation>nada se ouviu de {name} e mais {count} desde que este agente iniciou: veja se estão ligadas e com o Wingbeat na mesma rede, ou digite os endereços delas, `addresses` em settings.toml</translation>
+    </message>
+    <message>
+        <source>nothing was heard of {peer} since this agent started: see that it is switched on and runs Wingbeat on the same network, or type its address, `addresses` in settings.toml</source>
+        <translation>nada se ouviu de {peer} desde que este agente iniciou: veja se está ligada e com o Wingbeat na mesma rede, ou digite o endereço dela, `addresses` em settings.toml</translation>
+    </message>
+    <message>
         <source>, by {way}</source>
         <translation>, por {way}</translation>
     </message>
@@ -370,12 +746,20 @@
         <translation>progresso próprio</translation>
     </message>
     <message>
+        <source> (user {user})</source>
+        <translation> (usuário {user})</translation>
+    </message>
+    <message>
         <source>an unknown system</source>
         <translation>um sistema desconhecido</translation>
     </message>
     <message>
         <source>unknown</source>
         <translation>desconhecida</translation>
+    </message>
+    <message>
+        <source>an unknown address</source>
+        <translation>um endereço desconhecido</translation>
     </message>
     <message>
         <source>no reason given</source>

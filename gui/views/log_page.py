@@ -246,7 +246,7 @@ def log_field(name: str, accessible: str) -> QPlainTextEdit:
 def write_at_end(field: QPlainTextEdit, write: Callable[[QTextCursor], object]) -> None:
     """Have something written at the end of the field, and scroll along if the end was in sight."""
     bar = field.verticalScrollBar()
-    at_end = bar.value() >= bar.maximum() - 4
+    at_end = bar.value() == bar.maximum()
     cursor = QTextCursor(field.document())
     cursor.movePosition(QTextCursor.MoveOperation.End)
     write(cursor)

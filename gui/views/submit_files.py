@@ -8,7 +8,8 @@ from pathlib import Path
 from agent.api.work import Submitted
 from gui.bridge.submitting import Checked
 from gui.model.marks import Mark
-from gui.model.planning import refusals, waits_text
+from gui.model.planning import refusals
+from gui.wording import sentences
 from gui.words import tr, tr_n
 
 FAULTS_SHOWN_MAX = 50
@@ -71,4 +72,4 @@ class SheetFile:
         plan = self.checked.plan if self.checked is not None else None
         if plan is not None and reply.waits == plan.waits:
             return ""
-        return waits_text(reply.waits, reply.whys)
+        return sentences(reply.whys, reply.waits)

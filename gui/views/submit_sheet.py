@@ -36,7 +36,6 @@ from gui.model.planning import (
     planned_tasks,
     summary_text,
     summary_tip,
-    waits_text,
 )
 from gui.theme.drawing import mark_icon
 from gui.theme.look import GRID
@@ -58,6 +57,7 @@ from gui.views.pieces import (
 )
 from gui.views.submit_files import SheetFile
 from gui.views.view_context import ViewContext
+from gui.wording import sentences
 from gui.words import tr, tr_n
 
 TYPING_PAUSE_MS = 350
@@ -228,7 +228,7 @@ class SubmitSheet(Sheet):
         self.graph.tell(planned_tasks(workflow.submit, found.plan))
         plan = found.plan
         said = (
-            [fits_text(plan), waits_text(plan.waits, plan.whys)]
+            [fits_text(plan), sentences(plan.whys, plan.waits)]
             if plan is not None
             else [found.note]
         )

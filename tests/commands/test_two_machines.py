@@ -240,6 +240,17 @@ def test_waiting_tells_how_it_ended(done: Machine, tmp_path: Path) -> None:
     file.write_text("name: short\ntasks:\n  only:\n    program: count\n    data: text.txt\n")
     said = done.said("submit", str(file), "--wait").splitlines()
     assert said[-1] == "short is finished: 1 Terminated"
+    gate = tmp_path / "gate.wingbeat.yaml"
+    gate.write_text("name: gate\ngates:\n  look: {asks: look}\n")
+    done.said("submit", str(gate))
+    done.said("cancel", "gate")
+    waited = done.run("submit", str(gate), "--wait", "--json")
+    told = json.loads(waited.out)
+    assert (waited.code, told["state"]) == (exits.WORK_FAILED, "cancelled")
+    assert [(each["name"], each["why"]["reason"]) for each in told["unfinished"]] == [
+        ("look", "Cancelled")
+    ]
+    assert done.run("watch", "gate", "--json").out == waited.out
     bad = tmp_path / "bad.wingbeat.yaml"
     bad.write_text("name: bad\ntasks:\n  only:\n    program: cuont\n")
     ran = done.run("submit", str(bad))

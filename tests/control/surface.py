@@ -56,7 +56,7 @@ from agent.protocol.events import (
     Started,
 )
 from agent.protocol.node import Node, NodeSetup
-from agent.protocol.reasons import EndCause, NobodyUsesIt, StoryEntry
+from agent.protocol.reasons import EndCause, NobodyUsesIt, NoLink, StoryEntry
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
@@ -103,7 +103,7 @@ REFUSAL = LinkRefusal(
     "cedarnode",
     "10.0.0.3:29464",
     Cause.UNREACHABLE,
-    "Nothing answers: it is off, elsewhere, or behind a firewall.",
+    NoLink("NobodyAnswers"),
     1e9,
 )
 
@@ -129,7 +129,7 @@ class Known:
     slots: int = 1
     data_folder: str = "/data"
     log_folder: str = "/log"
-    warning: str = ""
+    warning: Reason | None = None
     table: Table = field(default_factory=lambda: Table(Settings()))
     earlier: Callable[[str, str], tuple[int, int]] = EarlierRuns().of
 
@@ -145,6 +145,7 @@ class Known:
             peers=self.peers,
             refusals=self.refusals,
             static_addresses=(),
+            discovers=False,
             multicast_trouble=None,
             foreign_flocks=(),
             keeping_up_error="",

@@ -14,10 +14,11 @@ from agent.api.reasons import IdentityCopied, reason_of
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
 from agent.node.diagnosis import Facts, copied_peer, findings
+from agent.protocol.reasons import LinkGone, LinkTrouble, NoLink, NoMulticast
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
 NOW_S = 2e9
-HEALTHY = replace(FACTS, members=MEMBERS[:2], refusals=(), multicast_trouble="")
+HEALTHY = replace(FACTS, members=MEMBERS[:2], refusals=(), discovers=True)
 MISSING = replace(HEALTHY, members=MEMBERS[:3])
 
 
@@ -25,8 +26,8 @@ def told(facts: Facts) -> list[Finding]:
     return list(findings(facts, NOW_S))
 
 
-def refused(cause: Cause, text: str = "It said so.", **changes: Any) -> Facts:
-    refusal = replace(REFUSAL, cause=cause, text=text, **changes)
+def refused(cause: Cause, why: LinkTrouble = NoLink("NotLetIn"), **changes: Any) -> Facts:  # noqa: B008
+    refusal = replace(REFUSAL, cause=cause, why=why, **changes)
     return replace(MISSING, refusals=(refusal,))
 
 
@@ -58,7 +59,7 @@ SENTENCES = [
         *("copied identity", "another machine has the same identity as this one, so a data folder"),
     ),
     (
-        refused(Cause.COPIED, "An agent with the same identity is linked."),
+        refused(Cause.COPIED, NoLink("IdentityTaken")),
         *("copied identity", "another machine has the same identity as this one"),
     ),
     (
@@ -78,21 +79,28 @@ SENTENCES = [
         *("authority", "could not be renewed (no keeper answers): switch on a keeper"),
     ),
     (replace(HEALTHY, port=0), "listening", "this machine listens nowhere"),
-    (replace(HEALTHY, multicast_trouble=None), "multicast", "discovery is switched off here"),
+    (replace(HEALTHY, discovers=False), "multicast", "discovery is switched off here"),
     (
-        replace(HEALTHY, multicast_trouble="No interface allows multicast."),
-        *("multicast", "multicast cannot be used here (no interface allows multicast)"),
+        replace(HEALTHY, multicast_trouble=NoMulticast("NotAllowed")),
+        *("multicast", "multicast cannot be used here (this system does not allow it)"),
     ),
     (MISSING, "unreachable", "nothing was heard of cedar since this agent started"),
     (
-        refused(Cause.UNREACHABLE, "Nothing answers: it is off."),
-        *("unreachable", "cedar does not answer at 10.0.0.3:29464 (nothing answers: it is off)"),
+        refused(Cause.UNREACHABLE, NoLink("NobodyAnswers")),
+        *(
+            "unreachable",
+            "cedar does not answer at 10.0.0.3:29464 (nothing answers: it is off, elsewhere,",
+        ),
     ),
     (refused(Cause.OTHER_FLOCK), "other flock", "cedar belongs to another flock: leave that there"),
     (refused(Cause.OTHER_VERSION), "other version", "update the older of both"),
     (refused(Cause.EXPIRED), "certificate", "the certificate of cedar has ended"),
     (refused(Cause.NOT_YET_VALID), "clock", "set both clocks by the same time server"),
-    (refused(Cause.REFUSED), "certificate", "do not accept each other (it said so)"),
+    (
+        refused(Cause.REFUSED),
+        "certificate",
+        "do not accept each other (no keeper whose word counts has",
+    ),
     (refused(Cause.NOT_WINGBEAT), "unreachable", "something that is not Wingbeat answers"),
     (refused(Cause.OTHER_NODE), "unreachable", "another machine than cedar answers at 10.0.0.3"),
     (
@@ -105,7 +113,7 @@ SENTENCES = [
     ),
     (
         replace(HEALTHY, peers=(structs.replace(ALDER, clock_ahead_ms=-3_600_000),)),
-        *("clock", "the clock of alder is 60 minutes behind the one here"),
+        *("clock", "the clock of alder is 60 min behind the one here"),
     ),
     (
         replace(HEALTHY, members=MEMBERS[1:2], peers=(), foreign_flocks=("other",)),
@@ -141,7 +149,7 @@ def test_every_cause_of_a_refusal_has_a_sentence(cause: Cause) -> None:
 
 
 def test_of_a_machine_that_was_linked_nobody_says_that_nothing_was_heard() -> None:
-    (only,) = told(refused(Cause.LOST, "Its link is gone: silent for 5.5 s."))
+    (only,) = told(refused(Cause.LOST, LinkGone(NoLink("Silent", length_ms=5_500))))
     assert "was linked and is gone" in only.text
     assert "silent for 5.5 s" in only.text
 
@@ -154,7 +162,7 @@ def test_when_all_others_agree_the_clock_here_is_wrong(by_s: float, direction: s
     )
     (only,) = told(replace(HEALTHY, peers=others))
     assert only.kind == "clock"
-    assert f"this machine is 10 minutes {direction} those of all others" in only.text
+    assert f"this machine is 10 min {direction} those of all others" in only.text
     apart = (*others, structs.replace(ALDER, node="elm", clock_ahead_ms=0))
     assert len(told(replace(HEALTHY, peers=apart))) == len(others)
 

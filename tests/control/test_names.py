@@ -10,15 +10,16 @@ from msgspec import structs
 
 from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError
+from agent.api.reasons import AsksToBeLetIn
 from agent.api.rpc import ErrorCode
 from agent.control.membership import (
-    asks_to_be_let_in,
     check_compared,
     find_request,
     open_requests,
 )
 from agent.control.naming import find_member, find_task, find_workflow, task_id
 from agent.control.program_views import find_published, published_programs
+from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
 from tests.control.surface import MEMBERS, FakeNode
 
@@ -215,9 +216,9 @@ def test_who_does_not_ask_is_told_with_those_who_do() -> None:
 def test_who_waits_is_told_in_a_sentence_until_somebody_has_answered() -> None:
     answered = structs.replace(SAME_NAME, admitted=True)
     assert open_requests([answered, MEANT]) == [MEANT]
-    told = asks_to_be_let_in(MEANT)
+    told = english(AsksToBeLetIn(MEANT.name, MEANT.user))
     assert told == "laptop (user ada) asks to be let in: `wingbeat flock requests` tells more"
-    assert asks_to_be_let_in(structs.replace(MEANT, user="")).startswith("laptop asks to be let in")
+    assert english(AsksToBeLetIn(MEANT.name, "")).startswith("laptop asks to be let in")
 
 
 async def test_who_cannot_answer_requests_is_told_who_can(

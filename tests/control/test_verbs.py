@@ -154,7 +154,8 @@ async def test_peers_and_members_are_told_with_names(there: Serving, client: Lin
         *(("alder", "linked"), ("cedar", "away"), ("cedar", "away"))
     ]
     assert peers[0]["round_trip_ms"] == 1.0
-    assert peers[1]["reason"].startswith("Nothing answers")
+    assert peers[1]["reason"].startswith("nothing answers")
+    assert peers[1]["why"] == {"reason": "NoLink", "kind": "NobodyAnswers"}
     members = await client.result("members")
     assert [each["name"] for each in members["members"]] == ["alder", "birch", "cedar", "cedar"]
     assert members["departures"][0]["expelled"] is True

@@ -177,6 +177,30 @@ def test_without_its_index_the_folder_says_what_there_is(
     assert again.read(folder.dataset, "readme.txt", 0, 99) == b"read me"
 
 
+def test_an_index_that_was_being_made_anew_is_made_anew_again(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent is killed after the empty index is there and before it says what there is."""
+    store = opened()
+    file = store.keep(points(tmp_path))
+    store.close()
+    place = tmp_path / "store" / "index.db"
+    place.write_bytes(b"\xff" * place.stat().st_size)
+    with monkeypatch.context() as killed:
+        killed.setattr(index.Index, "compare", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            opened()
+    for _ in range(2):
+        again = opened()
+        assert again.holdings() == (file.dataset,)
+        again.close()
+    assert [each.name for each in place.parent.glob("index*")] == ["index.db"]
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_an_index_that_others_hold_is_not_made_anew(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

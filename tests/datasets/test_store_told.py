@@ -210,6 +210,21 @@ def test_what_did_not_come_as_it_should_leaves_nothing(
         assert store.quota().used_bytes == 11, "the same content is counted once"
 
 
+def test_a_file_that_came_whole_has_its_room_while_it_is_written(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, written = opened(20), list[int]()
+    write = Incoming.write
+
+    def during(incoming: Incoming, data: bytes | memoryview) -> None:
+        written.append(store.quota().free_bytes)
+        write(incoming, data)
+
+    monkeypatch.setattr(Incoming, "write", during)
+    assert store.put_object(DIGEST, CONTENT)
+    assert written == [20 - len(CONTENT)]
+
+
 @pytest.mark.parametrize(
     "door",
     [

@@ -27,6 +27,7 @@ from agent.protocol.events import (
     Started,
 )
 from agent.protocol.messages import AskStatus, GetTask, Goodbye
+from agent.protocol.reasons import NoLink
 from agent.storage.errors import JournalFull
 from tests.driver.worlds import (
     RUN,
@@ -93,7 +94,7 @@ async def test_nothing_for_an_old_link_goes_to_a_new_one() -> None:
     def react(event: Event) -> list[Effect]:
         if isinstance(event, Started):
             told = Send(("ant", "bee"), Goodbye("old"))
-            return [persist(), told, Unlink("bee", "old")]
+            return [persist(), told, Unlink("bee", NoLink("Silent"))]
         return [Send(("bee",), Goodbye("hello"))]
 
     world = World(Script(react))

@@ -196,5 +196,26 @@ def test_what_no_member_tells_is_not_taken(body: bytes) -> None:
 
 
 def test_nobody_is_told_of_addresses_that_mean_something_else_elsewhere() -> None:
-    assert own_places(["fe80::1", "::", "127.0.0.1"], 7) == [Address("127.0.0.1", 7)]
+    assert own_places(["fe80::1", "127.0.0.1"], 7) == [Address("127.0.0.1", 7)]
     assert all(place.port == 7 for place in own_places([], 7))
+
+
+FOUR, SIX = ["10.0.0.7", "192.168.1.7"], ["2001:db8::7"]
+
+
+@pytest.mark.parametrize(
+    ("listen", "reached"),
+    [
+        ([], [*FOUR, *SIX]),
+        (["::"], SIX),
+        (["0.0.0.0"], FOUR),
+        (["::", "0.0.0.0"], [*SIX, *FOUR]),
+        (["10.0.0.9", "0.0.0.0"], ["10.0.0.9", *FOUR]),
+        (["2001:db8::7", "::"], SIX),
+    ],
+)
+def test_who_listens_everywhere_tells_where_it_is_reached(
+    listen: list[str], reached: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agent.flock.gossip.own_addresses", lambda: (*FOUR, *SIX))
+    assert [place.host for place in own_places(listen, 7)] == reached

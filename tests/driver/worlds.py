@@ -21,7 +21,7 @@ from agent.protocol.effects import (
 from agent.protocol.events import Due, Event
 from agent.protocol.messages import Goodbye, Message
 from agent.protocol.node import Node
-from agent.protocol.reasons import Opaque, StoryEntry
+from agent.protocol.reasons import NoLink, Opaque, StoryEntry
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
@@ -101,8 +101,8 @@ class World:
         reason = message.reason if isinstance(message, Goodbye) else repr(message)
         self.done.append((tuple(peers), reason))
 
-    def unlink(self, peer: NodeId, reason: str) -> None:
-        del reason
+    def unlink(self, peer: NodeId, why: NoLink) -> None:
+        del why
         self.done.append(("unlink", peer))
 
     def _of_programs(self, *given: object, **named: object) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from agent.api import presence_reasons as presence
 from agent.api import reasons as why
@@ -268,6 +268,41 @@ MOVES = (
     (told.OutputsLost(2), why.Opaque("")),
     (told.ClaimWithdrawn("the place is taken by now"), why.Opaque("")),
 )
+LINK: dict[str, Any] = {
+    "host": "acor",
+    "name": "office",
+    "error": "no way",
+    "address": "10.0.0.2:29464",
+    "dated_ms": 1_773_144_000_000,
+    "length_ms": 5_000,
+    "count": 3,
+    "limit": 9,
+}
+LINKS: tuple[Reason, ...] = (
+    *(told.NoLink(kind, **LINK) for kind in get_args(told.LinkKind)),
+    told.LinkGone(told.NoLink("Silent", length_ms=600_000)),
+    told.RefusesThis(told.NoLink("NotMember")),
+    *(told.NoMulticast(kind, "broken") for kind in get_args(told.MulticastKind)),
+    why.AsksToBeLetIn("acor", "ana"),
+    why.AsksToBeLetIn("acor", ""),
+)
+WRONG: dict[str, Any] = {
+    "peer": why.MachineNamed("acor"),
+    "why": told.NoLink("NobodyAnswers"),
+    "name": "office",
+    "places": ("10.0.0.2", "10.0.0.9"),
+    "address": "10.0.0.2:29464",
+    "folder": "/data",
+    "error": "no keeper answers",
+    "port": 29464,
+    "count": 3,
+    "dated_ms": 1_773_144_000_000,
+    "length_ms": 5_000,
+}
+DIAGNOSES: tuple[Reason, ...] = (
+    *(why.Diagnosis(kind, **WRONG) for kind in get_args(why.DiagnosisKind)),
+    why.Diagnosis("PeerRefuses", why.MachineAt("10.0.0.9:29464"), why.Opaque("It said so.")),
+)
 
 Said = Callable[[], str]
 
@@ -284,6 +319,8 @@ def families() -> dict[str, list[tuple[str, Said]]]:
         "fitting": list(_of_values(FITTING)),
         "refusals": [(f"{worded(each)}.", partial(_refused, each)) for each in REFUSALS],
         "causes": list(_of_values([*map(why.SetOff, EVENTS), why.ToldBy("acor")])),
+        "links": list(_of_values(LINKS)),
+        "what is wrong": list(_of_values(DIAGNOSES)),
         "moves": list(_of_moves()),
     }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -173,3 +174,21 @@ def test_a_long_log_is_written_whole_and_in_order(qtbot: QtBot, context: ViewCon
     qtbot.waitUntil(lambda: page.text.blockCount() == len(lines), timeout=WITHIN_MS)
     said = page.text.toPlainText().splitlines()
     assert [each.rpartition("  ")[2] for each in said] == [each.text for each in lines]
+
+
+def test_who_looks_back_in_a_growing_log_stays_there(qtbot: QtBot, context: ViewContext) -> None:
+    page = LogPage(context)
+    qtbot.addWidget(page)
+    page.resize(640, 300)
+    page.show()
+    page._took(AgentLogReply(tuple(LogLine(0, "info", str(each)) for each in range(90)), "1"))
+    bar = page.text.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 0, "it follows"
+    middle, notch = QPointF(page.text.viewport().rect().center()), QPoint(0, 120)
+    nowhere, none, still = QPoint(), Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase
+    wheel = QWheelEvent(middle, middle, nowhere, notch, Qt.MouseButton.NoButton, none, still, False)
+    QApplication.sendEvent(page.text.viewport(), wheel)
+    looked_at = bar.value()
+    assert looked_at < bar.maximum()
+    page._took(AgentLogReply((LogLine(0, "info", "one more"),), "2"))
+    assert bar.value() == looked_at

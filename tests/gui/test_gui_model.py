@@ -18,7 +18,7 @@ from agent.api.work import Misfit, PlanReply, TaskPlan
 from gui import words
 from gui.model.graph import BOX_HEIGHT, draw
 from gui.model.marks import Mark
-from gui.model.planning import fits_text, waits_text
+from gui.model.planning import fits_text
 from gui.model.timeline import timeline_of
 from gui.model.week import cells_of, ranges_of, with_block
 from gui.theme.colours import (
@@ -33,6 +33,7 @@ from gui.theme.colours import (
     text_on,
 )
 from gui.views.rows import Rows
+from gui.wording import sentences
 from gui.words import tr_n
 from tests.gui.values import task
 
@@ -130,7 +131,7 @@ def test_who_has_to_accept_programs_is_said_once() -> None:
     tasks = (TaskPlan("a", (), misfits, 0, 0),)
     plan = PlanReply(False, (), tasks, 1, 0, waits=waits, whys=whys)
     assert fits_text(plan) == ""
-    assert waits_text(plan.waits, plan.whys) == "Somebody on acor has to allow a first."
+    assert sentences(plan.whys, plan.waits) == "Somebody on acor has to allow a first."
 
 
 # -- words and colours ---------------------------------------------------------------------

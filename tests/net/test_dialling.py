@@ -17,6 +17,7 @@ from agent.net import dialling
 from agent.net.addresses import Address, AddressError, is_numeric, parse_address
 from agent.net.dialling import Dialler, Target, connect, listening_sockets
 from agent.net.link_refusals import Cause, LinkRefusal
+from agent.protocol.reasons import NO_REASON
 from tests.hosts.waiting import eventually
 
 A, B, C = (Address("127.0.0.1", port) for port in (1, 2, 3))
@@ -52,7 +53,7 @@ class Caller:
             self.links.add(peer)
             self.over.set()
             return peer, None
-        return peer, LinkRefusal(peer, str(addresses[0]), cause, "no", 0.0)
+        return peer, LinkRefusal(peer, str(addresses[0]), cause, NO_REASON, 0.0)
 
 
 def target(peer: str | None = "zebra", *, typed: bool = False, failures: int = 0) -> Target:

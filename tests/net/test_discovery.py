@@ -122,7 +122,7 @@ async def test_nodes_of_a_flock_find_each_other_and_see_other_flocks() -> None:
     cat = ears[2].listening(CAT, OTHER_FLOCK)
     for number, one in enumerate((ant, bee, cat)):
         await one.start(1001 + number)
-    assert ant.trouble == ""
+    assert (ant.trouble, ant.trouble_text) == (None, "")
     await eventually(lambda: bool(ears[0].found and ears[1].found))
     await eventually(lambda: bool(_told_here(ears[0].foreign)))
     await eventually(lambda: len(_told_here(ears[2].foreign)) == 2)
@@ -208,7 +208,7 @@ async def test_typed_addresses_are_told_where_multicast_does_not_work(
     ant = ear.listening("ant", "flock", typed)
     await ant.start(1001)
     assert ear.found == [(None, typed)]
-    assert ant.trouble == (
+    assert ant.trouble_text == (
         "Nodes cannot be found by multicast: another program keeps UDP port 5353 to itself; "
         "give addresses by hand."
     )
@@ -216,7 +216,7 @@ async def test_typed_addresses_are_told_where_multicast_does_not_work(
     monkeypatch.setattr(discovery, "POLL_S", 0.01)
     if not refused:
         monkeypatch.setattr(discovery, "TRY_AGAIN_S", 0.02)
-        await eventually(lambda: ant.trouble == "")
+        await eventually(lambda: ant.trouble is None)
     await ant.stop()
 
 

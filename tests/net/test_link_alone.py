@@ -23,9 +23,11 @@ from agent.net.wire import (
     refused_frame,
 )
 from agent.protocol.messages import AskStatus
+from agent.protocol.reasons import NoLink, Opaque, Reason
 
 KIB = 1024
 MIB = 1024 * 1024
+EXPELLED = NoLink("WasExpelled", dated_ms=1)
 
 
 @dataclass
@@ -74,12 +76,12 @@ class Owner:
     def link_answered(self, link: Link) -> None:
         self.told.append(("answered", link.round_trip_s))
 
-    def link_misbehaved(self, link: Link, reason: str) -> None:
-        self.told.append(("misbehaved", reason))
+    def link_misbehaved(self, link: Link, why: NoLink) -> None:
+        self.told.append(("misbehaved", why))
         link.ended = True
 
-    def link_lost(self, _: Link, *, reset: bool, reason: str) -> None:
-        self.told.append(("lost", reset, reason))
+    def link_lost(self, _: Link, *, reset: bool, why: Reason) -> None:
+        self.told.append(("lost", reset, why))
 
 
 class Scene:
@@ -127,7 +129,7 @@ async def it(monkeypatch: pytest.MonkeyPatch) -> Scene:
     [
         (opening_frame(Opening("ab", 29464, 3)), "0000000801 93a26162cd731803"),
         (frame(Kind.WELCOME), "0000000002"),
-        (refused_frame("busy", "no"), "0000000903 92a462757379a26e6f"),
+        (refused_frame("busy", Opaque("no")), "0000000903 92a462757379a26e6f"),
         (frame(Kind.MESSAGE, b"m"), "0000000104 6d"),
         (frame(Kind.GOSSIP, b"g"), "0000000105 67"),
         (frame(Kind.PING, b"p"), "0000000106 70"),
@@ -163,8 +165,8 @@ def test_how_large_each_frame_may_be(kind: int, bytes_max: int) -> None:
 
 
 def test_a_long_refusal_is_cut() -> None:
-    assert refused_frame("c" * 65, "t" * 401) == refused_frame("c" * 64, "t" * 400)
-    assert refused_frame("c" * 65, "t" * 400) != refused_frame("c" * 64, "t" * 399)
+    assert refused_frame("c" * 65, Opaque("t" * 401)) == refused_frame("c" * 64, Opaque("t" * 400))
+    assert refused_frame("c" * 65, Opaque("t" * 400)) != refused_frame("c" * 64, Opaque("t" * 399))
 
 
 # -- out ---------------------------------------------------------------------------------------
@@ -273,44 +275,57 @@ async def test_each_frame_goes_where_it_belongs(it: Scene) -> None:
         len(b"".join(heard)),
     )
     it.hears(frame(Kind.WELCOME))
-    assert it.owner.told[-1] == ("misbehaved", "a frame of kind 2 on a link that stands")
+    assert it.owner.told[-1] == (
+        "misbehaved",
+        NoLink("SentUnreadable", error="a frame of kind 2 on a link that stands"),
+    )
 
 
 @pytest.mark.parametrize(
-    ("error", "closed_here", "reset", "reason"),
+    ("error", "closed_here", "reset", "why"),
     [
-        (None, False, True, "the other side closed the link"),
-        (ConnectionResetError("cut"), False, True, "cut"),
-        (OSError(errno.ETIMEDOUT, "late"), False, False, "[Errno 110] late"),
-        (OSError(errno.EHOSTUNREACH, "off"), False, False, "[Errno 113] off"),
-        (None, True, False, "the other side closed the link"),
+        (None, False, True, NoLink("LinkClosed")),
+        (ConnectionResetError("cut"), False, True, NoLink("LinkBroke", error="cut")),
+        (
+            OSError(errno.ETIMEDOUT, "late"),
+            False,
+            False,
+            NoLink("LinkBroke", error="[Errno 110] late"),
+        ),
+        (
+            OSError(errno.EHOSTUNREACH, "off"),
+            False,
+            False,
+            NoLink("LinkBroke", error="[Errno 113] off"),
+        ),
+        (None, True, False, NoLink("LinkClosed")),
     ],
 )
 async def test_how_a_link_is_lost(
-    it: Scene, error: Exception | None, closed_here: bool, reset: bool, reason: str
+    it: Scene, error: Exception | None, closed_here: bool, reset: bool, why: NoLink
 ) -> None:
     it.wire.closed_here = closed_here
     it.link.pause_writing()
     it.link.send(b"waits")
     it.link.lost(error)
     it.link.lost(error)
-    assert it.owner.told == [("lost", reset, reason)]
+    assert it.owner.told == [("lost", reset, why)]
     assert (it.link.ended, it.link.queued_bytes) == (True, 0)
 
 
 async def test_why_the_other_side_ends_a_link_is_told(it: Scene) -> None:
-    it.hears(refused_frame("expelled", "It was expelled."))
+    it.hears(refused_frame("expelled", EXPELLED))
     it.link.lost(None)
-    assert it.owner.told == [("lost", True, "It was expelled.")]
+    assert it.owner.told == [("lost", True, EXPELLED)]
     assert it.link.told_cause == "expelled"
 
 
 async def test_ending_a_link_says_why_once(it: Scene) -> None:
     it.quiet()
     it.link.send(b"still")
-    it.link.close(Cause.BUSY, "full")
-    it.link.close(Cause.BUSY, "full")
-    assert b"".join(it.wire.written) == b"still" + refused_frame("busy", "full")
+    it.link.close(Cause.BUSY, EXPELLED)
+    it.link.close(Cause.BUSY, EXPELLED)
+    assert b"".join(it.wire.written) == b"still" + refused_frame("busy", EXPELLED)
     assert (it.wire.calls, it.link.ended) == (["close"], True)
     it.link.lost(None)
     it.hears(message_frame(AskStatus()))

@@ -10,6 +10,8 @@ import pytest
 from agent.net import dialling
 from agent.net.link_refusals import Cause
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Message
+from agent.protocol.reasons import NoLink, RefusesThis
+from agent.wording.speech import english
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import (
     Node,
@@ -17,6 +19,8 @@ from tests.net.test_links_nodes import (
     linked,
     nodes,
 )
+
+SILENT = NoLink("Silent", length_ms=5_500)
 
 
 def beat(number: int) -> Heartbeat:
@@ -66,10 +70,10 @@ async def test_the_report_tells_of_the_link(ant: Node, bee: Node) -> None:
 
 
 async def test_why_a_link_is_gone_is_known_until_there_is_another(ant: Node, bee: Node) -> None:
-    ant.links.unlink("bee", "silent for 5.5 s")
+    ant.links.unlink("bee", SILENT)
     (refusal,) = ant.links.refusals()
     assert (refusal.peer, refusal.cause) == ("bee", Cause.LOST)
-    assert refusal.text == "Its link is gone: silent for 5.5 s."
+    assert english(refusal.why) == "its link is gone: silent for 5.5 s"
     await ant.until(lambda: "bee" in ant.links.linked)
     assert ant.links.refusals() == ()
 
@@ -114,7 +118,7 @@ async def test_a_copied_identity_does_not_throw_the_first_one_out() -> None:
         await linked(ant, bee)
         copy.links.dialler.found("bee", [bee.address])
         await eventually(lambda: bool(copy.links.refusals()))
-        assert "copied disk" in copy.links.refusals()[0].text
+        assert "copied disk" in english(copy.links.refusals()[0].why)
         assert copy.links.refusals()[0].cause is Cause.COPIED
         assert bee.comings_and_goings("ant") == ["linked"]
         assert [each.node for each in bee.links.copies()] == ["ant"]
@@ -196,7 +200,7 @@ async def higher_dials() -> None:
 
 async def test_unlinking_is_told_here_as_found_and_there_as_said(ant: Node, bee: Node) -> None:
     ant.links.send(["bee"], Goodbye("tired"))
-    ant.links.unlink("bee", "said goodbye")
+    ant.links.unlink("bee", NoLink("SaidGoodbye", error="tired"))
     assert ant.heard("unlinked") == []
     await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", False)])
     await bee.until(lambda: bee.heard("unlinked") == [("unlinked", "ant", True)])
@@ -214,7 +218,7 @@ async def test_a_connection_that_times_out_was_not_reset_by_the_peer(ant: Node, 
 
 
 async def test_a_link_comes_back_after_it_was_unlinked(ant: Node, bee: Node) -> None:
-    bee.links.unlink("ant", "silent for 5 s")
+    bee.links.unlink("ant", SILENT)
     await ant.until(lambda: len(ant.comings_and_goings("bee")) == 3)
     await bee.until(lambda: len(bee.comings_and_goings("ant")) == 3)
     assert ant.comings_and_goings("bee") == ["linked", "unlinked", "linked"]
@@ -240,12 +244,12 @@ async def test_a_stopped_peer_is_a_reset_and_is_dialled_until_it_is_back(
 
 async def test_the_expelled_are_cut_off_and_told_why(ant: Node, bee: Node) -> None:
     bee.expelled.add("ant")
-    bee.links.expel("ant", "expelled")
+    bee.links.expel("ant", NoLink("WasExpelled"))
     await ant.until(lambda: ant.heard("unlinked") == [("unlinked", "bee", True)])
     await eventually(lambda: causes_at(ant) not in ([], [Cause.LOST]))
     refusal = ant.links.refusals()[0]
     assert refusal.peer == "bee"
-    assert refusal.text == "It refuses this node: ant was expelled from the flock."
+    assert refusal.why == RefusesThis(NoLink("ExpelledFrom", "ant", "flock"))
 
 
 async def test_strangers_are_refused_in_words_on_both_sides() -> None:

@@ -23,7 +23,9 @@ from agent.net.link_refusals import Cause
 from agent.net.wire import Kind, Opening, frame, opening_frame, refused_frame
 from agent.protocol import messages
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Records
+from agent.protocol.reasons import Opaque
 from agent.protocol.records import Life, TaskLife
+from agent.wording.speech import english
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import LOOPBACK, Node, contexts, linked, nodes
 
@@ -130,10 +132,10 @@ async def test_any_bytes_in_the_greeting_end_the_greeting() -> None:
 
 async def test_a_refusal_in_the_greeting_ends_it() -> None:
     async with nodes("bee") as (bee,), rogue(bee, greet=False) as ant:
-        ant.writer.write(refused_frame("any", "For no reason."))
+        ant.writer.write(refused_frame("any", Opaque("For no reason.")))
         await ant.until_closed()
         await eventually(lambda: bool(bee.links.refusals()))
-        assert bee.links.refusals()[0].text == "It refuses this node: For no reason."
+        assert english(bee.links.refusals()[0].why) == "it refuses this node: For no reason."
 
 
 # -- too much ----------------------------------------------------------------------------------
@@ -158,7 +160,7 @@ async def test_a_flood_is_held_back_and_then_cut_off(monkeypatch: pytest.MonkeyP
         await linked(bee, cat)
         flooding = asyncio.create_task(flood(ant))
         await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
-        assert "sends more than" in bee.links.refusals()[-1].text
+        assert "sends more than" in english(bee.links.refusals()[-1].why)
         assert len(bee.heard("received")) < 10_000
         cat.links.send(["bee"], AskStatus())
         await bee.until(lambda: ("received", "cat", AskStatus()) in bee.told)

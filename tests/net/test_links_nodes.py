@@ -29,6 +29,7 @@ from agent.net.links import LinkCallbacks, Links
 from agent.net.transfer_words import Pipe
 from agent.net.wire import ALPN_BULK, ALPN_LINK
 from agent.protocol.messages import Message
+from agent.protocol.reasons import NoLink
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 LIMIT_S = EVENTUALLY_S_MAX
@@ -138,10 +139,10 @@ class Node:
     def address(self) -> Address:
         return Address("127.0.0.1", self.links.port)
 
-    def verify(self, tls: ssl.SSLObject) -> tuple[str, str] | str:
+    def verify(self, tls: ssl.SSLObject) -> tuple[str, str] | NoLink:
         peer = name_in_certificate(tls)
         if peer in self.expelled:
-            return f"{peer} was expelled from the flock."
+            return NoLink("ExpelledFrom", peer, "flock")
         return peer, peer.title()
 
     def linked(self, peer: str) -> None:

@@ -14,8 +14,10 @@ from agent.net.certificates import Refusal, duration
 from agent.net.copies import INSTANCES_MAX, Copies
 from agent.net.discovery import explained_trouble, own_record, read_record
 from agent.net.discovery_network import JUMP_S, POLL_S, AddressNews, Change, NetworkWatch, has_way
-from agent.net.link_refusals import REFUSALS_MAX, Cause, LinkRefusal, Refusals, explained
+from agent.net.link_refusals import REFUSALS_MAX, Cause, LinkRefusal, Refusals, cause_of, explained
 from agent.net.tls import explain, peer_of
+from agent.protocol.reasons import NoLink, Opaque
+from agent.wording.speech import english
 
 
 def tls(reason: str) -> ssl.SSLError:
@@ -33,52 +35,52 @@ def untrusted(code: int) -> ssl.SSLCertVerificationError:
 @pytest.mark.parametrize(
     ("error", "cause", "text"),
     [
-        (untrusted(10), Cause.EXPIRED, "Its certificate has expired, or the clock here is ahead."),
+        (untrusted(10), Cause.EXPIRED, "its certificate has expired, or the clock here is ahead"),
         (
             untrusted(9),
             Cause.NOT_YET_VALID,
-            "Its certificate is not valid yet: compare the clocks.",
+            "its certificate is not valid yet: compare the clocks",
         ),
-        (untrusted(23), Cause.REFUSED, "Its certificate is revoked."),
-        (untrusted(19), Cause.OTHER_FLOCK, "It belongs to another flock."),
-        (tls("TLSV1_ALERT_UNKNOWN_CA"), Cause.OTHER_FLOCK, "It belongs to another flock."),
+        (untrusted(23), Cause.REFUSED, "its certificate is revoked"),
+        (untrusted(19), Cause.OTHER_FLOCK, "it belongs to another flock"),
+        (tls("TLSV1_ALERT_UNKNOWN_CA"), Cause.OTHER_FLOCK, "it belongs to another flock"),
         (
             tls("SSLV3_ALERT_CERTIFICATE_EXPIRED"),
             Cause.EXPIRED,
-            "It says that the certificate of this node expired.",
+            "it says that the certificate of this node expired",
         ),
         (
             tls("HTTP_REQUEST"),
             Cause.NOT_WINGBEAT,
-            "Something that is not wingbeat called from there.",
+            "something that is not wingbeat called from there",
         ),
-        (tls("NO_SHARED_CIPHER"), Cause.BROKEN, "TLS failed: NO_SHARED_CIPHER."),
+        (tls("NO_SHARED_CIPHER"), Cause.BROKEN, "TLS failed: NO_SHARED_CIPHER"),
         (
             ConnectionRefusedError(),
             Cause.UNREACHABLE,
-            "The machine answers, but no agent listens there.",
+            "the machine answers, but no agent listens there",
         ),
         (
             TimeoutError(),
             Cause.UNREACHABLE,
-            "Nothing answers: it is off, elsewhere, or behind a firewall.",
+            "nothing answers: it is off, elsewhere, or behind a firewall",
         ),
         (
             ConnectionResetError(),
             Cause.BROKEN,
-            "It broke the connection off while greeting.",
+            "it broke the connection off while greeting",
         ),
-        (OSError(1, "no way"), Cause.UNREACHABLE, "It cannot be reached: no way."),
-        (OSError("lost"), Cause.UNREACHABLE, "It cannot be reached: lost."),
-        (None, Cause.BROKEN, "It closed the connection while greeting."),
+        (OSError(1, "no way"), Cause.UNREACHABLE, "it cannot be reached: no way"),
+        (OSError("lost"), Cause.UNREACHABLE, "it cannot be reached: lost"),
+        (None, Cause.BROKEN, "it closed the connection while greeting"),
     ],
 )
 def test_why_there_is_no_link(error: Exception | None, cause: Cause, text: str) -> None:
-    assert explained(error) == (cause, text)
+    assert (cause_of(explained(error)), english(explained(error))) == (cause, text)
 
 
 def refusal(peer: str, text: str = "no", address: str = "") -> LinkRefusal:
-    return LinkRefusal(peer, address, Cause.REFUSED, text, 0.0)
+    return LinkRefusal(peer, address, Cause.REFUSED, Opaque(text), 0.0)
 
 
 def test_of_each_peer_the_last_refusal_is_kept(caplog: pytest.LogCaptureFixture) -> None:
@@ -101,13 +103,13 @@ def test_of_each_peer_the_last_refusal_is_kept(caplog: pytest.LogCaptureFixture)
         "no link with Ant (): never",
     ]
     kept.linked("bee", "c:1")
-    assert [each.text for each in kept.all()] == ["never"]
-    kept.lost("ant", "a:1", "it is silent")
+    assert [each.why for each in kept.all()] == [Opaque("never")]
+    kept.lost("ant", "a:1", Opaque("it is silent"))
     (lost,) = kept.all()
-    assert (lost.cause, lost.address, lost.text) == (
+    assert (lost.cause, lost.address, english(lost.why)) == (
         Cause.LOST,
         "a:1",
-        "Its link is gone: it is silent.",
+        "its link is gone: it is silent",
     )
 
 
@@ -134,9 +136,7 @@ def test_the_oldest_refusal_is_forgotten_of_many() -> None:
     ],
 )
 def test_why_multicast_is_not_used(error: Exception, why: str) -> None:
-    assert explained_trouble(error) == (
-        f"Nodes cannot be found by multicast: {why}; give addresses by hand."
-    )
+    assert english(explained_trouble(error)) == why
 
 
 @pytest.mark.parametrize(
@@ -333,26 +333,26 @@ class Secured:
 class Everybody:
     """A roster that knows nobody."""
 
-    def objection_to(self, certificate: bytes) -> str:
-        return f"{certificate.decode()} is no member"
+    def objection_to(self, certificate: bytes) -> NoLink:
+        return NoLink("CertificateOfOther", name=certificate.decode())
 
 
-NO_CERTIFICATE = "it shows no certificate: it has to join the flock first"
-NO_PROTOCOL = "it speaks no protocol that this version of Wingbeat knows"
+NO_CERTIFICATE = NoLink("ShowsNoCertificate")
+NO_PROTOCOL = NoLink("NoKnownProtocol")
 
 
 @pytest.mark.parametrize(
-    ("tls", "reason"),
+    ("tls", "why"),
     [
         (None, NO_CERTIFICATE),
         (Secured(None, "TLSv1.3", "wingbeat/1"), NO_CERTIFICATE),
         (Secured(b"ant", "TLSv1.2", "wingbeat/1"), NO_PROTOCOL),
         (Secured(b"ant", "TLSv1.3", None), NO_PROTOCOL),
-        (Secured(b"ant", "TLSv1.3", "wingbeat/1"), "ant is no member"),
+        (Secured(b"ant", "TLSv1.3", "wingbeat/1"), NoLink("CertificateOfOther", name="ant")),
     ],
 )
-def test_who_is_no_member(tls: Secured | None, reason: str) -> None:
-    assert peer_of(cast("Any", tls), cast("Any", Everybody())) == Refusal(reason)
+def test_who_is_no_member(tls: Secured | None, why: NoLink) -> None:
+    assert peer_of(cast("Any", tls), cast("Any", Everybody())) == Refusal(why)
 
 
 def failed(text: str) -> ssl.SSLError:

@@ -31,6 +31,7 @@ from agent.net.tls import (
     server_context,
     unverified_context,
 )
+from agent.protocol.reasons import NoLink
 from tests.net.flocks import (
     LIMIT_S,
     LOOPBACK,
@@ -146,9 +147,7 @@ async def test_nobody_gets_in_without_a_certificate(
         told = await listener.dial(client_context(FLOCK, None, protocol))
         assert isinstance(told, str)
         if keeper:
-            assert await listener.outcome() == Refusal(
-                "it shows no certificate: it has to join the flock first"
-            )
+            assert await listener.outcome() == Refusal(NoLink("ShowsNoCertificate"))
         else:
             assert told == "it takes members only, and this machine showed no certificate"
             assert listener.outcomes.empty()
@@ -186,7 +185,7 @@ async def test_an_expelled_member_is_refused_from_both_ends(tmp_path: Path) -> N
             assert await listener.dial(context) == ("the connection was closed from the other side")
             refusal = await listener.outcome()
             assert isinstance(refusal, Refusal)
-            assert refusal.reason.startswith("it was expelled from the flock")
+            assert refusal.why.kind == "WasExpelled"
 
 
 async def test_whoever_dials_sees_that_the_other_was_expelled(tmp_path: Path) -> None:
@@ -199,7 +198,7 @@ async def test_whoever_dials_sees_that_the_other_was_expelled(tmp_path: Path) ->
         node = files(tmp_path, new_node(AUTHORITY))
         peer = await knowing.dial(client_context(FLOCK, node, LINK))
         assert isinstance(peer, Refusal)
-        assert "expelled" in peer.reason
+        assert peer.why.kind == "WasExpelled"
 
 
 @pytest.mark.parametrize(
@@ -248,9 +247,7 @@ async def test_a_member_without_a_known_protocol_is_refused(
     context.set_alpn_protocols(protocols)
     async with listening(tmp_path / "server", keeper=True) as listener:
         await listener.dial(context)
-        assert await listener.outcome() == Refusal(
-            "it speaks no protocol that this version of Wingbeat knows"
-        )
+        assert await listener.outcome() == Refusal(NoLink("NoKnownProtocol"))
 
 
 async def test_older_tls_is_refused(tmp_path: Path) -> None:

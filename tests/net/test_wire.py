@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agent.net.wire import (
     GREETING_LIMITS,
@@ -24,6 +26,7 @@ from agent.net.wire import (
     refused_frame,
 )
 from agent.protocol.phrases import RemoteProtocolError
+from agent.protocol.reasons import WHY, LinkGone, NoLink, Opaque, carried
 
 LATER_KIND = 200
 bodies = st.binary(max_size=300)
@@ -114,10 +117,36 @@ def test_what_is_behind_the_frames_can_be_taken_as_it_is() -> None:
 def test_words_are_read_as_they_were_said() -> None:
     opening = Opening("instance", 29464, 1)
     assert read_opening(opening_frame(opening)[HEADER_BYTES:]) == opening
-    word = read_refused(refused_frame("busy", "line\nfeed\x1b[31m" + "x" * 999)[HEADER_BYTES:])
+    steers = "line\nfeed\x1b[31m" + "x" * 999
+    word = read_refused(refused_frame("busy", Opaque(steers))[HEADER_BYTES:])
     assert word.cause == "busy"
     assert word.text.startswith("line feed [31m")
     assert len(word.text) == REASON_LENGTH_MAX
+    assert word.reason() == Opaque(word.text)
+
+
+LATER = msgspec.Raw(msgspec.msgpack.encode({"reason": "TheMoonIsFull"}))
+OTHER = carried(LinkGone(Opaque("so")))[WHY]
+
+
+def test_why_there_is_no_link_travels_as_a_value() -> None:
+    why = NoLink("OtherAnswers", name="a\x1bb", count=3)
+    frame_of_now = refused_frame("other node", why)[HEADER_BYTES:]
+    assert read_refused(frame_of_now).reason() == structs.replace(why, name="a b")
+    before = msgspec.msgpack.decode(frame_of_now)
+    assert tuple(before[:2]) == ("other node", "another node, a\x1bb, answers there now")
+
+
+@pytest.mark.parametrize("why", [(), (LATER,), (OTHER,), (3,)])
+def test_a_reason_of_another_version_is_told_by_its_text(why: tuple[object, ...]) -> None:
+    body = msgspec.msgpack.encode(("busy", "so", *why))
+    assert read_refused(body).reason() == Opaque("so")
+
+
+def test_a_reason_that_is_too_long_goes_without_its_value() -> None:
+    body = refused_frame("busy", NoLink("LinkBroke", error="x" * WORD_BYTES_MAX))[HEADER_BYTES:]
+    assert len(body) <= WORD_BYTES_MAX
+    assert read_refused(body).reason() == Opaque("x" * REASON_LENGTH_MAX)
 
 
 def test_an_allowance_is_owed_and_paid() -> None:

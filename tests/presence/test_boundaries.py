@@ -390,7 +390,7 @@ STORIES: dict[str, Sequence[Look]] = {
         f"it looks again in {again_s} s while somebody is there: {left_s}": [
             look(),
             look(touch={}),
-            look(300.0 - left_s, cause=Cause.INPUT, look_again_s=again_s),
+            look(300.0 - left_s, cause=Kind.INPUT, look_again_s=again_s),
         ]
         for left_s, again_s in ((30.0, 5.0), (5.0, 5.0), (0.5, 0.5), (0.01, 0.05))
     },

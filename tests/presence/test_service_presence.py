@@ -27,9 +27,9 @@ from agent.api.reasons import Reason
 from agent.api.volunteering import VolunteerRules
 from agent.presence import watching
 from agent.presence.judgement import Cause, Paused, Unpaused, Wish
-from agent.presence.looking import PACE_S, Looker
+from agent.presence.looking import Looker
 from agent.presence.pause import keep_wish, read_wish
-from agent.presence.readings import Kind, Seen, Unseen
+from agent.presence.readings import LOOKS, Kind, Seen, Unseen
 from agent.protocol.reasons import OwnerUsesIt
 from agent.settings.node_settings import read_settings
 from agent.wording.speech import english
@@ -47,7 +47,7 @@ async def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path:
         await eventually(lambda: not machine.helps)
         assert machine.handed[-1].owner_present
         assert machine.reasons[-1].startswith("Paused: you used the keyboard or mouse")
-        assert found.state().cause is Cause.INPUT
+        assert found.state().cause is Kind.INPUT
         looked = await found.look()
         standing = {each.kind: each.standing for each in looked.sources}
         assert (standing[Kind.INPUT], standing[Kind.FULL_SCREEN]) == ("holds", "free")
@@ -62,7 +62,7 @@ async def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path:
 
 async def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) -> None:
     async with presence(tmp_path, Machine(running=1, input_s=time.monotonic())) as (found, machine):
-        await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
+        await eventually(lambda: found.state().cause is Kind.INPUT and bool(machine.handed))
         before = list(machine.handed)
         for _ in range(3):
             await found.look()
@@ -78,7 +78,7 @@ async def test_a_later_moment_of_the_same_reason_is_told_and_not_to_the_node(
         found,
         machine,
     ):
-        await eventually(lambda: found.state().cause is Cause.INPUT and bool(machine.handed))
+        await eventually(lambda: found.state().cause is Kind.INPUT and bool(machine.handed))
         before, told = list(machine.handed), len(machine.why)
         machine.input_s += 20
         await eventually(lambda: len(machine.why) > told)
@@ -360,7 +360,7 @@ async def test_rules_take_effect_at_once_and_are_kept(tmp_path: Path) -> None:
         rules = VolunteerRules("when idle", idle_s=600, exclusive_programs=("zoom",))
         await found.set_rules(rules)
         assert not machine.helps
-        await eventually(lambda: found.state().cause is Cause.INPUT)
+        await eventually(lambda: found.state().cause is Kind.INPUT)
         assert machine.watched == ("zoom",)
         assert read_settings(tmp_path / "settings.toml").rules == rules
         await found.set_rules(structs.replace(rules, own_only=True))
@@ -381,8 +381,8 @@ async def test_other_rules_have_all_looked_at_anew_however_lately_it_was(tmp_pat
         [programs] = all_told(machine, Kind.PROGRAMS)
         programs.value = lambda: Seen(("b",))
         await it.set_rules(structs.replace(WATCHFUL, exclusive_programs=("b",)))
-        async with asyncio.timeout(PACE_S[Kind.PROGRAMS][1] / 2):
-            await eventually(lambda: it.state().cause is Cause.PROGRAM)
+        async with asyncio.timeout(LOOKS[Kind.PROGRAMS].idle_s / 2):
+            await eventually(lambda: it.state().cause is Kind.PROGRAMS)
 
 
 async def test_rules_that_are_kept_hold_also_for_nobody_who_waits(

@@ -73,7 +73,7 @@ SOMEBODY: Stories = {
         look(
             12,
             owner_present=True,
-            cause=Cause.INPUT,
+            cause=Kind.INPUT,
             said="Paused: you moved the mouse 12 s ago",
             told=OwnerUsesIt(),
         ),
@@ -185,15 +185,15 @@ HOLDS: Stories = {
         )
     ]
     for sees, said, cause in (
-        ({"on_mains": Seen(value=False)}, "this machine runs on battery", Cause.MAINS),
-        ({"full_screen": Seen(NamedFills("mpv"))}, "mpv fills the screen", Cause.FULL_SCREEN),
+        ({"on_mains": Seen(value=False)}, "this machine runs on battery", Kind.MAINS),
+        ({"full_screen": Seen(NamedFills("mpv"))}, "mpv fills the screen", Kind.FULL_SCREEN),
         (
             load(41.4),
             "other programs use 41 % of the processor, more than 10 %",
-            Cause.PROCESSOR,
+            Kind.PROCESSOR,
         ),
-        (memory(100.0), "only 100 MB of memory are free, 512 MB are kept for you", Cause.MEMORY),
-        ({"exclusive": Seen(("zoom", "obs"))}, "zoom and obs runs", Cause.PROGRAM),
+        (memory(100.0), "only 100 MB of memory are free, 512 MB are kept for you", Kind.MEMORY),
+        ({"exclusive": Seen(("zoom", "obs"))}, "zoom and obs runs", Kind.PROGRAMS),
     )
 }
 SETTLES: Stories = {

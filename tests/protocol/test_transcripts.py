@@ -24,6 +24,7 @@ from agent.protocol import effects as fx
 from agent.protocol import messages as msg
 from agent.protocol import records as rec
 from agent.protocol.claims import SCORE
+from agent.wording.speech import english
 from tests.protocol import (
     test_scenarios_claims,
     test_scenarios_election,
@@ -225,7 +226,7 @@ class Writer:
     def _words_of_effects(self) -> dict[type, Callable[[Any], str]]:
         return {
             fx.Persist: self._persist,
-            fx.Unlink: lambda e: f"closes its link to {e.peer}: {e.reason}",
+            fx.Unlink: lambda e: f"closes its link to {e.peer}: {english(e.why)}",
             fx.Fetch: lambda e: (
                 "fetches "
                 + ", ".join(f"{name} from {' or '.join(holders)}" for name, holders in e.inputs)

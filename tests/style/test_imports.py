@@ -88,10 +88,10 @@ KNOWS = {
     "data": "execution host net settings storage",
     "driver": "",
     "execution": "host wording",
-    "flock": "net settings",
+    "flock": "net settings wording",
     "history": "host storage wording",
     "host": "",
-    "net": "host",
+    "net": "host wording",
     "node": "control data driver execution flock history host net presence settings storage wording "
     "workflow",
     "presence": "host",

@@ -22,8 +22,8 @@ from agent.api.flock import (
     Peers,
     PeersReply,
 )
+from agent.api.reasons import AsksToBeLetIn, as_why
 from agent.control.membership import (
-    asks_to_be_let_in,
     open_requests,
     require_flock,
     require_membership,
@@ -31,6 +31,7 @@ from agent.control.membership import (
 from agent.control.naming import find_member
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import node_view, peer_views
+from agent.wording.speech import english
 
 
 @serves(PEERS)
@@ -38,7 +39,9 @@ async def peers(call: RequestContext, params: Peers) -> PeersReply:
     """Return this machine and the others, linked or not, in the order of names, with what they have
     in hand; those without a link with what is known of why."""
     views = call.views
-    return PeersReply(node_view(views), peer_views(views), views.now.warning)
+    wrong = views.now.warning
+    said = "" if wrong is None else english(wrong)
+    return PeersReply(node_view(views), peer_views(views), said, as_why(wrong))
 
 
 @serves(MEMBERS)
@@ -95,5 +98,7 @@ async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     """Return why machines are not seen, or this one does not work, in sentences with what to do,
     and who asks to be let in: all from what this node knows, nothing is tried out."""
     now = call.now
-    waiting = map(asks_to_be_let_in, open_requests(call.rooms.flock.requests()))
-    return DoctorReply(now.findings(), len(now.peers), len(now.away), tuple(waiting))
+    requests = open_requests(call.rooms.flock.requests())
+    asking = [AsksToBeLetIn(each.name, each.user) for each in requests]
+    waiting, whys = tuple(map(english, asking)), tuple(map(as_why, asking))
+    return DoctorReply(now.findings(), len(now.peers), len(now.away), waiting, whys)

@@ -121,10 +121,10 @@ async def show(call: RequestContext, params: Show) -> ShowReply:
     table = call.now.table
     workflow = find_workflow(table, params.workflow)
     name = workflow.spec.workflow
-    page = workflow.spec.tasks[params.first : params.first + params.limit]
+    own = [each for each in workflow.spec.tasks if table.workflow_of.get(each.task) == name]
     return ShowReply(
         call.views.workflow(workflow),
-        tuple(call.views.task(each) for each in page if table.workflow_of.get(each.task) == name),
+        tuple(map(call.views.task, own[params.first : params.first + params.limit])),
         params.first,
         call.events.position,
     )

@@ -31,6 +31,8 @@ from agent.storage.errors import UNREADABLE, is_damage
 from agent.storage.places import make_private_file, write_ahead_log
 
 LOCKED_WAIT_S = 5.0
+UNFILLED = ".unfilled"
+"""The end of the name of an empty file beside an index that does not say yet what the folder holds."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS object (
     digest TEXT PRIMARY KEY, size_bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
@@ -77,8 +79,11 @@ class Index:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._turn = threading.RLock()
-        self.fresh = not path.exists()
+        self._unfilled = path.with_suffix(UNFILLED)
+        self.fresh = self._unfilled.exists() or not path.exists()
         """There was none, or it could not be read: the folder has to say what there is."""
+        if self.fresh:
+            make_private_file(self._unfilled)
         try:
             self._connection = self._opened()
         except UNREADABLE as error:
@@ -86,9 +91,16 @@ class Index:
                 raise
             log.warning("the index of the datasets was damaged (%s); it is made anew", error)
             self.fresh = True
+            make_private_file(self._unfilled)
             for each in (path, write_ahead_log(path)):
                 each.unlink(missing_ok=True)
             self._connection = self._opened()
+
+    def filled(self) -> None:
+        """Note on disk that the index says what the folder holds: it is not ``fresh`` any more, also
+        at the next start. Until then an agent that is killed begins anew."""
+        self._unfilled.unlink(missing_ok=True)
+        self.fresh = False
 
     def close(self) -> None:
         """Close the database; the index is not asked afterwards."""

@@ -34,6 +34,7 @@ from agent.storage.datasets.objects import LINKS, Objects, Partial, lay_file, re
 from agent.storage.datasets.room import NOTHING_WANTED, Quota, Room, Wanted
 from agent.storage.places import keep_names, make_private_folder
 
+Write = Callable[[bytes | memoryview], None]
 Changed = Callable[[tuple[DatasetId, ...], tuple[DatasetId, ...]], None]
 INDEX = "index.db"
 SHORT_NAME_LENGTH = 12
@@ -154,19 +155,10 @@ class DatasetStore:
         ``StoreFull`` without room, ``OSError`` when the disk refuses."""
         if hashlib.sha256(content).hexdigest() != digest:
             return False
-        with self._room.reserved(len(content), f"a file of {len(content)} bytes"):
-            incoming = self._objects.begin()
-        try:
-            incoming.write(content)
-            incoming.finish()
-            self._note_objects([(digest, *self._objects.take(incoming.path, digest))])
-            return True
-        finally:
-            incoming.drop()
+        self.receive_object(digest, len(content), lambda write: write(content))
+        return True
 
-    def receive_object(
-        self, digest: str, size_bytes: int, fill: Callable[[Callable[[bytes], None]], None]
-    ) -> None:
+    def receive_object(self, digest: str, size_bytes: int, fill: Callable[[Write], None]) -> None:
         """Store a content that ``fill`` writes from its beginning, as an object of no dataset yet,
         durable on return. Raise ``DatasetDamaged`` when it is not that of the digest, ``StoreFull``
         without room, and whatever ``fill`` raises; nothing is stored then."""
@@ -382,6 +374,7 @@ class DatasetStore:
         self._index.compare(there)
         if self._index.fresh and there:
             self._rebuild(there)
+        self._index.filled()
         self._room.count(self._used_bytes())
 
     def _rebuild(self, there: dict[str, tuple[int, int]]) -> None:
