@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from agent.api import presence_reasons as presence
+from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
 from agent.protocol.phrases import UNREADABLE
 from agent.protocol.reasons import NO_REASON as NO_REASON  # noqa: PLC0414
@@ -369,7 +370,9 @@ class Diagnosis(Reason, frozen=True, omit_defaults=True):
 
     kind: DiagnosisKind
     peer: MachineNamed | MachineAt | None = None
-    why: told.NoLink | told.RefusesThis | told.LinkGone | told.NoMulticast | Opaque | None = None
+    why: links.NoLink | links.RefusesThis | links.LinkGone | links.NoMulticast | Opaque | None = (
+        None
+    )
     name: str = ""
     places: tuple[str, ...] = ()
     address: str = ""

@@ -64,9 +64,10 @@ from agent.protocol.events import (
     Received,
     Submit,
 )
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Heartbeat, Message
 from agent.protocol.node import Node
-from agent.protocol.reasons import NoLink, StoryEntry
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskId
 
 DRAIN_S_MAX = 0.25

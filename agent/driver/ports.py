@@ -24,8 +24,8 @@ from agent.protocol.effects import (
     TaskProgressed,
     WorkflowSafe,
 )
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
-from agent.protocol.reasons import NoLink
 from agent.protocol.records import NodeId, RunName, TaskId
 
 TaskNotice = TaskMoved | TaskProgressed | OutcomeChanged | WorkflowSafe | CancelFinished

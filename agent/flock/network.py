@@ -46,8 +46,8 @@ from agent.protocol.events import (
     PeerUnlinked,
     Received,
 )
+from agent.protocol.link_reasons import LinkKind, NoLink
 from agent.protocol.messages import Message
-from agent.protocol.reasons import LinkKind, NoLink
 from agent.protocol.records import NodeId
 from agent.settings.node_settings import NodeSettings
 

@@ -41,7 +41,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Meta, Struct
 
 from agent.api.errors import MembershipError
-from agent.protocol.reasons import NoLink
+from agent.protocol.link_reasons import NoLink
 
 PrivateKey = ec.EllipticCurvePrivateKey
 PublicKey = ec.EllipticCurvePublicKey

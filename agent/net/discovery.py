@@ -28,8 +28,8 @@ from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZerocon
 
 from agent.net.addresses import ANY_HOST, Address, reached_at
 from agent.net.discovery_network import POLL_S, Change, NetworkWatch, has_way, native_news
+from agent.protocol.link_reasons import NoMulticast
 from agent.protocol.messages import PROTOCOL_VERSION
-from agent.protocol.reasons import NoMulticast
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
 

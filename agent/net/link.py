@@ -37,9 +37,10 @@ from agent.net.wire import (
     refused_frame,
 )
 from agent.protocol import messages
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message, UnknownMessage
 from agent.protocol.phrases import RemoteProtocolError
-from agent.protocol.reasons import NoLink, Opaque
+from agent.protocol.reasons import Opaque
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
 

@@ -35,8 +35,8 @@ from agent.net.wire import (
     read_refused,
     refused_frame,
 )
+from agent.protocol.link_reasons import LinkTrouble, NoLink, RefusesThis
 from agent.protocol.phrases import RemoteProtocolError
-from agent.protocol.reasons import LinkTrouble, NoLink, RefusesThis
 from agent.protocol.records import NodeId
 
 HANDSHAKE_S = 5.0

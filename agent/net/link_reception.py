@@ -34,8 +34,8 @@ from agent.net.link_refusals import LinkRefusal
 from agent.net.link_tls import Shared, Streams, TlsConnection, streams
 from agent.net.transfer_words import LoopPipe, Pipe, SocketPipe
 from agent.net.wire import Opening
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import PROTOCOL_VERSION
-from agent.protocol.reasons import NoLink
 from agent.protocol.records import NodeId
 
 GREETINGS_MAX = 64

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agent.protocol.reasons import LinkGone, LinkKind, LinkTrouble, NoLink, Opaque
+from agent.protocol.link_reasons import LinkGone, LinkKind, LinkTrouble, NoLink
+from agent.protocol.reasons import Opaque
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
 

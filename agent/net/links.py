@@ -31,8 +31,9 @@ from agent.net.link_reception import BulkAcceptor, Contexts, Reception, StreamAc
 from agent.net.link_refusals import UNREMARKABLE, Cause, LinkRefusal, Refusals, cause_of, explained
 from agent.net.transfer_words import Pipe
 from agent.net.wire import GOSSIP_BYTES_MAX, Kind, frame
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message, Records
-from agent.protocol.reasons import NoLink, Opaque
+from agent.protocol.reasons import Opaque
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
 

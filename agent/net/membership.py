@@ -39,7 +39,7 @@ from agent.net.invitation_book import (
 )
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
-from agent.protocol.reasons import NoLink
+from agent.protocol.link_reasons import NoLink
 
 
 class Membership:

@@ -58,8 +58,8 @@ from agent.net.authority import (
 )
 from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member, Signer, is_vouched, voucher_of
 from agent.net.identity import read_named
+from agent.protocol.link_reasons import LinkKind, NoLink
 from agent.protocol.phrases import UNREADABLE
-from agent.protocol.reasons import LinkKind, NoLink
 
 ROSTER_FILE = "roster"
 ROSTER_BYTES_MAX = 1024 * 1024

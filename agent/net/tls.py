@@ -34,7 +34,7 @@ from agent.net.authority import Flock
 from agent.net.certificates import Member, Refusal, member_of
 from agent.net.identity import IdentityPaths
 from agent.net.roster import Roster
-from agent.protocol.reasons import NoLink
+from agent.protocol.link_reasons import NoLink
 
 LINK = "wingbeat/1"
 BULK = "wingbeat-bulk/1"

@@ -20,9 +20,10 @@ from typing import Annotated
 import msgspec
 from msgspec import structs
 
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import MESSAGE_BYTES_MAX
 from agent.protocol.phrases import UNREADABLE, RemoteProtocolError
-from agent.protocol.reasons import WHY, NoLink, Opaque, carried, reason_in
+from agent.protocol.reasons import Opaque, carried
 from agent.wording.speech import english
 
 ALPN_LINK = "wingbeat/1"
@@ -96,14 +97,16 @@ class RefusedWord(msgspec.Struct, frozen=True, array_like=True):
     def reason(self) -> NoLink | Opaque:
         """Return the reason, its texts made printable; the sentence as ``Opaque`` where none is told
         that can be read here."""
-        read = reason_in({WHY: self.why}, self.text)
-        if not isinstance(read, NoLink):
+        try:
+            read = _why.decode(self.why)
+        except UNREADABLE:
             return Opaque(self.text)
         texts = {name: value for name, value in structs.asdict(read).items() if type(value) is str}
         return structs.replace(read, **{name: _shown(text) for name, text in texts.items()})
 
 
 _opening = msgspec.msgpack.Decoder(Opening)
+_why = msgspec.msgpack.Decoder(NoLink)
 _refused = msgspec.msgpack.Decoder(RefusedWord)
 
 

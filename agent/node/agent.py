@@ -47,8 +47,9 @@ from agent.presence.volunteering import Volunteering
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.effects import TaskMoved
 from agent.protocol.events import Event, PresenceChanged
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
-from agent.protocol.reasons import NoLink, StoryEntry
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, TaskId
 from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings, keep_rules

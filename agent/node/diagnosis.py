@@ -26,7 +26,7 @@ from agent.api.reasons import (
 from agent.flock.operations import FlockFacts
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
-from agent.protocol.reasons import NoMulticast
+from agent.protocol.link_reasons import NoMulticast
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
 

@@ -26,6 +26,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     ClaimAnswers,
     Heartbeat,
@@ -38,7 +39,6 @@ from agent.protocol.messages import (
     TryDequeue,
 )
 from agent.protocol.phrases import Phrase
-from agent.protocol.reasons import NoLink
 from agent.protocol.records import (
     NO_LIFE,
     Dataset,

@@ -38,6 +38,7 @@ from agent.protocol.events import (
     PeerUnlinked,
     PresenceChanged,
 )
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     PROTOCOL_VERSION,
     AskStatus,
@@ -47,7 +48,7 @@ from agent.protocol.messages import (
     Holdings,
     Status,
 )
-from agent.protocol.reasons import NoLink, carried
+from agent.protocol.reasons import carried
 from agent.protocol.records import NodeId, Stamp, short_text
 from agent.protocol.sanity import sane_incarnation
 

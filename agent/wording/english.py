@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from agent.api import presence_reasons as presence
 from agent.api import reasons as api
+from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 
@@ -158,8 +159,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "TooSlow": "it did not finish greeting within {length}",
     "Unreachable": "it cannot be reached: {error}",
     "WasExpelled": "it was expelled from the flock on {date}",
-    told.LinkGone: "its link is gone: {why}",
-    told.RefusesThis: "it refuses this node: {why}",
+    links.LinkGone: "its link is gone: {why}",
+    links.RefusesThis: "it refuses this node: {why}",
     "MulticastFails": "{error}",
     "NetworkRefuses": "the network refuses it ({error})",
     "NoNetwork": "no network is up",

@@ -16,7 +16,8 @@ from typing import Any
 from agent.api.reasons import Diagnosis, Opaque, Reason
 from agent.api.wording import moment as minute
 from agent.api.work import Basis
-from agent.protocol.reasons import EndCause, NoLink, NoMulticast, RunEnd
+from agent.protocol.link_reasons import NoLink, NoMulticast
+from agent.protocol.reasons import EndCause, RunEnd
 from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, UNKNOWN
 
 OF_A_KIND = (EndCause, RunEnd, NoLink, NoMulticast, Diagnosis)

@@ -55,8 +55,9 @@ from agent.protocol.events import (
     PresenceChanged,
     Started,
 )
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
-from agent.protocol.reasons import EndCause, NobodyUsesIt, NoLink, StoryEntry
+from agent.protocol.reasons import EndCause, NobodyUsesIt, StoryEntry
 from agent.protocol.records import Dataset, NodeId, RunName, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table

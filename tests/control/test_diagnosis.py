@@ -14,7 +14,7 @@ from agent.api.reasons import IdentityCopied, reason_of
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
 from agent.node.diagnosis import Facts, copied_peer, findings
-from agent.protocol.reasons import LinkGone, LinkTrouble, NoLink, NoMulticast
+from agent.protocol.link_reasons import LinkGone, LinkTrouble, NoLink, NoMulticast
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
 NOW_S = 2e9

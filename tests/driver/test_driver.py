@@ -26,8 +26,8 @@ from agent.protocol.events import (
     Shutdown,
     Started,
 )
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import AskStatus, GetTask, Goodbye
-from agent.protocol.reasons import NoLink
 from agent.storage.errors import JournalFull
 from tests.driver.worlds import (
     RUN,

@@ -19,9 +19,10 @@ from agent.protocol.effects import (
     Verdict,
 )
 from agent.protocol.events import Due, Event
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Goodbye, Message
 from agent.protocol.node import Node
-from agent.protocol.reasons import NoLink, Opaque, StoryEntry
+from agent.protocol.reasons import Opaque, StoryEntry
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 

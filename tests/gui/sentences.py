@@ -17,6 +17,7 @@ from agent.api.reasons import Reason
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.work import Move
 from agent.client import RequestError
+from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
 from agent.protocol.phrases import Phrase, said
 from agent.wording.english import EVENTS
@@ -279,16 +280,16 @@ LINK: dict[str, Any] = {
     "limit": 9,
 }
 LINKS: tuple[Reason, ...] = (
-    *(told.NoLink(kind, **LINK) for kind in get_args(told.LinkKind)),
-    told.LinkGone(told.NoLink("Silent", length_ms=600_000)),
-    told.RefusesThis(told.NoLink("NotMember")),
-    *(told.NoMulticast(kind, "broken") for kind in get_args(told.MulticastKind)),
+    *(links.NoLink(kind, **LINK) for kind in get_args(links.LinkKind)),
+    links.LinkGone(links.NoLink("Silent", length_ms=600_000)),
+    links.RefusesThis(links.NoLink("NotMember")),
+    *(links.NoMulticast(kind, "broken") for kind in get_args(links.MulticastKind)),
     why.AsksToBeLetIn("acor", "ana"),
     why.AsksToBeLetIn("acor", ""),
 )
 WRONG: dict[str, Any] = {
     "peer": why.MachineNamed("acor"),
-    "why": told.NoLink("NobodyAnswers"),
+    "why": links.NoLink("NobodyAnswers"),
     "name": "office",
     "places": ("10.0.0.2", "10.0.0.9"),
     "address": "10.0.0.2:29464",

@@ -22,8 +22,9 @@ from agent.net.wire import (
     opening_frame,
     refused_frame,
 )
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import AskStatus
-from agent.protocol.reasons import NoLink, Opaque, Reason
+from agent.protocol.reasons import Opaque, Reason
 
 KIB = 1024
 MIB = 1024 * 1024

@@ -9,8 +9,8 @@ import pytest
 
 from agent.net import dialling
 from agent.net.link_refusals import Cause
+from agent.protocol.link_reasons import NoLink, RefusesThis
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Message
-from agent.protocol.reasons import NoLink, RefusesThis
 from agent.wording.speech import english
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import (

@@ -11,8 +11,8 @@ import pytest
 
 from agent.net import link_reception, transfer_words
 from agent.net.transfer_words import Pipe, receive_exactly
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import AskStatus
-from agent.protocol.reasons import NoLink
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import Node, contexts, linked, nodes
 

@@ -28,8 +28,8 @@ from agent.net.link_reception import Contexts, StreamAcceptor
 from agent.net.links import LinkCallbacks, Links
 from agent.net.transfer_words import Pipe
 from agent.net.wire import ALPN_BULK, ALPN_LINK
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
-from agent.protocol.reasons import NoLink
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 LIMIT_S = EVENTUALLY_S_MAX

@@ -16,7 +16,8 @@ from agent.net.discovery import explained_trouble, own_record, read_record
 from agent.net.discovery_network import JUMP_S, POLL_S, AddressNews, Change, NetworkWatch, has_way
 from agent.net.link_refusals import REFUSALS_MAX, Cause, LinkRefusal, Refusals, cause_of, explained
 from agent.net.tls import explain, peer_of
-from agent.protocol.reasons import NoLink, Opaque
+from agent.protocol.link_reasons import NoLink
+from agent.protocol.reasons import Opaque
 from agent.wording.speech import english
 
 

@@ -31,7 +31,7 @@ from agent.net.tls import (
     server_context,
     unverified_context,
 )
-from agent.protocol.reasons import NoLink
+from agent.protocol.link_reasons import NoLink
 from tests.net.flocks import (
     LIMIT_S,
     LOOPBACK,

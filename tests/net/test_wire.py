@@ -25,8 +25,9 @@ from agent.net.wire import (
     read_refused,
     refused_frame,
 )
+from agent.protocol.link_reasons import LinkGone, NoLink
 from agent.protocol.phrases import RemoteProtocolError
-from agent.protocol.reasons import WHY, LinkGone, NoLink, Opaque, carried
+from agent.protocol.reasons import WHY, Opaque, carried
 
 LATER_KIND = 200
 bodies = st.binary(max_size=300)

@@ -21,6 +21,7 @@ READ_BACK = {
     "agent/api/reasons.py",
     "agent/control/naming.py",
     "agent/control/verbs/why.py",
+    "agent/net/wire.py",
 }
 """Where what came from elsewhere is read."""
 READ = frozenset({"compile", "fullmatch", "match", "search", "sub", "findall", "finditer"})
