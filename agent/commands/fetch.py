@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path, PurePosixPath
+from functools import partial
+from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
-from rich.progress import Progress, TaskID
 
-from agent.api.datasets import DATASET_FILES, DatasetFiles, FilesReply, ReadDataset
 from agent.api.values import TaskState
 from agent.api.work import SHOW, WHY, Show, TaskView, Why
-from agent.client import Client, RequestError, pieces_of
+from agent.client import Client, RequestError
+from agent.client.fetching import all_files, fetch_files, plain
 from agent.commands.asking import PAGE, fail, tell, whole, with_loop
 from agent.commands.drawing import transfer_bar
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import size
-
-FILES_PAGE = 10_000
-EXECUTABLE = 0o755
-_STRANGE = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
 class Fetched(Struct, frozen=True):
@@ -97,7 +91,7 @@ async def _save_results(client: Client, options: Options, folder: Path) -> list[
             fetched.append(
                 Fetched(task.name, made.dataset, external=True)
                 if made.external
-                else await _save(client, made.dataset, folder / _plain(task.name), fallback, task)
+                else await _save(client, made.dataset, folder / plain(task.name), fallback, task)
             )
     return fetched
 
@@ -118,63 +112,14 @@ async def _save(
     client: Client, dataset: str, folder: Path, fallback: str, task: TaskView | None
 ) -> Fetched:
     """All files of one dataset; a folder's under its name."""
-    listing = await _listing(client, dataset)
-    target = folder / (_plain(listing.name) or _plain(fallback))
+    listing = await all_files(client, dataset)
+    target = folder / (plain(listing.name) or plain(fallback))
     name = task.name if task else listing.name or dataset
     with transfer_bar() as progress:
         line = progress.add_task(name, total=listing.size_bytes)
-        for file in listing.files:
-            place = _within(target, file.path) if listing.folder else target
-            await _save_file(client, ReadDataset(listing.dataset, file.path), place, progress, line)
-            if file.executable:
-                place.chmod(EXECUTABLE)
-    if listing.folder:
-        target.mkdir(parents=True, exist_ok=True)
+        try:
+            came = partial(progress.advance, line)
+            await fetch_files(client, listing, target, came=came)
+        except EOFError as error:
+            raise OSError(5, "only a part of it came: try again", str(error)) from None
     return Fetched(name, listing.dataset, str(target), listing.size_bytes)
-
-
-async def _listing(client: Client, dataset: str) -> FilesReply:
-    listing = await client.call(DATASET_FILES, DatasetFiles(dataset, limit=FILES_PAGE))
-    files = list(listing.files)
-    while len(files) < listing.total:
-        asked = DatasetFiles(listing.dataset, len(files), FILES_PAGE)
-        files += (await client.call(DATASET_FILES, asked)).files
-    return replace(listing, files=tuple(files))
-
-
-async def _save_file(
-    client: Client, wanted: ReadDataset, place: Path, progress: Progress, line: TaskID
-) -> None:
-    """Whole or not there: what is unfinished has another name."""
-    unfinished = _begun(place)
-    try:
-        with unfinished.open("wb") as file:
-            async for data in pieces_of(client, wanted):
-                file.write(data)
-                progress.update(line, advance=len(data))
-        unfinished.rename(place)
-    except EOFError:
-        raise OSError(5, "only a part of it came: try again", str(place)) from None
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def _begun(place: Path) -> Path:
-    """Where it is written until it is whole."""
-    if place.exists():
-        raise FileExistsError(17, "it is there already", str(place))
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return place.with_name(f"{place.name}.unfinished")
-
-
-def _within(folder: Path, path: str) -> Path:
-    """A file of a dataset has a path that stays inside, whoever made it."""
-    parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or ".." in parts:
-        raise OSError(22, "a file of the dataset has a path that leads out of it", path)
-    return folder.joinpath(*map(_plain, parts))
-
-
-def _plain(name: str) -> str:
-    """A name that every system takes."""
-    return _STRANGE.sub("_", name).rstrip(". ")

@@ -2512,6 +2512,26 @@
         <translation>Ficar</translation>
     </message>
     <message>
+        <source>Both can be kept: the new one is then called {name}.</source>
+        <translation>Podem guardar-se ambos: o novo passa a chamar-se {name}.</translation>
+    </message>
+    <message>
+        <source>Of the folder that is there, files of the same name are replaced and others stay. Both can be kept: the new one is then called {name}.</source>
+        <translation>Na pasta que já lá está, os arquivos do mesmo nome são substituídos e os outros ficam. Podem guardar-se ambas: a nova passa a chamar-se {name}.</translation>
+    </message>
+    <message>
+        <source>{name} is there already.</source>
+        <translation>{name} já lá está.</translation>
+    </message>
+    <message>
+        <source>Keep both</source>
+        <translation>Guardar ambos</translation>
+    </message>
+    <message>
+        <source>Replace</source>
+        <translation>Substituir</translation>
+    </message>
+    <message>
         <source>Quit Wingbeat?</source>
         <translation>Sair do Wingbeat?</translation>
     </message>

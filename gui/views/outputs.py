@@ -6,27 +6,31 @@ the folder of results of this home or where the person wants it; external ones a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
-from agent.api.datasets import DATASET_FILES, DatasetFiles, ReadDataset
+from agent.api.datasets import FilesReply
 from agent.api.values import Dataset, TaskState
 from agent.api.work import TaskView
-from agent.client import Client, ClientError, pieces_of
+from agent.client import Client, ClientError
+from agent.client.fetching import all_files, fetch_files, is_there, plain
 from gui.model.graph import short_dataset
 from gui.model.times import size
 from gui.theme.look import GRID
 from gui.views.choosing import folder_to_fill
 from gui.views.pieces import PLAIN, button, clear, column, held, quiet, row, set_up, strong
+from gui.views.questions import ask_to_replace
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
 SHOWN_MAX = 8
-FILES_MAX = 10_000
+Result = TypeVar("Result")
 
 
 class Outputs(QWidget):
@@ -90,62 +94,59 @@ class Outputs(QWidget):
 
     def _open(self, dataset: Dataset) -> None:
         digest = dataset.dataset.partition(":")[2][:16]
-        self._fetch(dataset, self._context.home.cache / "results" / digest, show=True)
+        folder = self._context.home.cache / "results" / digest
+
+        def show(path: Path) -> None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+
+        async def fetch(client: Client) -> Path:
+            listing = await all_files(client, dataset.dataset)
+            return await fetch_to(client, listing, folder / _name_of(listing), over=True)
+
+        self._work(fetch, show)
 
     def _save(self, dataset: Dataset) -> None:
         folder = folder_to_fill(self, "results", tr("Where shall it be kept?"))
-        if folder is not None:
-            self._fetch(dataset, folder, show=False)
+        if folder is None:
+            return
 
-    def _fetch(self, dataset: Dataset, folder: Path, *, show: bool) -> None:
-        def done(path: Path) -> None:
-            if show:
-                QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+        def listed(listing: FilesReply) -> None:
+            path = folder / _name_of(listing)
+            if is_there(path):
+                ask_to_replace(self, path, partial(self._keep, listing))
             else:
-                self._context.said.emit(tr("Kept as {path}", path=path))
+                self._keep(listing, path, over=False)
 
+        self._work(lambda client: all_files(client, dataset.dataset), listed)
+
+    def _keep(self, listing: FilesReply, path: Path, *, over: bool) -> None:
+        def kept(path: Path) -> None:
+            self._context.said.emit(tr("Kept as {path}", path=path))
+
+        self._work(lambda client: fetch_to(client, listing, path, over=over), kept)
+
+    def _work(
+        self, begin: Callable[[Client], Coroutine[Any, Any, Result]], done: Callable[[Result], None]
+    ) -> None:
         context = self._context
-        context.bridge.client_work(
-            self, lambda client: fetch_dataset(client, dataset, folder), done, context.failed.emit
-        )
+        context.bridge.client_work(self, begin, done, context.failed.emit)
 
 
-async def fetch_dataset(client: Client, dataset: Dataset, folder: Path) -> Path:
-    """Write a dataset's first ``FILES_MAX`` files into a folder, which is made if need be, over
-    files of the same name; return the path of the file or folder there. Raises ``ClientError``,
-    also where a file ends too early, or ``OSError``; files that were whole before that stay."""
-    reply = await client.call(DATASET_FILES, DatasetFiles(dataset.dataset, limit=FILES_MAX))
-    name = _plain_name(reply.name) or short_dataset(dataset.dataset)
-    top = folder / name
-    for file in reply.files:
-        path = top / _inside(file.path) if reply.folder else top
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + ".unfinished")
-        try:
-            await _fetch_file(client, ReadDataset(dataset.dataset, file.path), unfinished)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    return top
-
-
-async def _fetch_file(client: Client, wanted: ReadDataset, path: Path) -> None:
+async def fetch_to(client: Client, listing: FilesReply, path: Path, *, over: bool) -> Path:
+    """Write all of a dataset to this path, over files of the same name only if ``over`` says so,
+    and return the path. Raises ``ClientError``, also where a file ends too early, or ``OSError``;
+    files that were whole before that stay."""
     try:
-        with path.open("wb") as out:
-            async for data in pieces_of(client, wanted):
-                out.write(data)
-    except EOFError:
-        raise ClientError(tr("Only a part of {name} came: try again.", name=path.stem)) from None
+        await fetch_files(client, listing, path, over=over)
+    except EOFError as error:
+        raise ClientError(
+            tr("Only a part of {name} came: try again.", name=Path(str(error)).name)
+        ) from None
+    return path
 
 
-def _plain_name(name: str) -> str:
-    return PurePosixPath(name.replace("\\", "/")).name
-
-
-def _inside(path: str) -> Path:
-    """Never out of the folder, whatever another machine calls its files."""
-    parts = [part for part in PurePosixPath(path).parts if part not in ("..", "/", ".")]
-    return Path(*parts)
+def _name_of(listing: FilesReply) -> str:
+    return plain(listing.name) or short_dataset(listing.dataset)
 
 
 def _copy(dataset: Dataset) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
+from agent.client.fetching import is_there
 from gui.views.pieces import PLAIN, set_up
 from gui.words import tr, tr_n
 
@@ -54,6 +58,41 @@ def ask_to_expel(parent: QWidget, name: str, expel: Callable[[], object]) -> QMe
               "invited anew.")  # fmt: skip
     answer = ("expel", tr("Expel"), AWAY, expel)
     return ask(parent, "expelBox", question, more, tr("Keep it"), answer)
+
+
+class Keep(Protocol):
+    """Begins to keep something at a path, ``over`` what is there or not."""
+
+    def __call__(self, path: Path, *, over: bool) -> object: ...
+
+
+def ask_to_replace(parent: QWidget, path: Path, keep: Keep) -> QMessageBox:
+    """Ask what is to become of a file or folder that is where another one is to be kept; ``keep``
+    is called with its path to replace it, or with a free one beside it. Returns at once, with the
+    open box."""
+    beside = free_beside(path)
+    more = tr("Both can be kept: the new one is then called {name}.", name=beside.name)
+    if path.is_dir():
+        more = tr("Of the folder that is there, files of the same name are replaced and others "
+                  "stay. Both can be kept: the new one is then called {name}.",
+                  name=beside.name)  # fmt: skip
+    return ask(
+        parent,
+        "replaceBox",
+        tr("{name} is there already.", name=path.name),
+        more,
+        tr("Cancel"),
+        ("keepBoth", tr("Keep both"), ACCEPT, lambda: keep(beside, over=False)),
+        ("replace", tr("Replace"), AWAY, lambda: keep(path, over=True)),
+    )
+
+
+def free_beside(path: Path) -> Path:
+    """Return the first of ``name (2)``, ``name (3)`` and so on that is not there, with the path's
+    ending."""
+    numbers = itertools.count(2)
+    tried = (path.with_name(f"{path.stem} ({number}){path.suffix}") for number in numbers)
+    return next(each for each in tried if not is_there(each))
 
 
 def ask_to_quit(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, QPoint, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import PRIORITY_NAMES, TaskState
@@ -21,7 +21,7 @@ from gui.views.task_menu import add_priorities
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain
-from tests.gui.acts import gone_to, submit, task_of, until, view_of, waiting
+from tests.gui.acts import WITHIN_MS, gone_to, press, submit, task_of, until, view_of, waiting
 
 HERE = QPoint(0, 0)
 
@@ -142,6 +142,42 @@ def test_a_done_task_has_a_log_a_why_and_a_result(
     assert Path(opened_files[0]).read_text("utf-8").startswith("points\n")
     choose(page.task_menu_at(HERE), "copy")
     assert QGuiApplication.clipboard().text() == task_of(context, name, "import").task
+
+
+def test_what_lies_where_a_result_is_to_be_kept_is_never_replaced_unasked(
+    qtbot: QtBot,
+    context: ViewContext,
+    window: Window,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chosen_task(qtbot, context, window, import_task("0.1 hello"), TaskState.TERMINATED)
+    folder = tmp_path / "chosen"
+    folder.mkdir()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
+    until(qtbot, window.workflows.details.outputs.isVisible)
+
+    def save(answer: str = "") -> None:
+        with qtbot.waitSignal(context.said, timeout=WITHIN_MS):
+            press(window, "saveOutput0")
+            if answer:
+                until(qtbot, lambda: window.findChild(QPushButton, answer) is not None)
+                press(window, answer)
+
+    save()
+    (kept,) = folder.iterdir()
+    kept.write_text("mine")
+    save("keepBoth")
+    (beside,) = set(folder.iterdir()) - {kept}
+    assert (beside.name, kept.read_text()) == (f"{kept.stem} (2){kept.suffix}", "mine")
+    press(window, "saveOutput0")
+    until(qtbot, lambda: window.findChild(QMessageBox, "replaceBox") is not None)
+    certain(window.findChild(QMessageBox, "replaceBox")).reject()
+    until(qtbot, lambda: window.findChild(QMessageBox, "replaceBox") is None)
+    assert kept.read_text() == "mine"
+    save("replace")
+    assert kept.read_text() == beside.read_text() != "mine"
+    assert sorted(folder.iterdir()) == sorted([kept, beside])
 
 
 def test_a_failed_task_is_tried_again(qtbot: QtBot, context: ViewContext, window: Window) -> None:

@@ -18,6 +18,7 @@ from agent.api.methods import AnyMethod
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.values import Dataset
 from agent.client import Client, ClientError, RequestError
+from agent.client.fetching import all_files
 from agent.client.own_agent import own_name
 from agent.commands.fetch import _save
 from agent.workflow.faults import Faults
@@ -34,7 +35,7 @@ from gui.bridge.submitting import (
 )
 from gui.editing import Associations
 from gui.editing.lines import editor_command
-from gui.views.outputs import fetch_dataset
+from gui.views.outputs import fetch_to
 
 FILE = """\
 name: NAME
@@ -128,8 +129,8 @@ def test_a_result_that_is_cut_short_is_not_put_in_place(
             data[wish.offset : wish.offset + 4], wish.offset, size
         ),
     }
-    kept = Dataset("sha256:ab", size)
-    fetched = fetch_dataset(client.as_client(), kept, tmp_path / "results")
+    listing = asyncio.run(all_files(client.as_client(), "sha256:ab"))
+    fetched = fetch_to(client.as_client(), listing, tmp_path / "results" / "points", over=False)
     if whole:
         assert asyncio.run(fetched).read_bytes() == data
     else:

@@ -239,7 +239,7 @@ CASES = (
     Case("GateDialog.send", "begin_upload", gate),
     Case("TaskDetails.mark_done", "gate", with_task("look", "markDone"), act=True),
     Case("TaskDetails._ask_why", "why", with_task("segment")),
-    Case("Outputs._fetch", "dataset_files", with_task("import", "openOutput0")),
+    Case("Outputs._work", "dataset_files", with_task("import", "openOutput0")),
     Case("SettingsDialog._change", "change_settings", change, act=True),
     Case("SettingsDialog._leave", "leave", leave, act=True),
     Case("SubmitSheet._check", "plan", sheet),
