@@ -250,6 +250,6 @@ def _view(
         here,
         described.docs,
         tuple(each.name for each in described.inputs),
-        described.outputs,
+        described.outputs or (),
         described.expected_ms / 1000,
     )

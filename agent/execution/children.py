@@ -333,7 +333,8 @@ class Children:
                 return ChildFailed(*key, why)
             case Succeeded(named):
                 try:
-                    outputs = await scratch.outputs(named, program.outputs, effect.task)
+                    told = (named, program.outputs, effect.task, output.note)
+                    outputs = await scratch.outputs(*told)
                 except OutputError as error:
                     return ChildFailed(*key, structs.replace(error.why, program=program.name))
                 return ChildSucceeded(*key, outputs)

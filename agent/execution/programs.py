@@ -30,8 +30,9 @@ class Program:
     name: str
     folder: Path
     command: tuple[str, ...]
-    outputs: tuple[str, ...] = ()
-    """Files that it leaves in its working folder, by name."""
+    outputs: tuple[str, ...] | None = None
+    """Files that it leaves in its working folder, by name; None where its description does not
+    say, and then all that it makes count."""
     limits: Limits = NO_LIMITS
     version: str = ""
     unfit: str = ""

@@ -2,7 +2,10 @@
 
 What the program takes lies in ``inputs``, what a former attempt has saved in ``checkpoint``. What
 it leaves and names goes to the store; everything else is thrown away. A name that leads out of the
-folder is an identifier like any other, whatever lies there.
+folder is an identifier like any other, whatever lies there. Where nothing was named, not by the
+program nor by its description, all that it made counts, in the order of names: the files at the top
+of its folder, and each folder there with files in it as one. What was laid there for it is not its
+own; hidden files and links are by-products, and its log says that they were left out.
 
 A folder that a program left as it was made is handed to the next one: making and removing it waits
 for the disk, on which the agent's loop must not wait hundreds of times a second.
@@ -46,6 +49,9 @@ NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 UTF8 = {"PYTHONUTF8": "1"}
 """What it prints is read as UTF-8; on Windows, Python would print in the machine's code page, and
 fail with a letter that is not in it."""
+MADE_MAX = 1_000
+"""What a program leaves without naming it; who makes more puts it into one folder."""
+TOLD_MAX = 10
 FINISH_S = 5.0
 """A state that is still on its way to the store when the program ends is given this long."""
 
@@ -107,6 +113,8 @@ class Scratch:
         self.folder, self.marks = folder, marks
         self._store = store
         self._saved = 0
+        self._laid: set[str] = set()
+        """What lies at the top of the folder and is not the program's own."""
 
     # -- for the program -------------------------------------------------------------------
 
@@ -146,7 +154,7 @@ class Scratch:
     async def _lay(self, dataset: DatasetId, number: int) -> str:
         if self._store is None or not in_store(dataset):
             return dataset
-        into = self.folder / INPUTS / str(number)
+        into = self._place(INPUTS) / str(number)
         into.mkdir(parents=True)
         return str(await self._store.lay(dataset, into))
 
@@ -155,7 +163,7 @@ class Scratch:
         xml = text.lstrip().startswith("<")
         if not xml and "\n" not in text:
             return text
-        path = self.folder / (PARAMETERS + (".xml" if xml else ".txt"))
+        path = self._place(PARAMETERS + (".xml" if xml else ".txt"))
         path.write_text(text, "utf-8")
         return str(path)
 
@@ -163,22 +171,33 @@ class Scratch:
         """Best effort: without it the program begins at its beginning."""
         if not checkpoint or self._store is None or not in_store(checkpoint):
             return None
-        into = self.folder / CHECKPOINT
+        into = self._place(CHECKPOINT)
         with suppress(OSError):
             into.mkdir()
             return await self._store.lay(checkpoint, into)
         return None
 
+    def _place(self, name: str) -> Path:
+        """Where something lies from now on that the program did not make."""
+        self._laid.add(name)
+        return self.folder / name
+
     # -- of the program --------------------------------------------------------------------
 
     async def outputs(
-        self, named: tuple[str, ...] | None, declared: tuple[str, ...], task: str
+        self,
+        named: tuple[str, ...] | None,
+        declared: tuple[str, ...] | None,
+        task: str,
+        note: Callable[[str], object] = id,
     ) -> tuple[Dataset, ...]:
         """Keep and return the outputs that the program named, those that are no files of its folder
-        as external identifiers, or its declared ones for ``named`` None; raise ``OutputError`` when
-        declared ones are missing or fewer are named, ``OSError`` when one cannot be kept."""
+        as external identifiers, or its declared ones for ``named`` None; for both None all that it
+        made, of which ``note`` hears a sentence. Raise ``OutputError`` when declared ones are
+        missing or fewer are named, or too much was made, ``OSError`` when one cannot be kept."""
         if named is None:
-            return await self._declared(declared, task)
+            return await (self._made(note) if declared is None else self._declared(declared, task))
+        declared = declared or ()
         if len(named) < len(declared):
             raise OutputError(EndCause("TooFewOutputs", count=len(named), limit=len(declared)))
         kept: dict[str, Dataset] = {}
@@ -194,7 +213,7 @@ class Scratch:
         if path is None or self._store is None:
             return None
         self._saved += 1
-        into = self.folder / SAVED / str(self._saved)
+        into = self._place(SAVED) / str(self._saved)
         try:
             into.mkdir(parents=True)
             return path.rename(into / path.name)
@@ -216,6 +235,18 @@ class Scratch:
             raise OutputError(EndCause("NoOutput", error=short_text(", ".join(missing))))
         return tuple([await self.keep(path) for _, path in paths if path is not None])
 
+    async def _made(self, note: Callable[[str], object]) -> tuple[Dataset, ...]:
+        if self._store is None or (self.marks and _is_as_made(self.folder, self.marks)):
+            return ()
+        made, left_out = await asyncio.to_thread(_own_work, self.folder, self._laid)
+        if len(made) > MADE_MAX:
+            raise OutputError(EndCause("TooMuchMade", count=len(made), limit=MADE_MAX))
+        if made:
+            note(f"no outputs are named, so what it made is kept: {_in_words(made)}")
+        if left_out:
+            note(f"left out, for hidden files and links are by-products: {_in_words(left_out)}")
+        return tuple([await self.keep(self.folder / name) for name in made])
+
     async def _kept(self, word: str) -> Dataset:
         path = self._own(word)
         if path is None or self._store is None:
@@ -231,6 +262,28 @@ class Scratch:
             return None
         inside = path != home and path.is_relative_to(home)
         return path if inside and (path.is_file() or path.is_dir()) else None
+
+
+def _own_work(folder: Path, laid: set[str]) -> tuple[list[str], list[str]]:
+    """The names of what a program has made at the top of its folder, sorted, and of what is none of
+    its outputs; folders without files are neither."""
+    made, left_out = list[str](), list[str]()
+    with suppress(FileNotFoundError), os.scandir(folder) as found:
+        for each in found:
+            if each.name in laid:
+                continue
+            hidden = each.name.startswith(".") or each.is_symlink()
+            if hidden or not (each.is_file() or each.is_dir()):
+                left_out.append(each.name)
+            elif each.is_file() or any(files for _, _, files in os.walk(each.path)):
+                made.append(each.name)
+    return sorted(made), sorted(left_out)
+
+
+def _in_words(names: list[str]) -> str:
+    """Names in a row, of many the first and how many others there are."""
+    more = f" and {len(names) - TOLD_MAX} more" if len(names) > TOLD_MAX else ""
+    return short_text(", ".join(names[:TOLD_MAX])) + more
 
 
 _Marks = tuple[int, ...]

@@ -126,6 +126,7 @@ CauseKind = Literal[
     "SupersededBy",
     "TookMemory",
     "TooFewOutputs",
+    "TooMuchMade",
     "WasSilent",
     "WroteTooMuch",
 ]

@@ -76,6 +76,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "SupersededBy": "superseded by {host}",
     "TookMemory": "{program} took {took} of memory, its limit is {bound}{scarce}",
     "TooFewOutputs": "{program} names {count} outputs, it has {limit}",
+    "TooMuchMade": "{program} made {count} files and folders and names none of them as outputs, "
+    "of which at most {limit} are kept: put them into one folder, or name its outputs",
     "WasSilent": "{program} neither progressed nor printed anything for {limit} s, which is its "
     "limit{scarce}{said}",
     "WroteTooMuch": "{program} wrote {took}, its limit is {bound}{scarce}",

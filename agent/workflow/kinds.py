@@ -35,6 +35,7 @@ _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) ?([A-Za-z]+)")
 _UNIT = re.compile(r"[A-Za-z]+$")
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 DIGITS_MAX = 18
+NONE = "none"
 
 
 class Word(str):
@@ -342,6 +343,26 @@ class Several:
         item = self.kind.schema(variables=variables)
         several = {"type": "array", "items": item, "maxItems": self.most}
         return {"anyOf": [several, item]} if self.alone else several
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralOrNone(Several):
+    """A list, or the word ``none`` for an empty one."""
+
+    def read(self, node: Node, what: What, faults: Faults) -> tuple[Any, ...] | None:
+        """Return what ``Several`` reads, an empty list for the word ``none`` alone, and None, and
+        no fault, where there is nothing."""
+        if isinstance(node, Scalar) and node.empty:
+            return None
+        if isinstance(node, Scalar) and node.plain and node.text.lower() == NONE:
+            return ()
+        return Several.read(self, node, what, faults)
+
+    def schema(self, *, variables: bool = False) -> Schema:
+        """Return the JSON Schema of a list, of one item where it may stand alone, and of the
+        word."""
+        several = Several.schema(self, variables=variables)
+        return {"anyOf": [*several.get("anyOf", (several,)), {"const": NONE}]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,10 @@ class KnownProgram:
 
     @classmethod
     def of(cls, described: ProgramDescription) -> KnownProgram:
-        """Return what a program's own description tells: its outputs (None where it names none),
+        """Return what a program's own description tells: its outputs (None where it does not say),
         how long it usually takes, and its requirements. ``published`` stays None."""
         expected_s = described.expected_ms / 1000
-        return cls(described.outputs or None, expected_s, described.requirements)
+        return cls(described.outputs, expected_s, described.requirements)
 
 
 @dataclass(frozen=True, slots=True)

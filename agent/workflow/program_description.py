@@ -9,7 +9,8 @@ and the inputs; its executable is the file that has the program's name.
     docs: Gives every point its place on the ground.
     command: ["{python}", main.py]
     inputs: [points, track]       # what it takes, in this order
-    outputs: [points.las]         # files that it leaves in its working folder
+    outputs: [points.las]         # files that it leaves in its working folder; none for none;
+                                  # default: those that it names, else all that it leaves
     expected: 5 min
     requirements: {system: linux, architecture: x86_64, memory: 4 GB, disk: 10 GB, cores: 2, tags: [gpu]}
     limits: {memory: 6 GB, disk: 20 GB, wall: 2 h, silent: 10 min, log: 4 MB}
@@ -73,7 +74,8 @@ class ProgramDescription:
     """Its type, by which the inputs of other programs may name it as their producer."""
     docs: str = ""
     inputs: tuple[ProgramInput, ...] = ()
-    outputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] | None = None
+    """Files that it leaves; None where it does not say, and then all that it makes count."""
     requirements: Requirements = ANY_MACHINE
     expected_ms: int = 0
     limits: ProgramLimits = ProgramLimits()

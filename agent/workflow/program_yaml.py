@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, shown
-from agent.workflow.kinds import DURATION, MEMORY, Flag, Several, Text
+from agent.workflow.kinds import DURATION, MEMORY, Flag, Several, SeveralOrNone, Text
 from agent.workflow.program_description import (
     DESCRIPTION_BYTES_MAX,
     NAME_LENGTH_MAX,
@@ -46,8 +46,8 @@ PROGRAM_FILE = Record(
         ),
         Field(
             "outputs",
-            Several(SHORT, WORDS_MAX, alone=False, once=True),
-            "Files that it leaves in its working folder.",
+            SeveralOrNone(SHORT, WORDS_MAX, alone=False, once=True),
+            "Files that it leaves in its working folder, or none.",
         ),
         Field("expected", DURATION, "How long it usually takes; a bare number is seconds."),
         Field("requirements", REQUIREMENTS, "What a machine must have to run it."),
@@ -122,16 +122,18 @@ def _name(values: Values, path: Path, faults: Faults) -> str:
     return name
 
 
-def _outputs(values: Values, faults: Faults) -> tuple[str, ...]:
-    """The names of its outputs; each has to be one of a file in a working folder."""
-    for word in values.get("outputs", ()):
+def _outputs(values: Values, faults: Faults) -> tuple[str, ...] | None:
+    """The names of its outputs, None where it does not say; each has to be one of a file in a
+    working folder."""
+    outputs = values.get("outputs")
+    for word in outputs or ():
         parts = PurePosixPath(word.replace("\\", "/")).parts
         if ".." in parts or not parts or word.startswith("/") or PureWindowsPath(word).drive:
             faults.at(word.place).said(
                 "{name} is not inside the working folder: name a file like points.las",
                 name=shown(word),
             )
-    return tuple(map(str, values.get("outputs", ())))
+    return None if outputs is None else tuple(map(str, outputs))
 
 
 def _limits(values: Values) -> ProgramLimits:

@@ -1,7 +1,8 @@
 """Programs that are published with a workflow: folders and scripts that lie beside its file.
 
 A folder has its own description. A script gets one, from the word after its ``#!`` or from its
-suffix; what it leaves as outputs is said in the workflow file, or by the script as it ends.
+suffix; what it leaves as outputs is said in the workflow file, or by the script as it ends, or is
+all that lies in its folder then.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent.workflow.faults import FaultsError
+from agent.workflow.faults import FaultsError, Place
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
 from agent.workflow.model import KnownProgram, LocalProgram
@@ -89,17 +90,28 @@ class ProgramsBeside:
                 self._faults.at(values.place_of(key)).said(
                     "the folder's own description says the {name}: remove it here", name=key
                 )
+        files = (path / word for word in described.command)
+        executed = next((each for each in files if each.is_file()), None)
+        if executed is not None and _is_empty(executed):
+            self._tell_empty(values.place, executed)
         self.local[name] = LocalProgram(name, path)
         self.known[name] = KnownProgram.of(described)
 
+    def _tell_empty(self, place: Place, path: Path) -> None:
+        self._faults.at(place).said("{name} is empty: write what it is to do", name=path.name)
+
     def _script(self, name: str, path: Path, values: Values) -> None:
-        outputs = tuple(str(each) for each in values.get("outputs", ()))
+        told = values.get("outputs")
+        outputs = None if told is None else tuple(str(each) for each in told)
         size = path.stat().st_size
         if size > SCRIPT_BYTES_MAX:
             limit = SCRIPT_BYTES_MAX // 1024 // 1024
             self._faults.at(values.place).said(
                 "a script has at most {most} MB: make it a folder", most=limit
             )
+            return
+        if _is_empty(path):
+            self._tell_empty(values.place, path)
             return
         if _has_windows_line_ends(path):
             self._faults.at(values.place).said(
@@ -111,27 +123,40 @@ class ProgramsBeside:
         expected_s = float(values.get("expected", 0.0))
         text = describe_script(name, path, outputs)
         self.local[name] = LocalProgram(name, path, text)
-        self.known[name] = KnownProgram(outputs or None, expected_s)
+        self.known[name] = KnownProgram(outputs, expected_s)
+
+
+def _begins(path: Path) -> tuple[bytes, bytes]:
+    """The first line of a script, and what follows on it; ``?`` where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            first, _, rest = file.read(LOOKED_AT_BYTES).partition(b"\n")
+    except OSError:
+        return b"?", b""  # told when it is read to be sent
+    return first, rest
+
+
+def _is_empty(path: Path) -> bool:
+    """Tell whether there is nothing in a file but blanks, and who would run it."""
+    first, rest = _begins(path)
+    said = b"" if first.startswith(b"#!") else first
+    return path.stat().st_size <= LOOKED_AT_BYTES and not (said + rest).strip()
 
 
 def _has_windows_line_ends(path: Path) -> bool:
     """Tell whether a script has them that a shell of Unix is to run, or that names who runs it in
     its first line."""
-    try:
-        with path.open("rb") as file:
-            begins = file.read(LOOKED_AT_BYTES)
-    except OSError:
-        return False  # told when it is read to be sent
-    first, _, rest = begins.partition(b"\n")
+    first, rest = _begins(path)
     if first.startswith(b"#!") and first.endswith(b"\r"):
         return path.suffix.lower() not in INTERPRETED_SUFFIXES
     return path.suffix.lower() in SHELL_SUFFIXES and (first.endswith(b"\r") or b"\r\n" in rest)
 
 
-def describe_script(name: str, path: Path, outputs: tuple[str, ...]) -> str:
+def describe_script(name: str, path: Path, outputs: tuple[str, ...] | None) -> str:
     """Return the text of the description that is published with a script: its name, the command for
-    its ending, and the outputs that its author named, if any. The script is not opened."""
+    its ending, and the outputs, where its author said which or that there are none. The script is
+    not opened."""
     text = script_description(name, path.name)
-    if outputs:
+    if outputs is not None:
         text += f"outputs: {json.dumps(list(outputs), ensure_ascii=False)}\n"
     return text

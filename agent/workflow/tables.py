@@ -51,6 +51,7 @@ from agent.workflow.kinds import (
     Kind,
     Schema,
     Several,
+    SeveralOrNone,
     Text,
     What,
     Whole,
@@ -230,7 +231,7 @@ PROGRAM = Record(
             "The script or the program's folder, beside this file.",
             said("{owner} needs run: the script or the program's folder, beside this file"),
         ),
-        Field("outputs", Several(SHORT, 1_000), "Files that the script leaves when it ends."),
+        Field("outputs", SeveralOrNone(SHORT, 1_000), "Files that the script leaves, or none."),
         Field("expected", DURATION, "How long it usually takes; a bare number is seconds."),
     ),
 )

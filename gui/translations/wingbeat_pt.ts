@@ -208,6 +208,10 @@
         <translation>{program} nomeia {count} resultados, mas tem {limit}</translation>
     </message>
     <message>
+        <source>{program} made {count} files and folders and names none of them as outputs, of which at most {limit} are kept: put them into one folder, or name its outputs</source>
+        <translation>{program} fez {count} arquivos e pastas e não indica nenhum como resultado, dos quais se guardam no máximo {limit}: ponha-os numa só pasta, ou indique os resultados</translation>
+    </message>
+    <message>
         <source>{program} neither progressed nor printed anything for {limit} s, which is its limit{scarce}{said}</source>
         <translation>{program} não avançou nem escreveu nada durante {limit} s, que é o seu limite{scarce}{said}</translation>
     </message>
@@ -3613,6 +3617,10 @@
     <message>
         <source>the folder&apos;s own description says the {name}: remove it here</source>
         <translation>a descrição da própria pasta já diz {name}: remova daqui</translation>
+    </message>
+    <message>
+        <source>{name} is empty: write what it is to do</source>
+        <translation>{name} está vazio: escreva o que deve fazer</translation>
     </message>
     <message>
         <source>a script has at most {most} MB: make it a folder</source>

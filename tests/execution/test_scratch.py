@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -183,6 +184,48 @@ async def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared
     assert found.value.why == EndCause("NoOutput", error="c, d")
     elsewhere = await Scratch(tmp_path, None).outputs(None, ("a", "c"), "t")
     assert elsewhere == (Dataset("t:0", external=True), Dataset("t:1", external=True))
+
+
+async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_of_names(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    scratch, notes, store = Scratch(folder, Laid()), list[str](), Laid()
+    assert await scratch.outputs(None, None, "t") == ()
+    scratch = Scratch(folder, store)
+    effect = of_task(raw=(Dataset(OWN),), parameters="a\nb", checkpoint=OTHER)
+    await scratch.arguments(effect)
+    await scratch.environment(effect, {})
+    for name in ("state", "b.txt", "a.txt", ".cache", "deep/er/c.txt", "links/one"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    (folder / "bare" / "inner").mkdir(parents=True)
+    (folder / "latest").symlink_to("a.txt")
+    os.mkfifo(folder / "pipe")
+    assert scratch.save("state") is not None
+    assert [each.name for each in sorted(folder.iterdir()) if each.name in GIVEN] == GIVEN
+    made = await scratch.outputs(None, None, "t", notes.append)
+    assert store.kept == ["a.txt", "b.txt", "deep", "links"]
+    assert [each.dataset for each in made] == [f"sha256:{name}" for name in store.kept]
+    assert [each.partition(": ")[2] for each in notes] == [
+        "a.txt, b.txt, deep, links",
+        ".cache, latest, pipe",
+    ]
+    store.kept.clear()
+    assert await scratch.outputs(None, (), "t") == (), "its description says that there are none"
+    assert await Scratch(folder, None).outputs(None, None, "t") == ()
+    for number in range(1_001):
+        (folder / f"tile-{number}").touch()
+    with pytest.raises(OutputError) as found:
+        await scratch.outputs(None, None, "t")
+    assert found.value.why == EndCause("TooMuchMade", count=1_005, limit=1_000)
+    assert store.kept == []
+    await asyncio.to_thread(shutil.rmtree, folder)
+    assert await scratch.outputs(None, None, "t") == ()
+
+
+GIVEN = ["checkpoint", "inputs", "parameters.txt", "saved"]
 
 
 async def test_a_few_folders_that_were_left_alone_serve_the_next_runs(tmp_path: Path) -> None:

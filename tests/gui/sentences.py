@@ -156,6 +156,7 @@ CAUSES: tuple[Reason, ...] = (
     told.EndCause("WroteTooMuch", program="merge", took_bytes=2**31, limit_bytes=10**9),
     told.EndCause("DiskLeft", program="merge", took_bytes=400_000),
     told.EndCause("TooFewOutputs", program="merge", count=1, limit=2),
+    told.EndCause("TooMuchMade", program="merge", count=1005, limit=1000),
     told.EndCause("NoOutput", program="merge", error="one, two"),
     told.EndCause("BadOutput", error="Invalid UTF-8"),
     told.EndCause("NotStarted", error="it is broken"),

@@ -14,6 +14,7 @@ import pytest
 from agent.workflow.program_folder import read_program
 from tasks.inspection.points_of_interest import read_points_of_interest
 from tasks.inspection.survey import Plan, main, make
+from tests.certain import certain
 from tests.tasks.flown import PROGRAMS, REPOSITORY, run
 
 
@@ -58,7 +59,7 @@ def finish(folder: Path, name: str, arguments: list[object]) -> None:
     """It says which files it leaves, they are those of its description, and they are there."""
     said = run(name, folder / name, arguments)
     assert said.code == 0, said
-    outputs = read_program(REPOSITORY / "tasks" / name).outputs
+    outputs = certain(read_program(REPOSITORY / "tasks" / name).outputs)
     assert said.last.split() == ["TERMINATED", *outputs]
     assert all((folder / name / output).is_file() for output in outputs)
 

@@ -16,6 +16,7 @@ import pytest
 from agent.api.values import Requirements
 from agent.cli import main
 from agent.workflow.faults import FaultsError
+from agent.workflow.model import KnownProgram
 from agent.workflow.program_description import (
     ProgramDescription,
     ProgramInput,
@@ -24,6 +25,7 @@ from agent.workflow.program_description import (
 )
 from agent.workflow.program_folder import read_program
 from agent.workflow.program_scaffold import wingbeat_task as task
+from agent.workflow.programs_beside import describe_script
 
 WHOLE = """
 name: georeferencing
@@ -95,7 +97,28 @@ def test_everything_that_a_program_can_say(tmp_path: Path) -> None:
 
 def test_a_command_is_enough_and_the_folder_gives_the_name(tmp_path: Path) -> None:
     program = described(tmp_path / "sums", "command: [run.sh]")
-    assert (program.name, program.command, program.outputs) == ("sums", ("run.sh",), ())
+    assert (program.name, program.command, program.outputs) == ("sums", ("run.sh",), None)
+
+
+@pytest.mark.parametrize(
+    ("said", "outputs"),
+    [
+        ("", None),
+        ("outputs:", None),
+        ("outputs: none", ()),
+        ("outputs: None", ()),
+        ("outputs: []", ()),
+        ("outputs: [none]", ("none",)),
+    ],
+)
+def test_a_program_may_say_that_it_has_no_outputs_or_not_say(
+    tmp_path: Path, said: str, outputs: tuple[str, ...] | None
+) -> None:
+    program = described(tmp_path, f"command: [run.sh]\n{said}\n")
+    assert program.outputs == outputs
+    assert KnownProgram.of(program).outputs == outputs
+    script = describe_script("count", Path("count.sh"), outputs)
+    assert described(tmp_path, script).outputs == outputs
 
 
 def test_listing_4_1_is_read(tmp_path: Path) -> None:

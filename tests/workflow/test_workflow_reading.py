@@ -240,9 +240,9 @@ def test_values_that_look_alike_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_programs_beside_the_file(tmp_path: Path) -> None:
-    (tmp_path / "count.sh").write_text("#!/bin/sh\n")
+    (tmp_path / "count.sh").write_text("#!/bin/sh\nwc -l\n")
     (tmp_path / "merge").mkdir()
-    (tmp_path / "merge" / "merge.py").write_text("")
+    (tmp_path / "merge" / "merge.py").write_text("pass\n")
     (tmp_path / "merge" / "program.yaml").write_text(
         'name: merge\ncommand: ["{python}", merge.py]\noutputs: [all.txt]\nexpected: 9 s\n'
         "requirements: {cores: 2}\n"

@@ -80,7 +80,7 @@ def test_the_example_of_the_tables_is_right(tmp_path: Path) -> None:
     example = textwrap.dedent(tables.__doc__.partition("\n\n")[2].rpartition("\n\n")[0])
     for name in ("scan.las", "tiles/a.las", "tiles/b.las", "count.sh", "merge.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text("pass\n")
     used = example.replace("program: detect\n", "program: count\n")
     assert fits(yaml.safe_load(example), workflow_schema())
     path = tmp_path / "line.wingbeat.yaml"

@@ -8,8 +8,9 @@
         task.progress(100 * number / len(task.inputs()))
     task.terminated("result.las")
 
-Nothing of this is needed: a program that exits with 0 has succeeded, and everything here can be
-done with plain lines in any language. A line of its own on standard output is a word to the node:
+Nothing of this is needed: a program that exits with 0 has succeeded, and where it named no outputs
+they are all that it has made in its working folder. Everything here can be done with plain lines in
+any language. A line of its own on standard output is a word to the node:
 
     PROGRESS 12.5            how far it is, in percent
     CHECKPOINT state.bin     its state is in this file or folder of its working folder
@@ -56,7 +57,7 @@ def parameters() -> str:
 
 
 def working_folder() -> Path:
-    """Return where to write. It is thrown away at the end, but for what ``terminated`` names."""
+    """Return where to write. It is thrown away at the end, but for the outputs."""
     return Path(os.environ.get("WINGBEAT_SCRATCH") or ".")
 
 
