@@ -194,8 +194,7 @@ def test_a_content_of_another_size_in_the_folder_is_put_anew(
     for content in (b"half", b"what it should be"):
         shared.put_content(digest, read_once(content), len(content))
     assert fetched(shared, digest) == b"what it should be"
-    left = [path.name for path in (tmp_path / "shared").rglob("*") if path.is_file()]
-    assert left == [digest]
+    assert [path.name for path in (tmp_path / "shared").rglob("*") if path.is_file()] == [digest]
 
 
 def test_what_no_node_wrote_is_told(shared: Backend, tmp_path: Path) -> None:

@@ -93,8 +93,7 @@ async def test_what_is_published_at_once_all_arrives_and_is_kept(tmp_path: Path)
 async def test_nobody_passes_something_else_under_an_accepted_name(tmp_path: Path) -> None:
     async with services(tmp_path, "ant", published_programs="always") as (ant,):
         _, dataset = await ant.live.published.publish(a_program(tmp_path / "mine"))
-        other = task("shout@000000000000", dataset, tmp_path / "notes")
-        await submit(ant, "w", other)
+        await submit(ant, "w", task("shout@000000000000", dataset, tmp_path / "notes"))
         await until(lambda: in_state([ant], "a", TaskState.ABORTED))
         assert "shout@000000000000 is not the name of tree:" in Speech().say(
             reading(ant, "a").reason

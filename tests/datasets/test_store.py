@@ -245,14 +245,6 @@ def test_when_full_what_nobody_needs_goes_first(opened: Opened, tmp_path: Path) 
     assert store.quota().used_bytes == 3 * MEGABYTE
 
 
-def test_what_was_just_used_is_not_evicted(opened: Opened, tmp_path: Path) -> None:
-    store = opened(MEGABYTE)
-    dataset = store.keep(points(tmp_path, "first", b"f" * MEGABYTE))
-    with pytest.raises(StoreFull):
-        store.keep(points(tmp_path, "second", b"s"))
-    assert store.holdings() == (dataset.dataset,)
-
-
 def test_collecting_removes_what_was_long_unused_and_not_referred_to(
     opened: Opened, tmp_path: Path
 ) -> None:

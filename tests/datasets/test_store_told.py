@@ -305,8 +305,7 @@ def test_the_pieces_of_a_file_are_those_that_its_holder_tells(tmp_path: Path, be
     with path.open("rb", buffering=0) as file:
         told, hashes = digests(file)
     assert told == hashlib.sha256(content).hexdigest()
-    cuts = range(0, len(content), CHUNK_BYTES)
-    parts = [content[start : start + CHUNK_BYTES] for start in cuts]
+    parts = [content[start : start + CHUNK_BYTES] for start in range(0, len(content), CHUNK_BYTES)]
     assert hashes == b"".join(hashlib.sha256(part).digest() for part in parts)
     there = Partial(path, len(content))
     assert there.found

@@ -30,8 +30,7 @@ async def test_a_large_file_comes_from_several_holders(
         await until(lambda: len(lacking.live.datasets.holders(dataset)) == 2)
         await lacking.live.datasets.bring(dataset)
         assert here(lacking, dataset)
-        copy = await laid(lacking, dataset, tmp_path / "laid")
-        assert copy.read_bytes() == path.read_bytes()
+        assert (await laid(lacking, dataset, tmp_path / "laid")).read_bytes() == path.read_bytes()
 
 
 async def test_a_folder_of_many_files_comes_with_its_names(tmp_path: Path) -> None:
@@ -46,8 +45,7 @@ async def test_a_folder_of_many_files_comes_with_its_names(tmp_path: Path) -> No
         assert view.size_bytes == sum(sizes)
         copy = await laid(bee, dataset, tmp_path / "laid")
         for original in folder.rglob("*.bin"):
-            found = copy / original.relative_to(folder)
-            assert found.read_bytes() == original.read_bytes()
+            assert (copy / original.relative_to(folder)).read_bytes() == original.read_bytes()
 
 
 async def test_a_damaged_copy_is_dropped_and_the_good_one_taken(tmp_path: Path) -> None:
@@ -59,8 +57,7 @@ async def test_a_damaged_copy_is_dropped_and_the_good_one_taken(tmp_path: Path) 
         await flock_of(ant, bee, cat)
         await until(lambda: len(cat.live.datasets.holders(dataset)) == 2)
         await cat.live.datasets.bring(dataset)
-        copy = await laid(cat, dataset, tmp_path / "laid")
-        assert copy.read_bytes() == path.read_bytes()
+        assert (await laid(cat, dataset, tmp_path / "laid")).read_bytes() == path.read_bytes()
 
 
 async def test_a_damaged_only_copy_is_dropped_and_said(tmp_path: Path) -> None:
@@ -89,8 +86,7 @@ async def test_a_transfer_that_breaks_goes_on_where_it_was(
         ant.live.datasets.store.keep(path)
         await flock_of(ant, bee)
         await brought(bee, dataset)
-        copy = await laid(bee, dataset, tmp_path / "laid")
-        assert copy.read_bytes() == path.read_bytes()
+        assert (await laid(bee, dataset, tmp_path / "laid")).read_bytes() == path.read_bytes()
 
 
 async def test_what_has_no_room_is_refused_in_words(tmp_path: Path) -> None:

@@ -168,8 +168,7 @@ async def test_an_input_that_was_damaged_here_is_fetched_again_and_nothing_faile
         place.write_text("A LOUDER ONE")
         await submit(ant, "w", shout("a", notes, raw=raw(given)))
         await until(lambda: in_state([ant, bee], "a", TaskState.TERMINATED))
-        ends = [type(run.phase) for run in ant.table.life("a").runs]
-        assert ends == [Evicted, Terminated]
+        assert [type(run.phase) for run in ant.table.life("a").runs] == [Evicted, Terminated]
         (output,) = reading(ant, "a").outputs
         assert await bee.live.datasets.read(output.dataset, "", 0, 99) == b"A QUIET WORD!"
 

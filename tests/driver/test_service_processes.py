@@ -131,10 +131,8 @@ async def test_a_fault_of_its_own_stops_it_in_an_orderly_way(tmp_path: Path) -> 
     async def fault(service: Agent) -> None:
         service.live.hand(InputsFetched([], (1, 1, "", 1)))  # type: ignore[arg-type]
 
-    reason = await live(home, Options(discovery=False), AskedFromOutside(), fault)
-    assert "fault" in reason
-    told = (home.log / "agent.log").read_text()
-    assert "<error> the node failed at InputsFetched" in told
+    assert "fault" in await live(home, Options(discovery=False), AskedFromOutside(), fault)
+    assert "<error> the node failed at InputsFetched" in (home.log / "agent.log").read_text()
 
 
 def test_a_process_starts_in_less_than_a_second(tmp_path: Path) -> None:

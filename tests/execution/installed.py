@@ -92,6 +92,10 @@ def processes(path: Path) -> list[int]:
         return []
 
 
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def state_of(process: int) -> str:
     """One letter as the kernel has it: R, S, T for stopped; empty when it is gone."""
     try:

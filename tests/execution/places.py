@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.execution.children import Children
+from agent.execution.groups import Exit
 from agent.execution.limits import NODE_LIMITS, Limits
 from agent.execution.programs import Programs
 from agent.protocol import records
@@ -47,6 +48,31 @@ ENDS = (ChildSucceeded, ChildFailed, ChildStopped, ChildNotStarted)
 def placed(**more: object) -> pytest.MarkDecorator:
     """Mark a test of which the fixture ``here`` is a place with these arguments."""
     return pytest.mark.parametrize("here", [more], indirect=True)
+
+
+class NotedProcess:
+    """A process that only notes what is done with it, and ends when a test says so."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[Exit] = loop.create_future()
+        self.silent: asyncio.Future[None] = loop.create_future()
+        self.done: list[str] = []
+
+    def say(self, line: bytes) -> None:
+        self.done.append(line.decode().strip())
+
+    def suspend(self) -> None:
+        self.done.append("suspend")
+
+    def resume(self) -> None:
+        self.done.append("resume")
+
+    def kill(self) -> None:
+        self.done.append("kill")
+
+    def close(self) -> None:
+        self.done.append("close")
 
 
 @dataclass

@@ -16,6 +16,7 @@ from agent.execution.groups import Exit
 from agent.execution.limits import NO_LIMITS, Limits
 from agent.execution.output import OutputLog
 from agent.protocol.reasons import CauseKind, EndCause
+from tests.execution.places import NotedProcess
 
 GRACE_S = 5.0
 CALLS_MAX = 100
@@ -81,31 +82,6 @@ class Time:
         return [each for each in self._timers if not each.over]
 
 
-class Process:
-    """Notes what is done with it."""
-
-    def __init__(self) -> None:
-        loop = asyncio.get_running_loop()
-        self.ended: asyncio.Future[Exit] = loop.create_future()
-        self.silent: asyncio.Future[None] = loop.create_future()
-        self.done: list[str] = []
-
-    def say(self, line: bytes) -> None:
-        self.done.append(line.decode().strip())
-
-    def suspend(self) -> None:
-        self.done.append("suspend")
-
-    def resume(self) -> None:
-        self.done.append("resume")
-
-    def kill(self) -> None:
-        self.done.append("kill")
-
-    def close(self) -> None:
-        self.done.append("close")
-
-
 class Running:
     """A child with its process, and what it told."""
 
@@ -117,7 +93,7 @@ class Running:
         self.child = Child(
             self.log, limits, lambda *told: self.progress.append(told), self.saved.append, GRACE_S
         )
-        self.process = Process()
+        self.process = NotedProcess()
         self.child.attach(self.process)
 
     def says(self, text: str) -> None:

@@ -159,8 +159,7 @@ async def test_all_processes_are_suspended_once_and_resumed_once(jobs: FakeJobs)
 async def test_a_program_that_takes_too_much_disk_is_ended(
     jobs: FakeJobs, launch: Launch, excess: str
 ) -> None:
-    found = await jobs.end("head -c 9000 /dev/zero > x; read word", launch)
-    assert found.excess == excess
+    assert (await jobs.end("head -c 9000 /dev/zero > x; read word", launch)).excess == excess
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from agent.protocol.events import ChildFailed, ChildNotStarted, ChildStarted, Ch
 from agent.protocol.records import Requirements, TaskSpec
 from tests.driver.worlds import RUN
 from tests.execution.installed import install, reader
-from tests.execution.places import in_words
+from tests.execution.places import NotedProcess, in_words
 from tests.hosts.waiting import eventually
 
 Failure = type[ChildFailed] | type[ChildNotStarted]
@@ -62,36 +62,22 @@ class Noted(NoGroups):
         return Ending(self._ends, self.done)
 
 
-class Ending:
+class Ending(NotedProcess):
     """A process that ends as it was told, or when it is killed."""
 
     def __init__(self, ends: Exit | Exception | None, done: list[str]) -> None:
-        loop = asyncio.get_running_loop()
-        self.ended: asyncio.Future[Exit] = loop.create_future()
-        self.silent: asyncio.Future[None] = loop.create_future()
+        super().__init__()
+        self.done = done
         self.silent.set_result(None)
-        self._done = done
         if isinstance(ends, Exit):
             self.ended.set_result(ends)
         elif ends is not None:
             self.ended.set_exception(ends)
 
-    def say(self, line: bytes) -> None:
-        self._done.append(line.decode().strip())
-
-    def suspend(self) -> None:
-        self._done.append("suspend")
-
-    def resume(self) -> None:
-        self._done.append("resume")
-
     def kill(self) -> None:
-        self._done.append("kill")
+        super().kill()
         if not self.ended.done():
             self.ended.set_result(Exit(-9))
-
-    def close(self) -> None:
-        self._done.append("close")
 
 
 class Here:
@@ -322,8 +308,7 @@ async def test_one_that_fails_on_a_full_disk_has_probably_met_that(
 async def test_one_that_took_too_much_is_not_quoted(here: Here, tmp_path: Path) -> None:
     text = "tell took 150 MB of memory, its limit is 100 MB"
     assert in_words(await here.end()) == (ChildFailed, text)
-    log = tmp_path / "logs" / "task-t%2F1" / "1.1.log"
-    assert log.read_text() == "all is well\n"
+    assert (tmp_path / "logs" / "task-t%2F1" / "1.1.log").read_text() == "all is well\n"
 
 
 @pytest.mark.parametrize(
@@ -397,8 +382,7 @@ async def test_it_is_done_once_however_often_the_machine_begins_to_help(
     groups, prepared = NoGroups(), Mock(side_effect=error)
     monkeypatch.setattr(groups, "available", lambda: why_not)
     monkeypatch.setattr(groups, "prepare", prepared)
-    programs = Programs(tmp_path, reader())
-    children = Children(programs, tmp_path, tmp_path, lambda _: None, groups)
+    children = Children(Programs(tmp_path, reader()), tmp_path, tmp_path, lambda _: None, groups)
     for _ in range(2):
         children.prepare()
     later = asyncio.get_running_loop().create_future()

@@ -27,15 +27,11 @@ from agent.protocol.events import (
     ChildStopped,
 )
 from tests.driver.worlds import RUN
-from tests.execution.installed import state_of
+from tests.execution.installed import parent_of, state_of
 from tests.execution.places import Place, place, placed
 from tests.hosts.waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
-
-
-def parent_of(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 @placed(limits=Limits(log_mb=1))
@@ -115,30 +111,6 @@ async def test_one_on_a_disk_that_others_fill_is_given_back(
     here.start("mute")
     lacks = "tell was ended, because the disk has only [0-9,]+ MB left"
     await here.fails(lacks, kind=ChildNotStarted)
-
-
-async def test_nothing_is_started_on_a_disk_without_room(
-    here: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(children_module, "FREE_BYTES_MIN", 2**60)
-    here.start("say hello")
-    no_room = r"could not be started: the disk has .*"
-    await here.fails(no_room, kind=ChildNotStarted)
-    assert here.log() == ""
-
-
-async def test_suspended_time_counts_for_no_limit(here: Place, tmp_path: Path) -> None:
-    here.start(f"wait {tmp_path}/pids {tmp_path}/go", limits=records.Limits(wall_s=3600))
-    await here.running()
-    child = await child_of(here)
-    here.children.suspend("t", RUN)
-    ran_s = child.ran_s
-    await eventually(lambda: child._watching is None)
-    assert child.ran_s == ran_s
-    here.children.resume("t", RUN)
-    assert child._watching is not None
-    (tmp_path / "go").touch()
-    await here.succeeds()
 
 
 async def child_of(here: Place) -> Child:
@@ -231,17 +203,6 @@ async def test_a_keeper_that_is_killed_while_nothing_is_asked_of_it_is_done_with
     if again:
         here.start("say hello")
         await here.succeeds()
-
-
-async def test_one_that_fails_on_a_full_disk_is_given_back(
-    here: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here.start(f"wait {tmp_path}/pids {tmp_path}/go; exit 1")
-    (pid, _) = await here.running()
-    monkeypatch.setattr(children_module, "FREE_BYTES_MIN", 2**60)
-    os.kill(pid, 15)
-    lacks = "tell was ended by signal 15, while the disk has only [0-9,]+ MB left"
-    await here.fails(lacks, kind=ChildNotStarted)
 
 
 async def test_keepers_that_nothing_is_asked_of_are_let_go_but_for_one(

@@ -94,8 +94,7 @@ async def test_what_it_takes_lies_numbered_in_its_folder(tmp_path: Path) -> None
 
 async def test_without_a_store_identifiers_are_passed_on(tmp_path: Path) -> None:
     effect = of_task(raw=(Dataset(OWN),), inputs=(OTHER,))
-    told = await Scratch(tmp_path, None).arguments(effect)
-    assert told == ["-p", OWN, "-i", OTHER]
+    assert await Scratch(tmp_path, None).arguments(effect) == ["-p", OWN, "-i", OTHER]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -130,8 +129,7 @@ async def test_more_than_a_line_of_parameters_is_a_file(
 async def test_a_saved_state_is_found_where_it_can_be(
     tmp_path: Path, checkpoint: str, store: Laid | None, found: bool
 ) -> None:
-    scratch = Scratch(tmp_path, store)
-    told = await scratch.environment(of_task(checkpoint=checkpoint), {})
+    told = await Scratch(tmp_path, store).environment(of_task(checkpoint=checkpoint), {})
     path = told.get("WINGBEAT_CHECKPOINT")
     assert path == (str(tmp_path / "checkpoint" / "a.txt") if found else None)
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from agent.execution import groups_linux
 from agent.execution.keeper import step_back_all
 from tests.driver.worlds import LIMIT_S
+from tests.execution.installed import parent_of
 from tests.execution.places import Place, placed
 from tests.hosts.waiting import eventually, wait_for
 
@@ -47,7 +48,7 @@ async def test_all_of_a_program_steps_back(
     here.start(f"hang {tmp_path}/pids")
     pids = await here.running()
     await eventually(lambda: [_standing(each) for each in pids] == [wanted, wanted])
-    keeper = _parent(pids[0])
+    keeper = parent_of(pids[0])
     assert os.getpriority(os.PRIO_PROCESS, keeper) == os.getpriority(os.PRIO_PROCESS, 0)
     assert os.sched_getscheduler(keeper) == os.sched_getscheduler(0)
 
@@ -64,8 +65,7 @@ def group(tmp_path: Path) -> Iterator[tuple[Path, int]]:
 
 def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None:
     """It is as nice as all of its process group, and in the same group of the scheduler."""
-    script = "nice -n 19 sleep 1000 & echo $!; wait"
-    command = ["/bin/sh", "-c", script]
+    command = ["/bin/sh", "-c", "nice -n 19 sleep 1000 & echo $!; wait"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as parent:
@@ -92,7 +92,7 @@ def test_whatever_gives_way_to_all_others_is_put_into_the_idle_group(
     ) as parent:
         assert parent.stdout is not None
         started = int(parent.stdout.readline())
-        below = [_parent(started), started]
+        below = [parent_of(started), started]
         try:
             step_back_all(parent.pid, spare=spare, group=str(path))
             assert os.read(taken, 100).decode() == "".join(map(str, below[:members]))
@@ -151,7 +151,3 @@ def _standing(process: int) -> tuple[int, str, bool]:
     adjusted = Path(f"/proc/{process}/oom_score_adj").read_text().strip()
     idle = os.sched_getscheduler(process) == os.SCHED_IDLE
     return os.getpriority(os.PRIO_PROCESS, process), adjusted, idle
-
-
-def _parent(process: int) -> int:
-    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])

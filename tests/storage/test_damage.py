@@ -14,7 +14,7 @@ import pytest
 
 from agent.storage.database import Key, Record, Remembered
 from agent.storage.errors import JournalDamaged
-from agent.storage.identity_copy import AHEAD_MS, read_copy
+from agent.storage.identity_copy import read_copy
 from agent.storage.journal import Journal
 from tests.storage.samples import flipped, held, identity, persist, replayed, written
 
@@ -192,30 +192,6 @@ def test_a_journal_put_back_from_an_earlier_day_keeps_the_later_incarnation(clos
     assert remembered.identity is not None
     assert remembered.identity.incarnation == 9
     assert remembered.identity.stamp >= (1000, 0)
-
-
-def test_the_copy_of_the_identity_is_ahead_and_seldom_written(tmp_path: Path) -> None:
-    with Journal.open(tmp_path) as journal:
-        copies = []
-        for number in (1, AHEAD_MS, AHEAD_MS + 2):
-            journal.write([persist(number)])
-            copies.append(read_copy(tmp_path / "identity"))
-        assert journal.read().identity == identity(AHEAD_MS + 2)
-    stamps = [each.stamp for each in copies if each]
-    assert stamps[0] == stamps[1] < identity(AHEAD_MS + 2).stamp < stamps[2]
-
-
-def test_a_copy_of_the_identity_that_was_cut_short_leaves_the_one_before(tmp_path: Path) -> None:
-    path = tmp_path / "identity"
-    written(tmp_path, persist(1))
-    before, size = read_copy(path), path.stat().st_size
-    written(tmp_path, persist(2 * AHEAD_MS))
-    after = read_copy(path)
-    os.truncate(path, size + 30)
-    assert before is not None
-    assert read_copy(path) == before != after
-    written(tmp_path, persist(2 * AHEAD_MS))
-    assert read_copy(path) == after
 
 
 @pytest.mark.parametrize("content", [b"", b"00000000 {}", b"\xff" * 50, b"d0 "])

@@ -22,7 +22,6 @@ from agent.storage import database, writer
 from agent.storage.errors import (
     JournalDamaged,
     JournalFull,
-    JournalInUse,
     JournalRefused,
     in_words,
     refusal,
@@ -187,10 +186,3 @@ def test_each_failure_is_told_as_what_it_is(
     assert str(folder) in str(told)
     with pytest.raises(kind), in_words(folder):
         raise error
-
-
-def test_who_has_the_journal_is_named_where_that_is_known(tmp_path: Path) -> None:
-    known, unknown = JournalInUse(tmp_path, 17), JournalInUse(tmp_path, None)
-    assert "in use by process 17;" in str(known)
-    assert "in use by another process;" in str(unknown)
-    assert (known.process_id, unknown.process_id) == (17, None)
