@@ -9,6 +9,7 @@ import pytest
 
 from agent.net.membership import Membership
 from tests.net.flocks import Door, first, members, open_door
+from tests.net.test_asking import Asked, asked_at
 from tests.net.test_links_nodes import Node, linked, nodes
 
 
@@ -47,3 +48,10 @@ def bee(pair: list[Node]) -> Node:
 async def second(tmp_path: Path, keeper: Membership, door: Door) -> Membership:
     """A machine that has joined, and keeps the flock too."""
     return (await members(tmp_path, keeper, door, "b"))[0]
+
+
+@pytest.fixture
+async def there(keeper: Membership) -> AsyncIterator[Asked]:
+    """The keeper, where it can be asked."""
+    async with asked_at(keeper) as found:
+        yield found

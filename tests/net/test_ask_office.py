@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,13 +31,12 @@ from agent.settings.node_settings import NodeSettings
 from tests.hosts.waiting import eventually
 from tests.net.flocks import (
     LOOPBACK,
-    first,
+    Door,
     members,
     nowhere,
-    open_door,
     serving,
 )
-from tests.net.test_asking import Asked, asked_at
+from tests.net.test_asking import Asked
 
 
 @dataclass
@@ -69,93 +67,89 @@ class Machine:
         self.joined.append(request)
 
 
-@asynccontextmanager
-async def asking_at(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[tuple[Asked, Machine, OwnJoinRequest]]:
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path / "new")
+
+
+@pytest.fixture
+async def office(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[OwnJoinRequest]:
     monkeypatch.setattr(own_join_request, "FOLLOW_EVERY_S", 0.02)
-    async with asked_at(first(path)) as there:
-        machine = Machine(path / "new")
-        office = OwnJoinRequest(cast("Any", machine), machine.check_port, machine.join_asked)
-        try:
-            yield there, machine, office
-        finally:
-            machine.may_join.set()
-            await office.close()
+    office = OwnJoinRequest(cast("Any", machine), machine.check_port, machine.join_asked)
+    yield office
+    machine.may_join.set()
+    await office.close()
 
 
 async def test_who_withdraws_while_it_begins_to_ask_does_not_ask(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Asked, office: OwnJoinRequest
 ) -> None:
-    async with asking_at(tmp_path, monkeypatch) as (there, _, office):
-        asking = asyncio.create_task(office.ask(str(there.address)))
-        await asyncio.sleep(0)
-        assert (await office.withdraw()).state == "ended"
-        assert (await asking).state == "waiting"
-        assert office.asked().state == "ended"
-        assert there.requests.open() == []
+    asking = asyncio.create_task(office.ask(str(there.address)))
+    await asyncio.sleep(0)
+    assert (await office.withdraw()).state == "ended"
+    assert (await asking).state == "waiting"
+    assert office.asked().state == "ended"
+    assert there.requests.open() == []
 
 
 async def test_a_second_question_at_once_takes_the_place_of_the_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Asked, office: OwnJoinRequest
 ) -> None:
-    async with asking_at(tmp_path, monkeypatch) as (there, _, office):
-        place = str(there.address)
-        one, two = await asyncio.gather(office.ask(place), office.ask(place))
-        assert one.code != two.code
-        assert [each.code for each in there.requests.open()] == [office.asked().code]
+    place = str(there.address)
+    one, two = await asyncio.gather(office.ask(place), office.ask(place))
+    assert one.code != two.code
+    assert [each.code for each in there.requests.open()] == [office.asked().code]
 
 
 async def test_who_confirms_twice_is_not_told_that_nothing_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    there: Asked, machine: Machine, office: OwnJoinRequest
 ) -> None:
-    async with asking_at(tmp_path, monkeypatch) as (there, machine, office):
-        code = (await office.ask(str(there.address))).code
-        there.requests.decide(there.only.request, code, admit=True)
-        assert office.confirm(code).confirmed
-        await eventually(lambda: office.asked().state == "joining")
-        assert office.confirm(code).state == "joining"
-        with pytest.raises(ServiceError, match="not the code"):
-            office.confirm("000 000")
-        machine.may_join.set()
-        await eventually(lambda: office.asked().state == "joined")
-        assert len(machine.joined) == 1
+    code = (await office.ask(str(there.address))).code
+    there.requests.decide(there.only.request, code, admit=True)
+    assert office.confirm(code).confirmed
+    await eventually(lambda: office.asked().state == "joining")
+    assert office.confirm(code).state == "joining"
+    with pytest.raises(ServiceError, match="not the code"):
+        office.confirm("000 000")
+    machine.may_join.set()
+    await eventually(lambda: office.asked().state == "joined")
+    assert len(machine.joined) == 1
 
 
 @pytest.mark.parametrize(
     ("admit", "told"), [(True, "nobody here has said"), (False, "nobody there")]
 )
 async def test_who_was_too_late_is_told_on_which_side(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, admit: bool, told: str
+    there: Asked, office: OwnJoinRequest, *, admit: bool, told: str
 ) -> None:
-    async with asking_at(tmp_path, monkeypatch) as (there, _, office):
-        code = (await office.ask(str(there.address))).code
-        if admit:
-            there.requests.decide(there.only.request, code, admit=True)
-            await eventually(lambda: office.asked().state == "admitted")
-        there.requests._too_late(there.only.number)
-        await eventually(lambda: office.asked().state == "ended")
-        assert told in office.asked().reason
+    code = (await office.ask(str(there.address))).code
+    if admit:
+        there.requests.decide(there.only.request, code, admit=True)
+        await eventually(lambda: office.asked().state == "admitted")
+    there.requests._too_late(there.only.number)
+    await eventually(lambda: office.asked().state == "ended")
+    assert told in office.asked().reason
 
 
 async def test_a_cable_that_is_pulled_for_a_while_ends_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, there: Asked, office: OwnJoinRequest
 ) -> None:
     """Of a keeper that is not reached it is said so; when it is reached again, it goes on."""
 
-    async with asking_at(tmp_path, monkeypatch) as (there, _, office):
-        code = (await office.ask(str(there.address))).code
-        connected = Request.outcome
+    code = (await office.ask(str(there.address))).code
+    connected = Request.outcome
 
-        async def unreached(request: Request) -> object:
-            raise NotThereError("no route")
+    async def unreached(request: Request) -> object:
+        raise NotThereError("no route")
 
-        monkeypatch.setattr(Request, "outcome", unreached)
-        await eventually(lambda: "cannot be reached just now" in office.asked().reason)
-        there.requests.decide(there.only.request, code, admit=True)
-        monkeypatch.setattr(Request, "outcome", connected)
-        await eventually(lambda: office.asked().state == "admitted")
-        assert office.asked().reason == ""
+    monkeypatch.setattr(Request, "outcome", unreached)
+    await eventually(lambda: "cannot be reached just now" in office.asked().reason)
+    there.requests.decide(there.only.request, code, admit=True)
+    monkeypatch.setattr(Request, "outcome", connected)
+    await eventually(lambda: office.asked().state == "admitted")
+    assert office.asked().reason == ""
 
 
 # -- what a member knows of requests at other keepers ----------------------------------------------
@@ -190,51 +184,46 @@ class Office:
         return self.admissions.requests(str)
 
 
-@asynccontextmanager
-async def office(path: Path) -> AsyncIterator[Office]:
-    keeper = first(path)
-    async with open_door(keeper) as door:
-        second, _, plain = await members(path, keeper, door, *"bcd")
+@pytest.fixture
+async def flock(tmp_path: Path, keeper: Membership, door: Door) -> AsyncIterator[Office]:
+    second, _, plain = await members(tmp_path, keeper, door, *"bcd")
     assert (second.keeper, plain.keeper) == (True, False)
     made = Office(keeper, second, plain)
     yield made
     made.admissions.close()
 
 
-async def test_requests_are_a_keepers_to_tell(tmp_path: Path) -> None:
-    async with office(tmp_path) as there:
-        there.hear(there.plain, WORD)
-        assert (there.known, there.notices) == ([], [])
-        there.hear(there.second, WORD)
-        there.hear(there.second, WORD)
-        assert [each.code for each in there.known] == ["418 230"]
-        assert there.notices == [JoinRequested(WORD.request, "laptop", "ada", "418 230", "b")]
-        there.hear(there.plain)
-        assert len(there.known) == 1
+async def test_requests_are_a_keepers_to_tell(flock: Office) -> None:
+    flock.hear(flock.plain, WORD)
+    assert (flock.known, flock.notices) == ([], [])
+    flock.hear(flock.second, WORD)
+    flock.hear(flock.second, WORD)
+    assert [each.code for each in flock.known] == ["418 230"]
+    assert flock.notices == [JoinRequested(WORD.request, "laptop", "ada", "418 230", "b")]
+    flock.hear(flock.plain)
+    assert len(flock.known) == 1
 
 
-async def test_what_a_keeper_tells_no_more_or_cannot_tell_any_more_is_over(tmp_path: Path) -> None:
-    async with office(tmp_path) as there:
-        for over in (there.told_no_more, there.lost):
-            there.hear(there.second, WORD)
-            over()
-            assert there.known == []
-            assert there.notices[-1] == JoinRequestEnded(WORD.request, "laptop", "ended")
-        assert len(there.notices) == 4
+async def test_what_a_keeper_tells_no_more_or_cannot_tell_any_more_is_over(flock: Office) -> None:
+    for over in (flock.told_no_more, flock.lost):
+        flock.hear(flock.second, WORD)
+        over()
+        assert flock.known == []
+        assert flock.notices[-1] == JoinRequestEnded(WORD.request, "laptop", "ended")
+    assert len(flock.notices) == 4
 
 
-async def test_an_answer_that_cannot_reach_the_keeper_is_told_so(tmp_path: Path) -> None:
-    async with office(tmp_path) as there:
-        there.hear(there.second, WORD)
-        assert len(there.known) == 1
-        with pytest.raises(MembershipError, match="another code, 418 230: compare again"):
-            await there.admissions.decide(WORD.request, "000 000", str, nowhere, admit=True)
-        with pytest.raises(MembershipError, match="is not reached: no address"):
-            await there.admissions.decide(WORD.request, "418-230", str, nowhere, admit=True)
-        elsewhere = Admissions(there.plain, lambda _: None, there.notices.append)
-        with pytest.raises(MembershipError, match="do it on a keeper"):
-            await elsewhere.decide(WORD.request, "418 230", str, nowhere, admit=True)
-        elsewhere.close()
+async def test_an_answer_that_cannot_reach_the_keeper_is_told_so(flock: Office) -> None:
+    flock.hear(flock.second, WORD)
+    assert len(flock.known) == 1
+    with pytest.raises(MembershipError, match="another code, 418 230: compare again"):
+        await flock.admissions.decide(WORD.request, "000 000", str, nowhere, admit=True)
+    with pytest.raises(MembershipError, match="is not reached: no address"):
+        await flock.admissions.decide(WORD.request, "418-230", str, nowhere, admit=True)
+    elsewhere = Admissions(flock.plain, lambda _: None, flock.notices.append)
+    with pytest.raises(MembershipError, match="do it on a keeper"):
+        await elsewhere.decide(WORD.request, "418 230", str, nowhere, admit=True)
+    elsewhere.close()
 
 
 def test_no_more_requests_are_heard_than_there_may_be() -> None:

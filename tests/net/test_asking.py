@@ -95,12 +95,6 @@ async def asked_at(keeper: Membership, *, may_ask: bool = True) -> AsyncIterator
             requests.close()
 
 
-@pytest.fixture
-async def there(keeper: Membership) -> AsyncIterator[Asked]:
-    async with asked_at(keeper) as found:
-        yield found
-
-
 async def begun(there: Asked, folder: Path, name: str = "newcomer", user: str = "ada") -> Request:
     return await begin_request(folder, await there.door(), name, user)
 
