@@ -262,7 +262,7 @@ async def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
 
 
 async def test_a_node_that_begins_anew_has_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ant: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin, names = RunningNode.start, []
 
@@ -270,10 +270,9 @@ async def test_a_node_that_begins_anew_has_its_name(
         names.append(ant.now().name)
         await begin(node, *told)
 
-    async with services(tmp_path, "ant") as (ant,):
-        await ant.flock.create("office")
-        monkeypatch.setattr(RunningNode, "start", start)
-        await ant.flock.leave(even_as_last_keeper=True)
+    await ant.flock.create("office")
+    monkeypatch.setattr(RunningNode, "start", start)
+    await ant.flock.leave(even_as_last_keeper=True)
     assert names == ["ant"], "clients come meanwhile, and are greeted"
 
 

@@ -132,8 +132,7 @@ def test_people_type_it(hosts: Hosts) -> None:
         assert f"{newcomer.name} (user " in "\n".join(waiting)
         keeper = next(host for host in hosts if _keeps(host))
         for command in ("admit", "refuse"):
-            offered = keeper.said("completion", "words", "flock", command, "")
-            assert offered == f"{newcomer.name}\n"
+            assert keeper.said("completion", "words", "flock", command, "") == f"{newcomer.name}\n"
         keeper.refused("flock", "admit", newcomer.name, told="no\n")
         assert f"{newcomer.name} is let in" in keeper.said("flock", "admit", *code.split())
         said, _ = asking.communicate(timeout=LIMIT_S)
@@ -160,8 +159,7 @@ def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
         wait_for(lambda: far.says("was sent away from live: leave"), LIMIT_S, "and here")
         wait_for(lambda: back.says(f"{gone.name} was sent away"), LIMIT_S, "and there")
         assert own.code is None
-    asked = gone.refused("status", "--node", keeper.name)
-    assert "this machine was sent away from live" in asked
+    assert "this machine was sent away from live" in gone.refused("status", "--node", keeper.name)
     assert "sent away" in gone.refused("flock", "invite")
     assert "leave that first" in gone.refused("flock", "ask", "live")
     if hosts.cables:

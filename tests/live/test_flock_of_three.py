@@ -47,17 +47,6 @@ def test_work_submitted_on_one_runs_on_the_others_too(hosts: Hosts) -> None:
     assert (len(started), {trace.host for trace in started}) == (6, {0, 1, 2})
 
 
-def test_the_task_of_a_killed_agent_runs_elsewhere(hosts: Hosts) -> None:
-    hosts[0].submit("killed", [nap("long", 4.0)])
-    owner = _owner_of(hosts, "long")
-    victim, others = hosts[owner], [host for host in hosts if host.number != owner]
-    victim.kill()
-    hosts.wait_finished(others[0], "killed", LIMIT_S)
-    again = [number for number in _starts(hosts, "long") if number != owner]
-    assert len(again) == 1
-    hosts.restart([victim])
-    hosts.wait_linked()
-    hosts.wait_equal()
 
 
 def test_both_sides_of_a_cut_agree_after_healing(hosts: Hosts) -> None:
@@ -121,12 +110,6 @@ def test_nothing_is_left_behind() -> None:
     assert namespace is None or not processes_in(namespace)
 
 
-def _owner_of(hosts: Hosts, name: str) -> int:
-    def started() -> bool:
-        return bool(_starts(hosts, name))
-
-    wait_for(started, LIMIT_S, f"{name} runs")
-    return _starts(hosts, name)[0]
 
 
 def _starts(hosts: Hosts, name: str) -> list[int]:

@@ -73,8 +73,7 @@ def test_an_invitation_ends_in_time_and_with_a_keeper_that_is_sent_away(hosts: H
     outcomes = _join(hosts, known, {hosts[5]: [0], hosts[6]: [1], hosts[7]: [2]})
     assert all(outcomes.values()), outcomes
     _wait_members(hosts, 3)  # two keepers and the one that was let in before
-    fresh = _join(hosts, _invited(hosts[0]), {hosts[4]: [1]})
-    assert list(fresh.values()) == [""]
+    assert list(_join(hosts, _invited(hosts[0]), {hosts[4]: [1]}).values()) == [""]
 
 
 def test_keepers_that_do_not_see_each_other_let_in_as_many_each_and_no_more(hosts: Hosts) -> None:
@@ -89,8 +88,7 @@ def test_keepers_that_do_not_see_each_other_let_in_as_many_each_and_no_more(host
     assert [sum(outcomes[each] == "" for each in side) for side in sides] == [1, 1]
     hosts.lan.partition([])
     _wait_members(hosts, 3 + 2)
-    late = _join(hosts, text, {hosts[7]: [1]})
-    assert "used up" in late[hosts[7]]
+    assert "used up" in _join(hosts, text, {hosts[7]: [1]})[hosts[7]]
     _wait_members(hosts, 3 + 2)
 
 
@@ -134,8 +132,7 @@ def _wait_members(hosts: Hosts, count: int) -> None:
     """Until all that belong count the same."""
 
     def counted() -> list[int]:
-        reply = hosts[0].call(flock.MEMBERS, flock.Members())
-        names = {each.name for each in reply.members}
+        names = {each.name for each in hosts[0].call(flock.MEMBERS, flock.Members()).members}
         belonging = [each for each in hosts if each.name in names]
         return [len(each.call(flock.MEMBERS, flock.Members()).members) for each in belonging]
 

@@ -185,8 +185,7 @@ def test_each_limit_is_seen_to_be_missed(
 
 
 def test_of_several_runs_of_a_cell_the_median_counts() -> None:
-    runs = [cell(ratio=1.01), cell(ratio=1.5), cell(ratio=1.015)]
-    assert missed(figures(runs, [])) == []
+    assert missed(figures([cell(ratio=1.01), cell(ratio=1.5), cell(ratio=1.015)], [])) == []
 
 
 def test_too_few_tasks_a_second_are_seen() -> None:

@@ -227,8 +227,7 @@ def test_where_the_pointer_rests_is_known_after_a_nudge_and_after_a_program_has_
     assert (nudged.bump_s, nudged.resting) == (1_700.0, (100, 100)), "it may go on"
     nudged = after(nudged, LastInput(1_700.0, (110, 100)), 1_705.25)
     assert (nudged.bump_s, nudged.resting) == (None, (110, 100))
-    unknown = after(inputs((1_700.0, (110, 100))), LastInput(1_700.0), 1_706.0)
-    assert unknown.resting == (100, 100)
+    assert after(inputs((1_700.0, (110, 100))), LastInput(1_700.0), 1_706.0).resting == (100, 100)
     moved = after(RESTED, LastInput(1_000.0, (500, 500)), 1_300.0)
     assert (moved.resting, moved.counted_s) == ((500, 500), 1_000.0)
     assert after(RESTED, LastInput(1_000.0), 1_300.0) == RESTED

@@ -80,8 +80,7 @@ def test_everything_that_is_asked_for_is_seen() -> None:
 @pytest.mark.parametrize("only", list(Kind))
 def test_what_no_rule_asks_for_is_not_looked_at(only: Kind, now: bool) -> None:
     asked = Asked()
-    looker = Looker(asked.sources(), Clock())
-    looker.look([only], brisk=True, now=now)
+    Looker(asked.sources(), Clock()).look([only], brisk=True, now=now)
     assert [kind for kind in Kind if asked.reads_of(kind)] == [only]
 
 

@@ -206,8 +206,7 @@ def test_the_hour_that_comes_twice_is_inside_twice() -> None:
     ],
 )
 def test_when_it_changes_next(local: str, hours_later: float) -> None:
-    change_s = next_change_s(NIGHTS, at(local), ZURICH)
-    assert change_s == at(local) + hours_later * 3600
+    assert next_change_s(NIGHTS, at(local), ZURICH) == at(local) + hours_later * 3600
 
 
 def test_a_night_with_a_jump_of_the_clock_is_an_hour_shorter_or_longer() -> None:

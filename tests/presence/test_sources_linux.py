@@ -241,5 +241,4 @@ def test_a_list_of_programs_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_some_memory_is_free() -> None:
-    found = of_kind(Seen, free_memory().read())
-    assert found.value > 0
+    assert of_kind(Seen, free_memory().read()).value > 0

@@ -93,8 +93,7 @@ def test_it_is_an_average_over_the_last_ten_seconds(monkeypatch: pytest.MonkeyPa
     load.after(0.0)
     load.after(4.0, others_s=16.0)
     assert load.after(4.0) == Seen(50.0)
-    found = of_kind(Seen, load.after(5.75))
-    assert found.value == pytest.approx(100 * 16 / (13.75 * 4))
+    assert of_kind(Seen, load.after(5.75)).value == pytest.approx(100 * 16 / (13.75 * 4))
     assert load.after(0.25) == Seen(0.0), "the burst is ten seconds old"
 
 
@@ -400,5 +399,4 @@ def test_seconds_and_milliseconds_are_told_apart_by_how_they_grow(
         source.read()
     last_s, told[0] = answers[-1]
     clock.pass_s(last_s - clock())
-    found = of_kind(Seen, source.read())
-    assert found.value.at_s == pytest.approx(clock() - quiet_s)
+    assert of_kind(Seen, source.read()).value.at_s == pytest.approx(clock() - quiet_s)
