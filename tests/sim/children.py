@@ -9,6 +9,7 @@ Some programs save their state whenever they tell how far they are; the next att
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -35,35 +36,20 @@ NEVER_S = 1e9
 Key = tuple[TaskId, RunName]
 
 
+@dataclass(slots=True, eq=False)
 class Child:
-    __slots__ = (
-        "behaviour",
-        "done_s",
-        "index",
-        "marks",
-        "pauses",
-        "run",
-        "saved",
-        "since",
-        "spec",
-        "stopping",
-        "suspended",
-        "token",
-    )
-
-    def __init__(self, effect: StartChild, behaviour: Behaviour) -> None:
-        self.spec: TaskSpec = effect.spec
-        self.run: RunName = effect.run
-        self.behaviour = behaviour
-        self.saved = _saved(effect)
-        self.marks: list[tuple[float, str]] = []
-        self.index = 0
-        self.done_s = 0.0
-        self.since = 0.0
-        self.pauses = 0
-        self.token = 0
-        self.stopping = False
-        self.suspended = False
+    spec: TaskSpec
+    run: RunName
+    behaviour: Behaviour
+    saved: float
+    marks: list[tuple[float, str]] = field(default_factory=list)
+    index: int = 0
+    done_s: float = 0.0
+    since: float = 0.0
+    pauses: int = 0
+    token: int = 0
+    stopping: bool = False
+    suspended: bool = False
 
 
 def saves(task: TaskId) -> bool:
@@ -89,7 +75,7 @@ class Children:
         """A process comes to life; it counts as running a moment later."""
         simulation = self.machine.simulation
         behaviour = simulation.behaviour(effect.task)
-        child = Child(effect, behaviour)
+        child = Child(effect.spec, effect.run, behaviour, _saved(effect))
         start_s = simulation.plan.start_s
         length = behaviour.duration_s * self.machine.plan.slowness * (1.0 - _saved(effect))
         child.marks = [(start_s, "started")]

@@ -6,30 +6,27 @@ back as an image of an earlier day: a disk that says less than its host had alre
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from agent.protocol.effects import Identity, Persist
 from agent.protocol.records import DatasetId, Pruning, TaskId, TaskLife, Workflow, WorkflowId
 
 
+@dataclass(slots=True, eq=False)
 class Disk:
-    __slots__ = ("datasets", "full", "identity", "lives", "prunings", "workflows")
-
-    def __init__(self) -> None:
-        self.identity: Identity | None = None
-        self.workflows: dict[WorkflowId, Workflow] = {}
-        self.lives: dict[TaskId, TaskLife] = {}
-        self.prunings: dict[WorkflowId, Pruning] = {}
-        self.datasets: dict[DatasetId, None] = {}
-        self.full = False
+    identity: Identity | None = None
+    workflows: dict[WorkflowId, Workflow] = field(default_factory=dict)
+    lives: dict[TaskId, TaskLife] = field(default_factory=dict)
+    prunings: dict[WorkflowId, Pruning] = field(default_factory=dict)
+    datasets: dict[DatasetId, None] = field(default_factory=dict)
+    full: bool = False
 
     def write(self, persist: Persist) -> None:
         """Put the records of a ``Persist`` on the disk, all or nothing."""
         self.identity = persist.identity
-        for workflow in persist.workflows:
-            self.workflows[workflow.spec.workflow] = workflow
-        for life in persist.lives:
-            self.lives[life.task] = life
-        for pruning in persist.prunings:
-            self.prunings[pruning.workflow] = pruning
+        self.workflows |= {each.spec.workflow: each for each in persist.workflows}
+        self.lives |= {each.task: each for each in persist.lives}
+        self.prunings |= {each.workflow: each for each in persist.prunings}
         for name in persist.forgotten_workflows:
             self.workflows.pop(name, None)
         for task in persist.forgotten_tasks:
@@ -39,10 +36,5 @@ class Disk:
 
     def image(self) -> Disk:
         """A copy as it is now; records are immutable, so only the indexes are copied."""
-        copy = Disk()
-        copy.identity = self.identity
-        copy.workflows = dict(self.workflows)
-        copy.lives = dict(self.lives)
-        copy.prunings = dict(self.prunings)
-        copy.datasets = dict(self.datasets)
-        return copy
+        records = dict(self.workflows), dict(self.lives), dict(self.prunings)
+        return Disk(self.identity, *records, dict(self.datasets))

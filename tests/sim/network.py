@@ -12,7 +12,7 @@ is cut, held and healed, and the tickets of a closed channel are void by themsel
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.protocol.events import Dropped, Event, PeerLinked, PeerUnlinked
@@ -36,21 +36,19 @@ class NetworkPlan:
     redial_s: tuple[float, float] = REDIAL_S
 
 
+@dataclass(slots=True, eq=False)
 class Channel:
     """One direction of one link."""
 
-    __slots__ = ("dead", "delay", "holds", "last_at", "loss", "owed", "queue", "source", "target")
-
-    def __init__(self, source: Machine, target: Machine, delay: float) -> None:
-        self.source = source
-        self.target = target
-        self.delay = delay
-        self.loss = 0.0
-        self.dead = False
-        self.holds = 0
-        self.owed = 0
-        self.last_at = 0.0
-        self.queue: deque[Event] = deque()
+    source: Machine
+    target: Machine
+    delay: float
+    loss: float = 0.0
+    dead: bool = False
+    holds: int = 0
+    owed: int = 0
+    last_at: float = 0.0
+    queue: deque[Event] = field(default_factory=deque)
 
 
 class Link:
@@ -67,18 +65,16 @@ class Link:
         self.fin_waits = [False, False]
 
 
+@dataclass(slots=True, eq=False)
 class Pair:
     """Two machines: the link between them, if there is one, and the dialling of the next."""
 
-    __slots__ = ("broken", "dials", "high", "link", "losses", "low")
-
-    def __init__(self, low: Machine, high: Machine) -> None:
-        self.low = low
-        self.high = high
-        self.link: Link | None = None
-        self.dials = 0
-        self.broken = False
-        self.losses = [0.0, 0.0]
+    low: Machine
+    high: Machine
+    link: Link | None = None
+    dials: int = 0
+    broken: bool = False
+    losses: list[float] = field(default_factory=lambda: [0.0, 0.0])
 
 
 class Network:
