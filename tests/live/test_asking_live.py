@@ -8,23 +8,19 @@ with what they type piped in.
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 from agent.api import (
     admission,
     flock,
-    work,
 )
 from agent.client.errors import RequestError
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts, nap
 from tests.hosts.machine import Following
-from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
@@ -96,23 +92,6 @@ def test_it_joins_when_both_have_said_so_and_not_before(hosts: Hosts) -> None:
     newcomer.call(admission.CONFIRM_ASK, admission.ConfirmAsk(asked.code))
     _wait_state(newcomer, "joined")
     _wait_belongs(hosts, newcomer)
-
-
-def test_whose_port_is_taken_is_told_before_anybody_counts_it(hosts: Hosts) -> None:
-    invitation = hosts[0].call(flock.INVITE, flock.Invite())
-    before = _members(hosts[0])
-    outside = hosts[OUTSIDE]
-    with _port_taken(outside):
-        for ask in (
-            lambda: outside.call(flock.JOIN, flock.Join(invitation.text)),
-            lambda: outside.call(admission.ASK, admission.Ask(_reference(hosts))),
-            lambda: outside.call(flock.FLOCK_CREATE, flock.FlockCreate("own")),
-        ):
-            with pytest.raises(RequestError, match="choose another port"):
-                ask()
-    assert _members(hosts[0]) == before
-    assert _codes(hosts[0]) == []
-    assert outside.call(work.STATUS, work.Status()).node.flock == ""
 
 
 def test_people_type_it(hosts: Hosts) -> None:
@@ -232,23 +211,6 @@ def _called(hosts: Hosts, name: str) -> Host:
 
 def _keeps(host: Host) -> bool:
     return host.call(admission.REQUESTS, admission.Requests()).may_admit
-
-
-@contextmanager
-def _port_taken(host: Host) -> Iterator[None]:
-    """Another program of that machine listens where its agent would."""
-    place = ("0.0.0.0" if host.spot.namespace else host.spot.address, host.spot.port)
-    program = f"import socket; s = socket.create_server({place!r}); print(1, flush=True); input()"
-    taking = subprocess.Popen(
-        [*host.inside, sys.executable, "-c", program],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    with ended(taking):
-        assert taking.stdout is not None
-        assert taking.stdout.readline()
-        yield
-        taking.communicate(b"\n", LIMIT_S)
 
 
 def _until_all_follow(hosts: Hosts, watching: list[Following]) -> None:

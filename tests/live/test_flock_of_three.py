@@ -47,8 +47,6 @@ def test_work_submitted_on_one_runs_on_the_others_too(hosts: Hosts) -> None:
     assert (len(started), {trace.host for trace in started}) == (6, {0, 1, 2})
 
 
-
-
 def test_both_sides_of_a_cut_agree_after_healing(hosts: Hosts) -> None:
     if not hosts.cables:
         pytest.skip(f"cables cannot be pulled: {hosts.why_no_cables}")
@@ -108,8 +106,6 @@ def test_nothing_is_left_behind() -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
     assert namespace is None or not processes_in(namespace)
-
-
 
 
 def _starts(hosts: Hosts, name: str) -> list[int]:
