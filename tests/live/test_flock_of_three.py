@@ -8,13 +8,17 @@ are generous, because a shared machine may stall. How fast it is, the benchmarks
 from __future__ import annotations
 
 import os
+import socket
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from agent.api import flock, session
 from agent.api.values import TaskState
-from tests.hosts.hosts import Hosts, nap
+from agent.net.addresses import DEFAULT_PORT
+from agent.net.dialling import listening_sockets
+from tests.hosts.hosts import Hosts, hold_loopback, nap
 from tests.hosts.lan import processes_in
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
@@ -128,3 +132,35 @@ def _finished_in(hosts: Hosts, workflow: str, at_least: int) -> set[str]:
 
     wait_for(lambda: len(finished()) >= at_least, LIMIT_S, f"{at_least} tasks are finished")
     return finished()
+
+
+# -- hosts without namespaces: whoever else is at work here keeps its ports, and they theirs -------
+
+
+on_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="all of 127.0.0.0/8 is here on Linux only"
+)
+
+
+@on_linux
+def test_each_set_of_hosts_has_a_port_that_agents_get_and_others_do_not() -> None:
+    held = [*hold_loopback(3), *hold_loopback(3)]
+    places = [each.getsockname() for each in held]
+    assert len(set(places)) == 6
+    for set_of_hosts in (places[:3], places[3:]):
+        assert len({port for _, port in set_of_hosts}) == 1
+    with socket.socket() as other, pytest.raises(OSError, match="in use"):
+        other.bind(places[0])
+    for _ in range(2):  # an agent, and the same started again
+        (agent,) = listening_sockets([places[0][0]], places[0][1])
+        agent.close()
+    for each in held:
+        each.close()
+
+
+@on_linux
+def test_the_port_that_every_agent_takes_by_itself_is_left_to_others() -> None:
+    with Hosts(2, namespaces=False) as hosts:
+        assert [each.spot.port for each in hosts] == [hosts[0].spot.port] * 2
+        assert hosts[0].spot.port != DEFAULT_PORT
+        hosts.make_flock()

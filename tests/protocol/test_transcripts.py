@@ -30,7 +30,6 @@ from tests.protocol import (
     test_scenarios_election,
     test_scenarios_faults,
     test_scenarios_giving_way,
-    test_scenarios_membership,
     test_scenarios_submission,
     test_scenarios_wishes,
 )
@@ -45,7 +44,6 @@ SCENES: dict[str, Scene] = {
         test_scenarios_submission,
         test_scenarios_claims,
         test_scenarios_election,
-        test_scenarios_membership,
         test_scenarios_faults,
         test_scenarios_wishes,
         test_scenarios_giving_way,
