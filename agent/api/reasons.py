@@ -171,6 +171,21 @@ class GateWaits(Reason, frozen=True):
     asks: str
 
 
+class MachineGone(Reason, frozen=True):
+    """The machine that has it in hand is gone since then, as far as this one knows."""
+
+    host: str
+    since_ms: int
+
+
+class TaskOnGone(Reason, frozen=True):
+    """A machine has it in hand that is gone; another one may take it."""
+
+    task: str
+    host: str
+    since_ms: int
+
+
 class TaskFetches(Reason, frozen=True):
     """A machine has it in hand and gets its inputs."""
 

@@ -202,7 +202,7 @@ class WorkflowView(Struct, frozen=True, gc=False):
     without what people do, and ``expected_end_ms`` of when it ends; 0 is none, as while nothing of
     it runs, nobody helps, or nobody knows. ``basis`` is what they stand on. ``begun_ms`` and
     ``ended_ms`` are when the first of it began and the last of it ended. ``gates`` are those that
-    wait for a person. Whose it is: ``submitter``, a person, on the machine ``host``, whose id
+    wait for a person; ``gone`` tasks are in hand of machines that are gone. Whose it is: ``submitter``, a person, on the machine ``host``, whose id
     is ``host_node``, empty from an agent of before.
     """
 
@@ -223,6 +223,7 @@ class WorkflowView(Struct, frozen=True, gc=False):
     host_node: str = ""
     begun_ms: Millis = 0
     basis: Basis | None = None
+    gone: Count = 0
 
 
 class StatusReply(Struct, frozen=True):
@@ -250,7 +251,8 @@ class TaskView(Struct, frozen=True, gc=False):
     it waits for or waited for, ``changed_ms`` when the run last changed. ``permille`` and
     ``left_ms`` are what the program says of itself, or reckoned from the length ``expected_s``;
     ``basis`` is what both lengths stand on, and 0 is a length that nobody knows.
-    ``attach`` names what a person may attach to a gate, in the order of its outputs.
+    ``attach`` names what a person may attach to a gate, in the order of its outputs. ``gone_ms`` is
+    since when the machine that has it in hand is gone, as far as this node knows; 0 while it is there.
     """
 
     task: str
@@ -278,6 +280,7 @@ class TaskView(Struct, frozen=True, gc=False):
     attach: tuple[str, ...] = ()
     why: Raw = field(default_factory=no_why)
     basis: Basis | None = None
+    gone_ms: Millis = 0
 
 
 class ShowReply(Struct, frozen=True):

@@ -227,6 +227,8 @@ class Estimates:
         if run is None:
             return 0, length
         told = self._progress.of(spec.task, run.host)
+        if self._now.gone_ms(run):  # another machine has to begin anew
+            return (told.permille if told else 0), length
         if reading.state is TaskState.SUSPENDED:  # until whoever sits there leaves
             return (told.permille if told else 0), NEVER
         if told is not None:
@@ -236,6 +238,10 @@ class Estimates:
         passed_ms = max(0, self._progress.now_ms() - run.stamp[0])
         permille = min(PERMILLE_MAX * passed_ms // max(1, length.ms), RECKONED_PERMILLE_MAX)
         return permille, self._rest(length.ms, run.stamp[0], length.basis)
+
+    def _is_at_it(self, reading: DerivedState) -> bool:
+        """Whether a machine has the task in hand that is there."""
+        return reading.owner is not None and not self._now.gone_ms(reading.owner)
 
     def _rest(self, length_ms: int, since_ms: int, basis: Basis) -> Length:
         left_ms = length_ms - max(0, self._progress.now_ms() - since_ms)
@@ -273,7 +279,7 @@ class Estimates:
         for task in table.unfinished.get(workflow.spec.workflow, ()):
             spec, reading = table.specs[task], table.reading(task) or NOT_READ
             if not spec.gate:
-                steps.append(Step(spec, self.left(spec, reading), reading.owner is not None))
+                steps.append(Step(spec, self.left(spec, reading), self._is_at_it(reading)))
         rank = _rank(workflow)
         before = [
             each

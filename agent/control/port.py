@@ -326,6 +326,10 @@ class Snapshot(Protocol):
     def name_of(self, node: NodeId) -> str:
         """Return what people call a node."""
 
+    def gone_ms(self, run: Run) -> int:
+        """Return since when the machine of a run is gone, as far as this node knows; 0 while it may
+        still be running."""
+
     def earlier(self, program: str, step: str) -> tuple[int, int]:
         """Return how many earlier runs of a program, of steps of this name only if it is not empty,
         are known, and the middle of their lengths in milliseconds; twice 0 for none."""

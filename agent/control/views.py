@@ -6,13 +6,22 @@ one, those that are linked, those that are away.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from agent.api import flock, values, work
-from agent.api.reasons import NO_REASON, Cancelled, CancelledStopping, Reason, as_why, reason_of
+from agent.api.reasons import (
+    NO_REASON,
+    Cancelled,
+    CancelledStopping,
+    MachineGone,
+    Reason,
+    as_why,
+    reason_of,
+)
 from agent.api.values import UNDER_WAY, workflow_state
 from agent.api.volunteering import VolunteeringView
 from agent.control.estimates import NEVER, NOT_READ, Estimates, TaskProgress
@@ -32,6 +41,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
+from agent.protocol.times import end_of_run_ms, span_of_workflow_ms
 from agent.wording.run_ends import named
 from agent.wording.speech import english
 
@@ -57,9 +67,12 @@ class Views:
         table, name_of = self.now.table, self.now.name_of
         reading = table.reading(spec.task) or NOT_READ
         run = reading.owner or reading.outcome or self._given_up(spec.task, reading)
+        gone_ms = self.now.gone_ms(reading.owner) if reading.owner else 0
         reason = self._reason(spec.task, reading)
+        if reading.owner and gone_ms:
+            reason = MachineGone(name_of(reading.owner.host), gone_ms)
         permille, left = self.estimates.progress(spec, reading)
-        under_way = reading.state in UNDER_WAY
+        under_way = reading.state in UNDER_WAY and not gone_ms
         return work.TaskView(
             spec.task,
             spec.name,
@@ -79,13 +92,14 @@ class Views:
             permille,
             left.ms,
             begun_ms=run.claim.stamp[0] if run else 0,
-            ended_ms=run.stamp[0] if run and run is not reading.owner else 0,
+            ended_ms=self._ended_ms(run, spec.task, reading) if run else 0,
             expected_end_ms=self.now_ms() + left.ms if under_way and left.known else 0,
             host_node=run.host if run else "",
             generation=max(1, effective_generation(table.life(spec.task))),
             attach=attach_names(spec) if spec.gate else (),
             why=as_why(reason),
             basis=left.told if reading.state not in ENDED else None,
+            gone_ms=gone_ms,
         )
 
     def workflow(self, workflow: Workflow) -> work.WorkflowView:
@@ -94,6 +108,7 @@ class Views:
         spec, table = workflow.spec, self.now.table
         counts = table.counts(spec.workflow)
         state = workflow_state(counts)
+        begun_ms, ended_ms = span_of_workflow_ms(workflow, table)
         finished, open_tasks = state == "finished", table.unfinished.get(spec.workflow, ())
         left = self.estimates.rest(workflow) if state == "running" else NEVER
         for_person = any(table.specs[task].gate for task in open_tasks) if left.known else False
@@ -110,11 +125,12 @@ class Views:
             1_000 if finished else self.estimates.done_permille(workflow),
             left.ms,
             self.now_ms() + left.ms if left.known and not for_person else 0,
-            0 if open_tasks else _last_end(table, workflow),
+            ended_ms,
             counts.get(TaskState.WAITING, 0),
             host_node=spec.host,
-            begun_ms=_first_begin(table, workflow),
+            begun_ms=begun_ms,
             basis=left.told,
+            gone=self._gone(open_tasks) if state == "running" else 0,
         )
 
     def now_ms(self) -> int:
@@ -147,6 +163,15 @@ class Views:
             return CancelledStopping(tuple(hosts)) if hosts else reading.reason
         return named(reading.reason, table)
 
+    def _gone(self, tasks: Iterable[TaskId]) -> int:
+        """How many of these are in hand of a machine that is gone."""
+        owned = (self.now.table.owned.get(task) for task in tasks)
+        return sum(bool(run and self.now.gone_ms(run)) for run in owned)
+
+    def _ended_ms(self, run: Run, task: TaskId, reading: DerivedState) -> int:
+        """When the run that is shown came to its end."""
+        return 0 if run is reading.owner else end_of_run_ms(run, self.now.table.life(task), reading)
+
     def _given_up(self, task: TaskId, reading: DerivedState) -> Run | None:
         """The last run of a task that ended without an outcome: people ask where it failed."""
         if reading.state not in ENDED:
@@ -170,18 +195,6 @@ def tasks_by_host(table: Table) -> dict[NodeId, list[tuple[TaskId, Run]]]:
     for task, run in table.owned.items():
         found.setdefault(run.host, []).append((task, run))
     return found
-
-
-def _first_begin(table: Table, workflow: Workflow) -> int:
-    """When the first of its runs was claimed; 0 where none was."""
-    lives = (table.lives.get(spec.task) for spec in workflow.spec.tasks)
-    return min((run.claim.stamp[0] for life in lives if life for run in life.runs), default=0)
-
-
-def _last_end(table: Table, workflow: Workflow) -> int:
-    """When the last of its runs said its last word; nothing may have run at all."""
-    lives = (table.lives.get(spec.task) for spec in workflow.spec.tasks)
-    return max((run.stamp[0] for life in lives if life for run in life.runs), default=0)
 
 
 def node_view(views: Views) -> work.NodeView:

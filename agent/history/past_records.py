@@ -34,6 +34,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
+from agent.protocol.times import held_ms, span_of_workflow_ms, started_ms
 from agent.storage.past import PastRow
 from agent.wording.run_ends import named
 from agent.wording.speech import english
@@ -182,10 +183,8 @@ def times_of(table: Table, workflow: Workflow, seen_ms: int) -> Times:
     """Return the times of a workflow that has ended, as every node tells them; of one of which nothing
     ever ran, its end is when that was seen."""
     submitted_ms = workflow.spec.submitted[0]
-    runs = [run for each in workflow.spec.tasks for run in _runs(table, each.task)]
-    ends = [_end_ms(table, each.task) for each in workflow.spec.tasks]
-    ended_ms = max(submitted_ms, max(ends, default=0) or seen_ms)
-    begun_ms = min((run.claim.stamp[0] for run in runs), default=0)
+    begun_ms, ended_ms = span_of_workflow_ms(workflow, table)
+    ended_ms = max(submitted_ms, ended_ms or seen_ms)
     waited_ms = max(0, (begun_ms or ended_ms) - submitted_ms)
     return Times(submitted_ms, begun_ms, ended_ms, waited_ms)
 
@@ -206,20 +205,10 @@ def _runs(table: Table, task: TaskId) -> list[Run]:
     return [run for run in table.life(task).runs if not isinstance(run.phase, Yielded)]
 
 
-def _end_ms(table: Table, task: TaskId) -> int:
-    """When it came out how the task ends: by its outcome, else by the last that failed."""
-    reading = table.reading(task)
-    if reading is not None and reading.outcome is not None:
-        return reading.outcome.stamp[0]
-    runs = _runs(table, task)
-    failures = [run.stamp[0] for run in runs if isinstance(run.phase, Failed)]
-    return max(failures or [run.stamp[0] for run in runs], default=0)
-
-
 def _worked_ms(run: Run) -> int:
     """Of a run whose end its own machine has told; when one was lost is not known."""
     told = isinstance(run.phase, Terminated | Failed | Evicted)
-    return max(0, run.stamp[0] - run.claim.stamp[0]) if told else 0
+    return max(0, run.stamp[0] - started_ms(run) - held_ms(run)) if told else 0
 
 
 def _failure(table: Table, workflow: Workflow) -> tuple[str, Reason]:

@@ -7,8 +7,10 @@ from typing import get_args
 
 from agent.api import history
 from agent.api.reasons import Reason, as_why
-from agent.protocol.records import NodeId, Run, TaskSpec, Terminated
+from agent.protocol.reasons import RunEnd
+from agent.protocol.records import NodeId, Run, Suspended, TaskSpec, Terminated
 from agent.protocol.table import Table
+from agent.protocol.times import end_of_run_ms
 from agent.wording.run_ends import named, run_id, why_ended
 from agent.wording.speech import english
 
@@ -23,10 +25,12 @@ def task_runs(
     name_of: Callable[[NodeId], str],
     spans: Iterable[Span],
     ready_ms: int,
+    gone_ms: Callable[[Run], int] = lambda _: 0,
 ) -> history.TaskRuns:
     """Return all attempts at a task of the table, the first one first, with those of ``spans`` that
     are theirs; one of which no phase was seen counts as scheduled at its claim. ``ready_ms``: since
-    when the task could run, 0 when that was not seen."""
+    when the task could run, 0 when that was not seen; ``gone_ms``: since when the machine of a run
+    that goes on is gone, 0 while it is there."""
     reading, life = table.reading(spec.task), table.life(spec.task)
     assert reading is not None
     runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))
@@ -42,6 +46,7 @@ def task_runs(
                 run,
                 named(why_ended(run), table, name_of),
                 [each for each in spans if each[0] == run_id(run)],
+                end_of_run_ms(run, life, reading) or gone_ms(run),
                 counts=run is reading.outcome,
             )
             for run in runs
@@ -54,15 +59,19 @@ def _run_view(
     run: Run,
     why: Reason,
     spans: Sequence[Span],
+    ended_ms: int,
     *,
     counts: bool,
 ) -> history.RunView:
     phase = type(run.phase).__name__
+    if run.live and ended_ms:  # the flock went on without it, and it has not said a word since
+        phase = "Yielded" if isinstance(run.phase, Suspended) else "Lost"
+        why = RunEnd("Lost", name_of(run.host)) if phase == "Lost" else why
     shown = [history.PhaseSpan(_phase(name), at_ms) for _, name, at_ms in spans]
     if not shown:
         shown = [history.PhaseSpan("Scheduled", run.claim.stamp[0])]
-    if not run.live:
-        shown.append(history.PhaseSpan(_phase(phase), run.stamp[0]))
+    if ended_ms:
+        shown.append(history.PhaseSpan(_phase(phase), ended_ms))
     checkpoint = run.checkpoint
     return history.RunView(
         run_id(run),
@@ -72,7 +81,7 @@ def _run_view(
         _phase(phase),
         run.claim.stamp[0],
         run.stamp[0],
-        0 if run.live else run.stamp[0],
+        ended_ms,
         english(why),
         tuple(shown),
         counts and isinstance(run.phase, Terminated),

@@ -40,6 +40,7 @@ from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState, WorkflowId
 from agent.protocol.table import Table
+from agent.protocol.times import times_of_task
 from agent.storage.history import FILE, History, Sums, TaskRow
 from agent.wording.run_ends import named, run_id, why_ended
 from agent.wording.speech import english
@@ -86,6 +87,8 @@ class TaskHistory:
         self._given_ms: dict[int, int] = {}
         self._written = 0
         self._writing: asyncio.Task[None] | None = None
+        self.gone_ms: Callable[[Run], int] = lambda _: 0
+        """Since when the machine of a run is gone, as the node sees it; 0 while it is there."""
         self.earlier = EarlierRuns()
         """How long programs took."""
         self.past = Past(table, node_id, name_of, wall)
@@ -208,11 +211,7 @@ class TaskHistory:
         assert reading is not None
         seen = self._open.pop(task, None) or _Open()
         outcome, workflow = reading.outcome, table.workflow_of[task]
-        submitted_ms = table.workflows[workflow].spec.submitted[0]
-        times = _times(outcome, seen.spans)
-        begun = [run.claim.stamp[0] for run in life.runs]
-        ready_ms = seen.ready_ms or min([*begun, times.started_ms or self._now_ms()])
-        ended_ms = outcome.stamp[0] if outcome else self._now_ms()
+        times = times_of_task(task, table)
         ends = [self._why(run, table) for run in life.runs if run is not outcome]
         moved = [each for each in ends if each != NO_REASON]
         why = named(reading.reason or NO_REASON, table)
@@ -225,13 +224,13 @@ class TaskHistory:
             state=reading.state.value,
             host=self._name_of(outcome.host) if outcome else "",
             host_node=outcome.host if outcome else "",
-            submitted_ms=submitted_ms,
-            ready_ms=max(ready_ms, submitted_ms),
+            submitted_ms=table.workflows[workflow].spec.submitted[0],
+            ready_ms=times.ready_ms,
             started_ms=times.started_ms,
-            ended_ms=ended_ms,
-            waited_ms=max(0, min(begun, default=ended_ms) - max(ready_ms, submitted_ms)),
+            ended_ms=times.ended_ms or self._now_ms(),
+            waited_ms=times.waited_ms,
             ran_ms=times.ran_ms,
-            suspended_ms=times.suspended_ms,
+            suspended_ms=times.held_ms,
             attempts=len(life.runs),
             moved=_json([*map(english, moved)]).decode(),
             reason=english(why),
@@ -310,7 +309,14 @@ class TaskHistory:
         this node has seen; tasks that are not in the table are left out."""
         spans = await self._spans_of([each.task for each in tasks])
         return tuple(
-            task_runs(each, table, name_of, spans.get(each.task, ()), self._ready_ms(each.task))
+            task_runs(
+                each,
+                table,
+                name_of,
+                spans.get(each.task, ()),
+                self._ready_ms(each.task),
+                self.gone_ms,
+            )
             for each in tasks
             if each.task in table.specs
         )
@@ -358,32 +364,6 @@ class TaskHistory:
 
     def _now_ms(self) -> int:
         return int(self._wall() * 1000)
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    started_ms: int
-    ran_ms: int
-    suspended_ms: int
-
-
-def _times(outcome: Run | None, spans: list[Span]) -> _Times:
-    """Of the run that counts; as far as nobody saw it, from what its record says."""
-    if outcome is None:
-        started = [at_ms for _, phase, at_ms in spans if phase == TaskState.RUNNING.value]
-        return _Times(min(started, default=0), 0, 0)
-    name, ended_ms = run_id(outcome), outcome.stamp[0]
-    own = [(phase, at_ms) for run, phase, at_ms in spans if run == name]
-    running, suspended = TaskState.RUNNING.value, TaskState.SUSPENDED.value
-    started_ms = next((at_ms for phase, at_ms in own if phase == running), 0)
-    if not started_ms:
-        begun_ms = outcome.claim.stamp[0]
-        return _Times(begun_ms, max(0, ended_ms - begun_ms), 0)
-    ends = [*(at_ms for _, at_ms in own[1:]), ended_ms]
-    spent: dict[str, int] = {}
-    for (phase, at_ms), end_ms in zip(own, ends, strict=False):
-        spent[phase] = spent.get(phase, 0) + max(0, end_ms - at_ms)
-    return _Times(started_ms, spent.get(running, 0), spent.get(suspended, 0))
 
 
 def _view(row: TaskRow) -> api.TaskHistory:

@@ -50,7 +50,7 @@ from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import NodeId, TaskId
+from agent.protocol.records import NodeId, Run, TaskId
 from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings, keep_rules
 from agent.settings.node_settings import PAUSED, NodeSettings, read_settings
@@ -97,6 +97,7 @@ class Agent:
         )
         self.history.past.days_kept = settings.history_days
         self.subscribe(self.member_clients.noticed)
+        self.history.gone_ms = self._gone_ms
         self.subscribe(self.history.noticed)
 
     @classmethod
@@ -194,6 +195,10 @@ class Agent:
         if node == self.node_id:
             return self.name
         return node if self.network is None else self.network.name_of(node)
+
+    def _gone_ms(self, run: Run) -> int:
+        """Asked of the present node, which may have begun anew."""
+        return self.live.node.gone_since_ms(run)
 
     @property
     def rooms(self) -> Rooms:

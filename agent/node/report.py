@@ -35,7 +35,7 @@ class Snapshot:
     ) -> None:
         self._own, self._flock, self._live, self._presence = own, flock, live, presence
         self.node, self.name, self.name_of = live.node_id, own.name, own.name_of
-        self.earlier = earlier.of
+        self.earlier, self.gone_ms = earlier.of, live.node.gone_since_ms
 
     @property
     def table(self) -> Table:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain
+from math import inf
 
 import msgspec
 
@@ -160,6 +161,14 @@ class Liveness(Part):
         if self.up(host):
             return 0.0
         return self.core.now_s - self.lost_s.get(host, self.started_s)
+
+    def gone_s(self, host: NodeId, incarnation: int) -> float | None:
+        """Return for how many seconds this incarnation of a host is gone, as far as this node saw it go;
+        None while it may still be running what it says it runs, and infinity where nobody here knows."""
+        if self.alive(host, incarnation):
+            return None
+        lost_s = self.lost_s.get(host)
+        return inf if lost_s is None or self.up(host) else self.core.now_s - lost_s
 
     def forget_losses(self) -> None:
         """Suspect members again instead of counting them as down, as this node starts over."""

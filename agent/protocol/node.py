@@ -11,6 +11,7 @@ their order.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
@@ -31,7 +32,7 @@ from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import DatasetId, NodeId, TaskId
+from agent.protocol.records import DatasetId, NodeId, Run, TaskId
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
@@ -155,6 +156,15 @@ class Node:
         let them work for others, then by id."""
         peers = [p for p in self._core.peers.values() if p.greeted and not p.suspected]
         return tuple(p.node for p in sorted(peers, key=lambda p: (not _willing(p), p.node)))
+
+    def gone_since_ms(self, run: Run) -> int:
+        """Return since when the machine of a run is gone for this node, by the wall clock; since its last
+        word where nobody here saw it go, and 0 while it may still be running."""
+        gone_s = self._liveness.gone_s(run.host, run.incarnation)
+        if gone_s is None:
+            return 0
+        last_ms, now_ms = run.stamp[0], self._core.wall_ms
+        return last_ms if gone_s == inf else max(last_ms, now_ms - round(gone_s * 1000))
 
     @property
     def master(self) -> NodeId:

@@ -85,6 +85,7 @@ from agent.protocol.records import (
     short_text,
 )
 from agent.protocol.seats import evictions
+from agent.protocol.times import with_times
 
 PROGRESS_REPEAT_S = 15.0
 """Unchanged progress is told again this often: it is also the heartbeat of a running task."""
@@ -430,7 +431,11 @@ class Runs(Part):
     def _write(self, own: OwnRun, phase: Phase) -> None:
         core = self.core
         own.run = msgspec.structs.replace(
-            own.run, revision=own.run.revision + 1, phase=phase, stamp=core.stamp()
+            own.run,
+            revision=own.run.revision + 1,
+            phase=phase,
+            stamp=core.stamp(),
+            more=with_times(own.run, phase, core.wall_ms),
         )
         write_run(core, own.task, own.run, in_a_row=self._in_a_row(own))
 

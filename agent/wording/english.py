@@ -265,6 +265,9 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.GateWaits: "{task} waits until a person marks it done: {asks}",
     api.TaskFetches: "{host} has taken {task} and fetches its inputs",
     api.TaskRuns: "{task} runs on {host}",
+    api.MachineGone: "no word of {host} for {time}",
+    api.TaskOnGone: "{task} was in hand on {host}, of which there is no word for {time}: it begins anew as "
+    "soon as another machine takes it",
     api.TaskSuspended: "{task} is suspended on {host}, whose owner needs the machine",
     api.TaskFinished: "{task} finished on {host}",
     api.TaskCancelled: "{task} is cancelled",

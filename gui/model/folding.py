@@ -40,6 +40,7 @@ def workflow_moved(
         ended_ms=(workflow.ended_ms or at_ms) if ended else 0,
         expected_end_ms=0 if ended else workflow.expected_end_ms,
         begun_ms=workflow.begun_ms or (at_ms if after in UNDER_WAY else 0),
+        gone=0,
     )
 
 
@@ -79,6 +80,7 @@ def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
         expected_end_ms=0 if moved.after in ENDED or again else task.expected_end_ms,
         reason="" if begins or again else task.reason,
         why=no_why() if begins or again else task.why,
+        gone_ms=0,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from agent.api.values import TaskState, WorkflowState
+from agent.api.values import UNDER_WAY, TaskState, WorkflowState
 from agent.api.work import TaskView, WorkflowView
 from gui.words import tr
 
@@ -58,6 +58,8 @@ def never_ran(task: TaskView) -> bool:
 
 def mark_of_task(task: TaskView) -> Mark:
     """Return the mark of a task or gate."""
+    if task.gone_ms:
+        return Mark.WAITING
     return Mark.CANCELLED if never_ran(task) else _OF_TASK[task.state]
 
 
@@ -68,6 +70,8 @@ def mark_of_workflow(workflow: WorkflowView) -> Mark:
     if workflow.state in ("waiting", "running") and counts.get(TaskState.WAITING):
         busy = any(counts.get(each) for each in (TaskState.RUNNING, TaskState.SCHEDULED))
         return Mark.RUNNING if busy else Mark.PERSON
+    if workflow.gone and workflow.gone >= sum(counts.get(each, 0) for each in UNDER_WAY):
+        return Mark.WAITING
     if workflow.state == "running" and not (
         counts.get(TaskState.RUNNING) or counts.get(TaskState.SCHEDULED)
     ):
@@ -92,7 +96,10 @@ def mark_words(mark: Mark) -> str:
 
 
 def task_words(task: TaskView) -> str:
-    """Return a task's state in a word or two; what never ran is not said to have failed."""
+    """Return a task's state in a word or two; what never ran is not said to have failed, and what a
+    machine has that is gone not to run."""
+    if task.gone_ms:
+        return tr("its machine is gone")
     return tr("did not run") if never_ran(task) else state_words(task.state)
 
 

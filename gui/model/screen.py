@@ -385,6 +385,15 @@ class Screen:
             known = next((each for each in self.peers.peers if each.node == told.node), None)
             changes.parts |= parts_behind(known, told.peer)
             self.peers = with_peer(self.peers, told.peer)
+            if known is None or known.state != told.peer.state:
+                changes.wanted.update(self._in_hand_of(told.node))
+
+    def _in_hand_of(self, node: str) -> Iterable[str]:
+        """The workflows of which a machine that came or went has a task in hand: it does nothing while
+        it is gone."""
+        for name, own in self.tasks.items():
+            if any(each.host_node == node and each.state in UNDER_WAY for each in own.values()):
+                yield name
 
     def _task_progressed(
         self, progressed: session.TaskProgressed, event: session.Event, changes: Changes

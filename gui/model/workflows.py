@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agent.api.values import ENDED, PRIORITY_NAMES, TaskState
+from agent.api.values import ENDED, PRIORITY_NAMES, UNDER_WAY, TaskState
 from agent.api.work import Basis, TaskView, WorkflowView
 from gui.model.folding import is_open
 from gui.model.marks import never_ran, task_words
@@ -103,6 +103,8 @@ def has_log(task: TaskView) -> bool:
 def task_outlook(task: TaskView, now_s: float) -> str:
     """Return what a task's row says beside its state: time left or progress, what a step asks for,
     when it was done, or why it waits; may be empty."""
+    if task.gone_ms:
+        return explained(task.why, task.reason)
     match task.state:
         case TaskState.RUNNING | TaskState.SCHEDULED:
             said = still(task.expected_end_ms / 1000, task.begun_ms / 1000, now_s)
@@ -139,7 +141,7 @@ def length_text(task: TaskView, now_s: float) -> str:
     """Return how long a task ran, or runs so far; empty where it has not begun."""
     if not task.begun_ms:
         return ""
-    end_s = task.ended_ms / 1000 if task.ended_ms else now_s
+    end_s = (task.ended_ms or task.gone_ms) / 1000 or now_s
     return span(end_s - task.begun_ms / 1000)
 
 
@@ -193,6 +195,8 @@ def _going(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> s
     runs = counts.get(TaskState.RUNNING) or counts.get(TaskState.SCHEDULED)
     if counts.get(TaskState.SUSPENDED) and not runs:
         return tr("suspended: its machine is needed")
+    if runs and workflow.gone >= sum(counts.get(each, 0) for each in UNDER_WAY):
+        return tr("its machine is gone")
     if runs:
         ends_s, begun_s = workflow.expected_end_ms / 1000, workflow.begun_ms / 1000
         return still(ends_s, begun_s, now_s) or tr("running")

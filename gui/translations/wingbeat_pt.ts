@@ -544,6 +544,14 @@
         <translation>máquinas que ajudam agora: 1 de 1; nenhuma a pegou ainda</translation>
     </message>
     <message>
+        <source>no word of {host} for {time}</source>
+        <translation>sem notícias de {host} há {time}</translation>
+    </message>
+    <message>
+        <source>{task} was in hand on {host}, of which there is no word for {time}: it begins anew as soon as another machine takes it</source>
+        <translation>{task} estava em {host}, de que não há notícias há {time}: recomeça assim que outra máquina a assuma</translation>
+    </message>
+    <message>
         <source>told by {host}</source>
         <translation>dito por {host}</translation>
     </message>
@@ -1401,6 +1409,10 @@
     <message>
         <source>done</source>
         <translation>concluído</translation>
+    </message>
+    <message>
+        <source>its machine is gone</source>
+        <translation>a sua máquina desapareceu</translation>
     </message>
     <message>
         <source>failed</source>

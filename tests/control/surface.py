@@ -58,7 +58,7 @@ from agent.protocol.events import (
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import EndCause, NobodyUsesIt, StoryEntry
-from agent.protocol.records import Dataset, NodeId, RunName, TaskId
+from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings
@@ -133,6 +133,7 @@ class Known:
     warning: Reason | None = None
     table: Table = field(default_factory=lambda: Table(Settings()))
     earlier: Callable[[str, str], tuple[int, int]] = EarlierRuns().of
+    gone_ms: Callable[[Run], int] = lambda _: 0
 
     def facts(self) -> Facts:
         """What explains why something is wrong, which nothing is but for who is away."""
@@ -303,7 +304,12 @@ class FakeNode:
         """As tests have set it."""
         if self.broken:
             raise RuntimeError("a fault of ours")
-        return replace(self.known, table=self.node.table, earlier=self.history.earlier.of)
+        return replace(
+            self.known,
+            table=self.node.table,
+            earlier=self.history.earlier.of,
+            gone_ms=self.node.gone_since_ms,
+        )
 
     async def ask(self, wish: Wish) -> Answer:
         """Through the protocol, as in an agent."""

@@ -16,10 +16,11 @@ from agent.api.work import Basis, TaskView
 from agent.control.estimates import TaskProgress
 from agent.control.naming import task_id
 from agent.control.views import Views, node_view
+from agent.history.earlier_runs import EarlierRuns
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
-from agent.protocol.records import Run, TaskState
-from tests.control.surface import ALDER, NODE, FakeNode
+from agent.protocol.records import Claim, Life, Lost, Phase, Run, Running, TaskLife, TaskState
+from tests.control.surface import ALDER, NODE, WALL_MS, FakeNode
 
 LONG, GATE, LAST, SPARE = (task_id("survey", name) for name in ("long", "look", "last", "spare"))
 TASKS: tuple[dict[str, Any], ...] = (
@@ -170,10 +171,12 @@ def test_how_far_a_workflow_is(scene: Scene) -> None:
         scene.at_ms += passed_ms
         assert scene.far == ("running", permille, left_ms, 0, 0)
     scene.node.succeed(LONG)
+    scene.node.history.earlier = EarlierRuns()
     scene.running(SPARE)
     scene.at_ms += 2_500
     assert scene.far == ("running", 450, 5_500, 0, 0)
     scene.node.succeed(SPARE)
+    scene.node.history.earlier = EarlierRuns()
     assert scene.far == ("waiting", 700, 0, 0, 0)
 
 
@@ -282,6 +285,50 @@ def test_what_was_submitted_before_goes_before(tmp_path: Path) -> None:
     workflows = scene.node.table.workflows
     lefts = {name: scene.views.estimates.rest(each).s for name, each in workflows.items()}
     assert lefts == pytest.approx({"first": 6, "alien": inf, "survey": 8, "last": 12}, abs=0.1)
+
+
+def of_alder(scene: Scene, phase: Phase, at_ms: int, task: str = LONG) -> None:
+    """What is heard of a first attempt at a task on alder, which is not linked."""
+    claim = Claim(1, (WALL_MS, 0), "aldernode")
+    run = Run(
+        1, 1, "aldernode", 1, claim, 1, phase=phase, stamp=(at_ms, 0), revision=at_ms - WALL_MS
+    )
+    scene.node.table.join(lives=[TaskLife(task, Life(runs=(run,)))])
+
+
+def test_who_comes_back_late_does_not_change_the_end(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.submit(TASKS[0])
+    of_alder(scene, Running(), WALL_MS + 1)
+    scene.running()
+    scene.node.succeed(LONG)
+    before, task = scene.far, scene.task()
+    of_alder(scene, Lost(), WALL_MS + 7_200_000)
+    assert (scene.far, scene.task()) == (before, task)
+    assert before[4] == task.ended_ms < WALL_MS + 7_200_000
+
+
+async def test_what_a_machine_has_that_is_gone_does_not_go_on(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.submit(TASKS[0])
+    of_alder(scene, Running(), WALL_MS + 4_000)
+    await scene.node.history.start()
+    spec = scene.node.table.specs[LONG]
+    history, table = scene.node.history, scene.node.table
+    history.gone_ms = scene.node.node.gone_since_ms
+    seen = []
+    for passed_ms in (60_000, 3_600_000):
+        scene.at_ms = WALL_MS + passed_ms
+        view = scene.task()
+        ((run,),) = [each.runs for each in await history.runs([spec], table, str)]
+        told = view.state, view.gone_ms, view.expected_end_ms, view.permille, scene.far[:3]
+        seen.append((*told, view.why, run.phase, run.ended_ms, run.spans))
+    await scene.node.history.stop()
+    assert seen[0] == seen[1]
+    gone_ms = WALL_MS + 4_000
+    assert seen[0][:4] == (TaskState.RUNNING, gone_ms, 0, 0)
+    assert seen[0][6:8] == ("Lost", gone_ms)
+    assert scene.views.workflow(scene.node.table.workflows["survey"]).gone == 1
 
 
 def test_of_a_task_that_was_given_up_the_last_run_is_shown(tmp_path: Path) -> None:

@@ -203,6 +203,8 @@ WAITING: tuple[Reason, ...] = (
     why.TaskReady("segment", why.NoFittingHelper()),
     why.GateWaits("look", "check the borders"),
     why.GateWaits("look", ""),
+    why.MachineGone("acor", ago(300)),
+    why.TaskOnGone("segment", "acor", ago(300)),
     why.TaskFetches("segment", "acor"),
     why.TaskRuns("segment", "acor"),
     why.TaskSuspended("segment", "acor"),

@@ -138,6 +138,7 @@ def test_what_a_workflow_says_of_itself() -> None:
         (workflow(counts={S.SUSPENDED: 1, S.SCHEDULED: 1}), [], "running"),
         (workflow(counts=RUNS, expected_end_ms=NOW_MS + 30_000), [], "30 s left"),
         (workflow(counts=RUNS, begun_ms=NOW_MS - 3 * MINUTE_MS), [], "running for 3 min"),
+        (workflow(counts=RUNS, begun_ms=NOW_MS - 3 * MINUTE_MS, gone=1), [], "its machine is gone"),
         (
             workflow(
                 counts=RUNS, begun_ms=NOW_MS - 9 * MINUTE_MS, expected_end_ms=NOW_MS - MINUTE_MS
@@ -181,6 +182,16 @@ def test_what_a_task_says_beside_its_state() -> None:
         (task("a", S.RUNNING, expected_end_ms=NOW_MS + 30_000, permille=310), "30 s left"),
         (task("a", S.SCHEDULED, permille=319), "31 %"),
         (task("a", S.RUNNING), ""),
+        (
+            task(
+                "a",
+                S.RUNNING,
+                gone_ms=1,
+                expected_end_ms=NOW_MS,
+                reason="no word of acor for 5 min",
+            ),
+            "no word of acor for 5 min",
+        ),
         (task("a", S.RUNNING, begun_ms=NOW_MS - 3 * MINUTE_MS, permille=310), "running for 3 min"),
         (task("a", S.WAITING, asks="look"), "look"),
         (task("a", S.TERMINATED, ended_ms=NOW_MS), "done 08:00"),
@@ -192,8 +203,9 @@ def test_what_a_task_says_beside_its_state() -> None:
         length_text(task("a"), NOW_S),
         length_text(task("a", begun_ms=NOW_MS - 5000), NOW_S),
         length_text(task("a", begun_ms=NOW_MS - 5000, ended_ms=NOW_MS - 3000), NOW_S),
+        length_text(task("a", begun_ms=NOW_MS - 5000, gone_ms=NOW_MS - 3000), NOW_S),
     ]
-    assert lengths == ["", "5 s", "2 s"]
+    assert lengths == ["", "5 s", "2 s", "2 s"]
 
 
 def test_steps_of_people_among_several_that_need_them() -> None:

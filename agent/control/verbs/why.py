@@ -42,7 +42,7 @@ async def why(call: RequestContext, params: Why) -> Story:
     now = views.now
     spec = find_task(now.table, params.task)
     task = views.task(spec)
-    waits = task.state in WAITING and not spec.gate
+    waits = (task.state in WAITING or bool(task.gone_ms)) and not spec.gate
     machines = tuple(_machines(spec, now)) if waits else ()
     said = Speech()
     waiting = _now(task, spec, now)
@@ -94,6 +94,8 @@ def _moves(story: list[StoryEntry], said: Speech, now: Snapshot) -> Iterator[Mov
 
 def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> Reason:
     name, host = task.name, task.host
+    if task.gone_ms:
+        return reasons.TaskOnGone(name, host, task.gone_ms)
     match task.state:
         case TaskState.SUBMITTED:
             return reasons.TaskWaits(name, _given(task) or reasons.WaitsForNeeds())

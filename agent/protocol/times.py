@@ -1,0 +1,170 @@
+"""When runs, tasks and workflows began and ended, read off their records, so alike on every node.
+
+A machine that died says nothing of it, and says it late when it comes back. So of a run that the flock has
+gone on without the end is when it did so: when the next attempt was claimed, or the task was decided
+elsewhere. What a loser still writes about itself changes neither that nor the end of its task.
+
+Most runs begin with their claim; of one that first had to fetch its inputs, or to wait for its place, the
+record carries when its program began, and of one that was held for how long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw
+
+from agent.protocol.reading import DerivedState, effective_generation
+from agent.protocol.reasons import EndCause, reason_in
+from agent.protocol.records import (
+    Failed,
+    Life,
+    Lost,
+    More,
+    Phase,
+    Run,
+    Running,
+    Scheduled,
+    Suspended,
+    TaskState,
+    Workflow,
+    Yielded,
+    run_name,
+)
+from agent.protocol.table import Table
+
+STARTED, HELD = "started", "held"
+WORTH_TELLING_MS = 1_000
+"""A program that begins so soon after the claim begins with it, for people."""
+ELSEWHERE = ("SupersededBy", "FinishedBy", "NewIncarnation")
+"""Causes of ends by which nothing is decided: it was before."""
+_decode = msgspec.msgpack.Decoder(int).decode
+
+
+def with_times(run: Run, phase: Phase, now_ms: int) -> More:
+    """Return what the record of a run carries along from now on, when it comes to this phase."""
+    told: More = {}
+    if isinstance(run.phase, Suspended):
+        told[HELD] = _packed(held_ms(run) + max(0, now_ms - run.stamp[0]))
+    elif isinstance(run.phase, Scheduled) and isinstance(phase, Running):
+        late = now_ms - run.claim.stamp[0] >= WORTH_TELLING_MS
+        told = {STARTED: _packed(now_ms)} if late else {}
+    return {**run.more, **told} if told else run.more
+
+
+def _packed(count_ms: int) -> Raw:
+    return Raw(msgspec.msgpack.encode(max(0, count_ms)))
+
+
+def _told(run: Run, name: str) -> int:
+    try:
+        return max(0, _decode(run.more[name]))
+    except (KeyError, msgspec.MsgspecError):
+        return 0
+
+
+def started_ms(run: Run) -> int:
+    """Return when the program of a run was started, at the latest when it was claimed as far as nobody
+    said otherwise."""
+    return max(_told(run, STARTED), run.claim.stamp[0])
+
+
+def held_ms(run: Run) -> int:
+    """Return for how long a run was held because its machine was needed, until its last word."""
+    return _told(run, HELD)
+
+
+def end_of_run_ms(run: Run, life: Life, reading: DerivedState) -> int:
+    """Return when a run came to its end, by its own word or because the flock went on without it; 0 while
+    it goes on."""
+    told_ms = 0 if run.live else run.stamp[0]
+    if told_ms and not isinstance(run.phase, Lost):
+        return told_ms
+    others = [
+        other.claim.stamp[0]
+        for other in life.runs
+        if (other.generation, other.attempt) > (run.generation, run.attempt)
+    ]
+    outcome = reading.outcome
+    if outcome is not None and run_name(outcome) != run_name(run):
+        others.append(outcome.stamp[0])
+    ends = [each for each in (told_ms, *others) if each]
+    return max(run.claim.stamp[0], min(ends)) if ends else 0
+
+
+def end_of_task_ms(life: Life, reading: DerivedState) -> int:
+    """Return when it was decided how a task ends; 0 while it goes on, and where nothing of it ever ran,
+    as that is decided elsewhere."""
+    match reading.state:
+        case TaskState.TERMINATED:
+            return reading.outcome.stamp[0] if reading.outcome is not None else 0
+        case TaskState.ABORTED:
+            tried = effective_generation(life)
+            own = [run for run in life.runs if run.generation == tried]
+            failed = [run.stamp[0] for run in own if isinstance(run.phase, Failed)]
+            lost = (end_of_run_ms(run, life, reading) for run in own)
+            return max(failed or lost, default=0)
+        case TaskState.CANCELLED:
+            return max((run.stamp[0] for run in life.runs if _decides(run)), default=0)
+        case _:
+            return 0
+
+
+def _decides(run: Run) -> bool:
+    """Whether the end of a run is one of the task, and not of a loser that comes back."""
+    if run.live or isinstance(run.phase, Lost):
+        return False
+    if not isinstance(run.phase, Yielded):
+        return True
+    why = reason_in(run.more, run.phase.reason)
+    return not (isinstance(why, EndCause) and why.kind in ELSEWHERE)
+
+
+class Times(NamedTuple):
+    """Of a task that has ended: since when it could run, when the run that counts began, when it was
+    decided; for how long it waited for its first machine, ran, and was held."""
+
+    ready_ms: int
+    started_ms: int
+    ended_ms: int
+    waited_ms: int
+    ran_ms: int
+    held_ms: int
+
+
+def times_of_task(task: str, table: Table) -> Times:
+    """Return the times of a task of the table, as far as they are decided; raise ``KeyError`` for an unknown
+    one. It could run when the last that it needs had ended; since when a person wants it again is not known."""
+    life, reading = table.life(task), table.reading(task)
+    assert reading is not None
+    workflow = table.workflows[table.workflow_of[task]]
+    ready_ms = max((workflow.spec.submitted[0], *_ends(table.producers[task], table)))
+    begun = min((run.claim.stamp[0] for run in life.runs), default=0)
+    ended_ms, outcome = end_of_task_ms(life, reading), reading.outcome
+    waited_ms = max(0, (begun or ended_ms) - ready_ms) if begun or ended_ms else 0
+    if outcome is None:
+        return Times(ready_ms, begun, ended_ms, waited_ms, 0, 0)
+    started, held = started_ms(outcome), held_ms(outcome)
+    return Times(ready_ms, started, ended_ms, waited_ms, max(0, ended_ms - started - held), held)
+
+
+def _ends(tasks: Iterable[str], table: Table) -> Iterable[int]:
+    for task in tasks:
+        reading = table.reading(task)
+        if reading is not None and reading.outcome is not None:
+            yield reading.outcome.stamp[0]
+
+
+def span_of_workflow_ms(workflow: Workflow, table: Table) -> tuple[int, int]:
+    """Return when the first run of a workflow was claimed and when it was decided how its last task ends; 0
+    for what has not come yet, and for the end of one of which nothing ever ran."""
+    begun, ended = list[int](), 0
+    for spec in workflow.spec.tasks:
+        life, reading = table.lives.get(spec.task), table.reading(spec.task)
+        if life is not None and reading is not None:
+            begun += (run.claim.stamp[0] for run in life.runs)
+            ended = max(ended, end_of_task_ms(life, reading))
+    open_ = bool(table.unfinished.get(workflow.spec.workflow))
+    return min(begun, default=0), 0 if open_ else ended
