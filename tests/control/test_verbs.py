@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from agent.api.rpc import ErrorCode
 from agent.api.session import FlockChanged, PeerChanged
@@ -108,6 +109,21 @@ async def test_a_workflow_runs_to_its_end(there: Serving, client: LineClient) ->
     assert [task["name"] for task in shown["tasks"]] == ["merge"]
     assert shown["tasks"][0]["host"] == "birch"
     assert shown["tasks"][0]["outputs"] == [{"dataset": f"made-by-{MERGE}", "size_bytes": 5}]
+
+
+async def test_a_page_of_tasks_is_full_though_others_named_some_of_them_first(
+    there: Serving, client: LineClient
+) -> None:
+    """Two machines told of workflows that have a task in common; it is of the earlier."""
+    await client.result("submit", workflow())
+    survey = there.node.node.table.workflows["survey"]
+    first, *others = survey.spec.tasks
+    own = structs.replace(others[0], task="own", inputs=(), after=())
+    after = (survey.spec.submitted[0] + 1, 0)
+    spec = structs.replace(survey.spec, workflow="later", submitted=after, tasks=(first, own))
+    there.node.node.table.join([structs.replace(survey, spec=spec)])
+    shown = await client.result("show", {"workflow": "later", "limit": 1})
+    assert [task["task"] for task in shown["tasks"]] == ["own"]
 
 
 async def test_failed_work_is_retried_and_cancelled_work_is_over(
