@@ -80,7 +80,8 @@ class Application(QObject):
 
     @property
     def window(self) -> Window:
-        """The window, made when first asked for and kept from then on."""
+        """Return the only window, which is made, hidden and with its signals connected, when it is
+        first asked for."""
         if self._window is None:
             from gui.views.window import Window
 

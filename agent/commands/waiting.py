@@ -113,8 +113,8 @@ async def follow_until(
 
 async def wait_for(client: Client, name: str, position: Position, *, as_json: bool = False) -> int:
     """Wait until the workflow has ended and show how far it is, from the events after ``position``
-    on, and at last how it stands; with ``as_json`` only that, and why tasks did not end well. Return
-    the exit code, which tells whether it finished."""
+    on, and at last how it stands; with ``as_json`` only that, and why tasks did not end well.
+    Return the exit code, which tells whether it finished. Raises ``ClientError``."""
     followed = Followed(client, await _read(client, name))
     await _follow(followed, position, as_json=as_json, bar=on_terminal() and not as_json)
     if as_json:

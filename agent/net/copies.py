@@ -49,7 +49,8 @@ class Copies:
 
     def note_link(self, peer: NodeId, instance: str) -> bool:
         """Remember that this instance of the peer is linked now; tell whether another one had
-        replaced it before, which only happens when two machines share an identity."""
+        replaced it before, which only happens when two machines share an identity. Of more than 512
+        peers the one whose link is the oldest is forgotten, of more than 8 instances the oldest."""
         had = self._instances.pop(peer, [])
         back = instance in had[:-1]
         if instance in had:

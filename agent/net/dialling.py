@@ -86,8 +86,9 @@ class Dialler:
 
     def found(self, peer: NodeId | None, addresses: Sequence[Address]) -> None:
         """Learn that these addresses lead to the peer, or with None each to whoever is there, and
-        begin to call those who are not linked, without waiting. This node's own, those beyond the
-        limit, which is logged, and all after ``stop`` are ignored."""
+        call those who are not linked: at once where an address is news, whatever failed before.
+        Does not wait for the calls. This node's own, those beyond the limit, which is logged, and
+        all after ``stop`` are ignored."""
         if peer == self._me or self._stopped:
             return
         if peer is not None:

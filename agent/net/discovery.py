@@ -182,7 +182,7 @@ class Discovery:
 
     @property
     def trouble_text(self) -> str:
-        """Why multicast cannot be used and what to do, in a sentence; empty when it can."""
+        """Return why multicast cannot be used and what to do, in a sentence; empty when it can."""
         if self.trouble is None:
             return ""
         why = english(self.trouble)

@@ -78,9 +78,9 @@ class NetworkWatch:
         self._times = [clock() for clock in clocks]
 
     def look(self) -> Change:
-        """Tell what changed since the last look, ``POLL_S`` ago: the machine slept, its addresses
-        changed, or nothing; remember the present state for the next. Raise ``OSError`` when the
-        addresses cannot be read; the next look tries again."""
+        """Tell what changed since the last look, ``POLL_S`` ago, and remember the present state for
+        the next: the machine slept, which outweighs the rest, its addresses changed, or nothing.
+        Raise ``OSError`` when the addresses cannot be read; the next look tries again."""
         times = [clock() for clock in self._clocks]
         slept = any(
             now - before > POLL_S + JUMP_S for now, before in zip(times, self._times, strict=True)

@@ -134,8 +134,8 @@ class InvitationBook:
     def join(self, told: Iterable[Entry], now_s: float) -> bool:
         """Take in entries that another keeper knows and save them; tell whether there was news. Of
         an entry known here the nodes let in are added and the narrower limits count; beyond 200 the
-        oldest are forgotten, first of those that let nobody in any more. Raise ``NotKeptError`` when the disk refuses, with nothing taken
-        in."""
+        oldest are forgotten, first of those that let nobody in any more. Raise ``NotKeptError``
+        when the disk refuses, with nothing taken in."""
         known = {entry.secret_hash: entry for entry in self._entries}
         for entry in told:
             mine = known.get(entry.secret_hash)

@@ -127,9 +127,9 @@ class JoinRequests:
         return [each for each in self._requests.values() if each.state in OPEN]
 
     def decide(self, request: str, code: str, *, admit: bool) -> JoinRequest:
-        """Admit or refuse an open request and return it as decided; an empty ``code`` is not
-        compared. Raise ``MembershipError`` when it is over, is joining already or shows another
-        code."""
+        """Admit or refuse an open request, tell whoever watches the list, and return it as decided;
+        an empty ``code`` is not compared. Raise ``MembershipError`` when it is over, is joining
+        already or shows another code."""
         for each in self.open():
             if each.request != request:
                 continue
@@ -202,8 +202,8 @@ class JoinRequests:
         return request
 
     def withdraw(self, number: bytes) -> None:
-        """End a request that its machine has withdrawn, also one that was let in; an unknown one,
-        or one that is over, is ignored."""
+        """End a request that its machine has withdrawn, also one that was let in, and tell whoever
+        watches the list; an unknown one, or one that is over, is ignored."""
         request = self._requests.get(number)
         if request is not None:
             self._end(request, "ended")

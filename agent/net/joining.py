@@ -107,8 +107,9 @@ async def join_flock(
     guard: FileGuard | None = None,
 ) -> Membership:
     """Join the flock that invites, save the membership at ``path`` with a key made here, and return
-    it; raise ``MembershipError`` with one sentence when this machine has a flock, its clock is
-    wrong, no keeper is found, it refuses, or the disk does."""
+    it; where the flock has appointed this machine keeper at once, with the authority's key. Raise
+    ``MembershipError`` with one sentence when this machine has a flock, its clock is wrong, no
+    keeper is found, it refuses, or the disk does."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, invitation.flock_id, clock())
     await asyncio.to_thread(folder.prepare)

@@ -150,7 +150,8 @@ class Greeting:
 
     def connected(self, transport: asyncio.Transport) -> bool:
         """Note where a connection from outside comes from and have it kept alive; return False,
-        which ends it, when too many connections are greeting or this node is stopping."""
+        which ends it, when too many connections are greeting or this node is stopping; the owner is
+        told of that refusal."""
         peer_name = transport.get_extra_info("peername")
         if not self.dialled and peer_name:
             self.address = Address(*peer_name[:2])

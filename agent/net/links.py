@@ -167,8 +167,9 @@ class Links:
         return link.send(frame(Kind.GOSSIP, body))
 
     def unlink(self, peer: NodeId, why: NoLink) -> None:
-        """Close the link with a peer, which hears the reason, and tell the node later in this turn;
-        it may be linked again. Do nothing without a link."""
+        """Close the link with a peer, which hears the reason; log it, keep it for people until
+        there is a link again, and tell the node later in this turn. The peer may be linked again.
+        Do nothing without a link."""
         link = self._links.get(peer)
         if link is not None:
             log.info("unlinking %s: %s", link.name, english(why))

@@ -64,8 +64,9 @@ class TlsContexts:
         self._clients: dict[str, ssl.SSLContext] = {}
 
     def client(self, protocol: str) -> ssl.SSLContext:
-        """Return the context to dial with by this protocol, the same one each time. Pass
-        ``server_hostname=NO_SERVER_NAME``."""
+        """Return the context to dial with by this protocol, made at the first call and the same one
+        each time. Pass ``server_hostname=NO_SERVER_NAME``. Raise ``OSError`` when this node's files
+        cannot be read."""
         if protocol not in self._clients:
             self._clients[protocol] = client_context(self._flock, self._paths, protocol)
         return self._clients[protocol]
@@ -148,8 +149,8 @@ def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
 
 
 def explain(error: BaseException) -> str:
-    """Return what a failed connection means, whatever the error, as the end of a sentence for
-    people."""
+    """Return what a failed connection means, as the end of a sentence for people; of an error that
+    is not of TLS or the network, only its type is told."""
     match error:
         case ssl.SSLCertVerificationError(verify_code=code):
             return _CODES.get(code, f"its certificate is not valid ({error.verify_message})")

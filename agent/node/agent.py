@@ -167,10 +167,8 @@ class Agent:
 
     @property
     def table(self) -> Table:
-        """The table, to be read only, and only in the loop.
-
-        It is ahead of the notices: a change is told when it is on disk.
-        """
+        """Return the table, to be read only, and only in the loop. It is ahead of the notices: a
+        change is told when it is on disk."""
         return self.live.node.table
 
     def story(self, task: TaskId) -> list[StoryEntry]:
@@ -202,7 +200,8 @@ class Agent:
 
     @property
     def rooms(self) -> Rooms:
-        """The rooms that do what people ask for; others after this node has begun anew."""
+        """Return the rooms that do what people ask for; they are others after this node has begun
+        anew."""
         live = self.live
         return Rooms(
             self.flock,

@@ -308,8 +308,8 @@ class Liveness(Part):
 
     @property
     def ticks_per_beat(self) -> int:
-        """How many ticks apart the heartbeats are: more with many peers, so that a larger flock
-        costs no more words, and most in calm."""
+        """Return how many ticks apart the heartbeats are: more with many peers, so that a larger
+        flock costs no more words, and most in calm."""
         if self.calm:
             return TICKS_PER_CALM_BEAT
         ticks = -(-len(self.core.peers) // PEERS_PER_TICK_MAX)

@@ -71,8 +71,8 @@ class DerivedState(Struct, frozen=True):
 
     @property
     def mixed_inputs(self) -> bool:
-        """Whether the outcome was computed from outputs that are not the ones that count now; False
-        without an outcome, and while not all of those are known."""
+        """Tell whether the outcome was computed from outputs that are not the ones that count now;
+        False without an outcome, and while not all of those are known."""
         return (
             self.outcome is not None
             and self.inputs is not None

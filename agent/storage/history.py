@@ -153,7 +153,8 @@ class History:
 
     def tasks(self, wanted: asked.History) -> tuple[list[TaskRow], int]:
         """Return a page of the tasks that ``wanted`` describes, the one that ended last first, and
-        how many there are on all pages; the page is empty behind the last one."""
+        how many there are on all pages; the page is empty behind the last one. Raise
+        ``sqlite3.Error`` when the database cannot be read."""
         values = asdict(wanted) | {"state": wanted.state.value if wanted.state else ""}
         with self._lock:
             found = self._connection.execute(
@@ -168,7 +169,7 @@ class History:
 
     def spans_of(self, tasks: Iterable[str]) -> dict[str, str]:
         """Return by task the recorded phases of its last generation, as JSON text; tasks without a
-        record are left out."""
+        record are left out. Raise ``sqlite3.Error`` when the database cannot be read."""
         found: dict[str, str] = {}
         with self._lock:
             for task in tasks:
@@ -181,8 +182,9 @@ class History:
         return found
 
     def lengths(self, runs_max: int = LENGTHS_READ_MAX) -> list[tuple[str, str, int]]:
-        """Return program, step and length in milliseconds of the latest runs that ended well, the
-        latest last."""
+        """Return program, step and length in milliseconds of the latest runs that ended well, at
+        most ``runs_max``, the latest last. Raise ``sqlite3.Error`` when the database cannot be
+        read."""
         with self._lock:
             found = self._connection.execute(
                 "SELECT program, name, ran_ms FROM task WHERE state = 'Terminated' AND ran_ms > 0"

@@ -111,7 +111,8 @@ class PastStore:
             )
 
     def remove(self, workflows: Iterable[str]) -> list[str]:
-        """Forget these workflows; return which of them were there. Raises ``sqlite3.Error``."""
+        """Forget these workflows and their records; return which of them were there. Raise
+        ``sqlite3.Error``, with nothing forgotten, when that fails."""
         found = []
         with self._transaction() as connection:
             for each in workflows:
@@ -121,7 +122,8 @@ class PastStore:
         return found
 
     def trim(self, before_ms: int) -> int:
-        """Forget what ended before that moment; return how many workflows. Raises ``sqlite3.Error``."""
+        """Forget the workflows and tasks that ended before that moment, with their records; return
+        how many workflows. Raise ``sqlite3.Error``, with nothing forgotten, when that fails."""
         with self._transaction() as connection:
             old = "SELECT workflow FROM past WHERE ended_ms < ?"
             connection.execute("DELETE FROM task WHERE ended_ms < ?", (before_ms,))

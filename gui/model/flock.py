@@ -75,7 +75,8 @@ def mark_of_machine(machine: Machine) -> Mark:
 
 
 def state_text(machine: Machine) -> str:
-    """Return what the machine does, in two or three words."""
+    """Return what the machine does, in two or three words: running, ready to help, in use by its
+    owner, does not help, or cannot be reached."""
     return {
         MachineState.RUNNING: tr("running"),
         MachineState.READY: tr("ready to help"),

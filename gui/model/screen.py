@@ -62,7 +62,8 @@ class Changes:
 
     @property
     def anything(self) -> bool:
-        """Whether a repaint is due at all; news, and what is only to be asked for, need none."""
+        """Tell whether a repaint is due at all; news, and what is only to be asked for, need
+        none."""
         flags = (self.flock, self.node, self.volunteering, self.programs, self.settings)
         return bool(
             self.workflows or self.tasks or self.connection or self.everything or any(flags)
@@ -126,7 +127,7 @@ class Screen:
 
     def fold(self, bundle: Iterable[Notice]) -> Changes:
         """Take in notices in their order; return what has to be painted anew, or asked for, after
-        them."""
+        them. Where another number of machines helps than before, all workflows count as moved."""
         changes, helpers = Changes(), self._helpers()
         for notice in bundle:
             self._folds[type(notice)](notice, changes)

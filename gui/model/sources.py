@@ -25,7 +25,9 @@ def source_mark(standing: SourceStanding) -> Mark:
 
 
 def source_tip(standing: SourceStanding) -> str:
-    """Return a source's standing in words, for whoever cannot see shapes."""
+    """Return in a few words whether a source of presence is asked for by the rules, and then
+    whether it cannot see, keeps this computer from helping or lets it, for whoever cannot see
+    shapes."""
     return {
         "unasked": tr("Is not asked by these rules"),
         "unseen": tr("Cannot see"),

@@ -141,8 +141,8 @@ def _story(
 
 
 def outcome_text(run: RunView) -> str:
-    """Return how a run ended or stands, in a word or two, with its own sentence where it has
-    one."""
+    """Return how a run ended or stands, in a word or two, with why behind it where it is told:
+    failed: the disk is full."""
     said = {
         "Scheduled": tr("fetching inputs"),
         "Running": tr("running"),

@@ -212,8 +212,8 @@ class Totals:
     active: int = 0
 
     def replace(self, before: WorkflowView | None, after: WorkflowView) -> None:
-        """Count ``after`` in and ``before``, what was known of the same workflow, out; None if it
-        is new."""
+        """Count a workflow in as it is now (``after``) and out as it was counted before; ``before``
+        is None for one that is new."""
         if before is not None:
             self._add(before, -1)
         self._add(after, 1)

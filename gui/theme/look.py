@@ -32,8 +32,9 @@ class Look(QObject):
         self._followed = False
 
     def follow(self, application: QApplication) -> None:
-        """Give the application our style in the system's colour scheme, now and whenever that
-        changes, with the system's accent where it is a person's choice and can be read."""
+        """Give the application our style and colours, light or dark as the system is now and
+        whenever that changes; the accent is the system's where a person has chosen one and it can
+        be read, else ours."""
         application.setStyle("Fusion")
         self._system_accent = application.palette().color(QPalette.ColorRole.Accent).name()
         self._own_accent = self._system_accent.lower() in ("#308cc6", "#0078d4", "#000000")

@@ -188,8 +188,9 @@ class ComputerPage(QScrollArea):
     # -- telling -----------------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """Show what the model says after these changes; the controls of the rules are disabled
-        while the agent is absent, or has not told the rules yet."""
+        """Show what these changes touch: the sentence that says what this computer does, the
+        programs, the sources and rules. The controls of the rules are disabled while the agent is
+        absent, or has not told the rules yet."""
         screen = self._context.screen
         if self.isVisible() or changes.volunteering or changes.connection:
             self.sentence.setText(sentence_of(screen, time.time()))
@@ -211,8 +212,9 @@ class ComputerPage(QScrollArea):
         self.sentence.setText(sentence_of(self._context.screen, time.time()))
 
     def tell(self, view: VolunteeringView) -> None:
-        """Show the sources of now, and the rules if they have changed; the controls are left alone
-        while a change by the person waits to be sent."""
+        """Show what the sources see now, and put the rules into the controls if they have changed,
+        without counting that as a change by the person; while a change of theirs waits to be sent,
+        the controls are left alone."""
         same = self._view is not None and self._view.rules == view.rules
         self._view = view
         self._tell_sources(view.sources)

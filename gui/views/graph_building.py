@@ -57,7 +57,8 @@ class GraphBuilding(QObject):
         self._timer.start()
 
     def move(self, picture: Picture) -> None:
-        """Move the items to where they stand in this picture, which has to be of the same graph."""
+        """Move boxes and arrows to where they stand in this picture, which has to be of the same
+        graph."""
         boxes = {box.key: box for box in picture.boxes}
         for box in picture.boxes:
             self.boxes[box.key].move(box)

@@ -102,8 +102,9 @@ class BoxItem(QGraphicsObject):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        """Paint the box, in the colour of its state, with less in it and larger letters the farther
-        away it is."""
+        """Paint the box with its edge in the colour of its state, in the accent's if it is chosen,
+        and with a second one behind it if it stands for several tasks; the farther away, the less
+        is in it and the larger its letters are, in the end only a colour."""
         colours = look().colours
         rect = QRectF(0, 0, BOX_WIDTH, BOX_HEIGHT)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -220,7 +221,8 @@ class ArrowItem(QGraphicsPathItem):
         self.setToolTip(self.label)
 
     def move(self, arrow: Arrow, source: Box, target: Box) -> None:
-        """Draw the arrow between these boxes from now on."""
+        """Lead the arrow from one box to the other as the picture bends it, from now on, with as
+        much room for its label as lies before the first bend."""
         self.prepareGeometryChange()
         self._end = QPointF(target.x, target.y + BOX_HEIGHT / 2)
         self._begin = begin = QPointF(source.x + BOX_WIDTH, source.y + BOX_HEIGHT / 2)
@@ -231,7 +233,8 @@ class ArrowItem(QGraphicsPathItem):
         self._room = round(first - begin.x() - 12)
 
     def tell(self, label: str) -> None:
-        """Name what flows, and repaint if that is another name."""
+        """Set the arrow's label and tool tip, what flows along it, and repaint if that is another
+        text than before."""
         if label != self.label:
             self.label = label
             self.setToolTip(label)
@@ -244,8 +247,8 @@ class ArrowItem(QGraphicsPathItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        """Paint a thin line with a head, and the label where one is near and there is room for
-        it."""
+        """Paint a thin line with a head, and the label where one is near enough to read it and
+        there is room; from far away only a straight line."""
         colours = look().colours
         painter.setPen(QPen(QColor(colours.waiting), 1.25))
         painter.setBrush(Qt.BrushStyle.NoBrush)

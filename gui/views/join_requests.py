@@ -55,9 +55,9 @@ class JoinRequests(QWidget):
         self.hide()
 
     def tell(self, reply: RequestsReply | None) -> None:
-        """Show a card for each request, ``CARDS_MAX`` at the most, then how many more; do nothing
-        if they are those shown already, and hide where there is none. ``left`` is emitted first if
-        the keyboard is here."""
+        """Show a card for each request, ``CARDS_MAX`` at the most, then how many more there are;
+        hide where there is none, or none was read (None). Do nothing if they are those shown
+        already. ``left`` is emitted first if the keyboard is here, for the cards go."""
         if reply == self._shown:
             return
         self._shown = reply

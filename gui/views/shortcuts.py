@@ -11,7 +11,8 @@ from gui.words import tr
 
 
 def shortcuts() -> tuple[tuple[str, str], ...]:
-    """Return the keys with what they do."""
+    """Return all shortcuts of the window, each with what it does in the person's language, in the
+    order in which the list of them shows them."""
     return (
         ("Ctrl+1", tr("Workflows")),
         ("Ctrl+2", tr("Queue")),

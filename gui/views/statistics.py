@@ -94,7 +94,8 @@ class WeekBars(QWidget):
         column((strong(heading), TOP), on=set_up(self, says=heading))
 
     def tell(self, bars: list[tuple[str, float]]) -> None:
-        """Show these bars from now on: the name of each week with its number, the latest last."""
+        """Show these bars from now on, the name of each week with its number, the latest last;
+        screen readers are told the same."""
         self._bars = bars
         self.setAccessibleDescription(
             "; ".join(f"{name}: {self._said(value)}" for name, value in bars)

@@ -39,7 +39,8 @@ class SheetFile:
 
     @property
     def state(self) -> tuple[Mark, str]:
-        """How its row is marked, and what it says."""
+        """Return the mark of the file's row and what stands beside it: submitted, refused, being
+        read, how many things are to mend, waiting its turn, or ready."""
         found = self.checked
         if self.sent:
             return Mark.DONE, tr("submitted")
@@ -54,7 +55,10 @@ class SheetFile:
 
     @property
     def faults(self) -> list[tuple[str, int | None]]:
-        """What keeps it from being submitted, each with its line where it has one."""
+        """Return what keeps the file from being submitted, a sentence each with its line in the
+        file, or None where it has none: why it was refused, what is wrong with it
+        (``FAULTS_SHOWN_MAX`` at the most), and what the agent says against it. Empty while it is
+        read and when nothing does."""
         found = self.checked
         told: list[tuple[str, int | None]] = [(self.refused, None)] if self.refused else []
         if found is None:

@@ -90,8 +90,8 @@ class Table(QTableView):
         QSettings().setValue(f"columns/{self.objectName()}", self._widths)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the columns into the new width; spare ones are hidden rather than all made too
-        narrow."""
+        """Fit the columns into the new width; those that can be spared are hidden rather than all
+        made too narrow."""
         super().resizeEvent(event)
         self._fitting = True
         self._fit(self.viewport().width())

@@ -51,8 +51,8 @@ class TimelineView(QAbstractScrollArea):
         look().changed.connect(self.viewport().update)
 
     def show_timeline(self, timeline: Timeline) -> None:
-        """Show these bars from now on; a workflow keeps its colour as long as one of those shown
-        stays."""
+        """Show these bars from now on, and lay out the rows of machines. Each workflow has a
+        colour, which it keeps as long as one of those shown stays."""
         self.timeline = timeline
         top = AXIS_HEIGHT
         self._tops = {}

@@ -62,8 +62,9 @@ class WeekGrid(QWidget):
         return QSize(DAY_WIDTH + HOURS_OF_DAY * 26, AXIS_HEIGHT + len(DAYS) * CELL_HEIGHT + 2)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a block at this cell, by the left button: it paints where the cell is off, and wipes
-        where it is on; the cell itself changes at once."""
+        """Begin a block at the cell under the mouse, by the left button and unless disabled: it
+        switches hours on if the cell is off, else off; the cell itself changes at once, ``changed``
+        is emitted at the end."""
         cell = self._cell(event.position())
         left = event.button() is Qt.MouseButton.LeftButton
         if cell is not None and left and self.isEnabled():

@@ -131,8 +131,8 @@ class Window(QWidget):
     # -- places ------------------------------------------------------------------------------
 
     def go(self, place: Place) -> None:
-        """Show a place and give it the keyboard, unless the side bar has it; the place is made when
-        first shown."""
+        """Show a place, which is made when it is first shown, mark it in the side bar, and give it
+        the keyboard unless the side bar has it."""
         if place not in self.places:
             self.places[place] = made = self._make(place)
             self.stack.addWidget(made)
@@ -190,8 +190,9 @@ class Window(QWidget):
     # -- what is shown -----------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """Show what the model says in the side bar, and the trouble with the agent; the pages
-        listen themselves."""
+        """Show what the model says in the side bar (what each place counts, and what this computer
+        does) and in the bar of trouble with the agent, whatever changed; the pages follow the model
+        themselves."""
         screen, now_s = self._context.screen, time.time()
         self.trouble.tell(agent_trouble(screen.absence))
         running, active = screen.totals.running, screen.minded.active

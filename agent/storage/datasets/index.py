@@ -131,7 +131,8 @@ class Index:
     def compare(self, there: dict[str, tuple[int, int]]) -> None:
         """Make the index agree with the objects on disk, given by digest with size and time:
         missing ones go, with the datasets that they were part of; new ones are added as not yet
-        verified. No file is touched."""
+        verified. No file is touched. Raise ``sqlite3.Error``, with nothing changed, when the
+        database does not take it."""
         known = {str(digest) for (digest,) in self.rows("SELECT digest FROM object")}
         with self.change() as change:
             change.executemany(
@@ -149,7 +150,8 @@ class Index:
 
     def object(self, digest: str) -> tuple[int, int] | None:
         """Return size in bytes and time in nanoseconds of an object when it was last found whole,
-        the time 0 when it was not verified yet; None when the index does not know it."""
+        the time 0 when it was not verified yet; None when the index does not know it. The disk is
+        not asked."""
         with self._turn:
             found: tuple[int, int] | None = self._connection.execute(
                 "SELECT size_bytes, mtime_ns FROM object WHERE digest = ?", (digest,)
@@ -163,7 +165,8 @@ class Index:
 
     def forget_object(self, digest: str) -> list[DatasetId]:
         """Forget an object that is gone, and the datasets that it is part of; return those, none
-        for an unknown one. No file is deleted."""
+        for an unknown one. No file is deleted. Raise ``sqlite3.Error``, with nothing changed, when
+        the database does not take it."""
         with self.change() as change:
             change.execute("DELETE FROM object WHERE digest = ?", (digest,))
             lost = [
@@ -194,7 +197,8 @@ class Index:
 
     def put(self, row: Row, digests: Iterable[str]) -> None:
         """Record a dataset made of these objects; of one that is known only the time of its last
-        use is renewed, and its name where it had none."""
+        use is renewed, and its name where it had none. Raise ``sqlite3.Error``, with nothing
+        recorded, when the database does not take it."""
         with self.change() as change:
             change.execute(
                 "INSERT INTO dataset VALUES (?, ?, ?, ?, ?) ON CONFLICT (dataset) DO UPDATE SET"
@@ -217,7 +221,8 @@ class Index:
         return [Row(*each) for each in self.rows("SELECT * FROM dataset ORDER BY added_s DESC")]
 
     def use(self, dataset: DatasetId) -> None:
-        """Note that the dataset is used now, which keeps it longer; an unknown one is ignored."""
+        """Note that the dataset is used now, which keeps it longer; an unknown one is ignored.
+        Raise ``sqlite3.Error`` when the database does not take it."""
         with self.change() as change:
             change.execute(
                 "UPDATE dataset SET used_s = ? WHERE dataset = ?", (time.time(), dataset)
@@ -226,7 +231,8 @@ class Index:
     def forget(self, datasets: list[DatasetId]) -> list[str]:
         """Forget these datasets, and the objects of them that no other dataset needs; return the
         digests of these objects, whose files the caller has to delete. Unknown datasets are
-        ignored."""
+        ignored. Raise ``sqlite3.Error``, with nothing forgotten, when the database does not take
+        it."""
         with self.change() as change:
             digests = [
                 str(digest)
@@ -295,7 +301,8 @@ _PUT = (
 
 def note(index: Index, outputs: list[Lineage]) -> None:
     """Record which run made these outputs, each in place of an earlier record of the same output of
-    its task, all of them or none."""
+    its task; raise ``sqlite3.Error``, with none of them recorded, when the database does not take
+    it."""
     with index.change() as change:
         change.executemany(
             _PUT,

@@ -98,9 +98,9 @@ class Room:
     @contextmanager
     def reserved(self, size_bytes: int, what: str) -> Iterator[None]:
         """Reserve room for this many bytes while the block runs, removing datasets that nobody
-        needs if there is too little; raise ``StoreFull`` before the block when that does not do.
-        ``what`` is named in its sentence; what the block has written has to be counted by
-        ``add``."""
+        needs if there is too little; raise ``StoreFull`` before the block when that does not do,
+        ``OSError`` when the disk does not say how much is free. ``what`` is named in its sentence;
+        what the block has written has to be counted by ``add``."""
         self._promise(size_bytes, what)
         try:
             yield

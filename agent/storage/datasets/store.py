@@ -112,10 +112,10 @@ class DatasetStore:
     # -- in --------------------------------------------------------------------------------
 
     def keep(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
-        """Take a file or folder in and return its dataset, on disk on return; it has no name where
-        some system would refuse that. With ``move`` its files are taken away where that can be, and
-        not put back if it is refused. Raise ``OSError`` when it cannot be kept, ``StoreFull``
-        without room."""
+        """Take a file or folder in and return its dataset, on disk on return; ``changed`` is told
+        where it is new. It has no name where some system would refuse that. With ``move`` its files
+        are taken away where that can be, and not put back if it is refused. Raise ``OSError`` when
+        it cannot be kept, ``StoreFull`` without room."""
         found = gathering.look(path)
         name = plain_name(name or path.name)
         with self._room.reserved(found.size_bytes, name or str(path)):
@@ -127,8 +127,9 @@ class DatasetStore:
         return self.put_file(gathered.entries[0].digest, name)
 
     def put_file(self, digest: str, name: str) -> Dataset:
-        """Make a dataset of one object that is here, called ``name``, and return it; raise
-        ``DatasetMissing`` when the object is not here. It is not read again."""
+        """Make a dataset of one object that is here, called ``name``, and return it; ``changed`` is
+        told where it is new. Raise ``DatasetMissing`` when the object is not here. It is not read
+        again."""
         size = self._required_object(digest)
         dataset = Dataset(dataset_id(Kind.FILE, digest), size)
         self._put(dataset, name, [digest])
@@ -136,8 +137,8 @@ class DatasetStore:
 
     def put_tree(self, manifest: Manifest, content: bytes, name: str) -> Dataset:
         """Make a dataset of a folder from its manifest, ``content`` being the bytes of that, and
-        return it, on disk on return; raise ``DatasetMissing`` when one of its objects is not here,
-        ``OSError`` when the disk refuses."""
+        return it, on disk on return; ``changed`` is told where it is new. Raise ``DatasetMissing``
+        when one of its objects is not here, ``OSError`` when the disk refuses."""
         for digest in manifest.sizes():
             self._required_object(digest)
         dataset = tree_of(content, manifest)
@@ -215,9 +216,9 @@ class DatasetStore:
         return decoded(digest, manifest).sizes() if kind is Kind.TREE else {digest: size_bytes}
 
     def adopt(self, dataset: DatasetId, manifest: bytes, name: str) -> None:
-        """Make a dataset of contents that have all come, of a folder by its manifest; raise
-        ``DatasetError`` when one is missing or the manifest is wrong, ``OSError`` when the disk
-        refuses."""
+        """Make a dataset of contents that have all come, of a folder by its manifest, and tell
+        ``changed`` where it is new; raise ``DatasetError`` when one is missing or the manifest is
+        wrong, ``OSError`` when the disk refuses."""
         found = parsed(dataset)
         assert found is not None, "its contents were asked for before"
         kind, digest = found
@@ -230,7 +231,8 @@ class DatasetStore:
 
     def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
         """Return size in bytes, name and, of a folder, the manifest of a dataset, empty for a file;
-        raise ``DatasetMissing`` when it is not here."""
+        raise ``DatasetMissing`` when it is not here, ``OSError`` when the manifest cannot be
+        read."""
         kind, digest = self._required(dataset)
         row = self._index.get(dataset)
         assert row is not None
@@ -309,8 +311,9 @@ class DatasetStore:
 
     def verify(self, digest: str, progress: Callable[[], None] = lambda: None) -> bytes:
         """Read all of an object, calling ``progress`` after each block, and return the hashes of
-        its pieces. Raise ``DatasetMissing`` when it is not here, ``DatasetDamaged`` when its
-        content has changed; that one is removed, with the datasets that it is part of."""
+        its pieces. Raise ``DatasetMissing`` when it is not here, ``OSError`` when it cannot be
+        read, ``DatasetDamaged`` when its content has changed; that one is removed, with the
+        datasets that it is part of, and ``changed`` is told."""
         try:
             pieces = self._objects.hashes(digest, progress)
         except DatasetDamaged:
