@@ -115,7 +115,8 @@ def _of_runs(runs: int) -> Basis:
 
 
 def later(lengths: Iterable[Length]) -> Length:
-    """Return the longest, on what all of them stand on: each might have been it. None: ``NOW``."""
+    """Return the longest of these lengths, ``NOW`` for none. Its basis is that of all of them
+    together, since each might have been the longest."""
     found = NOW
     for each in lengths:
         found = Length(max(found.s, each.s), joint(found.basis, each.basis))
@@ -123,8 +124,9 @@ def later(lengths: Iterable[Length]) -> Length:
 
 
 def with_told(expected_s: float) -> tuple[int, More]:
-    """Return the length that a task's record carries, in milliseconds, and what it carries along so that it
-    can be seen whether it was told."""
+    """Return the length in milliseconds that the record of a task carries, that of tasks of unknown
+    length for 0 seconds, and what the record carries besides: a mark that somebody told this
+    length, only where it is the same as that of unknown ones; else nothing."""
     expected_ms = max(1, round(expected_s * 1000)) if expected_s > 0 else EXPECTED_MS
     like_none = expected_s > 0 and expected_ms == EXPECTED_MS
     return expected_ms, {TOLD: Raw(msgspec.msgpack.encode(expected_ms))} if like_none else {}
@@ -153,9 +155,9 @@ class TaskProgress:
         self._told: dict[TaskId, ProgressReport] = {}
 
     def note(self, notice: Notice) -> None:
-        """Keep how far a task says that it is, with the time, and forget it when the task has moved
-        on from running; other notices change nothing. Nothing done yet is no word: machines repeat
-        it for programs that say nothing."""
+        """Keep how far a running task says that it is, with the machine and the time, and forget it
+        when the task moves on from running or suspended; other notices change nothing. A progress
+        of 0 is no word: machines repeat it for programs that say nothing."""
         match notice:
             case TaskProgressed(task, host, permille, left_ms) if permille:
                 known = min(permille, PERMILLE_MAX)
@@ -195,7 +197,9 @@ class Estimates:
     # -- one task --------------------------------------------------------------------------
 
     def length(self, spec: TaskSpec) -> Length:
-        """Return how long a whole run of the task takes. What people do is not known."""
+        """Return how long a whole run of the task takes: by earlier runs of this step of this
+        program, else as somebody told, else by earlier runs of the program. ``NEVER`` where none of
+        these is known, and for a step that a person does."""
         kind = spec.program, spec.expected_ms, TOLD in spec.more
         usual = self._usual.get(kind)
         if usual is None:
@@ -219,8 +223,10 @@ class Estimates:
         return self.progress(spec, reading)[1]
 
     def progress(self, spec: TaskSpec, reading: DerivedState) -> tuple[int, Length]:
-        """Return how far a task is in thousandths, never all of it before its end, and how long it
-        still takes: by its own word, else by how long it takes as a whole."""
+        """Return how far a task is, in thousandths, and how long it still takes. A running one is
+        asked by its own last word, else reckoned from its length, to 990 at most; a suspended one
+        takes until somebody leaves (``NEVER``), as does one whose guess was passed long ago. One
+        that has ended takes no time, and is at 1000 only where it ended well."""
         if reading.state in ENDED:
             return (PERMILLE_MAX if reading.state is TaskState.TERMINATED else 0), NOW
         length, run = self.length(spec), reading.owner
@@ -252,8 +258,9 @@ class Estimates:
     # -- a workflow ------------------------------------------------------------------------
 
     def done_permille(self, workflow: Workflow) -> int:
-        """Return how much of a workflow is done in thousandths, by the lengths that are known; a task of
-        which none is known counts as one of the usual length."""
+        """Return how much of a workflow is done, in thousandths: its tasks weighed by their
+        lengths, one of unknown length by the mean of the known ones, steps of people left out. 0
+        for a workflow of such steps alone."""
         reading_of, count = self._now.table.reading, 0
         known_s = done_s = others = done_others = 0.0
         for spec in workflow.spec.tasks:
@@ -273,8 +280,10 @@ class Estimates:
         return self.progress(spec, reading)[0] if reading.owner is not None else 0
 
     def rest(self, workflow: Workflow) -> Length:
-        """Return how long the rest of a workflow takes, without what people do; ``NEVER`` where nobody
-        knows."""
+        """Return how long it takes until the last task of a workflow has ended, behind the
+        workflows that go before it and without what people do; with more than ``PLANNED_MAX`` open
+        tasks reckoned from their sum. ``NEVER`` where one of them is of unknown length or fits no
+        machine that helps."""
         table, steps = self._now.table, list[Step]()
         for task in table.unfinished.get(workflow.spec.workflow, ()):
             spec, reading = table.specs[task], table.reading(task) or NOT_READ
@@ -336,9 +345,10 @@ class Estimates:
     def free(
         self, before: Iterable[WorkflowId], *, own: bool = False
     ) -> dict[NodeId, list[Length]]:
-        """Return when each place of the machines that help is free: after what they have in hand,
-        and their share of what waits of the workflows that go ``before``. ``own``: this machine
-        counts too, for what its own person wants at once."""
+        """Return by machine that helps when each of its places is free: after what it has in hand,
+        and after an equal share of what nobody has in hand yet of the workflows ``before``, as far
+        as it could run that. A place that holds a task of unknown length is left out. ``own``: this
+        machine counts also when it does not help."""
         helping = [
             each
             for place, each in enumerate(self.machines)
@@ -384,8 +394,10 @@ class Estimates:
     def lay(
         self, steps: Sequence[Step], free: Mapping[NodeId, list[Length]], fits: FitTable
     ) -> dict[TaskId, tuple[Length, Length]]:
-        """Return when each of these begins and ends, the longest remaining path first, on machines that
-        fit and are ``free`` at these times. What a person does takes no time in it."""
+        """Return by task when it begins and ends, from now on: in the order of ``in_order``, each
+        on the machine that fits and is ``free`` first, after what it needs. What is in hand has
+        begun; a step of a person takes no time; what no machine fits begins and ends ``NEVER``.
+        ``free`` is not changed."""
         free = {node: list(slots) for node, slots in free.items()}
         times = dict[TaskId, tuple[Length, Length]]()
         for step in in_order(steps):
@@ -450,7 +462,8 @@ def _rank(workflow: Workflow) -> tuple[int, tuple[int, int], str]:
 
 
 def in_order(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield producers before what needs them, of what could begin the longest remaining path first."""
+    """Yield these tasks so that each comes after those of them that it needs, and of those that
+    could begin the one with the longest remaining path first. Tasks in a circle are left out."""
     work = lay_out([WorkflowView("", 0, (0, 0), 0.0, tuple(_unstarted(steps)))])
     missing = work.missing.copy()
     startable = [(-work.paths_s[number], number) for number in work.ready]

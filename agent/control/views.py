@@ -138,8 +138,8 @@ class Views:
         return self._progress.now_ms()
 
     def current(self, task: TaskId, run: Run) -> work.CurrentTask:
-        """Return a task that a machine has in hand as clients see it there; ``run`` is its run on
-        that machine."""
+        """Return a task that a machine has in hand as clients see it there: which it is, its state,
+        how far it is and how long it still takes; ``run`` is its run on that machine."""
         table = self.now.table
         spec, reading = table.specs[task], table.reading(task) or NOT_READ
         permille, left = self.estimates.progress(spec, reading)

@@ -35,7 +35,8 @@ async def wish(
 
 async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wished:
     """Hand in a wish for a workflow that is known, wait for the answer, and return whether it is
-    done or, of a cancelling, still under way. Raises ``RefusedError`` where the node refuses."""
+    done or, of a cancelling, still under way, with what the node says. Raises ``RefusedError``
+    where the node refuses, ``ServiceError`` where it does not take it."""
     answer = await wish(call, event)
     text = answer.text
     if answer.verdict is Verdict.CANCELLING:

@@ -59,9 +59,9 @@ def _meant(
 
 @serves(PRIORITY)
 async def priority(call: RequestContext, params: SetPriority) -> Wished:
-    """Set the priority by which a workflow goes before others, or after them; that moves what has
-    not begun yet. Answered when it is kept. Raises ``RefusedError`` for a workflow that is
-    unknown."""
+    """Set the priority by which a workflow goes before others, or after them, and return when that
+    is kept; it moves only what has not begun yet. Raises ``RefusedError`` for a workflow that is
+    unknown or has ended."""
     name = find_workflow(call.now.table, params.workflow).spec.workflow
     event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority))
     return await wish_of(call, name, event)
