@@ -22,9 +22,10 @@ from agent.api.session import FlockChanged
 from agent.flock.own_node import OwnNode
 from agent.net.certificates import Member, Refusal
 from agent.net.dialling import connect
+from agent.net.link_refusals import explained
 from agent.net.link_tls import Streams
 from agent.net.membership import Membership
-from agent.net.tls import CLIENT, NO_SERVER_NAME, arrival_of, explain, peer_of
+from agent.net.tls import CLIENT, NO_SERVER_NAME, arrival_of, peer_of
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
 
@@ -78,7 +79,7 @@ class MemberClients:
             async with asyncio.timeout(DIAL_S_MAX):
                 return await self._dialled(membership, node)
         except (OSError, EOFError) as error:
-            raise ServiceError(f"{name} cannot be asked: {explain(error)}") from error
+            raise ServiceError(f"{name} cannot be asked: {english(explained(error))}") from error
 
     async def _dialled(self, membership: Membership, node: NodeId) -> Streams:
         network, name = self._own.network, self._own.name_of(node)

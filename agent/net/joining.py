@@ -78,6 +78,7 @@ from agent.net.invitation_book import (
     secret_hash,
     tag_of,
 )
+from agent.net.link_refusals import explained
 from agent.net.membership import Membership, refuse_second_flock
 from agent.net.roster import Clock, Roster
 from agent.net.tls import (
@@ -85,7 +86,6 @@ from agent.net.tls import (
     NO_SERVER_NAME,
     TlsObject,
     client_context,
-    explain,
     peer_of,
     unverified_context,
 )
@@ -388,7 +388,7 @@ async def exchange(
             await send(writer, encode(question))
             return decode_answer(await receive(reader, ANSWER_BYTES_MAX))
     except (OSError, EOFError) as error:
-        raise NotThereError(explain(error)) from error
+        raise NotThereError(english(explained(error))) from error
 
 
 def certificate_of(tls: TlsObject | None) -> bytes:

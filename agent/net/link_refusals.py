@@ -130,6 +130,7 @@ _TOLD_BY_TLS: dict[str, LinkKind] = {
     "NO_APPLICATION_PROTOCOL": "OtherVersion",
     "PROTOCOL_VERSION": "OtherTls",
     "UNSUPPORTED_PROTOCOL": "OtherTls",
+    "UNEXPECTED_EOF": "BrokeOff",
     "WRONG_VERSION_NUMBER": "NotWingbeat",
     "WRONG_SSL_VERSION": "NotWingbeat",
     "HTTP_REQUEST": "CalledByOther",

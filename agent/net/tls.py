@@ -148,51 +148,6 @@ def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
     return Refusal(refused) if refused else member_of(certificate)
 
 
-def explain(error: BaseException) -> str:
-    """Return what a failed connection means, as the end of a sentence for people; of an error that
-    is not of TLS or the network, only its type is told."""
-    match error:
-        case ssl.SSLCertVerificationError(verify_code=code):
-            return _CODES.get(code, f"its certificate is not valid ({error.verify_message})")
-        case ssl.SSLError():
-            said = str(error).upper().replace(" ", "_")
-            known = (text for mark, text in _ALERTS if mark in said)
-            return next(known, f"the encrypted connection failed ({error})")
-        case TimeoutError():
-            return "nobody answered in time: it may be off, elsewhere, or behind a firewall"
-        case ConnectionRefusedError():
-            return "no Wingbeat listens there: it may not be running, or on another port"
-        case ConnectionError() | EOFError():
-            return "the connection was closed from the other side"
-        case OSError():
-            return f"it cannot be reached ({error.strerror or error})"
-        case _:
-            return f"the connection failed ({type(error).__name__})"
-
-
-_CODES = {
-    9: "its certificate is not valid yet: compare the clocks of both machines",
-    10: "its certificate has ended: it has to join with a new invitation",
-    18: "it belongs to another flock",
-    19: "it belongs to another flock",
-    20: "it belongs to another flock",
-    21: "it belongs to another flock",
-}
-_ALERTS = (
-    ("CERTIFICATE_REQUIRED", "it takes members only, and this machine showed no certificate"),
-    (
-        "CERTIFICATE_EXPIRED",
-        "it says that this machine's certificate has ended, or its clock differs",
-    ),
-    ("BAD_CERTIFICATE", "it does not accept this machine's certificate"),
-    ("UNKNOWN_CA", "it belongs to another flock"),
-    ("WRONG_VERSION_NUMBER", "what listens there is not Wingbeat"),
-    ("PROTOCOL_VERSION", "it does not speak TLS 1.3"),
-    ("UNSUPPORTED_PROTOCOL", "it does not speak TLS 1.3"),
-    ("UNEXPECTED_EOF", "the connection was closed from the other side"),
-)
-
-
 def _bare(side: ssl._SSLMethod) -> ssl.SSLContext:
     context = ssl.SSLContext(side)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

@@ -256,10 +256,6 @@
         <translation>desistência: {text}</translation>
     </message>
     <message>
-        <source>it broke the connection off while greeting</source>
-        <translation>interrompeu a conexão ao se apresentar</translation>
-    </message>
-    <message>
         <source>something that is not wingbeat called from there</source>
         <translation>algo que não é o Wingbeat chamou de lá</translation>
     </message>
@@ -276,40 +272,20 @@
         <translation>o certificado dela venceu, ou o relógio daqui está adiantado</translation>
     </message>
     <message>
-        <source>it says that the certificate of this node expired</source>
-        <translation>diz que o certificado desta máquina venceu</translation>
-    </message>
-    <message>
         <source>its certificate is valid from {date} only: compare the clocks of both machines</source>
         <translation>o certificado dela só é válido a partir de {date}: compare os relógios das duas máquinas</translation>
-    </message>
-    <message>
-        <source>it got no certificate from this node</source>
-        <translation>não recebeu nenhum certificado desta máquina</translation>
     </message>
     <message>
         <source>its certificate is not of the flock {name}</source>
         <translation>o certificado dela não é do bando {name}</translation>
     </message>
     <message>
-        <source>it does not accept the certificate of this node</source>
-        <translation>não aceita o certificado desta máquina</translation>
-    </message>
-    <message>
         <source>its certificate is revoked</source>
         <translation>o certificado dela foi revogado</translation>
     </message>
     <message>
-        <source>it says that this node&apos;s certificate is revoked</source>
-        <translation>diz que o certificado desta máquina foi revogado</translation>
-    </message>
-    <message>
         <source>its certificate ended on {date}: it has to join with a new invitation</source>
         <translation>o certificado dela venceu em {date}: ela precisa entrar com um novo convite</translation>
-    </message>
-    <message>
-        <source>it closed the connection while greeting</source>
-        <translation>fechou a conexão ao se apresentar</translation>
     </message>
     <message>
         <source>{host} was expelled from {name}</source>
@@ -358,10 +334,6 @@
     <message>
         <source>nothing answers: it is off, elsewhere, or behind a firewall</source>
         <translation>nada responde: está desligada, em outro lugar ou atrás de um firewall</translation>
-    </message>
-    <message>
-        <source>the machine answers, but no agent listens there</source>
-        <translation>a máquina responde, mas nenhum agente escuta lá</translation>
     </message>
     <message>
         <source>no keeper whose word counts has let it in: it has to join with a new invitation</source>
@@ -462,10 +434,6 @@
     <message>
         <source>its link is gone: {why}</source>
         <translation>a ligação se foi: {why}</translation>
-    </message>
-    <message>
-        <source>it refuses this node: {why}</source>
-        <translation>recusa esta máquina: {why}</translation>
     </message>
     <message>
         <source>the network refuses it ({error})</source>
@@ -896,6 +864,38 @@
     <message>
         <source>{host} has no program {program}</source>
         <translation>{host} não tem o programa {program}</translation>
+    </message>
+    <message>
+        <source>it broke the connection off</source>
+        <translation>interrompeu a conexão</translation>
+    </message>
+    <message>
+        <source>it says that this machine&apos;s certificate has ended, or its clock differs</source>
+        <translation>diz que o certificado desta máquina venceu, ou o relógio dela é outro</translation>
+    </message>
+    <message>
+        <source>it takes members only, and this machine showed no certificate</source>
+        <translation>só aceita membros, e esta máquina não mostrou nenhum certificado</translation>
+    </message>
+    <message>
+        <source>it does not accept this machine&apos;s certificate</source>
+        <translation>não aceita o certificado desta máquina</translation>
+    </message>
+    <message>
+        <source>it says that this machine&apos;s certificate is revoked</source>
+        <translation>diz que o certificado desta máquina foi revogado</translation>
+    </message>
+    <message>
+        <source>it closed the connection</source>
+        <translation>fechou a conexão</translation>
+    </message>
+    <message>
+        <source>no Wingbeat listens there: it may not be running, or on another port</source>
+        <translation>nenhum Wingbeat escuta lá: pode não estar em execução, ou estar em outra porta</translation>
+    </message>
+    <message>
+        <source>it refuses this machine: {why}</source>
+        <translation>recusa esta máquina: {why}</translation>
     </message>
     <message>
         <source>{host} does not take the published program {program} until it is allowed there</source>

@@ -203,7 +203,7 @@ async def test_a_silent_address_costs_a_limited_time(
 
     async with serving(silent) as port:
         invitation = await keeper.invite([LOOPBACK], port)
-        assert "nobody answered in time" in await refusal(tmp_path / "b", invitation)
+        assert "nothing answers" in await refusal(tmp_path / "b", invitation)
 
 
 async def test_a_member_that_is_no_keeper_says_so(

@@ -135,7 +135,7 @@ async def test_a_refusal_in_the_greeting_ends_it() -> None:
         ant.writer.write(refused_frame("any", Opaque("For no reason.")))
         await ant.until_closed()
         await eventually(lambda: bool(bee.links.refusals()))
-        assert english(bee.links.refusals()[0].why) == "it refuses this node: For no reason."
+        assert english(bee.links.refusals()[0].why) == "it refuses this machine: For no reason."
 
 
 # -- too much ----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import pytest
 from agent.net.certificates import Member, Refusal
 from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
+from agent.net.link_refusals import explained
 from agent.net.roster import Roster
 from agent.net.tls import (
     BULK,
@@ -26,12 +27,12 @@ from agent.net.tls import (
     TlsContexts,
     arrival_of,
     client_context,
-    explain,
     peer_of,
     server_context,
     unverified_context,
 )
 from agent.protocol.link_reasons import NoLink
+from agent.wording.speech import english
 from tests.net.flocks import (
     LIMIT_S,
     LOOPBACK,
@@ -93,7 +94,7 @@ class Listener:
                 finally:
                     await close(writer)
         except (OSError, EOFError) as error:
-            return explain(error)
+            return english(explained(error))
 
     async def outcome(self) -> Arrival | Refusal:
         async with asyncio.timeout(LIMIT_S):
@@ -182,7 +183,7 @@ async def test_an_expelled_member_is_refused_from_both_ends(tmp_path: Path) -> N
         listener.roster.expel(AUTHORITY, node.node_id)
         for protocol in (*MEMBER_PROTOCOLS, JOIN):
             context = client_context(FLOCK, files(tmp_path, node), protocol)
-            assert await listener.dial(context) == ("the connection was closed from the other side")
+            assert await listener.dial(context) == "it closed the connection"
             refusal = await listener.outcome()
             assert isinstance(refusal, Refusal)
             assert refusal.why.kind == "WasExpelled"
@@ -205,7 +206,7 @@ async def test_whoever_dials_sees_that_the_other_was_expelled(tmp_path: Path) ->
     ("server", "told"),
     [
         (new_node(OTHER), "it belongs to another flock"),
-        (expired_node(AUTHORITY), "its certificate has ended"),
+        (expired_node(AUTHORITY), "its certificate has expired"),
         (future_node(AUTHORITY), "its certificate is not valid yet"),
     ],
     ids=["foreign", "expired", "future"],
@@ -256,7 +257,7 @@ async def test_older_tls_is_refused(tmp_path: Path) -> None:
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols([JOIN])
     async with listening(tmp_path, keeper=True) as listener:
-        assert await listener.dial(context) == "it does not speak TLS 1.3"
+        assert await listener.dial(context) == "it speaks another version of TLS"
 
 
 async def test_no_session_can_be_resumed(tmp_path: Path) -> None:
@@ -315,5 +316,5 @@ async def test_what_is_not_wingbeat_is_told_apart() -> None:
     context = client_context(FLOCK, None, JOIN)
     listener = Listener(Roster(FLOCK), context)
     async with serving(talk) as listener.port:
-        assert await listener.dial(context) == "what listens there is not Wingbeat"
+        assert await listener.dial(context) == "something that is not wingbeat answers there"
     assert str(await listener.dial(context)).startswith("no Wingbeat listens there")
