@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from PySide6.QtCore import QObject, QSettings, QSize, Qt, QTimer, SignalInstance
+from PySide6.QtCore import QEvent, QObject, QSettings, QSize, Qt, QTimer, SignalInstance
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
+    QAbstractSlider,
     QAbstractSpinBox,
     QApplication,
     QBoxLayout,
+    QComboBox,
     QDialog,
     QFormLayout,
     QFrame,
@@ -57,10 +59,27 @@ Placed = Part | tuple[QWidget | QLayout, int | Qt.AlignmentFlag]
 Margins = int | tuple[int, int, int, int]
 
 
+class WheelPassesBy(QObject):
+    """Leaves the wheel to the page while the widget has not the keyboard: whoever scrolls by means
+    no value of what comes under the pointer. All fields with a value have it, by ``set_up``."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the wheel from a widget without the keyboard, so that it goes to what is around."""
+        wheel = event.type() is QEvent.Type.Wheel
+        if not wheel or (isinstance(watched, QWidget) and watched.hasFocus()):
+            return False
+        event.ignore()
+        return True
+
+
 def set_up(widget: Widget, /, name: str = "", says: str = "", **more: Any) -> Widget:
     """Return the widget with a name (for tests), what screen readers say of it where that is not
     its text, and more: a value for each setter, ``wordWrap`` for ``setWordWrap``, a slot for each
-    signal, and what the style sheet tells apart. Raises ``AttributeError`` for what it has not."""
+    signal, and what the style sheet tells apart. The wheel over a page changes no value of it.
+    Raises ``AttributeError`` for what it has not."""
+    if isinstance(widget, QAbstractSpinBox | QComboBox | QAbstractSlider):
+        widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # else the wheel gives it the keyboard
+        widget.installEventFilter(WheelPassesBy(widget))
     if name:
         widget.setObjectName(name)
     if says:
