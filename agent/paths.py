@@ -18,18 +18,21 @@ import platformdirs
 APPLICATION = "wingbeat"
 VARIABLE = "WINGBEAT_HOME"
 FOLDER_MODE = 0o700
+SETTINGS_FILE = "settings.toml"
 TASK_LOGS = "tasks"
 """The folder among the logs for what programs print."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The four folders of one node."""
+    """The four folders of one node, and the settings file that a package may bring for all users of
+    a machine."""
 
     data: Path
     config: Path
     log: Path
     cache: Path
+    preset: Path | None = None
 
     @classmethod
     def at(cls, folder: Path) -> Home:
@@ -50,6 +53,7 @@ class Home:
             known.user_config_path,
             known.user_log_path,
             known.user_cache_path,
+            known.site_config_path / SETTINGS_FILE,
         )
 
     @property
@@ -75,7 +79,7 @@ class Home:
     @property
     def settings_file(self) -> Path:
         """What a person sets."""
-        return self.config / "settings.toml"
+        return self.config / SETTINGS_FILE
 
     def prepare(self) -> None:
         """Make the folders that are missing, and their parents, for their owner alone; those that

@@ -24,7 +24,7 @@ from gui.hosting import Hosting
 from gui.model.news import News, NewsKind
 from gui.model.notices import Absence, Absent
 from gui.model.screen import Changes, Screen
-from gui.model.tray import Act, Entry
+from gui.model.tray import Act, Entry, is_answered
 from gui.model.trouble import Remedy
 from gui.single import FirstInstance
 from gui.startup import Login
@@ -62,7 +62,7 @@ class Application(QObject):
         self.context = ViewContext(home, self.screen, self.bridge)
         self.tray = TrayIcon(self.context)
         self._window: Window | None = None
-        self._quitting = False
+        self._quitting = self._asked = False
         self.finishing = Finishing(self.context)
         self.finishing.over.connect(self.quit)
         self.first = first or FirstInstance(home)
@@ -115,6 +115,7 @@ class Application(QObject):
         """Bring the window to front, made if there is none yet, at what ``news`` is about: the
         workflow and its task, the flock or this computer. Without news it stays at its place."""
         self.window.to_front()
+        self._maybe_first_run()
         if news is None:
             return
         from gui.views.side_bar import Place
@@ -154,20 +155,28 @@ class Application(QObject):
 
     # -- first run ---------------------------------------------------------------------------
 
-    def _maybe_first_run(self, changes: Changes) -> None:
-        node = self.screen.node
-        if node is None or settings.first_run_done() or not changes.node:
+    def _maybe_first_run(self, _changes: Changes | None = None) -> None:
+        """Begin it where nobody has said yet when this computer may help, once while this runs,
+        when a window is there to ask in that asks nothing else."""
+        window = self._window
+        if self._asked or self.screen.node is None or is_answered(self.screen):
             return
-        if node.flock:
-            settings.finish_first_run()
-            return
-        if self._window is not None and self._window.isVisible():
-            settings.finish_first_run()
+        free = window is not None and window.isVisible()
+        if free and QApplication.activeModalWidget() is None:
+            self._asked = True
             QTimer.singleShot(FIRST_RUN_AFTER_MS, self, self._first_run)
 
     def _first_run(self, invitation: Path | None = None) -> None:
         from gui.views.first_run import FirstRun, clipboard_invitation
 
+        self._asked = True
+        node = self.screen.node
+        if invitation is not None and node is not None and node.flock:
+            self.context.failed.emit(
+                tr("This computer belongs to {flock} already: leave it before you join another.",
+                   flock=node.flock)
+            )  # fmt: skip
+            return
         dialog = FirstRun(self.context, self._login, self.window)
         if invitation is not None:
             try:

@@ -63,13 +63,3 @@ def last_folder(purpose: str) -> str:
 def keep_folder(purpose: str, folder: Path) -> None:
     """Keep where the next choice for this purpose begins."""
     QSettings().setValue(f"folders/{purpose}", str(folder))
-
-
-def first_run_done() -> bool:
-    """Tell whether the three steps were gone through, or put away."""
-    return bool(QSettings().value("firstRunDone", False, type=bool))
-
-
-def finish_first_run() -> None:
-    """Keep that the three steps are not shown again."""
-    QSettings().setValue("firstRunDone", True)

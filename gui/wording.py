@@ -30,7 +30,7 @@ from agent.api.reasons import (
 from agent.api.values import TaskState
 from agent.api.work import Move
 from agent.client import RequestError
-from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, UNKNOWN
+from agent.wording.english import CLAUSES, EVENTS, HOW_TO_ANSWER, SENTENCES, SIGHTS, UNKNOWN
 from agent.wording.speech import Speech
 from gui.model.marks import state_words
 from gui.model.times import clock, size, span
@@ -94,6 +94,12 @@ OTHERWISE = {
     ),
     "Paused: cannot see {what}, because {why}": "Paused: {what} cannot be seen ({why})",
     "whether this machine is on mains": "whether this computer is on mains",
+    "Not helping: nobody has said yet when this machine may": "Helps nobody until you say when it may",
+    "Not helping: its owner said not now": "Helps nobody: you said not now",
+    "Not helping: only what is submitted on this machine runs": (
+        "Runs only what is submitted on this computer"
+    ),
+    HOW_TO_ANSWER: "Nobody has said yet when this computer may help.",
     "Helping: set to always": "Helps always",
     "Helping: the screen is locked{load}": "Helps: the screen is locked",
     "Helping: nobody is logged in{load}": "Helps: nobody is logged in",

@@ -9,6 +9,7 @@ from msgspec import Meta, Raw, Struct, field
 from agent.api.reasons import no_why
 from agent.api.rpc import Method
 from agent.api.values import Capabilities, Count, Millis, Reference
+from agent.api.volunteering import OwnWork
 from agent.api.work import CurrentTask, NodeView
 
 Traffic = Annotated[int, Meta(ge=0, le=2**60)]
@@ -27,6 +28,7 @@ PeerState = Literal["linked", "away"]
 
 class PeerView(Struct, frozen=True):
     """Another machine, as this node sees it. ``reason``: why it does not help, or is not there.
+    ``own_work`` is what may begin there of what was submitted there.
 
     ``running`` of its ``slots`` are taken, by ``tasks``.
     """
@@ -51,6 +53,7 @@ class PeerView(Struct, frozen=True):
     bytes_in: Traffic = 0
     bytes_out: Traffic = 0
     why: Raw = field(default_factory=no_why)
+    own_work: OwnWork = "none"
 
 
 class PeersReply(Struct, frozen=True):

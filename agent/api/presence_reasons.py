@@ -281,6 +281,18 @@ class HeldBlind(Reason, frozen=True):
     whys: tuple[Blindness, ...]
 
 
+class NotAnswered(Reason, frozen=True):
+    """It helps nobody, because nobody has said yet when it may."""
+
+
+class HelpsNobody(Reason, frozen=True):
+    """Its owner was asked when it may help, and said: not now."""
+
+
+class HelpsItself(Reason, frozen=True):
+    """It may work, and its owner lets it run only what is submitted here."""
+
+
 class HelpsAlways(Reason, frozen=True):
     """Its owner lets it help whatever happens."""
 

@@ -62,6 +62,8 @@ Presence = (
     | IdentityCopied
     | told.Starting
     | told.SetToAlways
+    | told.NobodyAnswered
+    | told.OwnWorkOnly
     | told.NobodyUsesIt
     | told.PausedByOwner
     | told.FinishingThenPaused
@@ -96,6 +98,9 @@ Presence = (
     | presence.HeldByMemory
     | presence.HeldSinceMemory
     | presence.HeldBlind
+    | presence.NotAnswered
+    | presence.HelpsNobody
+    | presence.HelpsItself
     | presence.HelpsAlways
     | presence.HelpsLocked
     | presence.HelpsEmpty
@@ -327,6 +332,10 @@ class MachineAt(Reason, frozen=True):
     """A machine of which only the address is known, as a person typed it."""
 
     address: str
+
+
+class AnswerWanted(Reason, frozen=True):
+    """Nobody has said yet when this machine may help."""
 
 
 class AsksToBeLetIn(Reason, frozen=True):

@@ -1,6 +1,8 @@
 """When this machine helps: what clients ask and are told of it, and what its owner may set.
 
-A mode holds until its owner changes it; a pause lies over it and ends by itself or by `resume`.
+A mode holds until its owner changes it; a pause lies over it and ends by itself or by `resume`. Until
+somebody has answered, the mode is ``not yet``: the machine helps nobody. What is submitted on it runs
+there all the same, in every mode, unless it is paused.
 Every source of presence tells what it sees in a sentence of its own, so that nobody has to guess
 why a machine does not help. A source that cannot see counts as somebody being there.
 """
@@ -15,7 +17,8 @@ from agent.api.reasons import no_why
 from agent.api.rpc import Method
 from agent.api.values import Count, Millis, ShortText
 
-VolunteerMode = Literal["always", "when idle", "by schedule"]
+VolunteerMode = Literal["always", "when idle", "by schedule", "not now", "not yet"]
+"""``not now`` is an answer, ``not yet`` is the lack of one; either helps nobody."""
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 ClockTime = Annotated[str, Meta(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$")]
 PauseLength = Annotated[float, Meta(ge=1, le=31_536_000)]
@@ -32,9 +35,9 @@ class Hours(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class VolunteerRules(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """When to help. ``hours`` count in the mode ``by schedule``; the others wherever somebody may
-    be there. ``lets_end_s``: a task that expects to end within this is not suspended when its
-    machine's owner comes back."""
+    """When to help; which rules count in a mode, ``counting`` tells. ``lets_end_s``: a task that
+    expects to end within this is not suspended when its machine's owner comes back. Without a mode
+    ``always`` is meant, as versions say it that know no answer."""
 
     mode: VolunteerMode = "always"
     hours: Annotated[tuple[Hours, ...], Meta(max_length=HOURS_MAX)] = ()
@@ -46,6 +49,38 @@ class VolunteerRules(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     exclusive_programs: Annotated[tuple[ShortText, ...], Meta(max_length=PROGRAMS_MAX)] = ()
     own_only: bool = False
     lets_end_s: Annotated[float, Meta(ge=0, le=86_400)] = 0.0
+
+
+NOT_YET: VolunteerMode = "not yet"
+OwnWork = Literal["none", "interactive", "all"]
+"""What of the work that was submitted on a machine may begin there now, whether or not it helps
+others: none while it is paused, all while its rules let it work, else what somebody waits for."""
+
+
+def own_work(*, willing: bool, paused: bool) -> OwnWork:
+    """Return what may begin on a machine of what was submitted there."""
+    if paused:
+        return "none"
+    return "all" if willing else "interactive"
+
+
+WATCHFUL: tuple[VolunteerMode, ...] = ("when idle", "by schedule")
+"""Modes in which it matters whether somebody is there."""
+UNHELPFUL: tuple[VolunteerMode, ...] = ("not now", NOT_YET)
+"""Modes in which nobody is helped, and what was submitted here runs at once."""
+
+
+def counting(rules: VolunteerRules) -> frozenset[str]:
+    """Return the names of the rules that have an effect in the mode of these, beside the mode."""
+    names = {"exclusive_programs"}
+    if rules.mode not in UNHELPFUL:
+        names.add("own_only")
+    if rules.mode in WATCHFUL:
+        names |= {"idle_s", "others_cpu_percent", "on_mains_only", "free_memory_mb"}
+        names.add("full_screen_counts")
+    if rules.mode in WATCHFUL or rules.exclusive_programs:
+        names.add("lets_end_s")
+    return frozenset(names | ({"hours"} if rules.mode == "by schedule" else set()))
 
 
 class Volunteering(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,8 +105,9 @@ class SourceView(Struct, frozen=True):
 
 
 class VolunteeringView(Struct, frozen=True):
-    """Whether this machine helps now, why, by which rules, and what each source tells.
+    """Whether this machine helps others now, why, by which rules, and what each source tells.
 
+    ``own_work`` is what may begin now of what was submitted here.
     ``paused_until_ms`` is none while it is paused until somebody resumes. ``finishing``: it pauses
     as soon as what runs here has ended.
     """
@@ -85,6 +121,7 @@ class VolunteeringView(Struct, frozen=True):
     finishing: bool = False
     sources: tuple[SourceView, ...] = ()
     why: Raw = field(default_factory=no_why)
+    own_work: OwnWork = "none"
 
 
 class SetVolunteering(Struct, frozen=True, forbid_unknown_fields=True):

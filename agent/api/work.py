@@ -36,6 +36,7 @@ from agent.api.values import (
     WorkflowId,
     WorkflowState,
 )
+from agent.api.volunteering import OwnWork
 
 TaskName = Annotated[str, Meta(min_length=1, max_length=128, pattern="^[^/]+$")]
 """What the author of a workflow calls a task; without a slash, which parts it from the workflow."""
@@ -175,7 +176,8 @@ class CurrentTask(Struct, frozen=True, gc=False):
 
 
 class NodeView(Struct, frozen=True):
-    """The node that answers. ``flock`` is empty while it belongs to none.
+    """The node that answers. ``flock`` is empty while it belongs to none. ``own_work`` is what
+    may begin now of what was submitted here.
 
     ``running`` of its ``slots`` are taken, by ``tasks``.
     """
@@ -193,6 +195,7 @@ class NodeView(Struct, frozen=True):
     capabilities: Capabilities = Capabilities()
     load_percent: Count = 0
     why: Raw = field(default_factory=no_why)
+    own_work: OwnWork = "none"
 
 
 class WorkflowView(Struct, frozen=True, gc=False):

@@ -17,6 +17,7 @@ from agent.commands import exits
 from agent.commands.asking import fail, tell, with_client
 from agent.commands.parsing import PORT_MAX, Options, argument, command, number_of
 from agent.commands.showing import show_json, show_lines, show_verbatim
+from agent.wording.english import HOW_TO_ANSWER
 
 NAME_LENGTH_MAX = 60
 STOPPED_S_MAX = 30.0
@@ -67,7 +68,8 @@ def run(options: Options) -> int:
 
     def started(running: hosting.Running) -> None:
         flock = f"in flock {running.flock}" if running.flock else "in no flock"
-        tell(options, running, [f"{running.name} runs {flock}; its log is in {running.log_folder}"])
+        lines = [f"{running.name} runs {flock}; its log is in {running.log_folder}"]
+        tell(options, running, lines if running.answered else [*lines, HOW_TO_ANSWER])
 
     try:
         reason = hosting.run(

@@ -28,7 +28,7 @@ from agent.commands.columns import (
     wrapped_lines,
 )
 from agent.commands.columns import plain as plain  # noqa: PLC0414 - for all who show
-from agent.wording.english import HELPING, PAUSED
+from agent.wording.english import HELPING, HELPS_NOBODY, PAUSED
 from agent.wording.speech import Speech
 
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
@@ -147,7 +147,8 @@ class _Because(Speech):
     """Says why a machine helps or not behind words that say whether it does."""
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
-        return super().filled(template.removeprefix(HELPING).removeprefix(PAUSED), values)
+        begins = (each for each in (HELPING, PAUSED, HELPS_NOBODY) if template.startswith(each))
+        return super().filled(template.removeprefix(next(begins, "")), values)
 
 
 def helping(view: NodeView | VolunteeringView, *, helps: bool) -> str:

@@ -12,9 +12,11 @@ from typing import get_args
 from msgspec.structs import replace
 
 from agent.api.volunteering import (
+    NOT_YET,
     PAUSE,
     RESUME,
     SET_VOLUNTEERING,
+    UNHELPFUL,
     VOLUNTEERING,
     Hours,
     Pause,
@@ -25,15 +27,18 @@ from agent.api.volunteering import (
     VolunteerMode,
     VolunteerRules,
     Weekday,
+    counting,
 )
 from agent.client import Client
 from agent.commands import exits
 from agent.commands.asking import ask, with_loop
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import helping, moment, show_json, show_lines, show_rows
+from agent.wording.english import HOW_TO_ANSWER
 
 DAYS = get_args(Weekday)
 YES_NO = {"yes": True, "no": False}
+ANSWERS = tuple(each for each in get_args(VolunteerMode) if each != NOT_YET)
 UNITS_S = {"m": 60.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
 _LENGTH = re.compile(r"(\d{1,6}(?:\.\d+)?)(min|m|h|d)")
 
@@ -88,12 +93,15 @@ def _length(text: str) -> float:
 @command(
     "volunteering",
     "Show whether this machine helps, why, what each source of presence sees, and the rules;\n"
-    "with options, set rules. `wingbeat pause` and `wingbeat resume` lie over them.",
+    "with options, set rules. `wingbeat pause` and `wingbeat resume` lie over them. A machine of\n"
+    "which nobody has said when it may help helps nobody. What is submitted on a machine itself runs\n"
+    "there in every mode, unless it is paused: at once until somebody has answered, in the mode 'not\n"
+    "now', and where it is interactive; else by the rules.",
     "wingbeat volunteering",
     "wingbeat volunteering --mode 'when idle' --idle 10",
     "wingbeat volunteering --mode 'by schedule' --hours mon-fri=18:00-07:00 --hours sat=00:00-24:00",
     "wingbeat volunteering --own-only yes",
-    argument("--mode", choices=get_args(VolunteerMode), help="when this machine helps"),
+    argument("--mode", choices=ANSWERS, help="when this machine helps"),
     argument(
         "--hours",
         action="append",
@@ -132,6 +140,8 @@ async def volunteering(options: Options, client: Client) -> int:
             WHAT=lambda each: each.text,
         )
     show_lines(_rules(view.rules))
+    if view.rules.mode == NOT_YET:
+        show_lines([HOW_TO_ANSWER])
     return exits.DONE
 
 
@@ -150,23 +160,36 @@ def _show_state(view: VolunteeringView) -> None:
 def _rules(rules: VolunteerRules) -> list[str]:
     hours = ", ".join(f"{each.day[:3]} {each.begins}-{each.ends}" for each in rules.hours)
     facts = {
-        "mode": rules.mode,
-        "hours": hours,
-        "idle for": f"{rules.idle_s / 60:g} min",
-        "others' CPU": f"at most {rules.others_cpu_percent} %",
-        "free memory": f"at least {rules.free_memory_mb} MB",
-        "on mains only": "yes" if rules.on_mains_only else "no",
-        "full screen counts": "yes" if rules.full_screen_counts else "no",
-        "never beside": ", ".join(rules.exclusive_programs),
-        "own work only": "yes" if rules.own_only else "no",
-        "lets end within": f"{rules.lets_end_s / 60:g} min" if rules.lets_end_s else "",
+        "hours": ("hours", hours),
+        "idle_s": ("idle for", f"{rules.idle_s / 60:g} min"),
+        "others_cpu_percent": ("others' CPU", f"at most {rules.others_cpu_percent} %"),
+        "free_memory_mb": ("free memory", f"at least {rules.free_memory_mb} MB"),
+        "on_mains_only": ("on mains only", "yes" if rules.on_mains_only else "no"),
+        "full_screen_counts": ("full screen counts", "yes" if rules.full_screen_counts else "no"),
+        "exclusive_programs": ("never beside", ", ".join(rules.exclusive_programs)),
+        "own_only": ("own work only", "yes" if rules.own_only else "no"),
+        "lets_end_s": (
+            "lets end within",
+            f"{rules.lets_end_s / 60:g} min" if rules.lets_end_s else "",
+        ),
     }
-    return [f"  {name:<19}{value}" for name, value in facts.items() if value]
+    count = counting(rules)
+    return [
+        f"  {'mode':<19}{rules.mode}",
+        *(
+            f"  {name:<19}{value}{'' if field in count else '  (no matter in this mode)'}"
+            for field, (name, value) in facts.items()
+            if value
+        ),
+    ]
 
 
 def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
+    """The rules with what the options give; only its own work is an answer to when it may help."""
+    own_only = YES_NO.get(options.own_only)
+    answered = "always" if own_only and rules.mode in UNHELPFUL else None
     told = {
-        "mode": options.mode,
+        "mode": options.mode or answered,
         "hours": None if options.hours is None else tuple(chain(*options.hours)),
         "idle_s": None if options.idle is None else options.idle * 60,
         "others_cpu_percent": options.others_cpu,
@@ -175,7 +198,7 @@ def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
         "exclusive_programs": None if options.exclusive is None else tuple(options.exclusive),
         "on_mains_only": YES_NO.get(options.mains_only),
         "full_screen_counts": YES_NO.get(options.full_screen),
-        "own_only": YES_NO.get(options.own_only),
+        "own_only": own_only,
     }
     return replace(rules, **{name: value for name, value in told.items() if value is not None})
 

@@ -18,7 +18,7 @@ from agent.api.work import TaskPlan
 from agent.control.estimates import NEVER, NOW, Length, Step, later
 from agent.control.fitting import Fits, FitTable, Machine, to_come
 from agent.control.views import Views
-from agent.protocol.records import PRIORITY_INTERACTIVE, TaskSpec
+from agent.protocol.records import TaskSpec
 
 
 def plan_tasks(
@@ -38,7 +38,7 @@ def plan_tasks(
         for each in views.now.table.unfinished
         if each in workflows and workflows[each].priority.value >= priority
     ]
-    free = estimates.free(before, own=priority == PRIORITY_INTERACTIVE and not far)
+    free = estimates.free(before, "" if far else views.now.node, priority)
     steps = [Step(spec, NOW if spec.gate else estimates.length(spec)) for spec in specs]
     times = estimates.lay(steps, free, fits)
     plans = [_plan(spec, fits, *times.get(spec.task, (NEVER, NEVER))) for spec in specs]

@@ -27,6 +27,13 @@ def seen(now: Snapshot) -> tuple[Machine, ...]:
     return (now.status, *now.peers)
 
 
+def takes_work(machine: Machine, home: NodeId, *, interactive: bool) -> bool:
+    """Tell whether a machine lets work begin that was submitted at ``home``: because it helps, or
+    because it is its own and it runs that; whether it is free or fits plays no part."""
+    begins = ("interactive", "all") if interactive else ("all",)
+    return machine.volunteering or (machine.node == home and machine.own_work in begins)
+
+
 @dataclass(slots=True)
 class Fits:
     """Which machines can run tasks of one kind, and why the others cannot."""

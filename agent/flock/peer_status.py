@@ -19,6 +19,7 @@ from msgspec import structs
 from agent.api.flock import PeerView
 from agent.api.reasons import as_why
 from agent.api.values import capabilities_of
+from agent.api.volunteering import own_work
 from agent.net.links import LinkReport
 from agent.protocol.messages import Heartbeat, Hello, Message, Status
 from agent.protocol.reasons import reason_in
@@ -112,7 +113,8 @@ def _with_status(peer: PeerView, status: Status) -> PeerView:
     return structs.replace(
         peer,
         version=status.version,
-        volunteering=status.willing,
+        volunteering=status.helps,
+        own_work=own_work(willing=status.willing, paused=status.paused),
         owner_present=status.owner_present,
         reason=status.reason,
         slots=status.slots,

@@ -81,7 +81,9 @@ class Agent:
         self.network: FlockNetwork | None = None
         self.member_clients = MemberClients(self)
         self.flock = FlockOperations(self, self.member_clients.arrived)
-        self._owner_settings = OwnerSettings(home.settings_file, settings, lambda: self.port)
+        self._owner_settings = OwnerSettings(
+            home.settings_file, settings, lambda: self.port, home.preset
+        )
         self.presence = PresenceWatcher(
             home.data,
             settings.rules,
@@ -115,7 +117,7 @@ class Agent:
                 f"{error.filename} cannot be made ({error.strerror}): give this account the right "
                 f"to, or set WINGBEAT_HOME to another folder."
             ) from error
-        agent = cls(home, options, read_settings(home.settings_file))
+        agent = cls(home, options, read_settings(home.settings_file, home.preset))
         await agent._begin()
         return agent
 
@@ -368,7 +370,7 @@ class Agent:
             log.info("%s", english(reason))
             if self.network is None or not self.network.expelled:
                 self.live.set_presence(presence)
-        helps = now.volunteering, now.owner_present
+        helps = now.volunteering and not now.own_only, now.owner_present
         self.notify(VolunteeringChanged(*helps, text_of(reason), paused, why=as_why(reason)))
 
     async def _begin(self) -> None:

@@ -19,6 +19,7 @@ from contextlib import AsyncExitStack, contextmanager, suppress
 from msgspec import Struct
 
 from agent.api.errors import ServiceError
+from agent.api.volunteering import NOT_YET
 from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
 from agent.host.stop_signals import Asked, Ending, InputEnding, native_ending
@@ -39,7 +40,7 @@ class NotStartedError(Exception):
 
 
 class Running(Struct, frozen=True):
-    """What is told of an agent when it runs."""
+    """What is told of an agent when it runs; ``answered``: somebody has said when it may help."""
 
     node: str
     name: str
@@ -49,6 +50,7 @@ class Running(Struct, frozen=True):
     port: int
     data_folder: str
     log_folder: str
+    answered: bool = True
 
 
 Started = Callable[[Running], object]
@@ -203,6 +205,7 @@ def _running(agent: Agent, server: ControlServer) -> Running:
         agent.port,
         str(agent.home.data),
         str(agent.home.log),
+        agent.presence.rules.mode != NOT_YET,
     )
 
 

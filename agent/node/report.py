@@ -11,6 +11,7 @@ from agent import __version__
 from agent.api.flock import Finding, MemberView, PeerView
 from agent.api.reasons import Reason, as_why, text_of
 from agent.api.values import capabilities_of
+from agent.api.volunteering import own_work
 from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
@@ -63,13 +64,14 @@ class Snapshot:
             self.name,
             __version__,
             flock.name if flock else "",
-            told.volunteering and not told.owner_present,
+            told.helps,
             text_of(reason),
             told.owner_present,
             self._own.settings.slots,
             capabilities=capabilities_of(live.capabilities),
             load_percent=told.load_percent,
             why=as_why(reason),
+            own_work=own_work(willing=told.willing, paused=told.paused),
         )
 
     @cached_property

@@ -21,6 +21,7 @@ class Cause(StrEnum):
     this, or with that kind."""
 
     ALWAYS = "always"
+    OWN = "own work"
     IDLE = "idle"
     PAUSED = "paused"
     FINISHING = "finishing"
@@ -68,7 +69,8 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether this machine helps. ``owner_present`` suspends what runs for others."""
+    """Whether this machine helps. ``owner_present`` suspends what runs for others. ``paused``: nothing
+    begins, and nothing is spared for having been submitted here. ``own_only``: it helps nobody but whoever submits here."""
 
     volunteering: bool
     owner_present: bool
@@ -83,6 +85,7 @@ class Verdict:
     pause_begins: bool
     """What was to be finished has ended: the pause that was asked for begins."""
     memory: Memory
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,10 @@ In this order, the first that holds is the reason:
 
 1. A person paused it, or wants it to pause after what runs now. Nothing beats that.
 2. An exclusive program runs, in whatever mode.
-3. Mode *always*: it helps.
-4. Mode *by schedule*, outside the hours.
-5. Somebody is there: another person's screen, input, and whatever the rules count as such.
+3. Mode *not yet* or *not now*: it helps nobody, and runs what its own person submits here.
+4. Mode *always*: it helps.
+5. Mode *by schedule*, outside the hours.
+6. Somebody is there: another person's screen, input, and whatever the rules count as such.
 
 A rule whose source cannot see holds the machine back. Who locks the screen has left at once.
 """
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from agent.api import presence_reasons as why
-from agent.api.volunteering import VolunteerRules
+from agent.api.volunteering import UNHELPFUL, WATCHFUL, VolunteerRules
 from agent.presence import conditions, touch
 from agent.presence.hours import inside, next_change_s
 from agent.presence.judgement import (
@@ -78,12 +79,12 @@ def effective(wish: Wish, wall_s: float) -> Wish:
 
 def needed(rules: VolunteerRules, wish: Wish, now: Now) -> frozenset[Kind]:
     """Return the kinds of things that have to be looked at for a verdict now: none while paused or
-    finishing, at most exclusive programs in the mode *always* and outside the hours, else all that
-    the rules ask for."""
+    finishing, at most exclusive programs outside the hours and in modes in which it does not matter
+    who is there, else all that the rules ask for."""
     if not isinstance(effective(wish, now.wall_s), Unpaused):
         return frozenset()
     kinds = conditions.wanted(rules)
-    if rules.mode == "always" or _outside(rules, now):
+    if rules.mode not in WATCHFUL or _outside(rules, now):
         return kinds & {Kind.PROGRAMS}
     return kinds
 
@@ -99,7 +100,7 @@ def held_back_by(
 
 def _holds(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:
     yield from conditions.settling(conditions.EXCLUSIVE, rules, readings, memory, now)
-    if rules.mode == "always":
+    if rules.mode not in WATCHFUL:
         return
     if _outside(rules, now):
         yield _outside_hours(rules, now)
@@ -142,6 +143,7 @@ def _paused(
         look_again_s=_within(left_s, LOOK_ALWAYS_S),
         pause_begins=begins,
         memory=memory,
+        paused=True,
     )
 
 
@@ -162,6 +164,7 @@ def _finishing(
         look_again_s=LOOK_WHILE_HELPING_S,
         pause_begins=False,
         memory=memory,
+        paused=True,
     )
 
 
@@ -182,25 +185,44 @@ def _held(rules: VolunteerRules, hold: Hold, memory: Memory) -> Verdict:
 
 
 def _helping(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Verdict:
-    always = rules.mode == "always"
+    cause, reason, said = _why_helping(rules, readings, memory, now)
     return Verdict(
         volunteering=True,
         owner_present=False,
-        own_only=rules.own_only,
+        own_only=rules.own_only or rules.mode in UNHELPFUL,
         lets_end_ms=round(rules.lets_end_s * 1000),
-        cause=Cause.ALWAYS if always else Cause.IDLE,
-        reason=why.HelpsAlways() if always else _idle(readings, memory, now),
-        told=told.SetToAlways() if always else told.NobodyUsesIt(),
+        cause=cause,
+        reason=reason,
+        told=said,
         look_again_s=_within(_hours_left_s(rules, now), _pace_s(rules, readings, memory)),
         pause_begins=False,
         memory=memory,
     )
 
 
+def _why_helping(
+    rules: VolunteerRules, readings: Readings, memory: Memory, now: Now
+) -> tuple[Cause, Reason, Reason]:
+    """The reason for whoever sits here, and the one for the flock."""
+    match rules.mode:
+        case "not yet":
+            return Cause.OWN, why.NotAnswered(), told.NobodyAnswered()
+        case "not now":
+            return Cause.OWN, why.HelpsNobody(), told.OwnWorkOnly()
+        case "always" if not rules.own_only:
+            return Cause.ALWAYS, why.HelpsAlways(), told.SetToAlways()
+        case "always":
+            return Cause.ALWAYS, why.HelpsItself(), told.OwnWorkOnly()
+        case _:
+            said = told.OwnWorkOnly() if rules.own_only else told.NobodyUsesIt()
+            reason = why.HelpsItself() if rules.own_only else _idle(readings, memory, now)
+            return Cause.IDLE, reason, said
+
+
 def _pace_s(rules: VolunteerRules, readings: Readings, memory: Memory) -> float:
-    if rules.mode == "always" and not rules.exclusive_programs:
+    if rules.mode not in WATCHFUL and not rules.exclusive_programs:
         return LOOK_ALWAYS_S
-    watched = rules.mode != "always" and rules.idle_s > 0
+    watched = rules.mode in WATCHFUL and rules.idle_s > 0
     if watched and (readings.running or memory.touch.bump_s is not None):
         return LOOK_WHILE_RUNNING_S
     if not watched:

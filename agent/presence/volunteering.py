@@ -77,4 +77,5 @@ def _view(state: PresenceState) -> api.VolunteeringView:
             for each in state.sources
         ),
         as_why(state.reason),
+        state.own_work,
     )

@@ -26,7 +26,7 @@ from msgspec import structs
 
 from agent.api.errors import ServiceError
 from agent.api.reasons import NO_REASON, Reason
-from agent.api.volunteering import VolunteerRules
+from agent.api.volunteering import OwnWork, VolunteerRules, own_work
 from agent.presence.conditions import description, required
 from agent.presence.hours import tomorrow_s
 from agent.presence.judgement import Cause, Finishing, Memory, Now, Paused, Unpaused, Verdict, Wish
@@ -87,9 +87,11 @@ class SourceState:
 
 @dataclass(frozen=True, slots=True)
 class PresenceState:
-    """Everything that explains whether this machine helps."""
+    """Everything that explains whether this machine helps, and what may begin of what was submitted
+    here."""
 
     volunteering: bool
+    own_work: OwnWork
     owner_present: bool
     cause: Cause | Kind
     reason: Reason
@@ -221,7 +223,10 @@ class PresenceWatcher:
             wish = effective(self._wish, now.wall_s)
             paused = wish.then if isinstance(wish, Finishing) else wish
             return PresenceState(
-                volunteering=judged.volunteering,
+                volunteering=judged.volunteering and not judged.own_only,
+                own_work=own_work(
+                    willing=judged.volunteering and not judged.owner_present, paused=judged.paused
+                ),
                 owner_present=judged.owner_present,
                 cause=judged.cause,
                 reason=judged.reason,
@@ -323,6 +328,7 @@ class PresenceWatcher:
             reason=found.told,
             own_only=found.own_only,
             lets_end_ms=found.lets_end_ms,
+            paused=found.paused,
         )
 
     def _tell(self) -> None:

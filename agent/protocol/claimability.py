@@ -104,7 +104,8 @@ class Claimability:
         if core.willing:
             choosy = core.presence.own_only and not at_home
             return f"{core.name} helps only with its own work now" if choosy else ""
-        if at_home and core.table.interactive(task) and self._runs.idle():
+        waited_for = at_home and core.table.interactive(task) and not core.presence.paused
+        if waited_for and self._runs.idle():
             return ""
         reason = core.settings.words(core.presence.reason)
         return reason or "this machine does not volunteer now"

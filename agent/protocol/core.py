@@ -190,8 +190,8 @@ class Core:
 
     @property
     def willing(self) -> bool:
-        """Whether the owner lets this machine work for others now."""
-        return self.presence.volunteering and not self.presence.owner_present
+        """Whether the owner lets this machine work now, be it only for whoever submits here."""
+        return self.presence.willing
 
     # -- peers ---------------------------------------------------------------------------
 

@@ -79,7 +79,8 @@ class PresenceChanged:
     """May this machine help now? ``owner_present`` suspends what runs for others.
 
     ``own_only``: it helps only with what was submitted here. ``lets_end_ms``: what expects to end
-    within this time after the owner has come is let end.
+    within this time after the owner has come is let end. ``paused``: nothing begins, not even
+    what was submitted here and somebody waits for; nor is that spared when others give way.
     """
 
     volunteering: bool
@@ -88,6 +89,17 @@ class PresenceChanged:
     load_percent: int = 0
     own_only: bool = False
     lets_end_ms: int = 0
+    paused: bool = False
+
+    @property
+    def willing(self) -> bool:
+        """Whether work may begin here, be it only what was submitted here."""
+        return self.volunteering and not self.owner_present
+
+    @property
+    def helps(self) -> bool:
+        """Whether work of others may begin here."""
+        return self.willing and not self.own_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +201,14 @@ class AboutWorkflow:
 
 @dataclass(frozen=True, slots=True)
 class Submit(AboutWorkflow):
-    """A client submits a workflow under a name of its own choice."""
+    """A client submits a workflow under a name of its own choice; ``far``: one that is on another
+    machine."""
 
     name: ShortText
     submitter: ShortText
     priority: Priority
     tasks: tuple[TaskSpec, ...]
+    far: bool = False
 
 
 @dataclass(frozen=True, slots=True)

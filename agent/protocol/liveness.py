@@ -433,6 +433,7 @@ class Liveness(Part):
             self._reached,
             more=carried(presence.reason),
             own_only=presence.own_only,
+            paused=presence.paused,
         )
         if self._status is not None and status == msgspec.structs.replace(
             self._status, load_percent=status.load_percent

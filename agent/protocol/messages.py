@@ -108,7 +108,8 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     Sent when any of it but the load changes, whole. The receiver keeps the newest revision; it decides who
     is idle (so who goes for which task) and, by the neighbours, who is down. ``reached`` are
     hosts without a link here that a neighbour reports as linked; it is told with the next beat.
-    ``own_only``: willing, but only for work that was submitted there.
+    ``own_only``: willing, but only for work that was submitted there. ``paused``: not even what
+    was submitted there and somebody waits for begins.
     """
 
     revision: Count
@@ -127,6 +128,12 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     policy: ShortText = ""
     more: More = {}
     own_only: bool = False
+    paused: bool = False
+
+    @property
+    def helps(self) -> bool:
+        """Whether work of others may begin there."""
+        return self.willing and not self.own_only
 
 
 class AskStatus(Struct, frozen=True, array_like=True, tag="ASK_STATUS"):

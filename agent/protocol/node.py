@@ -155,7 +155,7 @@ class Node:
         """Return the linked peers that have greeted and are not suspected, those first whose owners
         let them work for others, then by id."""
         peers = [p for p in self._core.peers.values() if p.greeted and not p.suspected]
-        return tuple(p.node for p in sorted(peers, key=lambda p: (not _willing(p), p.node)))
+        return tuple(p.node for p in sorted(peers, key=lambda p: (not _helps(p), p.node)))
 
     def gone_since_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone for this node, by the wall clock; since its last
@@ -341,5 +341,5 @@ class Node:
         )
 
 
-def _willing(peer: Peer) -> bool:
-    return peer.status is not None and peer.status.willing
+def _helps(peer: Peer) -> bool:
+    return peer.status is not None and peer.status.helps

@@ -227,8 +227,11 @@ class Planning(Part):
         asked = self._claims.places_wanted()
         busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0)) + asked
         active = self._runs.active() + asked
-        own_only = core.presence.own_only
-        mine = Seats(core.me, core.capabilities, core.slots, busy, active, core.willing, own_only)
+        told = core.presence
+        mine = Seats(
+            *(core.me, core.capabilities, core.slots, busy, active),
+            *(core.willing, told.own_only, told.paused),
+        )
         mine.in_a_row_max, mine.for_rows = self._rows.in_a_row_max, self._rows.slots()
         return mine
 
@@ -251,6 +254,7 @@ class Planning(Part):
                         taken,
                         status.willing,
                         status.own_only,
+                        status.paused,
                     )
                 )
         return seats

@@ -142,9 +142,9 @@ class Queue(Part):
 
     def _places(self) -> int:
         core = self.core
-        places = core.slots * core.willing
+        places = core.slots * core.presence.helps
         for peer in core.peers.values():
-            if peer.status is not None and peer.status.willing and not peer.suspected:
+            if peer.status is not None and peer.status.helps and not peer.suspected:
                 places += peer.status.slots
         return max(places, 1)
 

@@ -49,6 +49,14 @@ class SetToAlways(Reason, frozen=True):
     """Its owner lets it help whatever happens."""
 
 
+class NobodyAnswered(Reason, frozen=True):
+    """It helps nobody, because nobody has said yet when it may."""
+
+
+class OwnWorkOnly(Reason, frozen=True):
+    """Its owner lets it run what is submitted there, and nothing else."""
+
+
 class NobodyUsesIt(Reason, frozen=True):
     """It helps because nobody is there."""
 

@@ -44,6 +44,9 @@ Stamp = tuple[Annotated[int, Meta(ge=0, le=2**62)], Annotated[int, Meta(ge=0, le
 RequestId = str
 
 More = dict[str, Raw]
+FAR = "far"
+SUBMITTED_FAR: More = {FAR: Raw(b"\xc3")}
+"""Of a submission that came from another machine than the one that made it a record."""
 
 SHORT_TEXT_MAX = 256
 COUNTER_SANE_MAX = 500_000
@@ -128,7 +131,10 @@ class TaskSpec(Struct, frozen=True, array_like=True, gc=False):
 
 
 class WorkflowSpec(Struct, frozen=True, array_like=True, gc=False):
-    """All tasks and gates of one submission, named by the client that submits it."""
+    """All tasks and gates of one submission, named by the client that submits it.
+
+    ``more`` has ``far`` where that client is on another machine than ``host``.
+    """
 
     workflow: WorkflowId
     name: ShortText
@@ -137,6 +143,12 @@ class WorkflowSpec(Struct, frozen=True, array_like=True, gc=False):
     submitter: ShortText
     tasks: Annotated[tuple[TaskSpec, ...], Meta(min_length=1, max_length=100_000)]
     more: More = {}
+
+    @property
+    def home(self) -> NodeId:
+        """The node that it was submitted on by whoever sits there; empty where that was done from
+        another machine."""
+        return "" if FAR in self.more else self.host
 
 
 class PriorityWish(Struct, frozen=True, array_like=True, gc=False):

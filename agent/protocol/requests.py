@@ -26,6 +26,7 @@ from agent.protocol.phrases import Phrase, RequestError, said
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
     ENDED,
+    SUBMITTED_FAR,
     Claim,
     Dataset,
     Life,
@@ -119,7 +120,8 @@ class Requests(Part):
         if fault:
             raise RequestError(fault)
         spec = WorkflowSpec(
-            event.workflow, event.name, core.stamp(), core.me, event.submitter, event.tasks
+            *(event.workflow, event.name, core.stamp(), core.me, event.submitter, event.tasks),
+            more=dict(SUBMITTED_FAR) if event.far else {},
         )
         workflow = Workflow(spec, PriorityWish(1, core.me, event.priority))
         core.write(workflows=[workflow])

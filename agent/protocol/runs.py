@@ -258,8 +258,8 @@ class Runs(Part):
         """Peers to put outputs on: those whose owners are away first, spread by task."""
 
         def rank(peer: Peer) -> tuple[bool, int, str]:
-            willing = peer.status is not None and peer.status.willing
-            return (not willing, crc32(f"{task} {peer.node}".encode()), peer.node)
+            helps = peer.status is not None and peer.status.helps
+            return (not helps, crc32(f"{task} {peer.node}".encode()), peer.node)
 
         reachable = [p for p in self.core.peers.values() if p.greeted and not p.suspected]
         return tuple(peer.node for peer in sorted(reachable, key=rank))
@@ -365,9 +365,10 @@ class Runs(Part):
             self._write(own, Suspended(offered=True))
 
     def _at_home(self, task: TaskId) -> bool:
-        """Interactive work of this machine's own user runs whether or not the user is there."""
-        table = self.core.table
-        return table.interactive(task) and table.home(task) == self.core.me
+        """Interactive work of this machine's own user runs whether or not the user is there, until
+        the user pauses."""
+        table, paused = self.core.table, self.core.presence.paused
+        return not paused and table.interactive(task) and table.home(task) == self.core.me
 
     def active(self) -> int:
         """Return how many runs hold a slot, or will before anything that is only queued."""

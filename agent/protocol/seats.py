@@ -58,6 +58,8 @@ class Seats:
     active: int
     willing: bool
     own_only: bool = False
+    paused: bool = False
+    """Not even what was submitted there and somebody waits for begins."""
     had: int = 0
     """Busy before anything was dealt out."""
     in_a_row_max: int = SHORT_TASKS_PER_SLOT
@@ -161,14 +163,14 @@ class SeatPlan:
 
     def home(self, spec: TaskSpec) -> Seats | None:
         """Return the seats where an interactive task was submitted, as it runs there at once, owner
-        or not; None for other tasks, and where that node is not in the plan, cannot run it or left
-        it lying."""
+        or not; None for other tasks, and where that node is not in the plan, is paused, cannot run
+        it or left it lying."""
         if not self._core.table.interactive(spec.task):
             return None
         node = self._core.table.home(spec.task)
         for each in self._seats:
             if each.node == node and not misfit(spec, each.capabilities):
-                return None if self._is_passed(spec.task, node) else each
+                return None if each.paused or self._is_passed(spec.task, node) else each
         return None
 
     def has_place(self, spec: TaskSpec) -> bool:

@@ -135,8 +135,9 @@ class Table:
         return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
 
     def home(self, task: TaskId) -> NodeId:
-        """Return the node on which the task was submitted."""
-        return self.workflows[self.workflow_of[task]].spec.host
+        """Return the node on which its own person submitted the task; empty where it was submitted
+        there from another machine, so that it is nobody's own work."""
+        return self.workflows[self.workflow_of[task]].spec.home
 
     def bringing(self) -> Iterator[tuple[TaskSpec, Dataset, str]]:
         """Yield, for each task of the table whose program comes with it, ended or not, that task,

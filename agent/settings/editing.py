@@ -128,16 +128,21 @@ class OwnerSettings:
     """Of a node that runs by ``running``."""
 
     def __init__(
-        self, path: Path, running: NodeSettings, listening: Callable[[], int] = lambda: 0
+        self,
+        path: Path,
+        running: NodeSettings,
+        listening: Callable[[], int] = lambda: 0,
+        preset: Path | None = None,
     ) -> None:
         self._path, self._running, self._listening = path, running, listening
+        self._preset = preset
         self._changing = asyncio.Lock()
 
     async def view(self) -> SettingsView:
         """Return what the settings file says, with the default of what it does not say, the names
         of settings that wait for a restart, as this node runs by others, and the port on which it
         listens. Raises ``ServiceError`` when the file is wrong or cannot be read."""
-        kept = await asyncio.to_thread(read_settings, self._path)
+        kept = await asyncio.to_thread(read_settings, self._path, self._preset)
         told = {
             name: getattr(kept, name)
             for name in SettingsView.__struct_fields__

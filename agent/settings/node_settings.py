@@ -2,7 +2,8 @@
 
 Everything has a default and the file may be missing. What is wrong in it is answered with one
 sentence that names the file, the line or key, and what to do, and nothing is started: a node that
-ignores half of what its owner wrote would surprise later.
+ignores half of what its owner wrote would surprise later. A package may bring a file of the same
+kind for all users of a machine (``Home.preset``): what the owner's own does not say is said there.
 
 =================  =======================================  ===================================
 key                what                                     default
@@ -18,8 +19,9 @@ key                what                                     default
                    priority, a little in any case
 ``memory_gb``      what one program may take; 0 is the      a part of what
                    default                                  the machine has
-``volunteer``      ``always``, ``when idle``,               ``always``
-                   ``by schedule`` or ``paused``
+``volunteer``      ``always``, ``when idle``,               ``not yet``: nobody
+                   ``by schedule``, ``not now`` or          has answered, so it
+                   ``paused``                               helps nobody
 ``presence``       a table: ``agent.presence.rules``        see there
 ``datasets``       where results are kept besides: the URL  only on the nodes
                    of a folder, object store or PostgreSQL
@@ -39,14 +41,14 @@ import ipaddress
 import platform
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, TypeVar, get_args
 
 from msgspec import Meta, structs
 
 from agent.api.errors import ServiceError
-from agent.api.volunteering import VolunteerMode, VolunteerRules
+from agent.api.volunteering import NOT_YET, VolunteerMode, VolunteerRules
 from agent.api.wording import read_as
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
 from agent.presence.rules import faults, read_rules
@@ -92,7 +94,7 @@ class NodeSettings:
     slots: int = 1
     processor: str = SPARE
     memory_gb: float = 0.0
-    volunteer: str = "always"
+    volunteer: str = NOT_YET
     presence: VolunteerRules = field(default_factory=VolunteerRules)
     datasets: str = ""
     datasets_gb: float = 0.0
@@ -109,23 +111,25 @@ class NodeSettings:
         return structs.replace(self.presence, mode=mode)
 
 
-def read_settings(path: Path) -> NodeSettings:
-    """Return the settings in a file, the defaults where there is no file. Raise ``SettingsError``
-    for one that is wrong, too large or cannot be read."""
+def read_settings(path: Path, preset: Path | None = None) -> NodeSettings:
+    """Return the settings in a file, in the place of those that it does not say the ones of
+    ``preset``, then the defaults; either file may be missing. Raise ``SettingsError`` for one that
+    is wrong, too large or cannot be read."""
+    before = read_settings(preset) if preset is not None else NodeSettings()
     try:
         with path.open("rb") as file:
-            return settings_of(path, file.read(FILE_BYTES_MAX + 1))
+            return settings_of(path, file.read(FILE_BYTES_MAX + 1), before)
     except FileNotFoundError:
-        return NodeSettings()
+        return before
     except OSError as error:
         raise SettingsError(
             f"{path} cannot be read ({error.strerror}): check whom it belongs to."
         ) from error
 
 
-def settings_of(path: Path, content: bytes) -> NodeSettings:
-    """Return what this content of the file says, and the defaults of what it does not say; ``path``
-    is only named in errors. Raise ``SettingsError`` for content that is too large or not TOML in
+def settings_of(path: Path, content: bytes, before: NodeSettings | None = None) -> NodeSettings:
+    """Return what this content of the file says, and what it does not say as it was ``before``, by
+    default the defaults; ``path`` is only named in errors. Raise ``SettingsError`` for content that is too large or not TOML in
     UTF-8, and for a setting that is unknown or wrong."""
     if len(content) > FILE_BYTES_MAX:
         size = f"{FILE_BYTES_MAX // 1024} KB"
@@ -136,10 +140,10 @@ def settings_of(path: Path, content: bytes) -> NodeSettings:
         raise SettingsError(f"{path} is not written in UTF-8: save it as such.") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path} is not TOML: {error}; mend that line or remove it.") from error
-    return _settings(path, given)
+    return _settings(path, given, before or NodeSettings())
 
 
-def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
+def _settings(path: Path, given: dict[str, object], before: NodeSettings) -> NodeSettings:
     readers: dict[str, Callable[[object], object]] = {
         "name": _name,
         "port": read_as(
@@ -175,7 +179,7 @@ def _settings(path: Path, given: dict[str, object]) -> NodeSettings:
             read[key] = reader(value)
         except ValueError as error:
             raise SettingsError(f"{path}: {key} {error}") from error
-    settings = NodeSettings(**read)  # type: ignore[arg-type]
+    settings = replace(before, **read)  # type: ignore[arg-type]
     wrong = faults(settings.rules)
     if wrong:
         raise SettingsError(f"{path}: {wrong[0]}")

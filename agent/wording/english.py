@@ -18,6 +18,11 @@ HOW_TO_JOIN = (
     "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask "
     "one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)"
 )
+HOW_TO_ANSWER = (
+    "nobody has said yet when this machine may help, so it helps nobody: `wingbeat volunteering --mode "
+    "'when idle'` lets it help while nobody uses it; 'always', 'by schedule' and 'not now' are answers "
+    "too, and so is `--own-only yes`"
+)
 _JOIN_AGAIN = "leave the flock (`wingbeat flock leave`) and join again with a new invitation"
 SENT_AWAY = f"this machine was sent away from {{name}}: {_JOIN_AGAIN}"
 _COPIED = (
@@ -30,12 +35,14 @@ _LEAVE_IT = (
 )
 _SET_CLOCKS = "set all by the same time server"
 _TYPED = "`addresses` in settings.toml"
-HELPING, PAUSED = "Helping: ", "Paused: "
+HELPING, PAUSED, HELPS_NOBODY = "Helping: ", "Paused: ", "Not helping: "
 """How sentences of this machine begin where they stand alone."""
 SENTENCES: dict[type[Reason] | str, str] = {
     # Whether a machine helps, as it tells the flock.
     told.Starting: "starting",
     told.SetToAlways: "set to always",
+    told.NobodyAnswered: "nobody has said yet when it may help",
+    told.OwnWorkOnly: "it runs only what is submitted on it",
     told.NobodyUsesIt: "nobody uses it",
     told.PausedByOwner: "paused by its owner",
     told.FinishingThenPaused: "finishing what it runs",
@@ -226,6 +233,9 @@ SENTENCES: dict[type[Reason] | str, str] = {
     presence.HeldByMemory: "Paused: only {size} of memory are free, {kept_size} are kept for you",
     presence.HeldSinceMemory: "Paused: memory came free only {ago} ago",
     presence.HeldBlind: "Paused: cannot see {what}, because {why}",
+    presence.NotAnswered: "Not helping: nobody has said yet when this machine may",
+    presence.HelpsNobody: "Not helping: its owner said not now",
+    presence.HelpsItself: "Not helping: only what is submitted on this machine runs",
     presence.HelpsAlways: "Helping: set to always",
     presence.HelpsLocked: "Helping: the screen is locked{load}",
     presence.HelpsEmpty: "Helping: nobody is logged in{load}",
@@ -291,6 +301,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     # About machines.
     api.IdentityCopied: "two machines have the identity of {name} (at {places}); `wingbeat doctor` "
     "tells what to do",
+    api.AnswerWanted: HOW_TO_ANSWER,
     api.AsksToBeLetIn: "{name}{by_user} asks to be let in: `wingbeat flock requests` tells more",
     api.MachineNamed: "{name}",
     api.MachineAt: "the machine at {address}",

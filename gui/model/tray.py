@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from agent.api.values import TaskState
+from agent.api.volunteering import NOT_YET
 from agent.api.work import CurrentTask
 from gui.model.news import NewsKind
 from gui.model.screen import Screen
@@ -128,6 +129,11 @@ def is_paused(screen: Screen) -> bool:
     if screen.starting:
         return screen.early is not None
     return bool(screen.volunteering and screen.volunteering.paused)
+
+
+def is_answered(screen: Screen) -> bool:
+    """Tell whether somebody has said when this computer may help, or that is not known yet."""
+    return screen.volunteering is None or screen.volunteering.rules.mode != NOT_YET
 
 
 def gates_waiting(screen: Screen) -> int:

@@ -37,6 +37,10 @@ QLineEdit, QSpinBox, QDoubleSpinBox, QTimeEdit, QComboBox, QPlainTextEdit, QText
 QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QTimeEdit { min-height: 20px; }
 QLineEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QTimeEdit:focus, QComboBox:focus,
 QPlainTextEdit:focus, QTextEdit:focus { border: 1px solid $accent; }
+QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QTimeEdit:disabled,
+QComboBox:disabled, QCheckBox:disabled, QRadioButton:disabled { color: $quiet; }
+QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QTimeEdit:disabled,
+QComboBox:disabled { background: $backdrop; }
 QComboBox::drop-down { border: 0; width: 24px; }
 QComboBox::down-arrow { image: url($arrow); width: 14px; height: 14px; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; height: 0; border: 0; }

@@ -4,6 +4,10 @@
 <context>
     <name></name>
     <message>
+        <source>This computer belongs to {flock} already: leave it before you join another.</source>
+        <translation>Este computador já pertence a {flock}: saia dele antes de entrar em outro.</translation>
+    </message>
+    <message>
         <source>{name} is no invitation.</source>
         <translation>{name} não é um convite.</translation>
     </message>
@@ -102,6 +106,14 @@
     <message>
         <source>Paused: {names} runs</source>
         <translation>Pausado: {names} está aberto</translation>
+    </message>
+    <message>
+        <source>nobody has said yet when it may help</source>
+        <translation>ainda ninguém disse quando pode ajudar</translation>
+    </message>
+    <message>
+        <source>it runs only what is submitted on it</source>
+        <translation>executa só o que é enviado nele</translation>
     </message>
     <message>
         <source>the agent stops</source>
@@ -492,6 +504,18 @@
         <translation>Pausado: não se vê {what} ({why})</translation>
     </message>
     <message>
+        <source>Helps nobody until you say when it may</source>
+        <translation>Não ajuda ninguém até você dizer quando pode</translation>
+    </message>
+    <message>
+        <source>Helps nobody: you said not now</source>
+        <translation>Não ajuda ninguém: você disse agora não</translation>
+    </message>
+    <message>
+        <source>Runs only what is submitted on this computer</source>
+        <translation>Executa só o que é enviado neste computador</translation>
+    </message>
+    <message>
         <source>Helps: the screen is locked</source>
         <translation>Ajuda: a tela está bloqueada</translation>
     </message>
@@ -522,6 +546,10 @@
     <message>
         <source>told by {host}</source>
         <translation>dito por {host}</translation>
+    </message>
+    <message>
+        <source>Nobody has said yet when this computer may help.</source>
+        <translation>Ninguém disse ainda quando este computador pode ajudar.</translation>
     </message>
     <message>
         <source>{name}{by_user} asks to be let in: `wingbeat flock requests` tells more</source>
@@ -2017,6 +2045,10 @@
         <translation>Sempre</translation>
     </message>
     <message>
+        <source>Not now; only what I submit here runs</source>
+        <translation>Agora não; só executa o que eu envio aqui</translation>
+    </message>
+    <message>
         <source> min</source>
         <translation> min</translation>
     </message>
@@ -2041,6 +2073,10 @@
         <translation>como blender, zoom</translation>
     </message>
     <message>
+        <source>Free memory at least</source>
+        <translation>Memória livre de pelo menos</translation>
+    </message>
+    <message>
         <source>Not while one of these programs runs</source>
         <translation>Não enquanto um destes programas roda</translation>
     </message>
@@ -2051,10 +2087,6 @@
     <message>
         <source>When keyboard and mouse rest for</source>
         <translation>Com teclado e mouse parados por</translation>
-    </message>
-    <message>
-        <source>While memory is free of at least</source>
-        <translation>Com memória livre de pelo menos</translation>
     </message>
     <message>
         <source>When I come back, let a task end that needs at most</source>
@@ -2141,16 +2173,8 @@
         <translation>Quando este computador pode ajudar?</translation>
     </message>
     <message>
-        <source>When you touch it, it is yours at once: what runs for others is held within a second, and handed on if you stay.</source>
-        <translation>Quando você o toca, ele é seu na hora: o que roda para outros é suspenso em um segundo, e passado adiante se você ficar.</translation>
-    </message>
-    <message>
         <source>Always; nobody sits at it</source>
         <translation>Sempre; ninguém o usa</translation>
-    </message>
-    <message>
-        <source>Start by itself?</source>
-        <translation>Iniciar sozinho?</translation>
     </message>
     <message>
         <source>Wingbeat then waits in the tray from when you log in. You can pause it from there at any time.</source>
@@ -2159,6 +2183,22 @@
     <message>
         <source>Start when I log in</source>
         <translation>Iniciar quando eu entrar no sistema</translation>
+    </message>
+    <message>
+        <source>Only with my own work</source>
+        <translation>Só com o meu próprio trabalho</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <translation>Agora não</translation>
+    </message>
+    <message>
+        <source>When you touch it, it is yours at once: what runs for others is held within a second, and handed on if you stay. What you submit here runs here, whatever you choose.</source>
+        <translation>Quando você o toca, ele é seu na hora: o que roda para outros é suspenso em um segundo, e repassado se você ficar. O que você envia aqui é executado aqui, seja qual for a escolha.</translation>
+    </message>
+    <message>
+        <source>Start at login</source>
+        <translation>Iniciar ao entrar no sistema</translation>
     </message>
     <message>
         <source>Step {number} of {count}</source>
@@ -2179,6 +2219,10 @@
     <message>
         <source>Choose the flock to ask first.</source>
         <translation>Escolha primeiro o bando a pedir.</translation>
+    </message>
+    <message>
+        <source>Choose one of these; Not now is one too.</source>
+        <translation>Escolha uma destas; Agora não também é uma.</translation>
     </message>
     <message>
         <source>Machines</source>
@@ -2824,6 +2868,10 @@
     <message>
         <source>{place} (Ctrl+{number})</source>
         <translation>{place} (Ctrl+{number})</translation>
+    </message>
+    <message>
+        <source>Say when …</source>
+        <translation>Dizer quando …</translation>
     </message>
     <message>
         <source>Hours given by this computer</source>

@@ -29,6 +29,7 @@ from agent.api.volunteering import (
     SourceView,
     VolunteeringView,
     VolunteerRules,
+    counting,
 )
 from gui.model.screen import Changes
 from gui.model.sources import source_mark, source_tip
@@ -118,6 +119,7 @@ class ComputerPage(QScrollArea):
                 ("when idle", tr("When nobody uses it")),
                 ("by schedule", tr("When nobody uses it, and only in these hours")),
                 ("always", tr("Always")),
+                ("not now", tr("Not now; only what I submit here runs")),
             )
         }
         self.week = WeekGrid()
@@ -143,11 +145,21 @@ class ComputerPage(QScrollArea):
             minimumWidth=18 * GRID,
             maximumWidth=34 * GRID,
         )
-        checks = (self.mains, self.screen_full, self.own_only)
-        self._controls = (
-            *(self.idle, self.cpu, self.memory, self.lets_end, self.exclusive),
-            *(*checks, *self.modes.values()),
-        )
+        self._controls = self._by_rule()
+        """By the name of the rule; the labels come to them."""
+
+    def _by_rule(self) -> dict[str, list[QWidget]]:
+        return {
+            "hours": [self.week],
+            "idle_s": [self.idle],
+            "others_cpu_percent": [self.cpu],
+            "free_memory_mb": [self.memory],
+            "lets_end_s": [self.lets_end],
+            "exclusive_programs": [self.exclusive],
+            "on_mains_only": [self.mains],
+            "full_screen_counts": [self.screen_full],
+            "own_only": [self.own_only],
+        }
 
     def _lay(self) -> None:
         modes = held(column(*self.modes.values(), spacing=6))
@@ -170,17 +182,20 @@ class ComputerPage(QScrollArea):
     def _limits(self) -> QGridLayout:
         limits = grid(2 * GRID, GRID, stretched=1)
         limits.setContentsMargins(0, GRID, 0, 0)
-        for place, (text, control) in enumerate(
+        for place, (rule, text) in enumerate(
             (
-                (tr("When keyboard and mouse rest for"), self.idle),
-                (tr("While other programs use at most"), self.cpu),
-                (tr("While memory is free of at least"), self.memory),
-                (tr("When I come back, let a task end that needs at most"), self.lets_end),
-                (tr("Not while one of these programs runs"), self.exclusive),
+                ("idle_s", tr("When keyboard and mouse rest for")),
+                ("others_cpu_percent", tr("While other programs use at most")),
+                ("free_memory_mb", tr("Free memory at least")),
+                ("lets_end_s", tr("When I come back, let a task end that needs at most")),
+                ("exclusive_programs", tr("Not while one of these programs runs")),
             )
         ):
-            limits.addWidget(said_of(control, text), place, 0)
+            parts = self._controls[rule]
+            control, said = parts[0], said_of(parts[0], text)
+            limits.addWidget(said, place, 0)
             limits.addWidget(control, place, 1)
+            parts.append(said)
         for place, check in enumerate((self.mains, self.screen_full, self.own_only), 5):
             limits.addWidget(check, place, 0, 1, 2)
         return limits
@@ -201,11 +216,15 @@ class ComputerPage(QScrollArea):
             self.tell(screen.volunteering)
 
     def enable_controls(self, able: bool) -> None:
-        """Enable or disable the controls of the rules; the hours stay disabled where it helps
-        always."""
-        for each in self._controls:
-            each.setEnabled(able)
-        self.week.setEnabled(able and not self.modes["always"].isChecked())
+        """Enable the controls of the modes, and of the rules that have an effect in the one that is
+        chosen; or disable all of them."""
+        for mode in self.modes.values():
+            mode.setEnabled(able)
+        rules = self._rules(self._view.rules) if self._view is not None else VolunteerRules()
+        count = counting(rules)
+        for rule, controls in self._controls.items():
+            for each in controls:
+                each.setEnabled(able and rule in count)
 
     def tick(self) -> None:
         """Show the sentence anew, for time has passed."""
@@ -222,7 +241,10 @@ class ComputerPage(QScrollArea):
             return
         self._telling = True
         rules = view.rules
-        self.modes[rules.mode].setChecked(True)
+        for mode, each in self.modes.items():
+            each.setAutoExclusive(False)  # without an answer none is chosen
+            each.setChecked(mode == rules.mode)
+            each.setAutoExclusive(True)
         self.week.tell(cells_of(rules.hours))
         self.week.setVisible(rules.mode == "by schedule" or bool(rules.hours))
         self.idle.setValue(round(rules.idle_s / 60))
@@ -234,6 +256,7 @@ class ComputerPage(QScrollArea):
         self.own_only.setChecked(rules.own_only)
         self.exclusive.setText(", ".join(rules.exclusive_programs))
         self._telling = False
+        self.enable_controls(self.modes["always"].isEnabled())
 
     def _tell_sources(self, sources: tuple[SourceView, ...]) -> None:
         self.no_sources.setVisible(not sources)
@@ -265,6 +288,7 @@ class ComputerPage(QScrollArea):
     def _touched(self, *_: Any) -> None:
         self.week.setVisible(self.modes["by schedule"].isChecked() or bool(self.week.cells))
         if not self._telling:
+            self.enable_controls(True)
             self._timer.start()
 
     def _send(self) -> None:

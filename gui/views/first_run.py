@@ -1,4 +1,8 @@
-"""The first run: three quiet steps. Each can be passed over; nothing here cannot be changed later."""
+"""The first run: three quiet steps; nothing here cannot be changed later.
+
+It is over when somebody has said when this computer may help, and *Not now* is an answer: no answer
+is chosen before. Whoever has joined a flock already is asked only the rest.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +26,15 @@ from PySide6.QtWidgets import (
 from agent.api.admission import ASK, Ask, AskView
 from agent.api.flock import FLOCK_CREATE, JOIN, FlockCreate, Join, Joined
 from agent.api.rpc import Method
-from agent.api.volunteering import SET_VOLUNTEERING, SetVolunteering, VolunteerMode, VolunteerRules
-from gui import settings
+from agent.api.volunteering import (
+    SET_VOLUNTEERING,
+    UNHELPFUL,
+    SetVolunteering,
+    VolunteerMode,
+    VolunteerRules,
+)
 from gui.model.screen import Changes
-from gui.model.week import ranges_of
+from gui.model.week import cells_of, ranges_of
 from gui.startup import Login, switch
 from gui.theme.look import GRID
 from gui.views.asking import AskPanel, NearbyFlocks, is_asking
@@ -51,6 +60,7 @@ from gui.words import tr
 
 SIZE_FIRST, SIZE_MIN = (78 * GRID, 76 * GRID), (60 * GRID, 40 * GRID)
 STEPS = 3
+WHEN_PAGE = 1
 ASKING_PAGE = STEPS
 """Beside the three: the wait until a flock nearby lets this computer in."""
 JOIN_S_MAX = 60.0
@@ -70,6 +80,8 @@ class FirstRun(Sheet):
     def __init__(self, context: ViewContext, login: Login, parent: QWidget | None = None) -> None:
         super().__init__(parent, "firstRun", tr("Welcome to Wingbeat"))
         self._context, self._login = context, login
+        node = context.screen.node
+        self._first = WHEN_PAGE if node is not None and node.flock else 0
         self.step = quiet()
         self.fault = Bar("firstRunFault", margin=0)
         self.pages = QStackedWidget()
@@ -87,7 +99,7 @@ class FirstRun(Sheet):
         column(self.step, self.fault, (self.pages, 1), bottom, on=self, margins=margins)
         self.resize(self.sizeHint().expandedTo(QSize(*SIZE_FIRST)))
         keep_on_screen(self, SIZE_MIN)
-        self._tell()
+        self._show(self._first)
         context.changed.connect(self._changed)
         if is_asking(context.screen.asked):
             self._show(ASKING_PAGE)
@@ -128,29 +140,45 @@ class FirstRun(Sheet):
         )  # fmt: skip
 
     def _when_page(self) -> QWidget:
-        self.idle, self.hours, self.always = _choices(
+        self.idle, self.hours, self.always, self.own, self.not_now = _choices(
             ("helpIdle", tr("When nobody uses it")),
             ("helpHours", tr("When nobody uses it, and only in these hours")),
             ("helpAlways", tr("Always; nobody sits at it")),
+            ("helpOwn", tr("Only with my own work")),
+            ("helpNotNow", tr("Not now")),
         )
-        self.idle.setChecked(True)
         self.week = WeekGrid()
-        self.week.tell(OFFICE_NIGHTS)
+        view = self._context.screen.volunteering
+        rules = view.rules if view is not None else VolunteerRules("not yet")
+        self.week.tell(cells_of(rules.hours) or OFFICE_NIGHTS)
         self.week.setVisible(False)
         self.hours.toggled.connect(self.week.setVisible)
+        if (answer := self._answers().get(_answer_in(rules))) is not None:
+            answer.setChecked(True)
         return _page(
             tr("When may this computer help?"),
             tr("When you touch it, it is yours at once: what runs for others is held within a "
-               "second, and handed on if you stay."),
-            *(self.idle, self.hours, self.week, self.always),
+               "second, and handed on if you stay. What you submit here runs here, whatever you "
+               "choose."),
+            *(self.idle, self.hours, self.week, self.always, self.own, self.not_now),
         )  # fmt: skip
+
+    def _answers(self) -> dict[tuple[VolunteerMode, bool], QRadioButton]:
+        """By mode and whether only for one's own work; some rules are among none of these."""
+        return {
+            ("when idle", False): self.idle,
+            ("by schedule", False): self.hours,
+            ("always", False): self.always,
+            ("always", True): self.own,
+            ("not now", False): self.not_now,
+        }
 
     def _login_page(self) -> QWidget:
         self.at_login = set_up(
             QCheckBox(tr("Start when I log in")), "firstRunAtLogin", checked=True
         )
         return _page(
-            tr("Start by itself?"),
+            tr("Start at login"),
             tr("Wingbeat then waits in the tray from when you log in. You can pause it from there "
                "at any time."),
             self.at_login,
@@ -169,9 +197,10 @@ class FirstRun(Sheet):
     def _tell(self) -> None:
         at = self.pages.currentIndex()
         asking = at == ASKING_PAGE
-        step = 1 if asking else at + 1
-        self.step.setText(tr("Step {number} of {count}", number=step, count=STEPS))
-        self.back.setVisible(at > 0 and not asking)
+        step = (0 if asking else at) - self._first + 1
+        count = STEPS - self._first
+        self.step.setText(tr("Step {number} of {count}", number=step, count=count))
+        self.back.setVisible(at > self._first and not asking)
         self.next.setVisible(not asking)
         self.next.setText(tr("Done") if at == STEPS - 1 else tr("Next"))
         self.next.setEnabled(True)
@@ -180,7 +209,7 @@ class FirstRun(Sheet):
         match self.pages.currentIndex():
             case 0:
                 self._enter_flock()
-            case 1:
+            case 1:  # WHEN_PAGE
                 self._set_rules()
             case _:
                 self._finish()
@@ -266,14 +295,13 @@ class FirstRun(Sheet):
     def _set_rules(self) -> None:
         view = self._context.screen.volunteering
         rules = view.rules if view is not None else VolunteerRules()
-        choices: tuple[tuple[VolunteerMode, QRadioButton], ...] = (
-            ("when idle", self.idle),
-            ("by schedule", self.hours),
-            ("always", self.always),
-        )
-        mode = next(mode for mode, each in choices if each.isChecked())
+        chosen = [answer for answer, each in self._answers().items() if each.isChecked()]
+        if not chosen:
+            self.fault.say(tr("Choose one of these; Not now is one too."))
+            return
+        mode, own_only = chosen[0]
         hours = ranges_of(self.week.cells) if mode == "by schedule" else rules.hours
-        wanted = msgspec.structs.replace(rules, mode=mode, hours=hours)
+        wanted = msgspec.structs.replace(rules, mode=mode, hours=hours, own_only=own_only)
         self._wish(SET_VOLUNTEERING, SetVolunteering(wanted), lambda _: self._go(1))
 
     def _finish(self) -> None:
@@ -283,12 +311,14 @@ class FirstRun(Sheet):
             self.accept()
 
     def done(self, result: int) -> None:
-        """Close, and remember that the first run is over however it ended; then emit
-        ``done_with``."""
-        settings.finish_first_run()
+        """Close, however far it has come, then emit ``done_with``."""
         self._context.changed.disconnect(self._changed)
         super().done(result)
         self.done_with.emit()
+
+
+def _answer_in(rules: VolunteerRules) -> tuple[VolunteerMode, bool]:
+    return (rules.mode, rules.own_only and rules.mode not in UNHELPFUL)
 
 
 def clipboard_invitation() -> str:

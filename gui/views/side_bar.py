@@ -126,6 +126,7 @@ class SideBar(QFrame):
     went = Signal(object)
     pressed = Signal(object)
     settings_wanted = Signal()
+    answer_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -140,6 +141,7 @@ class SideBar(QFrame):
         self.settings = button(
             tr("Settings"), "settingsButton", self.settings_wanted.emit, "settings", flat=True
         )
+        self.answer = button(tr("Say when …"), "answerButton", self.answer_wanted.emit)
         self._resume: Entry | None = None
         for number, place in enumerate(Place, 1):
             each = self.buttons[place] = PlaceButton(place, number)
@@ -149,7 +151,7 @@ class SideBar(QFrame):
             row(self._wing, strong("Wingbeat"), "stretch", margins=(GRID, 0, 0, GRID)),
             *self.buttons.values(),
             *("stretch", (self.settings, LEFT), GRID // 2, line()),
-            *(GRID, self.sentence, GRID, self.pause),
+            *(GRID, self.sentence, GRID, self.answer, GRID // 2, self.pause),
             on=self,
             spacing=2,
             margins=(GRID, 2 * GRID, GRID, GRID + 4),
@@ -161,9 +163,11 @@ class SideBar(QFrame):
         """Show which place it is, without telling."""
         self.buttons[place].setChecked(True)
 
-    def tell(self, sentence: str, entries: tuple[Entry, ...]) -> None:
+    def tell(self, sentence: str, entries: tuple[Entry, ...], *, answered: bool = True) -> None:
         """Show what this computer does, and the menu that pauses it or the button that resumes it,
-        which is disabled while no entry is enabled. An open menu is left as it is."""
+        which is disabled while no entry is enabled. An open menu is left as it is. Unless somebody
+        has ``answered`` when it may help, a button leads there."""
+        self.answer.setVisible(not answered)
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)
             self.sentence.setAccessibleName(sentence)

@@ -32,6 +32,7 @@ from gui.model.flock import up_count
 from gui.model.screen import Changes
 from gui.model.tray import (
     gates_waiting,
+    is_answered,
     is_paused,
     pause_entries,
     programs_waiting,
@@ -82,6 +83,7 @@ class Window(QWidget):
         self.side.went.connect(self.go)
         self.side.pressed.connect(context.press)
         self.side.settings_wanted.connect(self.open_settings)
+        self.side.answer_wanted.connect(lambda: self.go(Place.COMPUTER))
         self.trouble = TroubleBar("agentTrouble", self.remedy_wanted.emit)
         self.fault, self.said = Bar("fault"), Bar("said", "notice")
         self.stack = QStackedWidget()
@@ -218,7 +220,12 @@ class Window(QWidget):
             programs > 0,
             tr_n("%n program(s) wait for your permission", "", programs) if programs else "",
         )
-        self.side.tell(sentence_of(screen, now_s), pause_entries(screen, now_s))
+        self._tell_presence(now_s)
+
+    def _tell_presence(self, now_s: float) -> None:
+        screen = self._context.screen
+        sentence, entries = sentence_of(screen, now_s), pause_entries(screen, now_s)
+        self.side.tell(sentence, entries, answered=is_answered(screen))
 
     def _everything(self) -> None:
         changes = Changes(
@@ -241,7 +248,7 @@ class Window(QWidget):
         self._ticks += 1
         if not moving and self._ticks % QUIET_TICKS:
             return
-        self.side.tell(sentence_of(screen, now_s), pause_entries(screen, now_s))
+        self._tell_presence(now_s)
         tick = getattr(self.stack.currentWidget(), "tick", None)
         if tick is not None:
             tick()

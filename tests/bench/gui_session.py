@@ -378,7 +378,6 @@ def shown(home: Home) -> Iterator[Application]:
         QSettings.setDefaultFormat(QSettings.Format.IniFormat)
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, remembered)
         application = make_application()
-        settings.finish_first_run()
         settings.show_all("workflows", wanted=True)
         look().follow(application)
         whole = Application(application, home, NoLogin())

@@ -52,7 +52,6 @@ INPUTS = (
     ("mouse back", ["mousemove_relative", "--", "-5", "-5"]),
 )
 SETTINGS = f"""
-volunteer = "when idle"
 [presence]
 idle_s = {IDLE_S}
 others_cpu_percent = 100
@@ -131,6 +130,7 @@ def display(folder: Path) -> Iterator[None]:
 def agent(folder: Path) -> Iterator[Host]:
     """An agent that helps when nobody is there."""
     host = Host(1, folder, Spot(None, "127.0.0.1"))
+    host.settle(volunteer="when idle")
     with host.home.settings_file.open("a") as file:
         file.write(SETTINGS)
     tree = host.home.programs / TREE

@@ -187,8 +187,8 @@ async def test_of_changes_that_are_asked_at_once_no_reply_comes_after_one_that_t
     """Also where the disk is slow for the first of them."""
     reads = count()
 
-    def slow_at_first(path: Path) -> NodeSettings:
-        found = read_settings(path)
+    def slow_at_first(path: Path, preset: Path | None = None) -> NodeSettings:
+        found = read_settings(path, preset)
         if next(reads) == 0:
             threading.Event().wait(SLOW_S)
         return found

@@ -47,7 +47,7 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "set_volunteering",
         {"rules": {"mode": "never"}},
         PARAMS,
-        "set_volunteering: rules.mode cannot be 'never': choose always, when idle or by schedule",
+        "set_volunteering: rules.mode cannot be 'never': choose always, when idle, by schedule, not now or not yet",
     ),
     (
         "set_volunteering",

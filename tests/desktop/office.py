@@ -46,12 +46,14 @@ tasks:
 class Office:
     """The machines, and what makes their tasks succeed."""
 
-    def __init__(self, folder: Path, desktop: Desktop) -> None:
+    def __init__(self, folder: Path, desktop: Desktop, answer: str = "always") -> None:
         self.desktop = desktop
         self.folder = folder
         self.calibration = folder / "calibration"
         self.calibration.touch()
-        self.own, self.other = (Machine(folder / name) for name in ("acor", "cagarro"))
+        self.own, self.other = (
+            Machine(folder / name, answer=answer) for name in ("acor", "cagarro")
+        )
         for machine in (self.own, self.other):
             machine.settle(listen=["127.0.0.1"], port=0, name=machine.name)
             machine.install("survey", PROGRAM.format(needed=str(self.calibration)))

@@ -217,9 +217,9 @@ def test_the_window_fits_the_screen_and_can_be_used(
     tmp_path: Path, size: tuple[int, int], factor: float
 ) -> None:
     with virtual_desktop(tmp_path, size) as desktop:
-        office = Office(tmp_path, desktop)
+        office = Office(tmp_path, desktop, answer="")
         with office.window(QT_SCALE_FACTOR=str(factor)) as window:
-            window.desktop.sees(lambda: window.tells("Ready to help"), "the agent is heard")
+            window.desktop.sees(lambda: window.tells("Helps nobody until"), "the agent is heard")
             _on_screen(desktop, window.frame, size)
             _on_screen(desktop, _dialog(desktop, "Welcome"), size)
             assert window.part("firstRunNext").enabled

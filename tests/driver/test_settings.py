@@ -52,6 +52,31 @@ tags = ["gpu"]
 
 
 @pytest.mark.parametrize(
+    ("preset", "own", "mode", "idle_s"),
+    [
+        (None, "", "not yet", 300),
+        (None, "[presence]\nidle_s = 60", "not yet", 60),
+        ("", 'volunteer = "when idle"', "when idle", 300),
+        ('volunteer = "when idle"\n[presence]\nidle_s = 60', "", "when idle", 60),
+        (
+            'volunteer = "when idle"\n[presence]\nidle_s = 60',
+            'volunteer = "not now"',
+            "not now",
+            60,
+        ),
+    ],
+)
+def test_it_helps_by_the_owners_word_then_a_packages_else_not_yet(
+    tmp_path: Path, preset: str | None, own: str, mode: str, idle_s: float
+) -> None:
+    (tmp_path / "own.toml").write_text(own)
+    if preset is not None:
+        (tmp_path / "preset.toml").write_text(preset)
+    rules = read_settings(tmp_path / "own.toml", tmp_path / "preset.toml").rules
+    assert (rules.mode, rules.idle_s) == (mode, idle_s)
+
+
+@pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ("port = 'one'", "port is 'one': it has to be a port from 0 to 65535"),

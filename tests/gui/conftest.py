@@ -26,7 +26,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from shiboken6 import Shiboken
 
-from gui import settings, words
+from gui import words
 from gui.__main__ import make_application
 from gui.bridge.bridge import Bridge
 from gui.model.screen import Screen
@@ -85,7 +85,6 @@ def own_settings(tmp_path: Path, qapp: QApplication) -> Iterator[None]:
     """Nothing of the person who runs the tests is read or written."""
     QSettings.setDefaultFormat(QSettings.Format.IniFormat)
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(tmp_path / "qt"))
-    settings.finish_first_run()
     words.install(None)
     yield
     QSettings().sync()

@@ -75,9 +75,10 @@ def _step(name: str, needs: str, seconds: float, fails: str) -> str:
     )
 
 
-def prepared(folder: Path, name: str) -> Machine:
-    """A machine with its programs, and no agent yet."""
-    machine = Machine(folder / name)
+def prepared(folder: Path, name: str, answer: str = "always") -> Machine:
+    """A machine with its programs, and no agent yet; what its owner has answered, empty: nothing."""
+    machine = Machine(folder / name, answer=answer)
+    machine.settle(listen=["127.0.0.1"])
     for program in PROGRAMS:
         machine.install(program, PROGRAM)
     return machine

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QWidget
 
 from agent.api.values import TaskState
 from agent.paths import Home
-from gui import settings
 from gui.__main__ import make_application
 from gui.bridge.bridge import Bridge
 from gui.model.folding import is_open
@@ -69,7 +68,6 @@ class Session:
         QSettings.setDefaultFormat(QSettings.Format.IniFormat)
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(self._folder))
         self.application = make_application()
-        settings.finish_first_run()
         look().follow(self.application)
         self.bridge = Bridge(Home.of())
         self.context = ViewContext(Home.of(), Screen(), self.bridge)

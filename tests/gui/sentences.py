@@ -69,6 +69,9 @@ PRESENCE: tuple[Reason, ...] = (
     presence.HeldBlind("full screen", (presence.ServerGone(),)),
     presence.HeldBlind("memory", (presence.NotLookedAt(),)),
     presence.HeldBlind("processor", (presence.StillMeasured(),)),
+    presence.NotAnswered(),
+    presence.HelpsNobody(),
+    presence.HelpsItself(),
     presence.HelpsAlways(),
     presence.HelpsLocked(3),
     presence.HelpsEmpty(3),
@@ -78,6 +81,8 @@ PRESENCE: tuple[Reason, ...] = (
 )
 TOLD: tuple[Reason, ...] = (
     told.SetToAlways(),
+    told.NobodyAnswered(),
+    told.OwnWorkOnly(),
     told.NobodyUsesIt(),
     told.PausedByOwner(),
     told.FinishingThenPaused(),
@@ -289,6 +294,7 @@ LINKS: tuple[Reason, ...] = (
     *(links.NoMulticast(kind, "broken") for kind in get_args(links.MulticastKind)),
     why.AsksToBeLetIn("acor", "ana"),
     why.AsksToBeLetIn("acor", ""),
+    why.AnswerWanted(),
 )
 WRONG: dict[str, Any] = {
     "peer": why.MachineNamed("acor"),

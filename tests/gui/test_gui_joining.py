@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
@@ -118,10 +119,17 @@ def test_who_asked_is_told_that_the_code_is_to_be_confirmed() -> None:
 # -- asking --------------------------------------------------------------------------------
 
 
+def outside(context: ViewContext, login: NoLogin, window: Window) -> FirstRun:
+    """As it is shown where the computer belongs to no flock yet."""
+    if context.screen.node is not None:
+        context.screen.node = replace(context.screen.node, flock="")
+    return FirstRun(context, login, window)
+
+
 def test_flocks_nearby_are_listed_and_one_is_asked(
     qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
 ) -> None:
-    dialog = FirstRun(context, login, window)
+    dialog = outside(context, login, window)
     dialog.show()
     flocks = (
         NearbyFlock("f1", "survey office", 9, askable=True),
@@ -159,7 +167,7 @@ def test_a_flock_that_is_heard_does_not_choose_itself(
 def test_who_is_refused_is_told_and_can_choose_again(
     qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
 ) -> None:
-    dialog = FirstRun(context, login, window)
+    dialog = outside(context, login, window)
     dialog.show()
     dialog._asked(ask("waiting"))
     context.take((ask("refused"),))

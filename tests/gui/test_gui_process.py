@@ -9,8 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -32,8 +30,8 @@ from gui.model.tray import Act, Entry, is_paused, sentence_of
 from gui.single import FirstInstance, SilentWindowError, become_first
 from gui.startup import LinuxLogin, WindowsLogin, switch
 from tests.certain import certain, of_kind
-from tests.gui.conftest import NoLogin
 from tests.gui.machines import prepared, submit
+from tests.gui.whole import program
 from tests.hosts.machine import Machine
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.style.source import REPOSITORY
@@ -50,21 +48,6 @@ def ended(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     told: list[bool] = []
     monkeypatch.setattr(qapp, "quit", lambda: told.append(True))
     return told
-
-
-@contextmanager
-def program(
-    qtbot: QtBot, qapp: QApplication, ended: list[bool], machine: Machine
-) -> Iterator[Application]:
-    """Started, and ended if the test did not."""
-    whole = Application(qapp, machine.home, NoLogin())
-    whole.start(background=False, paths=[])
-    try:
-        yield whole
-    finally:
-        whole.quit()
-        qtbot.waitUntil(lambda: bool(ended), timeout=WITHIN_MS)
-        whole.tray.deleteLater()
 
 
 @pytest.fixture

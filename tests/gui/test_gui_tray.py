@@ -26,7 +26,6 @@ from gui.startup import VALUE, WindowsLogin
 from gui.theme.wing import FILL_STEPS, wing_pixmap
 from gui.translations import available, speak
 from gui.tray_icon import TrayIcon
-from gui.views.first_run import FirstRun
 from gui.views.menus import fill
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
@@ -217,36 +216,6 @@ def test_a_hosted_agent_can_be_ended_twice(tmp_path: Path) -> None:
     assert agent.stop("enough")
     assert agent.stop("enough again")
     assert not agent.alive
-
-
-# -- first run -----------------------------------------------------------------------------
-
-
-def test_the_first_run_makes_a_flock_sets_rules_and_the_login(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, login: NoLogin
-) -> None:
-    machine = prepared(tmp_path, "acor")
-    with machine.agent("--port", "0"):
-        with context_on(machine) as context:
-            qtbot.waitUntil(lambda: context.screen.volunteering is not None, timeout=WITHIN_MS)
-            dialog = FirstRun(context, login)
-            qtbot.addWidget(dialog)
-            dialog.show()
-            dialog.next.click()
-            assert dialog.fault.isVisible()
-            dialog.create_it.setChecked(True)
-            dialog.name.setText("survey office")
-            dialog.next.click()
-            qtbot.waitUntil(lambda: dialog.pages.currentIndex() == 1, timeout=WITHIN_MS)
-            dialog.idle.setChecked(True)
-            dialog.next.click()
-            qtbot.waitUntil(lambda: dialog.pages.currentIndex() == 2, timeout=WITHIN_MS)
-            with qtbot.waitSignal(dialog.done_with, timeout=WITHIN_MS):
-                dialog.next.click()
-        assert login.on
-        assert settings.first_run_done()
-        assert machine.answer("status")["node"]["flock"] == "survey office"
-        assert machine.answer("volunteering")["rules"]["mode"] == "when idle"
 
 
 # -- one instance, login, language ---------------------------------------------------------

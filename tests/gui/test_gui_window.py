@@ -254,10 +254,38 @@ def test_rules_are_kept_by_the_agent(qtbot: QtBot, context: ViewContext, window:
     assert not certain(context.screen.volunteering).rules.on_mains_only
 
 
+EVERY_MODE = {"exclusive_programs"}
+IDLE = {"idle_s", "others_cpu_percent", "free_memory_mb", "lets_end_s", "on_mains_only"}
+IDLE |= {"full_screen_counts", "own_only"}
+
+
+def test_conditions_without_an_effect_look_so(
+    qtbot: QtBot, context: ViewContext, window: Window
+) -> None:
+    page = gone_to(window, Place.COMPUTER, ComputerPage)
+    until(qtbot, page.modes["always"].isChecked)
+    page._timer.setInterval(3_600_000)  # nothing of it is sent
+    for mode, effective in (
+        ("when idle", IDLE),
+        ("by schedule", IDLE | {"hours"}),
+        ("not now", set()),
+        ("always", {"own_only"}),
+    ):
+        page.modes[mode].setChecked(True)
+        enabled = {
+            rule
+            for rule, controls in page._controls.items()
+            if all(each.isEnabled() for each in controls)
+        }
+        assert enabled == effective | EVERY_MODE, mode
+    page._timer.stop()
+
+
 def test_the_week_is_painted_by_mouse_and_keyboard(qtbot: QtBot, window: Window) -> None:
     page = gone_to(window, Place.COMPUTER, ComputerPage)
-    page.week.setVisible(True)
-    page.week.setEnabled(True)
+    until(qtbot, page.modes["always"].isChecked)
+    page._timer.setInterval(3_600_000)  # nothing of it is sent
+    page.modes["by schedule"].setChecked(True)
     page.week.resize(page.week.sizeHint())
     first = page.week._rect(0, 8).center().toPoint()
     last = page.week._rect(1, 9).center().toPoint()

@@ -42,6 +42,7 @@ async def _peer(folder: Path, address: str, port: int, ports: range) -> Agent:
     others = [f"{address}:{each}" for each in ports if each != port]
     home.settings_file.write_text(
         f'name = "peer{port}"\nport = {port}\naddresses = {json.dumps(others)}\n'
+        'volunteer = "always"\n'
     )
     return await Agent.start(home, Options(discovery=False, log_to_files=False))
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.paths import VARIABLE, Home
+from agent.settings.editing import with_values
 from tests.certain import certain
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 from tests.style.source import REPOSITORY
@@ -56,11 +57,12 @@ class Following:
 
 
 class Machine:
-    """Named after its folder; in this computer's own network unless a namespace is named."""
+    """Named after its folder; in this computer's own network unless a namespace is named. What its
+    owner has answered is in its settings from the first on; with an empty answer nobody has."""
 
-    def __init__(self, folder: Path, namespace: str | None = None) -> None:
+    def __init__(self, folder: Path, namespace: str | None = None, answer: str = "always") -> None:
         self.folder, self.home = folder, Home.at(folder)
-        self.name = folder.name
+        self.name, self._answer = folder.name, answer
         self.inside = ("ip", "netns", "exec", namespace) if namespace else ()
         """What goes before a command that is to run there."""
         self._agent: subprocess.Popen[bytes] | None = None
@@ -71,10 +73,13 @@ class Machine:
         return {**os.environ, VARIABLE: str(self.folder), "PYTHONWARNINGS": "error"}
 
     def settle(self, **settings: object) -> None:
-        """What a person adds to its settings file; read at the next start."""
+        """What a person writes into its settings file; read at the next start."""
         self.home.prepare()
-        with self.home.settings_file.open("a", encoding="utf-8") as file:
-            file.writelines(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())
+        file = self.home.settings_file
+        first = {"volunteer": self._answer} if self._answer and not file.exists() else {}
+        text = file.read_text("utf-8") if file.exists() else ""
+        plain = json.loads(json.dumps({**first, **settings}))
+        file.write_text(with_values(text, plain), "utf-8")
 
     def install(self, name: str, lines: str) -> None:
         """A program that this machine can run, a few lines of Python."""
@@ -160,6 +165,8 @@ class Machine:
     def start(self, *words: str) -> None:
         """Start the agent; it is not waited for."""
         assert not self.alive, f"the agent of {self.name} runs"
+        if not self.home.settings_file.exists():
+            self.settle()
         self.kill()  # what is left of one that has ended
         self._told_before = len(self.printed())
         with (self.folder / OUTPUT).open("ab") as output:

@@ -68,7 +68,7 @@ def test_as_much_memory_as_the_machine_has_can_never_be_free() -> None:
     assert faults(VolunteerRules(free_memory_mb=4_096)) == [], "nobody knows how much it has"
 
 
-@pytest.mark.parametrize("mode", ["always", "when idle"])
+@pytest.mark.parametrize("mode", ["always", "when idle", "not now", "not yet"])
 def test_only_by_schedule_needs_hours(mode: VolunteerMode) -> None:
     assert faults(VolunteerRules(mode)) == []
     assert len(faults(VolunteerRules("by schedule"))) == 1

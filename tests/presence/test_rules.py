@@ -117,7 +117,10 @@ def test_rules_are_changed_however_they_are_written(tmp_path: Path, text: str) -
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ('volunteer = "sometimes"', "choose always, when idle, by schedule or paused"),
+        (
+            'volunteer = "sometimes"',
+            "choose always, when idle, by schedule, not now, not yet or paused",
+        ),
         ('volunteer = "by schedule"', "without hours never helps"),
         ("presence = 3", "has to be a table"),
         ("[presence]\nidle = 3", "has no key 'idle'"),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.api.presence_reasons import NamedFills, SystemSays
-from agent.api.volunteering import VolunteerRules
+from agent.api.volunteering import VolunteerMode, VolunteerRules
 from agent.presence.conditions import required
 from agent.presence.judgement import Cause, Finishing, Paused, Unpaused
 from agent.presence.readings import Kind, LastInput, Readings, Seen, Sessions, Unseen
@@ -58,6 +58,11 @@ def memory(free_mb: float) -> dict[str, object]:
     return {"free_memory_mb": Seen(free_mb)}
 
 
+OWN: tuple[tuple[VolunteerMode, str], ...] = (
+    ("not yet", "Not helping: nobody has said yet when this machine may"),
+    ("not now", "Not helping: its owner said not now"),
+    ("always", "Not helping: only what is submitted on this machine runs"),
+)
 Stories = dict[str, Sequence[Look]]
 SOMEBODY: Stories = {
     "an unused machine helps and says so": [
@@ -297,15 +302,39 @@ WISHES: Stories = {
     ],
     "always looks at nothing and helps whoever is there": [
         look(
-            rules=VolunteerRules(mode="always", own_only=True, lets_end_s=90),
+            rules=VolunteerRules(mode="always", lets_end_s=90),
             readings=Readings(),
             **HELPS,
             said="Helping: set to always",
-            own_only=True,
             lets_end_ms=90_000,
             needs=NOTHING,
         )
     ],
+    **{
+        f"only its own work, whoever is there: {mode}": [
+            look(
+                rules=VolunteerRules(mode, own_only=mode == "always"),
+                readings=Readings(),
+                volunteering=True,
+                owner_present=False,
+                own_only=True,
+                paused=False,
+                said=said,
+                cause=Cause.ALWAYS if mode == "always" else Cause.OWN,
+                look_again_s=60.0,
+                needs=NOTHING,
+            ),
+            look(wish=Paused(), volunteering=False, owner_present=True, paused=True),
+            look(
+                wish=Unpaused(),
+                rules=VolunteerRules(mode, exclusive_programs=("zoom",)),
+                sees={"exclusive": Seen(("zoom",))},
+                needs={Kind.PROGRAMS},
+                said="Paused: zoom runs",
+            ),
+        ]
+        for mode, said in OWN
+    },
     "own only and how long it lets end come from the rules": [
         look(
             rules=VolunteerRules("when idle", own_only=True, lets_end_s=1.5),

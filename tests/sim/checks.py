@@ -106,6 +106,7 @@ class Watch:
             an_outcome_changes_between_two_successes(machine, changed.task, life, changed.before)
 
     def claimed(self, machine: Machine, message: TryDequeue) -> None:
+        its_owners_word_holds(machine, message)
         if self.interactive:
             interactive_goes_first(self, machine, message)
 
@@ -317,6 +318,19 @@ def an_answer_is_on_disk(watch: Watch, machine: Machine, answer: Answer) -> None
         raise Broken("on disk when said", text)
 
 
+def its_owners_word_holds(machine: Machine, message: TryDequeue) -> None:
+    """Where only what is submitted there is to run, nothing else is claimed; nothing while paused."""
+    node = machine.node
+    if node is None:
+        return
+    for offer in message.claims:
+        own = node.table.home(offer.task) == machine.node_id
+        if machine.paused or (machine.own_only and not own):
+            raise Broken(
+                "owner's word", f"{machine} claims what its owner does not let it", offer.task
+            )
+
+
 def interactive_goes_first(watch: Watch, machine: Machine, message: TryDequeue) -> None:
     """No low task is claimed where an interactive one could run that nobody has or claims."""
     node = machine.node
@@ -349,6 +363,8 @@ def _is_free_for(machine: Machine, task: TaskId, spec: TaskSpec) -> bool:
     """Ready as this node sees it, within its means, and not refused here before."""
     node = machine.node
     if node is None or spec.gate or not _is_interactive(machine, task):
+        return False
+    if machine.own_only and node.table.home(task) != machine.node_id:
         return False
     reading = node.table.reading(task)
     if reading is None or reading.state is not TaskState.READY:
@@ -417,7 +433,8 @@ def a_machine_is_given_back(watch: Watch) -> None:
     now, since = watch.simulation.world.now, watch.disturbed_since
     for machine in watch.simulation.machines:
         awake = machine.node is not None and not machine.stalled and not machine.children.asleep
-        task = _disturbing(machine) if awake and machine.owner_present else ""
+        present = machine.owner_present or machine.paused
+        task = _disturbing(machine) if awake and present else ""
         if not task:
             since.pop(machine.index, None)
         elif now - since.setdefault(machine.index, now) >= GIVEN_BACK_S:
@@ -428,6 +445,7 @@ def _disturbing(machine: Machine) -> TaskId:
     for task, run in machine.children.living:
         child = machine.children.living[task, run]
         home = machine.node is not None and machine.node.table.home(task) == machine.node_id
-        if not (child.suspended or child.stopping or (home and _is_interactive(machine, task))):
+        spared = home and not machine.paused and _is_interactive(machine, task)
+        if not (child.suspended or child.stopping or spared):
             return task
     return ""

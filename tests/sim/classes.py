@@ -46,12 +46,13 @@ def _newcomers(draft: Draft, share: float) -> None:
 
 
 def owners(draft: Draft) -> None:
-    """Owners come and go, pause, and shut down properly."""
+    """Owners come and go, pause, want only their own work to run, and shut down properly."""
     draft.any_flock().lasts(30.0, 90.0).work()
     draft.often(1, 14, draft.owner_visit)
     draft.often(0, 5, lambda: draft.happen(draft.when(), "pause", draft.one(), draft.maybe(0.5)))
     for _ in draft.times(0, 3):
         draft.happen(draft.when(), "shut_down", draft.one(), draft.short(0.5, 20.0))
+    draft.often(0, 5, lambda: draft.happen(draft.when(), "answer", draft.one(), draft.maybe(0.4)))
 
 
 def crashes(draft: Draft) -> None:

@@ -267,14 +267,22 @@ class Faults:
             return
         self.simulation.ledger.count("owner's visits" if present else "owner's leaves")
         machine.owner_present = present
-        machine.volunteering = not present
+        machine.volunteering = not present and not machine.paused
         machine.tell_presence()
 
     def pause(self, who: int, paused: bool) -> None:
         """The owner asks the agent not to help, or to help again."""
         machine = self._machine(who)
         if not machine.gone_for_ever:
+            machine.paused = paused
             machine.volunteering = not paused and not machine.owner_present
+            machine.tell_presence()
+
+    def answer(self, who: int, helps: bool) -> None:
+        """The owner lets the agent help, or run only what is submitted there."""
+        machine = self._machine(who)
+        if not machine.gone_for_ever:
+            machine.own_only = not helps
             machine.tell_presence()
 
     # The end of all misfortunes
@@ -291,6 +299,7 @@ class Faults:
             self._usable(machine, None)
             self.owner(machine.index, False)
             self.pause(machine.index, False)
+            self.answer(machine.index, True)
             machine.children.end_hanging()
             if machine.boots == 0:
                 self.join(machine.index)

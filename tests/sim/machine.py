@@ -108,7 +108,9 @@ class Machine:
         "master",
         "node",
         "node_id",
+        "own_only",
         "owner_present",
+        "paused",
         "plan",
         "sent",
         "simulation",
@@ -149,6 +151,7 @@ class Machine:
         self.wall_offset_ms = plan.wall_offset_ms
         self.owner_present = plan.owner_present
         self.volunteering = not plan.owner_present
+        self.paused = self.own_only = False
         self.gone_for_ever = False
         self.expelled = False
         self.doom = -1
@@ -231,8 +234,10 @@ class Machine:
         return self.node is not None and not self.stalled
 
     def tell_presence(self) -> None:
-        reason = "the owner is here" if self.owner_present else "nobody is here"
-        self.hand(PresenceChanged(self.volunteering, self.owner_present, Opaque(reason)))
+        reason = Opaque("the owner is here" if self.owner_present else "nobody is here")
+        present = self.owner_present or self.paused
+        wants = {"own_only": self.own_only, "paused": self.paused}
+        self.hand(PresenceChanged(self.volunteering, present, reason, **wants))
 
     # Clocks
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent.protocol import effects
+from agent.protocol.claimability import Claimability
 from agent.protocol.core import Core
 from agent.protocol.effects import Answer, Effect, Send, Verdict
 from agent.protocol.election import Election
@@ -20,7 +21,8 @@ from agent.protocol.own_run import LostRuns, OwnRun
 from agent.protocol.records import NodeId, WorkflowId
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
-from tests.sim.variants_rewriting import Rewrite, Variant, Wrong, never, nothing
+from agent.protocol.seats import SeatPlan
+from tests.sim.variants_rewriting import Rewrite, Variant, Wrong, always, never, nothing
 
 
 def sends_first(right: Wrong, core: Core) -> list[Effect]:
@@ -163,6 +165,15 @@ LIVENESS = (
         (Rewrite(Runs._make_way, nothing),),
         ("owners",),
         ("given back",),
+        10,
+    ),
+    Variant(
+        "helping whom its owner does not let it help",
+        "helping is opt-in, and the owner's pause is final",
+        "4, Trust",
+        (Rewrite(Claimability._unwilling, never), Rewrite(SeatPlan._willing, always)),
+        ("owners",),
+        ("owner's word", "given back"),
         10,
     ),
     Variant(

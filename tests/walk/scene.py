@@ -104,7 +104,7 @@ def _linked(client: BlockingClient) -> bool:
 def _home(folder: Path, name: str) -> Home:
     home = Home.at(folder)
     home.prepare()
-    given = {"name": name, "port": 0, "listen": ["127.0.0.1"]}
+    given = {"name": name, "port": 0, "listen": ["127.0.0.1"], "volunteer": "always"}
     lines = [f"{key} = {json.dumps(value)}" for key, value in given.items()]
     home.settings_file.write_text("\n".join(lines))
     return home

@@ -22,7 +22,8 @@ from agent.api.flock import (
     Peers,
     PeersReply,
 )
-from agent.api.reasons import AsksToBeLetIn, as_why
+from agent.api.reasons import AnswerWanted, AsksToBeLetIn, Reason, as_why
+from agent.api.volunteering import NOT_YET
 from agent.control.membership import (
     open_requests,
     require_flock,
@@ -96,9 +97,12 @@ async def leave(call: RequestContext, params: Leave) -> Left:
 @serves(DOCTOR)
 async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     """Return why machines are not seen, or this one does not work, in sentences with what to do,
-    and who asks to be let in: all from what this node knows, nothing is tried out."""
+    who asks to be let in, and that nobody has said when it may help: all from what this node knows,
+    nothing is tried out."""
     now = call.now
     requests = open_requests(call.rooms.flock.requests())
-    asking = [AsksToBeLetIn(each.name, each.user) for each in requests]
+    asking: list[Reason] = [AsksToBeLetIn(each.name, each.user) for each in requests]
+    if call.rooms.presence.view().rules.mode == NOT_YET:
+        asking.append(AnswerWanted())
     waiting, whys = tuple(map(english, asking)), tuple(map(as_why, asking))
     return DoctorReply(now.findings(), len(now.peers), len(now.away), waiting, whys)

@@ -47,6 +47,7 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
         params.submitter or call.now.name,
         priority_value(params.priority),
         specs,
+        far=bool(call.member),
     )
     answer = await wish(call, event, lambda: names_in(params))
     known = answer.verdict is Verdict.ALREADY_KNOWN
@@ -157,7 +158,7 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     far = bool(call.member)
     plans, end = plan_tasks(views, specs, priority, far=far)
     machines = seen(now)
-    helping = sum(each.volunteering for each in machines)
+    helping = len(views.estimates.takers("" if far else now.node, priority))
     waits = acceptances(specs, machines, far=far)
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
     end_ms = views.now_ms() + end.ms if end.known else 0

@@ -10,7 +10,7 @@ from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import WHY, Move, Story, TaskView, Why
 from agent.control.dry_run import unaccepted
-from agent.control.fitting import seen, slots_of
+from agent.control.fitting import Machine, seen, slots_of, takes_work
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.recalling import with_past
@@ -68,7 +68,7 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
             yield reasons.NotAcceptedYet(host, spec.program)
         elif lacks is not None:
             yield msgspec.structs.replace(lacks, host=host)
-        elif not machine.volunteering:
+        elif not _takes(machine, spec, now):
             yield reasons.DoesNotHelp(host, presence[machine.node] or reasons.SaysNoReason())
         elif machine.node in failed:
             yield reasons.FailedBefore(host)
@@ -76,6 +76,12 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
             yield reasons.SlotTaken(host) if slots == 1 else reasons.SlotsTaken(host, slots)
         else:
             yield reasons.CouldRun(host)
+
+
+def _takes(machine: Machine, spec: TaskSpec, now: Snapshot) -> bool:
+    table = now.table
+    interactive = table.interactive(spec.task)
+    return takes_work(machine, table.home(spec.task), interactive=interactive)
 
 
 def _presence(now: Snapshot) -> dict[NodeId, Any]:
@@ -133,7 +139,7 @@ def _given_up(name: str, given: Any) -> Reason:
 
 def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
     machines = seen(now)
-    willing = [each for each in machines if each.volunteering]
+    willing = [each for each in machines if _takes(each, spec, now)]
     if not willing:
         return reasons.NoHelper(_presence(now)[now.node] or reasons.PausedSomehow())
     if not any(misfit(spec, each.capabilities) for each in machines):
