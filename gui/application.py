@@ -241,7 +241,8 @@ class Application(QObject):
 
         def told(reply: DoctorReply) -> None:
             found = reply.findings
-            told = sentences((each.why for each in found), (each.text for each in found), " ")
+            whys, texts = [each.why for each in found], [each.text for each in found]
+            told = sentences(whys, texts, " ", {each.subject for each in found})
             self.context.said.emit(told or tr("Nothing is wrong as far as this computer sees."))
 
         self.context.ask(self, DOCTOR, Doctor(), told)

@@ -332,8 +332,7 @@ class Link:
         here = self._connection.closed_here or (
             isinstance(error, OSError) and error.errno in _BROKEN_HERE
         )
-        broke = NoLink("LinkBroke", error=str(error)) if error else NoLink("LinkClosed")
-        self._owner.link_lost(self, reset=not here, why=self._told or broke)
+        self._owner.link_lost(self, reset=not here, why=self._told or _lost_by(error))
 
     def _take(self, kind: int, body: bytes) -> None:
         if kind == Kind.MESSAGE:
@@ -392,6 +391,13 @@ class Link:
             return
         self._connection.pause_reading()
         self._loop.call_later(max(owed_s, HELD_BACK_STEP_S), self._connection.resume_reading)
+
+
+def _lost_by(error: Exception | None) -> NoLink:
+    if error is None:
+        return NoLink("LinkClosed")
+    cut = isinstance(error, ConnectionError)
+    return NoLink("BrokeOff") if cut else NoLink("LinkBroke", error=str(error))
 
 
 def message_frame(message: Message) -> bytes:

@@ -223,3 +223,8 @@ def test_sentences_stand_where_the_translators_tool_finds_them() -> None:
         if "{tr(" in line or "{tr_n(" in line
     ]
     assert hidden == []
+
+
+def test_a_sentence_begins_large_unless_with_the_name_of_a_machine() -> None:
+    texts = ["acor is away", "the disk is full."]
+    assert sentences((), texts, " ", {"acor", ""}) == "acor is away. The disk is full."

@@ -286,7 +286,7 @@ async def test_each_frame_goes_where_it_belongs(it: Scene) -> None:
     ("error", "closed_here", "reset", "why"),
     [
         (None, False, True, NoLink("LinkClosed")),
-        (ConnectionResetError("cut"), False, True, NoLink("LinkBroke", error="cut")),
+        (ConnectionResetError("cut"), False, True, NoLink("BrokeOff")),
         (
             OSError(errno.ETIMEDOUT, "late"),
             False,
