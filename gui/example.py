@@ -1,6 +1,7 @@
 """The example that an empty window offers: a small workflow whose programs are plain commands.
 
-It publishes its two scripts with itself, so it runs on any flock without anything installed.
+It publishes its two scripts with itself, so it runs on any flock without anything installed; and it
+is for the computer of whoever tries it, who sits at it and would wait for a machine that is idle.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from agent.client import Home
 
 WORKFLOW = """\
 name: first steps
+priority: interactive
 programs:
   count: ./count.py
   report: ./report.py

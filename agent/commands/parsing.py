@@ -50,7 +50,7 @@ class Argument(NamedTuple):
     @property
     def takes_value(self) -> bool:
         """Whether a word stands behind it, if it is an option."""
-        return "action" not in self.told or self.told["action"] == "append"
+        return "action" not in self.told or self.told["action"] in ("append", "extend")
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,13 +11,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from agent.api.flock import PEERS, Peers, PeerView
 from agent.api.reasons import NotAccepted, reason_of
-from agent.api.values import NAME_CHARACTERS_MAX
+from agent.api.values import NAME_CHARACTERS_MAX, PRIORITY_NAMES
 from agent.api.wording import choices_at, parameters_fault
 from agent.api.work import (
     PLAN,
     STATUS,
     SUBMIT,
+    NodeView,
     Plan,
     PlanReply,
     Status,
@@ -28,12 +31,13 @@ from agent.client import Client
 from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_loop
-from agent.commands.parsing import Options, argument, command
+from agent.commands.parsing import Options, argument, command, number_of
 from agent.commands.questions import priority
 from agent.commands.showing import clock, moment, show_json, show_lines, show_table
 from agent.commands.waiting import wait_for
 from agent.wording.speech import Speech
-from agent.workflow.faults import Fault, FaultsError
+from agent.workflow.faults import WHOLE_FILE, Fault, Faults, FaultsError
+from agent.workflow.one_program import RUNS_MAX, Alone, is_program
 from agent.workflow.submission import Wanted, dry, prepare, read_for
 
 FILE_BYTES_MAX = 32 * 1024 * 1024
@@ -42,9 +46,11 @@ DESCRIPTION = """\
 Submit a workflow to the flock. Submitting one under a name that is known runs nothing twice.
 
 FILE is a workflow file (name.wingbeat.yaml, or XML of the older systems), or JSON as the client
-protocol has it; `-` reads JSON from standard input. Files of this machine that a workflow names
+protocol has it; `-` reads JSON from standard input. A script, a program or a program's folder is a
+workflow of one step: --with, --each, --times and --parameters say how it runs. Files of this machine that a workflow names
 become datasets of the flock, so that this machine may go away then."""
 MISFITS_SHOWN_MAX = 20
+ALONE_OPTIONS = "--with, --each, --times or --parameters"
 
 
 def _name(text: str) -> str:
@@ -71,6 +77,8 @@ def _setting(text: str) -> tuple[str, str]:
     "wingbeat submit survey.wingbeat.yaml --set flight=7 --set photos=/data/7 --wait",
     "wingbeat submit survey.wingbeat.yaml --dry-run",
     "wingbeat submit survey.json --name survey-2 --priority interactive",
+    "wingbeat submit count.sh --with book.txt notes.txt --each",
+    "wingbeat submit simulate.py --times 100 --parameters fast",
     argument("file", metavar="FILE", help="the workflow"),
     argument("--name", type=_name, help="submit it under this name, not its own"),
     argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
@@ -82,6 +90,24 @@ def _setting(text: str) -> tuple[str, str]:
         metavar="NAME=VALUE",
         help="the value of a variable of the workflow; may be given again",
     ),
+    argument(
+        "--with",
+        dest="files",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="INPUT",
+        help="files and folders that a script or program gets",
+    ),
+    argument("--each", action="store_true", help="run it once for each of these files"),
+    argument(
+        "--times",
+        type=number_of("number of runs", 1, RUNS_MAX),
+        default=1,
+        metavar="N",
+        help="run it so often; each run is told its number, behind the parameters",
+    ),
+    argument("--parameters", default="", metavar="TEXT", help="what a script or program is told"),
     argument(
         "--dry-run",
         action="store_true",
@@ -110,7 +136,7 @@ async def run(options: Options, client: Client) -> int:
     position = (await client.call(STATUS, Status(limit=1))).position
     submitted = await client.call(SUBMIT, workflow)
     if not (options.json and options.wait):
-        tell(options, submitted, _told(submitted))
+        tell(options, submitted, [*_told(submitted), *await _unhelped(options, client, workflow)])
     if not options.wait:
         return exits.DONE
     return await wait_for(client, submitted.workflow, position, as_json=options.json)
@@ -118,6 +144,7 @@ async def run(options: Options, client: Client) -> int:
 
 async def _workflow(options: Options, client: Client) -> Submit:
     """The request, with files added and programs published unless it is a dry run."""
+    alone = _alone(options)
     if options.file == "-" or options.file.endswith(JSON_ENDS):
         return _read_json(options)
     wanted = Wanted(
@@ -127,6 +154,7 @@ async def _workflow(options: Options, client: Client) -> Submit:
         submitter=own_name(),
         start=Path.cwd(),
         far=bool(options.node),
+        alone=alone,
     )
     read = await read_for(client, Path(options.file), wanted)
     if options.dry_run:
@@ -138,6 +166,19 @@ async def _workflow(options: Options, client: Client) -> Submit:
             sys.stderr.write(f"{step}\n")
 
     return await prepare(client, read, wanted, told)
+
+
+def _alone(options: Options) -> Alone:
+    """How it runs that is no workflow. Raises ``FaultsError`` where it is one, and says so itself."""
+    alone = Alone(tuple(options.files), options.each, options.times, options.parameters)
+    faults, path = Faults(options.file), Path(options.file)
+    if alone != Alone() and path.exists() and not is_program(path):
+        faults.at(WHOLE_FILE).said(
+            "{given} is for scripts and programs: a workflow says itself how each of its steps runs",
+            given=ALONE_OPTIONS,
+        )
+        raise FaultsError(faults.listing())
+    return alone
 
 
 def _read_json(options: Options) -> Submit:
@@ -211,6 +252,20 @@ def _told(submitted: Submitted) -> list[str]:
         return [f"{name} is known already and not run twice; --name gives it another name"]
     disks = "this disk only, as nobody else is there" if submitted.disks < 2 else "two disks"
     return [f"{name} is accepted and kept on {disks}", *submitted.waits]
+
+
+async def _unhelped(options: Options, client: Client, workflow: Submit) -> list[str]:
+    """A line where it will wait because no machine helps, with what would run it all the same."""
+    if options.json or workflow.priority in ("interactive", PRIORITY_NAMES["interactive"]):
+        return []
+    reply = await client.call(PEERS, Peers())
+    machines: list[NodeView | PeerView] = [each for each in reply.peers if each.state == "linked"]
+    if any(each.volunteering and not each.owner_present for each in [*machines, reply.node]):
+        return []
+    now = f"wingbeat priority {shlex.quote(workflow.name)} interactive"
+    return [
+        f"no machine helps at the moment: it starts as soon as one does, or with `{now}` here now"
+    ]
 
 
 def show_plan(reply: PlanReply) -> None:

@@ -34,6 +34,9 @@ PROGRAM_XML = "program.xml"
 DESCRIPTION_BYTES_MAX = 256 * 1024
 NAME_LENGTH_MAX = 128
 """Shorter than a name may be on the wire: a published program's name gets its digest behind it."""
+SCRIPTS = {".py": "{python}", ".sh": "sh", ".js": "node", ".pl": "perl", ".rb": "ruby"}
+SCRIPTS |= {".r": "Rscript", ".bat": "cmd", ".cmd": "cmd", ".ps1": "powershell"}
+"""What runs a script, by its ending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,7 @@ class ProgramDescription:
 def script_description(name: str, script: str) -> str:
     """Return the text of a ``program.yaml`` that runs this script by the interpreter that its
     ending tells, or by itself where that tells none. No file is opened or written."""
-    first = {".py": "{python}", ".sh": "sh", ".js": "node", ".pl": "perl", ".rb": "ruby"}
-    first |= {".r": "Rscript", ".bat": "cmd", ".cmd": "cmd", ".ps1": "powershell"}
-    interpreter = first.get(Path(script).suffix.lower(), "")
+    interpreter = SCRIPTS.get(Path(script).suffix.lower(), "")
     words = ", ".join(_quoted(word) for word in (interpreter, script) if word)
     return f"name: {_quoted(name)}\ncommand: [{words}]\n"
 

@@ -37,10 +37,12 @@ from agent.api.programs import Programs, ProgramsReply, Publish, Published, publ
 from agent.api.rpc import Method, P, R
 from agent.api.values import Dataset, NamedPriority
 from agent.api.work import PENDING, Submit, Submitted, Task
+from agent.workflow.faults import FaultsError
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
+from agent.workflow.one_program import Alone, describe_file
 from agent.workflow.program_description import PROGRAM_YAML
 from agent.workflow.program_folder import read_program
-from agent.workflow.reading import Asked, Known, read_workflow_file
+from agent.workflow.reading import Asked, Known
 
 Sent = Callable[[int], object]
 """Told how many bytes are on the other side now, more than before."""
@@ -164,7 +166,8 @@ def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
 class Wanted:
     """What a person says beside the file.
 
-    ``start`` is where typed names of files begin; ``far``: the agent is on another machine.
+    ``start`` is where typed names of files begin; ``far``: the agent is on another machine;
+    ``alone``: how a program runs that is no workflow.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -173,13 +176,18 @@ class Wanted:
     submitter: str = ""
     start: Path | None = None
     far: bool = False
+    alone: Alone = field(default_factory=Alone)
 
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
-    """Ask the flock for its programs, and return the workflow in a file, checked against them.
-    Raises ``FaultsError`` with all that is wrong, and what the client raises."""
+    """Ask the flock for its programs, and return the workflow in a file, or the one of a program
+    that comes alone, checked against them. Raises ``FaultsError`` with all that is wrong, and what
+    the client raises."""
     asked = asked_with(wanted, await programs_of(client))
-    return await asyncio.to_thread(read_workflow_file, path, asked)
+    found = await asyncio.to_thread(describe_file, path, asked, wanted.alone)
+    if found.workflow is None:
+        raise FaultsError(found.faults)
+    return found.workflow
 
 
 def asked_with(wanted: Wanted, programs: Known) -> Asked:

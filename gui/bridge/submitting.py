@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.api.rpc import ErrorCode
+from agent.api.values import NamedPriority
 from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submitted
 from agent.client import Client, ClientError, RequestError
 from agent.client.own_agent import own_name
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import Workflow
-from agent.workflow.reading import SUFFIX, Known, describe
+from agent.workflow.one_program import Alone, describe_file, is_program
+from agent.workflow.reading import SUFFIX, Known
 from agent.workflow.submission import Wanted, asked_with, dry, prepare, programs_of
 from agent.workflow.variables import Variable
 from gui.wording import error_text, sentence_of
@@ -24,6 +26,17 @@ from gui.words import tr, tr_n
 
 FILES_MAX = 200
 SUFFIXES = (SUFFIX, f"{SUFFIX[:-4]}yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a person says in the sheet beside a file: values of its variables, another name, how
+    urgent it is (None: as the file says), and how a program runs that comes alone."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    priority: NamedPriority | None = None
+    alone: Alone = field(default_factory=Alone)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +53,23 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """One workflow that is to be sent, and what its person filled in."""
+    """One workflow that is to be sent, and what its person says beside it."""
 
     path: Path
     workflow: Workflow
-    values: Mapping[str, str]
+    choices: Choices
 
 
 def workflow_files(paths: list[Path]) -> tuple[list[Path], int]:
     """Return the files in their order, each once, looked at by nobody yet, and in place of each
-    folder the workflow files directly in it, by name; and how many beyond ``FILES_MAX`` were left
+    folder that is no program the workflow files directly in it, by name; and how many beyond ``FILES_MAX`` were left
     out. Raises ``OSError`` for a folder that cannot be read."""
     found: dict[Path, None] = {}
     for path in paths:
-        inside = path.iterdir() if path.is_dir() else ()
+        whole = path.is_dir() and not is_program(path)
+        inside = path.iterdir() if whole else ()
         named = sorted(each for each in inside if each.name.endswith(SUFFIXES))
-        found.update(dict.fromkeys(named if path.is_dir() else [path]))
+        found.update(dict.fromkeys(named if whole else [path]))
     return list(found)[:FILES_MAX], max(0, len(found) - FILES_MAX)
 
 
@@ -72,18 +86,18 @@ class Preview:
         editor."""
         self._programs = None
 
-    async def check(self, path: Path, variables: Mapping[str, str], name: str = "") -> Checked:
-        """Read a workflow file with these values, under another name if one is given, and ask the
-        agent for a dry run. What is wrong with the file (then there is none), or what the agent
+    async def check(self, path: Path, choices: Choices) -> Checked:
+        """Read a workflow file as its person wants it, or make one of a program that comes alone,
+        and ask the agent for a dry run. What is wrong with the file (then there is none), or what the agent
         says against it, comes back in the result; an agent that knows no dry runs leaves both plan
         and note empty. Raises ``ClientError``."""
-        wanted = _wanted(variables, name, path)
+        wanted = _wanted(choices, path)
         async with self._asking:
             known = self._programs  # forgotten in another thread
             if known is None:
                 known = self._programs = await programs_of(self._client)
         asked = asked_with(wanted, known)
-        found = await asyncio.to_thread(describe, path, asked)
+        found = await asyncio.to_thread(describe_file, path, asked, wanted.alone)
         if found.workflow is None:
             return Checked(path, found.variables, faults=found.faults)
         read = Checked(path, found.variables, found.workflow)
@@ -96,19 +110,14 @@ class Preview:
 
 
 async def send(
-    client: Client,
-    workflow: Workflow,
-    variables: Mapping[str, str],
-    name: str,
-    path: Path,
-    told: Callable[[str], None],
+    client: Client, workflow: Workflow, choices: Choices, path: Path, step: Callable[[str], None]
 ) -> Submitted:
     """Add the workflow's files, publish its programs and submit it; return the agent's answer.
-    ``told`` hears each step. Raises ``ClientError``, with a line for each fault that shows only
+    ``step`` hears what is done. Raises ``ClientError``, with a line for each fault that shows only
     now, or ``OSError`` for a file that cannot be read."""
-    wanted = _wanted(variables, name, path)
+    wanted = _wanted(choices, path)
     try:
-        return await client.call(SUBMIT, await prepare(client, workflow, wanted, told))
+        return await client.call(SUBMIT, await prepare(client, workflow, wanted, step))
     except FaultsError as error:
         raise ClientError("\n".join(each.sentence(tr) for each in error.faults)) from error
 
@@ -127,7 +136,7 @@ async def send_all(
     for number, each in enumerate(sendings):
         answer: Submitted | str
         try:
-            answer = await send(client, each.workflow, each.values, "", each.path, step)
+            answer = await send(client, each.workflow, each.choices, each.path, step)
         except (ClientError, OSError) as error:
             answer = sentence_of(error)
             refused.append(answer)
@@ -140,5 +149,8 @@ async def send_all(
         raise ClientError(refused[0])
 
 
-def _wanted(variables: Mapping[str, str], name: str, path: Path) -> Wanted:
-    return Wanted(dict(variables), name, None, own_name(), path.parent)
+def _wanted(choices: Choices, path: Path) -> Wanted:
+    values = {name: text for name, text in choices.values.items() if text.strip()}
+    return Wanted(
+        values, choices.name, choices.priority, own_name(), path.parent, alone=choices.alone
+    )

@@ -8,9 +8,9 @@ from enum import Enum
 from agent.api.flock import PeerView
 from agent.api.presence_reasons import PausedUntil, PausedUntilResumed
 from agent.api.reasons import PausedByOwner, Reason, reason_of
-from agent.api.values import Capabilities, TaskState
+from agent.api.values import PRIORITY_NAMES, Capabilities, TaskState
 from agent.api.volunteering import VolunteeringView
-from agent.api.work import CurrentTask, NodeView
+from agent.api.work import CurrentTask, NodeView, WorkflowView
 from gui.model.marks import Mark
 from gui.model.screen import Screen
 from gui.model.times import still
@@ -146,6 +146,24 @@ def system_text(capabilities: Capabilities) -> str:
     if capabilities.memory_mb:
         parts.append(tr("{memory} GB memory", memory=round(capabilities.memory_mb / 1024)))
     return ", ".join(parts)
+
+
+def waits_for_help(screen: Screen, workflow: WorkflowView) -> bool:
+    """Tell whether a workflow stands still only because no machine helps at the moment."""
+    if workflow.state != "waiting" or not workflow.counts.get(TaskState.READY):
+        return False
+    linked = [each for each in screen.peers.peers if each.state == "linked"] if screen.peers else []
+    helps = any(each.volunteering and not each.owner_present for each in linked)
+    own = screen.node is not None and screen.node.volunteering and not screen.node.owner_present
+    return not (own or helps)
+
+
+def may_run_here(screen: Screen, workflow: WorkflowView) -> bool:
+    """Tell whether a workflow that waits for help would run on this computer if it were wanted now:
+    it was submitted here."""
+    here = screen.node is not None and screen.node.name == workflow.host
+    urgent = workflow.priority >= PRIORITY_NAMES["interactive"]
+    return here and not urgent and waits_for_help(screen, workflow)
 
 
 def up_count(screen: Screen) -> int:

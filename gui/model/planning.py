@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Literal
 
 from agent.api.phrases import phrase_of, worded
 from agent.api.reasons import NotAccepted, reason_of
-from agent.api.values import Dataset, TaskState
+from agent.api.values import PRIORITY_NAMES, Dataset, NamedPriority, TaskState
 from agent.api.work import PlanReply, Submit, Task, TaskView
 from gui.model.times import clock, span
 from gui.wording import OwnSpeech
 from gui.words import tr, tr_n
 
 REASONS_SHOWN_MAX = 3
+NAMES: tuple[Literal["low", "interactive"], ...] = ("low", "interactive")
 
 
 def planned_tasks(submit: Submit, plan: PlanReply | None = None) -> dict[str, TaskView]:
@@ -66,10 +68,34 @@ def refusals(plan: PlanReply | None) -> list[str]:
     return told if told and len(told) == len(phrases) else list(plan.faults)
 
 
-def fits_text(plan: PlanReply) -> str:
+def is_for_here(urgency: NamedPriority) -> bool:
+    """Tell whether work so urgent runs on the computer that it was submitted on at once, also while
+    its owner uses it."""
+    return urgency in ("interactive", PRIORITY_NAMES["interactive"])
+
+
+def urgency_words(urgency: NamedPriority) -> dict[NamedPriority, str]:
+    """Return in words when work may run, by how urgent it is; with this urgency among them."""
+    named = next((name for name in NAMES if urgency in (name, PRIORITY_NAMES[name])), urgency)
+    return {
+        "low": tr("When machines are idle"),
+        "interactive": tr("Now, on this computer"),
+        **({} if named in NAMES else {urgency: tr("With priority {number}", number=urgency)}),
+    }
+
+
+def nobody_helps(plan: PlanReply | None, own: str) -> bool:
+    """Tell whether no machine helps at the moment, though the own one fits all that machines do."""
+    if plan is None or plan.helping or plan.faults:
+        return False
+    return all(own in task.fits for task in plan.tasks if task.fits or task.misfits)
+
+
+def fits_text(plan: PlanReply, here: str = "") -> str:
     """Return in lines which machines fit, why no machine fits a task, for ``REASONS_SHOWN_MAX``
-    tasks at most, and whether none helps now; empty where the plan has faults. Who has to accept a
-    program is left out where the plan says that by itself."""
+    tasks at most, and whether none helps now, or that it runs ``here``, on the own machine, all the
+    same; empty where the plan has faults. Who has to accept a program is left out where the plan
+    says that by itself."""
     if plan.faults:
         return ""
     homeless = [task for task in plan.tasks if not task.fits and task.misfits]
@@ -90,7 +116,9 @@ def fits_text(plan: PlanReply) -> str:
             continue  # it is said of all of them together who has to accept its program
         told = "; ".join(OwnSpeech().say(reason) for reason, _ in reasons.most_common(2))
         lines.append(tr("No machine fits {task}: {why}.", task=task.task, why=told.rstrip(".")))
-    if plan.helping == 0:
+    if here in fitting:
+        lines.append(tr("Runs on this computer at once, also while you use it."))
+    elif plan.helping == 0:
         lines.append(tr("No machine helps at the moment; it starts as soon as one does."))
     return "\n".join(lines)
 

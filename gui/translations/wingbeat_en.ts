@@ -221,5 +221,13 @@
             <numerusform>%n things to mend</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{names} and %n more</source>
+        <comment>files</comment>
+        <translation>
+            <numerusform>{names} and %n more</numerusform>
+            <numerusform>{names} and %n more</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

@@ -1569,12 +1569,28 @@
         <translation>Já existe um fluxo com este nome, e ele não rodaria duas vezes</translation>
     </message>
     <message>
+        <source>When machines are idle</source>
+        <translation>Quando houver máquinas ociosas</translation>
+    </message>
+    <message>
+        <source>Now, on this computer</source>
+        <translation>Agora, neste computador</translation>
+    </message>
+    <message>
+        <source>With priority {number}</source>
+        <translation>Com prioridade {number}</translation>
+    </message>
+    <message>
         <source>Can run on {machines}.</source>
         <translation>Pode rodar em {machines}.</translation>
     </message>
     <message>
         <source>No machine fits {task}: {why}.</source>
         <translation>Nenhuma máquina serve para {task}: {why}.</translation>
+    </message>
+    <message>
+        <source>Runs on this computer at once, also while you use it.</source>
+        <translation>Roda já neste computador, mesmo com você usando-o.</translation>
     </message>
     <message>
         <source>No machine helps at the moment; it starts as soon as one does.</source>
@@ -1903,6 +1919,10 @@
     <message>
         <source>{sentence} ({seconds} s)</source>
         <translation>{sentence} ({seconds} s)</translation>
+    </message>
+    <message>
+        <source>waits: no machine helps now</source>
+        <translation>espera: nenhuma máquina ajuda agora</translation>
     </message>
     <message>
         <source>Workflow</source>
@@ -2906,6 +2926,14 @@
         <translation>Arquivos</translation>
     </message>
     <message>
+        <source>When</source>
+        <translation>Quando</translation>
+    </message>
+    <message>
+        <source>Run it here now</source>
+        <translation>Rodar aqui agora</translation>
+    </message>
+    <message>
         <source>Faults</source>
         <translation>Erros</translation>
     </message>
@@ -3068,6 +3096,10 @@
         <translation>Suas entradas mudaram desde então: entradas misturadas</translation>
     </message>
     <message>
+        <source>No machine helps at the moment; it starts as soon as one does. It can also run here now, while you use this computer.</source>
+        <translation>Nenhuma máquina ajuda no momento; começa assim que uma ajudar. Também pode rodar aqui agora, com você usando este computador.</translation>
+    </message>
+    <message>
         <source>Timeline: who ran what when</source>
         <translation>Linha do tempo: quem rodou o quê e quando</translation>
     </message>
@@ -3137,6 +3169,10 @@
         <translation>Fluxos ({patterns})</translation>
     </message>
     <message>
+        <source>Scripts and all other files ({patterns})</source>
+        <translation>Scripts e todos os outros arquivos ({patterns})</translation>
+    </message>
+    <message>
         <source>There is no workflow in {folder}: their files end in {suffix}.</source>
         <translation>Não há fluxo em {folder}: seus arquivos terminam em {suffix}.</translation>
     </message>
@@ -3167,8 +3203,8 @@
         <translation>Nenhum fluxo ainda</translation>
     </message>
     <message>
-        <source>Drop a workflow file here, or choose one. The flock then runs its tasks on the machines that nobody uses.</source>
-        <translation>Solte aqui um arquivo de fluxo, ou escolha um. O bando então roda suas tarefas nas máquinas que ninguém usa.</translation>
+        <source>Drop a workflow file or a script here, or choose one. The flock then runs its tasks on the machines that nobody uses.</source>
+        <translation>Solte aqui um arquivo de fluxo ou um script, ou escolha um. O bando executa então as tarefas nas máquinas que ninguém usa.</translation>
     </message>
     <message>
         <source>Try the example</source>
@@ -4460,6 +4496,70 @@
             <numerusform>%n fluxo não foi enviado. {first}</numerusform>
             <numerusform>%n fluxos não foram enviados. {first}</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>{given} is for scripts and programs: a workflow says itself how each of its steps runs</source>
+        <translation>{given} é para scripts e programas: um fluxo diz ele mesmo como cada etapa roda</translation>
+    </message>
+    <message>
+        <source>choose the files for each of which it is to run</source>
+        <translation>escolha os arquivos para cada um dos quais ele deve rodar</translation>
+    </message>
+    <message>
+        <source>{name} is neither a workflow nor a program: a workflow ends in {suffix}, a script in .py, .sh and the like, and other programs may be executed</source>
+        <translation>{name} não é um fluxo nem um programa: um fluxo termina em {suffix}, um script em .py, .sh e similares, e outros programas podem ser executados</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>Nenhum</translation>
+    </message>
+    <message>
+        <source>Once</source>
+        <translation>Uma vez</translation>
+    </message>
+    <message>
+        <source>Once for each file</source>
+        <translation>Uma vez por arquivo</translation>
+    </message>
+    <message>
+        <source>Several times</source>
+        <translation>Várias vezes</translation>
+    </message>
+    <message>
+        <source>How many times</source>
+        <translation>Quantas vezes</translation>
+    </message>
+    <message>
+        <source>With which files</source>
+        <translation>Com que arquivos</translation>
+    </message>
+    <message>
+        <source>How often</source>
+        <translation>Quantas vezes roda</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>Parâmetros</translation>
+    </message>
+    <message>
+        <source>Files for the program</source>
+        <translation>Arquivos para o programa</translation>
+    </message>
+    <message numerus="yes">
+        <source>{names} and %n more</source>
+        <comment>files</comment>
+        <translation>
+            <numerusform>{names} e mais %n</numerusform>
+            <numerusform>{names} e mais %n</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>None; files can be dropped here</source>
+        <translation>Nenhum; arquivos podem ser soltos aqui</translation>
+    </message>
+    <message>
+        <source>It is told: {words}</source>
+        <translation>Recebe: {words}</translation>
     </message>
 </context>
 </TS>

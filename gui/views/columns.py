@@ -12,6 +12,7 @@ from gui.model.flock import (
     round_trip_text,
     state_text,
     system_text,
+    waits_for_help,
     work_text,
 )
 from gui.model.marks import (
@@ -48,6 +49,8 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
     def next_for(view: WorkflowView, now_s: float) -> str:
         named = view.gates or view.state == "failed"
         tasks = screen.tasks.get(view.workflow, {}).values() if named else ()
+        if waits_for_help(screen, view):
+            return tr("waits: no machine helps now")
         return outlook(view, tasks, now_s)
 
     return (

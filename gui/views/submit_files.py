@@ -5,14 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.api.values import PRIORITY_NAMES, NamedPriority
 from agent.api.work import Submitted
-from gui.bridge.submitting import Checked
+from agent.workflow.one_program import WORKFLOW_ENDS, Alone, is_program
+from gui.bridge.submitting import Checked, Choices
 from gui.model.marks import Mark
-from gui.model.planning import refusals
+from gui.model.planning import NAMES, refusals
 from gui.wording import sentences
 from gui.words import tr, tr_n
 
 FAULTS_SHOWN_MAX = 50
+
+
+def sheet_files(paths: list[Path]) -> list[SheetFile]:
+    """Return what the sheet shows for these: each by itself, but files beside a single program,
+    which are no workflows, are what that is to run with."""
+    programs = [path for path in paths if is_program(path)]
+    others = [
+        path for path in paths if path not in programs and path.suffix.lower() not in WORKFLOW_ENDS
+    ]
+    if len(programs) != 1:
+        return [SheetFile(path, program=path in programs) for path in paths]
+    given = Alone(tuple(str(each.absolute()) for each in others))
+    return [
+        SheetFile(path, program=path in programs, alone=given if path in programs else Alone())
+        for path in paths
+        if path not in others
+    ]
 
 
 @dataclass(slots=True)
@@ -20,7 +39,12 @@ class SheetFile:
     """One file of the sheet. What the person typed is kept when another one is looked at."""
 
     path: Path
+    program: bool = False
+    """Whether it is no workflow, but a program that comes alone."""
     values: dict[str, str] = field(default_factory=dict)
+    priority: NamedPriority | None = None
+    """As its person wants it; None as the file says."""
+    alone: Alone = field(default_factory=Alone)
     checked: Checked | None = None
     sending: bool = False
     sent: bool = False
@@ -29,6 +53,19 @@ class SheetFile:
     news: str = ""
     """What the agent said to it, beyond that it is submitted."""
     in_editor: bool = False
+
+    @property
+    def choices(self) -> Choices:
+        """What its person says beside it, as it is now."""
+        return Choices(dict(self.values), "", self.priority, self.alone)
+
+    @property
+    def urgency(self) -> NamedPriority:
+        """How urgent it would be."""
+        workflow = self.checked.workflow if self.checked is not None else None
+        said = workflow.submit.priority if workflow is not None else "low"
+        wanted = said if self.priority is None else self.priority
+        return next((name for name in NAMES if PRIORITY_NAMES[name] == wanted), wanted)
 
     @property
     def ready(self) -> bool:

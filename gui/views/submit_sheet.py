@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QProcess, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeyEvent
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
@@ -24,7 +24,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from agent.api.values import NamedPriority
 from agent.api.work import Submitted
+from agent.workflow.one_program import Alone
 from agent.workflow.variables import Variable
 from gui.bridge.bridge import Task
 from gui.bridge.submitting import Checked, Preview, Sending, send_all
@@ -33,9 +35,12 @@ from gui.editing.lines import editor_command
 from gui.model.marks import Mark
 from gui.model.planning import (
     fits_text,
+    is_for_here,
+    nobody_helps,
     planned_tasks,
     summary_text,
     summary_tip,
+    urgency_words,
 )
 from gui.theme.drawing import mark_icon
 from gui.theme.look import GRID
@@ -50,12 +55,15 @@ from gui.views.pieces import (
     label,
     quiet,
     row,
+    said_of,
     set_up,
     splitter,
     strong,
     timer,
 )
-from gui.views.submit_files import SheetFile
+from gui.views.program_form import ProgramForm
+from gui.views.submit_files import SheetFile, sheet_files
+from gui.views.veil import paths_in
 from gui.views.view_context import ViewContext
 from gui.wording import sentences
 from gui.words import tr, tr_n
@@ -76,13 +84,14 @@ class SubmitSheet(Sheet):
     def __init__(
         self, context: ViewContext, paths: list[Path], parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent, "submitSheet", tr("Submit a workflow"))
+        super().__init__(parent, "submitSheet", tr("Submit a workflow"), acceptDrops=True)
         self._context = context
-        self._files = [SheetFile(path) for path in paths]
+        self._files = sheet_files(paths)
         self._preview = Preview(context.bridge.client(self))
         self._shown: tuple[str, ...] | None = None
         self._keyboard_given, self._first = False, True
         self._act: Task | None = None
+        self._own = ""
         self.resize(110 * GRID, 76 * GRID)
         self._make_parts()
         self._lay()
@@ -91,6 +100,8 @@ class SubmitSheet(Sheet):
         for each in self._files:
             self._check(each)
         self.files.setCurrentRow(0)
+        context.changed.connect(self._changed)
+        self._changed()
 
     # -- parts -------------------------------------------------------------------------------
 
@@ -110,6 +121,12 @@ class SubmitSheet(Sheet):
         self.name, self.summary = strong(name="submitName"), label(name="submitSummary")
         self.form = form()
         self.form_holder = held(self.form)
+        self.program = ProgramForm()
+        self.program.changed.connect(self._chose_runs)
+        self.urgency = set_up(QComboBox(), "submitUrgency")
+        self.urgency.activated.connect(lambda _: self._chose_urgency(self.urgency.currentData()))
+        self.urgency_line = held(row(said_of(self.urgency, tr("When")), self.urgency, "stretch"))
+        self.here = button(tr("Run it here now"), "submitHere", self._run_here)
         self.graph = set_up(GraphView(), "submitGraph")
         self.faults = set_up(QListWidget(), "submitFaults", tr("Faults"), wordWrap=True)
         self.faults.itemActivated.connect(lambda _: self._edit())
@@ -129,8 +146,9 @@ class SubmitSheet(Sheet):
         self.note = quiet(name="submitNote", wrap=True)
 
     def _lay(self) -> None:
-        head = (self.name, self.summary, self.form_holder)
-        right = held(column(*head, (self.faults, 1), (self.graph, 2), self.machines))
+        head = (self.name, self.summary, self.form_holder, self.program, self.urgency_line)
+        foot = row((self.machines, 1), self.here)
+        right = held(column(*head, (self.faults, 1), (self.graph, 2), foot))
         sizes = [24 * GRID, 86 * GRID]
         split = splitter("", Qt.Orientation.Horizontal, sizes, self.files, right)
         bottom = row((self.note, 1), self.edit, self.away, self.submit)
@@ -146,6 +164,16 @@ class SubmitSheet(Sheet):
             focused.click()
             return
         super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files of this machine where a program can run with them."""
+        if self._current().program and paths_in(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Let the program run with the files that were dropped."""
+        event.acceptProposedAction()
+        self.program.offer([Path(each) for each in paths_in(event.mimeData())])
 
     def changeEvent(self, event: QEvent) -> None:
         """Check files again that were opened in an editor, when the person comes back, and have the
@@ -164,7 +192,7 @@ class SubmitSheet(Sheet):
         return self._files[max(0, self.files.currentRow())]
 
     def _check(self, file: SheetFile) -> None:
-        values = {name: text for name, text in file.values.items() if text.strip()}
+        choices = file.choices
 
         def done(found: Checked) -> None:
             file.checked, file.refused = found, ""
@@ -181,7 +209,7 @@ class SubmitSheet(Sheet):
                 self._show()
 
         self._context.bridge.work(
-            self, lambda: self._preview.check(file.path, values), done, failed
+            self, lambda: self._preview.check(file.path, choices), done, failed
         )
 
     def _mark(self, file: SheetFile) -> None:
@@ -208,6 +236,7 @@ class SubmitSheet(Sheet):
         found = file.checked
         self._tell_submit()
         self._show_faults(file)
+        self._show_choices(file)
         if found is None:
             self.name.setText(file.path.name)
             self.summary.setText("" if file.refused else tr("Reading …"))
@@ -228,13 +257,56 @@ class SubmitSheet(Sheet):
         self.graph.tell(planned_tasks(workflow.submit, found.plan))
         plan = found.plan
         said = (
-            [fits_text(plan), sentences(plan.whys, plan.waits)]
+            [
+                fits_text(plan, self._own if is_for_here(file.urgency) else ""),
+                sentences(plan.whys, plan.waits),
+            ]
             if plan is not None
             else [found.note]
         )
         if file.sent:
             said = [file.news]
         self.machines.setText("\n".join(filter(None, said)))
+
+    def _show_choices(self, file: SheetFile) -> None:
+        """How urgent it is, how a program runs, and the door where nobody helps."""
+        self.program.setVisible(file.program)
+        self.program.tell(file.alone)
+        urgencies = urgency_words(file.urgency)
+        if [self.urgency.itemData(n) for n in range(self.urgency.count())] != [*urgencies]:
+            self.urgency.clear()
+            for value, words in urgencies.items():
+                self.urgency.addItem(words, value)
+        self.urgency.setCurrentIndex([*urgencies].index(file.urgency))
+        self.urgency_line.setVisible(file.checked is not None and not file.sent)
+        plan = file.checked.plan if file.checked is not None else None
+        waits = nobody_helps(plan, self._own) and not is_for_here(file.urgency)
+        self.here.setVisible(file.ready and waits)
+
+    def _changed(self, _: object = None) -> None:
+        """What this computer is called may be known only now."""
+        node = self._context.screen.node
+        if node is not None and node.name != self._own:
+            self._own = node.name
+            self._show()
+
+    def done(self, result: int) -> None:
+        """Close the sheet, whatever the ``result`` for Qt; what is being sent goes on."""
+        self._context.changed.disconnect(self._changed)
+        super().done(result)
+
+    def _chose_runs(self, alone: Alone) -> None:
+        self._current().alone = alone
+        self._typing.start()
+
+    def _chose_urgency(self, urgency: NamedPriority) -> None:
+        self._current().priority = urgency
+        self._check(self._current())
+
+    def _run_here(self) -> None:
+        file = self._current()
+        file.priority = "interactive"
+        self._send([file])
 
     def _give_keyboard(self, found: Checked) -> None:
         """Once, to what comes next: a value to fill in, a fault to mend, or the submission."""
@@ -327,7 +399,7 @@ class SubmitSheet(Sheet):
             assert file.checked is not None
             assert file.checked.workflow is not None
             file.sending, file.refused = True, ""
-            sendings.append(Sending(file.path, file.checked.workflow, dict(file.values)))
+            sendings.append(Sending(file.path, file.checked.workflow, file.choices))
             self._mark(file)
         bridge = self._context.bridge
         self._act = bridge.client_work(

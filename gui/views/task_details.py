@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QScrollArea, QWidget
 from agent.api.rpc import ErrorCode
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
+from gui.model.flock import may_run_here, waits_for_help
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
 from gui.model.workflows import (
@@ -86,7 +87,9 @@ class TaskDetails(QScrollArea):
         column(
             row(self._mark, (self.name, 1)),
             self._facts,
-            Flow(self.done, self.log, self.retry, self.cancel, self.priority, spacing=GRID),
+            Flow(
+                self.done, self.here, self.log, self.retry, self.cancel, self.priority, spacing=GRID
+            ),
             self.outputs,
             GRID // 2,
             *self._why,
@@ -102,6 +105,7 @@ class TaskDetails(QScrollArea):
         self.done = button(tr("Mark done"), "markDone", self._mark_done, "check", primary=True)
         self.log = button(tr("Log"), "taskLog", self._log, "log")
         self.retry = button(tr("Retry from here"), "retryFrom", self.try_again, "retry")
+        self.here = button(tr("Run it here now"), "runHere", self._run_here, primary=True)
         self.cancel = button(tr("Cancel"), "cancelTask", self._cancel, "cancel")
         self.priority = button(tr("Priority"), "priorityButton", lambda: None, "priority")
         self.priority_menu = set_up(QMenu(self), "priorityMenu")
@@ -166,7 +170,7 @@ class TaskDetails(QScrollArea):
             own = self._context.screen.tasks_of(workflow.workflow)
             failed, gate = self._failed_task(), self._waiting_gate()
             facts = [
-                (tr("State"), outlook(workflow, own, now_s)),
+                (tr("State"), self._outlook(workflow, own, now_s)),
                 (tr("Why"), explained(failed.why, failed.reason) if failed else ""),
                 (tr("To do"), gate.asks if gate else ""),
                 (tr("Done"), progress_text(workflow)),
@@ -177,6 +181,18 @@ class TaskDetails(QScrollArea):
         self._show_facts(facts)
         self.name.setToolTip(when_tip(workflow))
         self.outputs.tell(None if tasks else self._waiting_gate())
+
+    def _outlook(self, workflow: WorkflowView, own: list[TaskView], now_s: float) -> str:
+        """What comes next; with a sentence where nobody helps."""
+        screen = self._context.screen
+        if not waits_for_help(screen, workflow):
+            return outlook(workflow, own, now_s)
+        if not may_run_here(screen, workflow):
+            return tr("No machine helps at the moment; it starts as soon as one does.")
+        return tr(
+            "No machine helps at the moment; it starts as soon as one does. It can also run here "
+            "now, while you use this computer."
+        )
 
     def _tell_buttons(self) -> None:
         tasks, workflow = self._tasks, self._workflow
@@ -189,6 +205,8 @@ class TaskDetails(QScrollArea):
         logged = single or self._failed_task()
         self._show_button(self.log, logged is not None and has_log(logged))
         self._show_button(self.cancel, not ended)
+        here = not tasks and may_run_here(self._context.screen, workflow)
+        self._show_button(self.here, here)
         self._show_button(self.retry, bool(self._retriable()) if tasks else may_retry(workflow))
         self._show_button(self.priority, not tasks and not ended)
         self.retry.setText(" " + (tr("Retry from here") if tasks else tr("Retry")))
@@ -291,6 +309,9 @@ class TaskDetails(QScrollArea):
     def _set_priority(self, priority: NamedPriority) -> None:
         if self._workflow is not None:
             self._context.set_priority(self._workflow.workflow, priority)
+
+    def _run_here(self) -> None:
+        self._set_priority("interactive")
 
     def _cancel(self) -> None:
         if self._workflow is not None:

@@ -265,7 +265,8 @@ class Window(QWidget):
         found, and says why in the latter case. The folder is remembered for the next choice."""
         if paths is None:
             shown = tr("Workflows ({patterns})", patterns=" ".join(WORKFLOW_SUFFIXES))
-            chosen = files_to_open(self, "submit", tr("Submit a workflow"), shown)
+            every = tr("Scripts and all other files ({patterns})", patterns="*")
+            chosen = files_to_open(self, "submit", tr("Submit a workflow"), f"{shown};;{every}")
         else:
             chosen = [Path(each) for each in paths]
         if not chosen:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from agent.api.values import ENDED, NamedPriority
 from agent.api.work import TaskView, WorkflowView
+from gui.model.flock import may_run_here
 from gui.model.screen import Changes
 from gui.model.trouble import Remedy, flock_trouble, programs_trouble
 from gui.model.workflows import in_order, may_cancel, may_retry
@@ -95,8 +96,8 @@ class WorkflowsPage(QWidget):
             "drop",
             tr("No workflows yet"),
             tr(
-                "Drop a workflow file here, or choose one. The flock then runs its tasks on the "
-                "machines that nobody uses."
+                "Drop a workflow file or a script here, or choose one. The flock then runs its "
+                "tasks on the machines that nobody uses."
             ),
             self._submit_button(tr("Submit a workflow …"), "submitFirst"),
             button(tr("Try the example"), "tryExample", self._try_example),
@@ -175,7 +176,8 @@ class WorkflowsPage(QWidget):
         self.flock_trouble.tell(programs_trouble(screen) or flock_trouble(screen))
         if changes.workflows or changes.everything:
             self._show_workflows()
-        if self._chosen in changes.tasks or self._chosen in changes.workflows:
+        whether_helps = changes.node or changes.flock or changes.volunteering
+        if whether_helps or self._chosen in changes.tasks or self._chosen in changes.workflows:
             self._tell_detail()
 
     def _show_workflows(self) -> None:
@@ -311,6 +313,8 @@ class WorkflowsPage(QWidget):
             ("retry", tr("Retry"), self._retry_workflows, may_retry),
         ):
             add_entry(menu, name, text, act, name, able=any(map(may, chosen)))
+        able = any(may_run_here(self._context.screen, each) for each in chosen)
+        add_entry(menu, "runHere", tr("Run it here now"), self._run_here, able=able)
         add_priorities(menu, self._set_priority)
         add_copy(menu, "\n".join(each.workflow for each in chosen))
         menu.popup(place)
@@ -379,6 +383,11 @@ class WorkflowsPage(QWidget):
         for each in self.table.selected():
             if may_retry(each):
                 self._context.retry(each.workflow)
+
+    def _run_here(self) -> None:
+        for each in self.table.selected():
+            if may_run_here(self._context.screen, each):
+                self._context.set_priority(each.workflow, "interactive")
 
     def _set_priority(self, priority: NamedPriority) -> None:
         for each in self.table.selected():

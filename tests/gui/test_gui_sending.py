@@ -27,6 +27,7 @@ from gui.bridge.attaching import Kept, finish_gate, size_of
 from gui.bridge.submitting import (
     FILES_MAX,
     Checked,
+    Choices,
     Preview,
     Sending,
     send,
@@ -169,7 +170,7 @@ def test_folders_are_the_workflow_files_in_them(tmp_path: Path) -> None:
 
 
 async def checked(client: Told, path: Path, values: dict[str, str]) -> Checked:
-    return await Preview(client.as_client()).check(path, values)
+    return await Preview(client.as_client()).check(path, Choices(values))
 
 
 async def test_programs_are_asked_for_once_and_a_file_is_read_once(
@@ -186,10 +187,12 @@ async def test_programs_are_asked_for_once_and_a_file_is_read_once(
     monkeypatch.setattr("agent.workflow.reading.read_yaml_file", noting)
 
     preview = Preview(client.as_client())
-    await asyncio.gather(preview.check(path, {}), preview.check(path, {"seconds": "5"}))
-    await preview.check(path, {"seconds": "50"})
+    await asyncio.gather(
+        preview.check(path, Choices()), preview.check(path, Choices({"seconds": "5"}))
+    )
+    await preview.check(path, Choices({"seconds": "50"}))
     preview.forget_programs()
-    await preview.check(path, {"seconds": "50"})
+    await preview.check(path, Choices({"seconds": "50"}))
     kinds = [type(each).__name__ for each in client.asked]
     assert (kinds, read) == (["Programs", "Plan", "Plan", "Programs", "Plan"], [path] * 4)
 
@@ -237,12 +240,12 @@ async def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> 
     good = await checked(client, path, values)
     assert good.workflow is not None
     lines: list[str] = []
-    reply = await send(client.as_client(), good.workflow, values, "", path, lines.append)
+    reply = await send(client.as_client(), good.workflow, Choices(values), path, lines.append)
     assert reply.workflow == "NAME"
     assert client.asked[-1].submitter == own_name()
     client.refuse("submit", ErrorCode.REFUSED)
     with pytest.raises(ClientError, match="not so"):
-        await send(client.as_client(), good.workflow, values, "", path, lines.append)
+        await send(client.as_client(), good.workflow, Choices(values), path, lines.append)
 
 
 async def test_many_are_sent_in_their_order_and_one_that_is_refused_stops_no_other(
@@ -254,7 +257,7 @@ async def test_many_are_sent_in_their_order_and_one_that_is_refused_stops_no_oth
         path.write_text(FILE.replace("NAME", name), "utf-8")
         found = await checked(client, path, {"seconds": "5"})
         assert found.workflow is not None
-        sendings.append(Sending(path, found.workflow, {"seconds": "5"}))
+        sendings.append(Sending(path, found.workflow, Choices({"seconds": "5"})))
     client.asked.clear()
 
     def answer(wish: Any) -> object:

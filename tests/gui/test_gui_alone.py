@@ -1,0 +1,158 @@
+"""A script that is dropped by itself, when work may run, and the door where no machine helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from pytestqt.qtbot import QtBot
+
+from agent.api.values import PRIORITY_NAMES
+from agent.api.volunteering import SET_VOLUNTEERING, SetVolunteering, VolunteerMode, VolunteerRules
+from agent.api.work import WorkflowView
+from gui.views.columns import workflow_columns
+from gui.views.program_form import EACH, OFTEN, ONCE
+from gui.views.submit_sheet import SubmitSheet
+from gui.views.view_context import ViewContext
+from gui.views.window import Window
+from tests.certain import certain
+from tests.gui.acts import fresh, press, until
+from tests.gui.values import NOW_S
+
+SCRIPT = 'cat "$2" > all.txt; echo "$@" > told.txt; echo TERMINATED all.txt told.txt\n'
+
+
+def named(context: ViewContext, name: str) -> WorkflowView | None:
+    found = (each for each in context.screen.workflows.values() if each.name == name)
+    return next(found, None)
+
+
+def is_in(context: ViewContext, name: str, state: str) -> bool:
+    view = named(context, name)
+    return view is not None and view.state == state
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / f"count{fresh()}.sh"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.fixture
+def somebody_there(qtbot: QtBot, context: ViewContext) -> Iterator[None]:
+    """This computer helps when nobody uses it, and cannot see that nobody does."""
+
+    def rule(mode: VolunteerMode) -> None:
+        context.ask(context, SET_VOLUNTEERING, SetVolunteering(VolunteerRules(mode=mode)))
+        helps = mode == "always"
+        until(qtbot, lambda: certain(context.screen.volunteering).volunteering is helps)
+
+    until(qtbot, lambda: context.screen.volunteering is not None)
+    rule("when idle")
+    yield
+    rule("always")
+
+
+def opened(qtbot: QtBot, window: Window, *paths: Path) -> SubmitSheet:
+    sheet = certain(window.submit([str(path) for path in paths]))
+    until(qtbot, lambda: sheet.submit.isEnabled() or sheet.faults.count() > 0)
+    return sheet
+
+
+def test_a_script_runs_with_the_files_that_were_dropped_with_it(
+    qtbot: QtBot, context: ViewContext, window: Window, script: Path
+) -> None:
+    files = [script.with_name(f"page {number}.txt") for number in (1, 2)]
+    for each in files:
+        each.write_text(each.name)
+    sheet = opened(qtbot, window, files[0], script)
+    form = sheet.program
+    assert (sheet.files.count(), form.isVisible()) == (1, True)
+    assert form.files.text() == "page 1.txt"
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(files[1]))])
+    none, left = Qt.KeyboardModifier.NoModifier, Qt.MouseButton.LeftButton
+    sheet.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, left, none))
+    assert form.files.text() == "page 1.txt, page 2.txt"
+    form.parameters.setText("fast")
+    assert form.told.text() == "It is told: -p page 1.txt -p page 2.txt -x fast"
+    for often, count in ((OFTEN, 2), (ONCE, 1), (EACH, 2)):
+        form.often.setCurrentIndex(often)
+        assert form.times.isVisible() is (often == OFTEN)
+        said = f"{count} task{'s' * (count > 1)}"
+        until(qtbot, lambda said=said: sheet.summary.text().startswith(said))  # type: ignore[misc]
+    press(sheet, "submitDo")
+    until(qtbot, lambda: is_in(context, script.stem, "finished"))
+    assert certain(named(context, script.stem)).tasks == 2
+
+
+def test_what_is_neither_a_workflow_nor_a_program_is_said(
+    qtbot: QtBot, window: Window, tmp_path: Path
+) -> None:
+    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0 no text")
+    sheet = opened(qtbot, window, tmp_path / "photo.jpg")
+    assert sheet.faults.item(0).text().startswith("photo.jpg is neither a workflow nor a program")
+    assert not sheet.program.isVisible()
+    assert not sheet.submit.isEnabled()
+    sheet.close()
+
+
+def test_when_it_may_run_is_chosen_in_words(
+    qtbot: QtBot, context: ViewContext, window: Window, script: Path
+) -> None:
+    sheet = opened(qtbot, window, script)
+    words = [sheet.urgency.itemText(place) for place in range(sheet.urgency.count())]
+    assert words == ["When machines are idle", "Now, on this computer"]
+    assert sheet.urgency.currentData() == "low"
+    sheet.urgency.setCurrentIndex(1)
+    sheet.urgency.activated.emit(1)
+    until(qtbot, lambda: "Runs on this computer at once" in sheet.machines.text())
+    press(sheet, "submitDo")
+    until(qtbot, lambda: is_in(context, script.stem, "finished"))
+    assert certain(named(context, script.stem)).priority == PRIORITY_NAMES["interactive"]
+    numbered = script.with_name(f"{script.stem}.wingbeat.yaml")
+    numbered.write_text(
+        f"priority: 40\nprograms: {{a: {script.name}}}\ntasks: {{a: {{program: a}}}}"
+    )
+    sheet = opened(qtbot, window, numbered)
+    assert sheet.urgency.currentText() == "With priority 40"
+    sheet.close()
+
+
+def test_where_nobody_helps_it_is_said_and_it_can_run_here_now(
+    qtbot: QtBot, context: ViewContext, window: Window, script: Path, somebody_there: None
+) -> None:
+    sheet = opened(qtbot, window, script)
+    until(qtbot, sheet.here.isVisible)
+    assert "No machine helps at the moment" in sheet.machines.text()
+    press(sheet, "submitHere")
+    until(qtbot, lambda: is_in(context, script.stem, "finished"))
+
+
+@pytest.mark.parametrize("by", ["button", "menu"])
+def test_what_waits_because_nobody_helps_says_so_and_can_run_here_now(
+    qtbot: QtBot, context: ViewContext, window: Window, script: Path, somebody_there: None, by: str
+) -> None:
+    sheet = opened(qtbot, window, script)
+    press(sheet, "submitDo")
+    until(qtbot, lambda: named(context, script.stem) is not None)
+    view = certain(named(context, script.stem))
+    window.workflows.choose(view.workflow)
+    details = window.workflows.details
+    until(qtbot, details.here.isVisible)
+    state = next(each for each in workflow_columns(context.screen) if each.key == "next")
+    assert state.text(view, NOW_S) == "waits: no machine helps now"
+    if by == "button":
+        details.here.click()
+    else:
+        menu = certain(window.workflows.menu_at(window.pos()))
+        entry = next(each for each in menu.actions() if each.objectName() == "runHere")
+        assert entry.isEnabled()
+        entry.trigger()
+        menu.close()
+    until(qtbot, lambda: is_in(context, script.stem, "finished"))
+    assert not details.here.isVisible()
