@@ -11,6 +11,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from pkgutil import iter_modules
 
@@ -39,6 +40,7 @@ from gui.views.submit_sheet import SubmitSheet
 from gui.views.timeline_view import TASKS_MAX
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain
 from tests.gui.conftest import NoLogin, ended
 from tests.gui.held import FAILURE, GATE, RUNNING, HeldAgent, WatchedBridge
 from tests.gui.under_way import CASES, FILE, SILENT, Case, Stage, close, settings, turn, until
@@ -286,6 +288,7 @@ CHOOSERS: dict[str, Callable[[Stage], tuple[QWidget, Callable[[], object]]]] = {
         stage.window,
         lambda: stage.window.workflows.details.outputs._save(RUNNING),  # type: ignore[arg-type]
     ),
+    "ProgramForm._add": lambda stage: both(program_sheet(stage), "program._add"),
     "Window.submit": lambda stage: both(stage.window, "submit", None),
     ".export_text": lambda stage: (
         stage.window,
@@ -297,7 +300,11 @@ CHOOSERS: dict[str, Callable[[Stage], tuple[QWidget, Callable[[], object]]]] = {
 
 
 def both(thing: QWidget, act: str, *values: object) -> tuple[QWidget, Callable[[], object]]:
-    return thing, lambda: getattr(thing, act)(*values)
+    return thing, lambda: attrgetter(act)(thing)(*values)
+
+
+def program_sheet(stage: Stage) -> SubmitSheet:
+    return certain(stage.window.submit([str(stage.file("count.sh", "echo"))]))
 
 
 @pytest.mark.parametrize("site", CHOOSERS)
