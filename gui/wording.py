@@ -258,6 +258,6 @@ def sentence_of(error: Exception) -> str:
     """Return an error as a person reads it: it begins large and ends with a full stop; of a file,
     with its name."""
     if isinstance(error, OSError):
-        return f"{error.filename or ''} {error.strerror}".strip() + "."
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     text = error_text(error).strip()
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

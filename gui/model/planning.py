@@ -78,9 +78,9 @@ def urgency_words(urgency: NamedPriority) -> dict[NamedPriority, str]:
     """Return in words when work may run, by how urgent it is; with this urgency among them."""
     named = next((name for name in NAMES if urgency in (name, PRIORITY_NAMES[name])), urgency)
     return {
-        "low": tr("When machines are idle"),
-        "interactive": tr("Now, on this computer"),
-        **({} if named in NAMES else {urgency: tr("With priority {number}", number=urgency)}),
+        "low": tr("when machines are idle"),
+        "interactive": tr("now, on this computer"),
+        **({} if named in NAMES else {urgency: tr("with priority {number}", number=urgency)}),
     }
 
 

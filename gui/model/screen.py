@@ -70,6 +70,11 @@ class Changes:
         )
 
 
+def _newest_first(item: tuple[str, WorkflowView]) -> int:
+    """Answers about several that came at once come in any order."""
+    return -item[1].submitted_ms
+
+
 KEPT: dict[type, tuple[str, str]] = {
     MembersReply: ("members", "flock"),
     VolunteeringView: ("volunteering", "volunteering"),
@@ -249,7 +254,8 @@ class Screen:
         name, at = reply.workflow.workflow, reply.position.sequence
         known, known_at = self.workflows.get(name), self._read_at.get(name, 0)
         if known is None:
-            self.workflows = {name: reply.workflow, **self.workflows}
+            known_first = {name: reply.workflow, **self.workflows}
+            self.workflows = dict(sorted(known_first.items(), key=_newest_first))
             self._count_again(None, reply.workflow)
             self.total = max(self.total, len(self.workflows))
         else:

@@ -1569,16 +1569,16 @@
         <translation>Já existe um fluxo com este nome, e ele não rodaria duas vezes</translation>
     </message>
     <message>
-        <source>When machines are idle</source>
-        <translation>Quando houver máquinas ociosas</translation>
+        <source>when machines are idle</source>
+        <translation>quando houver máquinas ociosas</translation>
     </message>
     <message>
-        <source>Now, on this computer</source>
-        <translation>Agora, neste computador</translation>
+        <source>now, on this computer</source>
+        <translation>agora, neste computador</translation>
     </message>
     <message>
-        <source>With priority {number}</source>
-        <translation>Com prioridade {number}</translation>
+        <source>with priority {number}</source>
+        <translation>com prioridade {number}</translation>
     </message>
     <message>
         <source>Can run on {machines}.</source>
@@ -2926,8 +2926,8 @@
         <translation>Arquivos</translation>
     </message>
     <message>
-        <source>When</source>
-        <translation>Quando</translation>
+        <source>It runs</source>
+        <translation>Roda</translation>
     </message>
     <message>
         <source>Run it here now</source>
@@ -4510,8 +4510,8 @@
         <translation>{name} não é um fluxo nem um programa: um fluxo termina em {suffix}, um script em .py, .sh e similares, e outros programas podem ser executados</translation>
     </message>
     <message>
-        <source>None</source>
-        <translation>Nenhum</translation>
+        <source>Without files</source>
+        <translation>Sem arquivos</translation>
     </message>
     <message>
         <source>Once</source>

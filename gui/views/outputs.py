@@ -49,7 +49,11 @@ class Outputs(QWidget):
         look_at = task is not None and task.state is TaskState.WAITING
         of = [] if task is None else self._before(task) if look_at else [task]
         names = self._context.screen.dataset_names
-        shown = tuple((each, names.get(each.dataset, "")) for task in of for each in task.outputs)
+        shown = tuple(
+            (each, names.get(each.dataset) or (task.name if look_at else ""))
+            for task in of
+            for each in task.outputs
+        )
         self.setVisible(bool(shown))
         if shown == self._shown:
             return

@@ -37,7 +37,9 @@ class ProgramForm(QWidget):
         self._alone = Alone()
         self.files = quiet(name="programFiles", wrap=True)
         self.add = button(tr("Add files …"), "programAdd", self._add, "plus")
-        self.none = button(tr("None"), "programNone", lambda: self._change(files=()), flat=True)
+        self.none = button(
+            tr("Without files"), "programNone", lambda: self._change(files=()), flat=True
+        )
         self.often = set_up(QComboBox(), "programOften")
         self.often.addItems([tr("Once"), tr("Once for each file"), tr("Several times")])
         self.often.currentIndexChanged.connect(lambda _: self._change())

@@ -106,7 +106,7 @@ class SubmitSheet(Sheet):
     # -- parts -------------------------------------------------------------------------------
 
     def _make_parts(self) -> None:
-        self.files = set_up(QListWidget(), "submitFiles", tr("Files"))
+        self.files = set_up(QListWidget(), "submitFiles", tr("Files"), spacing=2)
         names = [each.path.name for each in self._files]
         for each in self._files:
             alike = names.count(each.path.name) > 1
@@ -125,7 +125,7 @@ class SubmitSheet(Sheet):
         self.program.changed.connect(self._chose_runs)
         self.urgency = set_up(QComboBox(), "submitUrgency")
         self.urgency.activated.connect(lambda _: self._chose_urgency(self.urgency.currentData()))
-        self.urgency_line = held(row(said_of(self.urgency, tr("When")), self.urgency, "stretch"))
+        self.urgency_line = held(row(said_of(self.urgency, tr("It runs")), self.urgency, "stretch"))
         self.here = button(tr("Run it here now"), "submitHere", self._run_here)
         self.graph = set_up(GraphView(), "submitGraph")
         self.faults = set_up(QListWidget(), "submitFaults", tr("Faults"), wordWrap=True)
@@ -148,7 +148,8 @@ class SubmitSheet(Sheet):
     def _lay(self) -> None:
         head = (self.name, self.summary, self.form_holder, self.program, self.urgency_line)
         foot = row((self.machines, 1), self.here)
-        right = held(column(*head, (self.faults, 1), (self.graph, 2), foot))
+        beside = (GRID, 0, 0, 0) if len(self._files) > 1 else 0
+        right = held(column(*head, (self.faults, 1), (self.graph, 2), foot, margins=beside))
         sizes = [24 * GRID, 86 * GRID]
         split = splitter("", Qt.Orientation.Horizontal, sizes, self.files, right)
         bottom = row((self.note, 1), self.edit, self.away, self.submit)
@@ -227,7 +228,7 @@ class SubmitSheet(Sheet):
         self.submit.setEnabled(count > 0 and self._act is None)
         many = len(self._files) > 1
         said = tr_n("Submit %n workflow(s)", "", count) if many else tr("Submit")
-        self.submit.setText(f" {said}")
+        self.submit.setText(f" {said if self._act is None else tr('Submitting …')}")
 
     # -- showing -----------------------------------------------------------------------------
 

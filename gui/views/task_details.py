@@ -129,12 +129,13 @@ class TaskDetails(QScrollArea):
     # -- words -------------------------------------------------------------------------------
 
     def _tell_task(self, task: TaskView) -> None:
-        now_s = time.time()
+        now_s, workflow = time.time(), self._workflow
         mark = mark_of_task(task)
         self._show_mark(mark, task.permille if mark is Mark.RUNNING else None)
         self.name.setText(task.name)
         facts = [
             (tr("State"), _state_text(task, now_s)),
+            (tr("Workflow"), workflow.name if task.gate and workflow is not None else ""),
             (tr("To do"), task.asks if task.gate else ""),
             (tr("Program"), task.program),
             (tr("Machine"), task.host),

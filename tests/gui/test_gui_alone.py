@@ -106,7 +106,7 @@ def test_when_it_may_run_is_chosen_in_words(
 ) -> None:
     sheet = opened(qtbot, window, script)
     words = [sheet.urgency.itemText(place) for place in range(sheet.urgency.count())]
-    assert words == ["When machines are idle", "Now, on this computer"]
+    assert words == ["when machines are idle", "now, on this computer"]
     assert sheet.urgency.currentData() == "low"
     sheet.urgency.setCurrentIndex(1)
     sheet.urgency.activated.emit(1)
@@ -119,7 +119,7 @@ def test_when_it_may_run_is_chosen_in_words(
         f"priority: 40\nprograms: {{a: {script.name}}}\ntasks: {{a: {{program: a}}}}"
     )
     sheet = opened(qtbot, window, numbered)
-    assert sheet.urgency.currentText() == "With priority 40"
+    assert sheet.urgency.currentText() == "with priority 40"
     sheet.close()
 
 

@@ -113,7 +113,7 @@ def test_work_has_a_client_of_its_own_of_the_machine_that_is_named(
     ("error", "said"),
     [
         (ClientError("no"), "No."),
-        (FileNotFoundError(2, "No such file", "a.las"), "a.las No such file."),
+        (FileNotFoundError(2, "No such file", "a.las"), "a.las: No such file."),
         (OSError(28, "No space left"), "No space left."),
     ],
 )
