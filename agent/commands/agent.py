@@ -116,9 +116,10 @@ class Opening(Struct, frozen=True):
     node=False,
 )
 def telnet(options: Options) -> int:
-    """Print how to talk to the agent by hand, by what it left on disk; whether it still runs is not
-    looked at. The line is a secret of this account. Return the exit code, ``NO_AGENT`` where it
-    left nothing that can be read."""
+    """Print how to talk to the agent by hand, by what it left on disk: the command and the first
+    line to type, or with ``--line`` or ``--place`` only that line, which is a secret of this
+    account, or address and port. Whether the agent still runs is not looked at. Return the exit
+    code: ``NO_AGENT`` where it left nothing, that of a failure for what another version left."""
     try:
         control = read_control_file()
     except ClientError as error:

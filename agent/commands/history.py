@@ -88,7 +88,8 @@ def day(text: str) -> int:
 def run(options: Options) -> int:
     """Show workflows that have ended, the latest first and not more than a limit, only those that
     the options describe; of one that is named, or with ``--tasks``, their tasks, and with
-    ``--weeks`` what this machine gave in each of the last weeks. Return the exit code."""
+    ``--weeks`` what this machine gave in each of the last weeks. Return the exit code, that of
+    misuse for options that do not go together."""
     if options.csv and options.json:
         return misuse("history: --csv and --json are two ways to write; choose one")
     if options.weeks:

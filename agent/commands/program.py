@@ -105,7 +105,8 @@ class Checked(Struct, frozen=True):
 )
 def check(options: Options) -> int:
     """Run a program by hand, wait for its end, and print what it says; what it leaves is put into
-    the folder for results. Return the exit code, 1 when it failed, or is none."""
+    the folder for results. Return the exit code: that of a failure where the program failed, there
+    is none in the folder, or the saved state that is named is missing."""
     try:
         read_program(options.folder)
     except FaultsError as error:

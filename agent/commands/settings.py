@@ -79,7 +79,8 @@ PROCESSOR_WORDS = {
     ),
 )
 def run(options: Options) -> int:
-    """Show the settings of this node, after changing those that are given; return the exit code."""
+    """Show the settings of this node, after changing those that are given (an empty word empties a
+    list); return the exit code."""
     told = {name: getattr(options, name, None) for name in ChangeSettings.__struct_fields__}
     given: dict[str, Any] = {
         name: [each for each in value if each] if isinstance(value, list) else value

@@ -54,8 +54,8 @@ PRIORITIES = {number: name for name, number in PRIORITY_NAMES.items()}
     argument("--all", action="store_true", help="all workflows, not only the latest"),
 )
 def run(options: Options) -> int:
-    """Show this machine and its latest workflows, or with ``--all`` more of them, or all tasks of
-    the one that is named; return the exit code."""
+    """Show this machine and its ``LATEST`` workflows, or with ``--all`` up to ``LATEST_MAX``, or of
+    the one that is named all tasks; return the exit code."""
     if options.workflow:
         return _workflow(options)
     return ask(options, STATUS, Status(limit=LATEST_MAX if options.all else LATEST), _show_node)

@@ -117,9 +117,10 @@ def _setting(text: str) -> tuple[str, str]:
 )
 @with_loop
 async def run(options: Options, client: Client) -> int:
-    """Submit a workflow, or in a dry run show where it could run; with ``--wait`` wait until it has
-    ended. Return the exit code, that of a failure for a file with faults, which are printed, or
-    that cannot be read."""
+    """Submit a workflow, or in a dry run show where it could run and submit nothing; with
+    ``--wait`` wait until it has ended, which the exit code then tells. Return that code: of a
+    failure for a file with faults, which are printed, one that cannot be read or is no workflow,
+    and a dry run that would be refused."""
     source = "what was read" if options.file == "-" else options.file
     try:
         workflow = await _workflow(options, client)
@@ -269,8 +270,9 @@ async def _unhelped(options: Options, client: Client, workflow: Submit) -> list[
 
 
 def show_plan(reply: PlanReply) -> None:
-    """Print the faults of a dry run, or, without any, where each task could run, what would keep it
-    waiting, and when all of it would end."""
+    """Print the faults of a dry run, and no more; or, without any, where each task could run, what
+    would keep it waiting, how many machines help, and when all of it would end, as far as that is
+    known."""
     if reply.faults:
         show_lines(reply.faults)
         return

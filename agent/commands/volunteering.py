@@ -122,8 +122,9 @@ def _length(text: str) -> float:
 )
 @with_loop
 async def volunteering(options: Options, client: Client) -> int:
-    """Show whether this machine helps, why and by which rules, after changing those rules that the
-    options give; return the exit code."""
+    """Show whether this machine helps, why, what each source sees and by which rules, after
+    changing those rules that the options give; where nobody has said yet when it may help, say how.
+    Return the exit code."""
     view = await client.call(VOLUNTEERING, Volunteering())
     rules = _changed(view.rules, options)
     if rules != view.rules:

@@ -137,8 +137,9 @@ class Schedule:
 
 
 def read_schedule(told: list[str]) -> Schedule:
-    """Return what the words behind ``SCHEDULE``, at least two, ask for. Raises ``TextError`` for a
-    wrong priority, an unknown or repeated option, and one that lacks its words or number."""
+    """Return what the words behind ``SCHEDULE``, at least two, ask for: program, priority and
+    options. Raises ``TextError`` for a program that begins with a dash, a wrong priority, an
+    unknown or repeated option, and one that lacks its words or number."""
     program, priority, *options = told
     if program.startswith("-"):
         raise TextError(f"SCHEDULE {RULES['SCHEDULE'].wrong}: {SCHEDULE}")

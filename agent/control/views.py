@@ -62,8 +62,9 @@ class Views:
         return Estimates(self.now, self._progress)
 
     def task(self, spec: TaskSpec) -> work.TaskView:
-        """Return a task of the table as clients see it, the last run shown where it has ended
-        without success. Raises ``KeyError`` for one that is not in the table."""
+        """Return a task of the table as clients see it, with the run that counts, or the last one
+        where it has ended without success; that the machine which has it is gone goes before any
+        other reason. Raises ``KeyError`` for one that is not in the table."""
         table, name_of = self.now.table, self.now.name_of
         reading = table.reading(spec.task) or NOT_READ
         run = reading.owner or reading.outcome or self._given_up(spec.task, reading)

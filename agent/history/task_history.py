@@ -94,8 +94,9 @@ class TaskHistory:
         self.past = Past(table, node_id, name_of, wall)
 
     async def start(self) -> None:
-        """Open the database and wait until it is open; when that fails it is logged, and no history
-        is kept until the agent is started again."""
+        """Open the database, learn from it how long earlier runs took, begin to keep the past, and
+        wait until all that is done; when it fails that is logged, and no history is kept until the
+        agent is started again."""
         try:
             self._history = await asyncio.to_thread(History.open, self._path)
             self.earlier.take(await asyncio.to_thread(self._history.lengths))

@@ -249,8 +249,9 @@ class Core:
         prunings: Iterable[Pruning] = (),
         pass_on: bool = False,
     ) -> News:
-        """Join records that a peer told, have them saved, and return what was new; with ``pass_on``
-        tell that to the neighbours to which the peer has no link."""
+        """Join records that a peer told, have them saved, tell clients which tasks moved by that,
+        and return what was new; with ``pass_on`` tell it to the neighbours to which the peer has no
+        link."""
         news = self.table.join(workflows, lives, prunings)
         self.take_in(news)
         if pass_on and news:
@@ -265,9 +266,9 @@ class Core:
         *,
         hurried: bool = True,
     ) -> News:
-        """Join records that this node itself decided, have them saved, and return what was new.
-        Peers are told at the end of this event, without ``hurried`` maybe a moment later, together
-        with whatever else there is to tell by then."""
+        """Join records that this node itself decided, have them saved, tell clients which tasks
+        moved by that, and return what was new. Peers are told at the end of this event, without
+        ``hurried`` maybe a moment later, together with whatever else there is to tell by then."""
         if hurried:
             self.untold.hurry()
         news = self.table.join(workflows, lives, prunings)
@@ -276,8 +277,9 @@ class Core:
         return news
 
     def write_in_row(self, lives: Iterable[TaskLife]) -> News:
-        """Join lives of runs in this node's row of short tasks, have them saved, and return what
-        was new; peers are told with the ends of the runs, or when these take long."""
+        """Join lives of runs in this node's row of short tasks, have them saved, tell clients which
+        tasks moved by that, and return what was new; peers are told with the ends of the runs, or
+        when these take long."""
         news = self.table.join(lives=lives)
         self.take_in(news)
         self.untold.add_in_row(news.lives, self.now_s)

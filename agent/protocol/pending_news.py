@@ -80,7 +80,8 @@ class PendingNews:
 
     def take(self, cause: str) -> State | None:
         """Return all that is to be told as one message, and clear it and its timers; None when
-        there is nothing. What lies in the row stays."""
+        there is nothing. What lies in the row stays, and what comes from now on may wait again
+        until somebody hurries."""
         self._can_wait = True
         self.kept_back.clear()
         if not (self._lives or self._workflows or self._prunings):

@@ -156,9 +156,10 @@ class Graph:
 
 
 def read_graph(root: Element, faults: Faults) -> Graph:
-    """Return the nodes of a document whose elements were checked alone, joined by its edges. What
-    is wrong goes to the faults: an edge without a node or port at an end joins nothing, of two
-    nodes of one id the first counts, and ``final`` is None where it names no node."""
+    """Return the graph of a document whose elements were checked alone: its nodes, joined by its
+    edges, the final one, and an order in which each comes after what it needs. What is wrong goes
+    to the faults: an edge without a node or port at an end joins nothing, of two nodes of one id
+    the first counts, and ``final`` is None where it names no node."""
     nodes: dict[str, GraphNode] = {}
     inner: dict[str, str] = {}
     taken: dict[str, Place] = {}

@@ -106,8 +106,9 @@ class Follower:
         """Something was told of which the rest, such as until when, has to be asked."""
 
     async def run(self) -> None:
-        """Follow the agent, and connect again after each end, until this is cancelled; never
-        returns. Why there is no conversation is told as ``Absent``, at each try."""
+        """Follow the agent, and connect again after each end, ever later while none answers, until
+        this is cancelled; never returns. Why there is no conversation is told as ``Absent``, at
+        each try."""
         wait_s = AGAIN_S
         while True:
             try:

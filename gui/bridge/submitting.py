@@ -88,9 +88,10 @@ class Preview:
 
     async def check(self, path: Path, choices: Choices) -> Checked:
         """Read a workflow file as its person wants it, or make one of a program that comes alone,
-        and ask the agent for a dry run. What is wrong with the file (then there is none), or what the agent
-        says against it, comes back in the result; an agent that knows no dry runs leaves both plan
-        and note empty. Raises ``ClientError``."""
+        and ask the agent for a dry run; what programs there are is asked once and kept. What is
+        wrong with the file (then there is no workflow), or what the agent says against it, comes
+        back in the result; an agent that knows no dry runs leaves both plan and note empty. Raises
+        ``ClientError``."""
         wanted = _wanted(choices, path)
         async with self._asking:
             known = self._programs  # forgotten in another thread

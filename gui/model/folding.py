@@ -18,8 +18,9 @@ def workflow_moved(
     workflow: WorkflowView, before: TaskState | None, after: TaskState, at_ms: int
 ) -> WorkflowView:
     """Return the workflow after one of its tasks went from ``before`` (None: not known, so it is
-    not counted out) to ``after``: counts, state and progress follow. If nothing is left to do,
-    ``at_ms`` is its end, unless it had one."""
+    not counted out) to ``after``: counts, state, progress and its beginning follow. If nothing is
+    left to do, ``at_ms`` is its end, unless it had one. No machine of it counts as gone any more,
+    until that is told anew."""
     counts = dict(workflow.counts)
     if before is not None and counts.get(before):
         counts[before] -= 1
@@ -62,7 +63,7 @@ def workflow_overtaken(told: WorkflowView, known: WorkflowView) -> WorkflowView:
 def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
     """Return the task as a move leaves it: state, host, times and progress. What the move does not
     tell, such as a reason, stays; a task that begins, or is open again after its end, loses reason
-    and progress."""
+    and progress. Its machine counts as there."""
     begins = moved.after in UNDER_WAY and task.state not in UNDER_WAY
     again = task.state in ENDED and moved.after not in ENDED
     finished = moved.after is TaskState.TERMINATED
@@ -85,8 +86,9 @@ def task_moved(task: TaskView, moved: TaskMoved, at_ms: int) -> TaskView:
 
 
 def task_progressed(task: TaskView, progressed: TaskProgressed, at_ms: int) -> TaskView:
-    """Return the task with the progress that it told at ``at_ms``, at most 1000, and the end
-    expected by that; if it told no time left, the expected end stays."""
+    """Return the task with the progress that it told at ``at_ms``, at most 1000, the time left, and
+    the end expected by that, which then stands on its own word; if it told no time left, the
+    expected end and what that stands on stay."""
     left_ms = progressed.left_ms
     return msgspec.structs.replace(
         task,

@@ -65,7 +65,8 @@ def mark_of_task(task: TaskView) -> Mark:
 
 def mark_of_workflow(workflow: WorkflowView) -> Mark:
     """Return the mark of a workflow by its state, finer while it is open: if nothing runs, it shows
-    a step that waits for a person, that work under way is suspended, or that tasks are ready."""
+    a step that waits for a person, that all machines which have tasks of it are gone, that work
+    under way is suspended, or that tasks are ready."""
     counts = workflow.counts
     if workflow.state in ("waiting", "running") and counts.get(TaskState.WAITING):
         busy = any(counts.get(each) for each in (TaskState.RUNNING, TaskState.SCHEDULED))

@@ -49,8 +49,8 @@ def whose(workflow: WorkflowView) -> str:
 
 
 def when_tip(workflow: WorkflowView) -> str:
-    """Return when it was submitted and by whom, its expected end and its end, exactly, each in a
-    line."""
+    """Return when it was submitted and by whom, its expected end with what that stands on, and its
+    end, exactly, each in a line; what is not known is left out."""
     lines = [tr("Submitted {when}", when=exact(workflow.submitted_ms / 1000))]
     if workflow.submitter:
         lines.append(tr("by {who} on {host}", who=workflow.submitter, host=workflow.host or "?"))
@@ -101,8 +101,8 @@ def has_log(task: TaskView) -> bool:
 
 
 def task_outlook(task: TaskView, now_s: float) -> str:
-    """Return what a task's row says beside its state: time left or progress, what a step asks for,
-    when it was done, or why it waits; may be empty."""
+    """Return what a task's row says beside its state: that its machine is gone, time left or
+    progress, what a step asks for, when it was done, or why it waits or failed; may be empty."""
     if task.gone_ms:
         return explained(task.why, task.reason)
     match task.state:
@@ -138,7 +138,8 @@ def in_order(tasks: Sequence[TaskView]) -> list[TaskView]:
 
 
 def length_text(task: TaskView, now_s: float) -> str:
-    """Return how long a task ran, or runs so far; empty where it has not begun."""
+    """Return how long a task ran, or has run until now or until its machine was gone; empty where
+    it has not begun."""
     if not task.begun_ms:
         return ""
     end_s = (task.ended_ms or task.gone_ms) / 1000 or now_s

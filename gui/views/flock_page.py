@@ -97,8 +97,9 @@ class FlockPage(QWidget):
         context.changed.connect(self.refresh)
 
     def refresh(self, changes: Changes) -> None:
-        """Show what the model says, if machines, this node or the connection changed; the table
-        only while the page is seen."""
+        """Show what the model says (machines, trouble, who asks to be let in, the flock's name), if
+        machines, this node or the connection changed; the table only while the page is seen.
+        Inviting is possible while there is a flock and an agent."""
         if not (changes.flock or changes.node or changes.everything or changes.connection):
             return
         screen = self._context.screen

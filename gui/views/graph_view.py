@@ -128,8 +128,8 @@ class GraphView(QGraphicsView):
         self._fit(ZOOM_MIN)
 
     def settle(self) -> None:
-        """Show all of it if that can be read; else as much as can be, around the chosen task or
-        what is most urgent."""
+        """Zoom so that all of the graph is shown, if that can be read; else as large as can be
+        read, around the chosen task or what is most urgent."""
         self._come_closer()
         few = len(self.boxes) <= READABLE_BOXES_MAX
         if self._fit(READABLE_ZOOM_MIN if few else ZOOM_MIN):
@@ -268,7 +268,8 @@ class GraphView(QGraphicsView):
             painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep buttons and map in their corners, and fit again what was fitted."""
+        """Keep buttons and map in their corners, and fit the graph again, unless a person has
+        zoomed or moved it."""
         super().resizeEvent(event)
         self._place_corners()
         if self._by_hand:

@@ -244,7 +244,8 @@ def log_field(name: str, accessible: str) -> QPlainTextEdit:
 
 
 def write_at_end(field: QPlainTextEdit, write: Callable[[QTextCursor], object]) -> None:
-    """Have something written at the end of the field, and scroll along if the end was in sight."""
+    """Call ``write`` with a cursor at the end of the field, which stays where a person has scrolled
+    to, or follows to the new end if the old one was shown."""
     bar = field.verticalScrollBar()
     at_end = bar.value() == bar.maximum()
     cursor = QTextCursor(field.document())

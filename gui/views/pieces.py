@@ -232,8 +232,9 @@ def has_keyboard(widget: QWidget) -> bool:
 def action(
     owner: QWidget, text: str, key: str, act: Callable[[], object], name: str = ""
 ) -> QAction:
-    """Add a shortcut to its owner and return it; it works while the owner is shown, wherever in the
-    window the keyboard is."""
+    """Add an action to its owner and return it: ``act`` is called by this key, wherever in the
+    window the keyboard is while the owner is shown. ``text`` is what it is called, ``name`` is for
+    tests."""
     made = QAction(text, owner)
     made.setObjectName(name)
     made.setShortcut(QKeySequence(key))

@@ -75,7 +75,8 @@ class PlaceButton(QAbstractButton):
         return QSize(WIDTH - 2 * GRID, PLACE_HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint icon, name and count, because no style has such a button."""
+        """Paint icon, name and count, on a ground if the place is shown or under the mouse, in a
+        ring while the keyboard is here; no style of Qt has such a button."""
         colours = look().colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -177,8 +177,8 @@ class SubmitSheet(Sheet):
         self.program.offer([Path(each) for each in paths_in(event.mimeData())])
 
     def changeEvent(self, event: QEvent) -> None:
-        """Check files again that were opened in an editor, when the person comes back, and have the
-        programs asked for anew."""
+        """Check those files again, when the person comes back to the sheet, that were opened in an
+        editor or could not be read, unless they are sent; and have the programs asked for anew."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self._preview.forget_programs()

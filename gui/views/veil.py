@@ -25,8 +25,8 @@ class Veil(QWidget):
         self.hide()
 
     def begin(self, paths: list[str]) -> None:
-        """Cover the whole window, and say which of these files, of which there is one at least,
-        will be submitted."""
+        """Cover the whole window, and say that the one of these files, by its name, or how many of
+        them will be submitted if they are dropped; there has to be one."""
         window = self.parentWidget()
         assert window is not None
         name = Path(paths[0]).name

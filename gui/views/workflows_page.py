@@ -170,8 +170,8 @@ class WorkflowsPage(QWidget):
     # -- what is shown -----------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """Show what the model says of workflows and of the chosen one, as far as these changes
-        touch them; choose the first if none is."""
+        """Show what the model says of workflows, of the chosen one and of the flock's trouble, as
+        far as these changes touch them; choose the first if none is."""
         screen = self._context.screen
         self.flock_trouble.tell(programs_trouble(screen) or flock_trouble(screen))
         if changes.workflows or changes.everything:
