@@ -66,8 +66,9 @@ class Connection:
         writer.transport.set_write_buffer_limits(high=limits.output_bytes_high)
 
     async def run(self) -> None:
-        """Serve the client until either side ends the connection; then end what still works for it,
-        delete its unfinished uploads, tell it the last word and close."""
+        """Serve the client until either side ends the connection, or it has not greeted in time;
+        then end what still works for it, delete its unfinished uploads, tell it the last word and
+        close."""
         loop, limit_s = asyncio.get_running_loop(), self._limits.greeting_s_max
         late = loop.call_later(limit_s, self._not_greeted, limit_s)
         self._begin(self._hear_all())

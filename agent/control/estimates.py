@@ -224,9 +224,10 @@ class Estimates:
 
     def progress(self, spec: TaskSpec, reading: DerivedState) -> tuple[int, Length]:
         """Return how far a task is, in thousandths, and how long it still takes. A running one is
-        asked by its own last word, else reckoned from its length, to 990 at most; a suspended one
-        takes until somebody leaves (``NEVER``), as does one whose guess was passed long ago. One
-        that has ended takes no time, and is at 1000 only where it ended well."""
+        asked by its own last word, else reckoned from its length, to 990 at most; one whose machine
+        is gone takes a whole run, a suspended one until somebody leaves (``NEVER``), as does one
+        whose guess was passed long ago. One that has ended takes no time, and is at 1000 only where
+        it ended well."""
         if reading.state in ENDED:
             return (PERMILLE_MAX if reading.state is TaskState.TERMINATED else 0), NOW
         length, run = self.length(spec), reading.owner

@@ -39,8 +39,9 @@ WAITING_ROWS_MAX = 16
 
 
 def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
-    """Yield the event that says to clients what the notice says, without rows, and one more where a
-    task that moved is a gate that waits for a person from now on."""
+    """Yield the event that says to clients, with names for ids and words for reasons, what the
+    notice says, without rows; one that is said so already as it is. Yield one more where a task
+    that moved is a gate that waits for a person from now on."""
     match notice:
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(now, task)

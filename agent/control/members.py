@@ -55,9 +55,9 @@ class Members:
     _closing: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def ask(self, node: NodeId, method: Method[P, R], params: P) -> R:
-        """Ask another member one question, wait for its answer and return it, over a connection
-        that is kept for a while; asked again once if that breaks. Raises ``RefusedError`` with what
-        the other node says, or why it does not answer."""
+        """Ask another member one question, wait for its answer, ``ANSWER_S_MAX`` at most, and
+        return it, over a connection that is kept for a while; asked again once if that breaks.
+        Raises ``RefusedError`` with what the other node says, or why it does not answer."""
         name = self.node.now().name_of(node)
         for attempt in (1, 2):
             kept = await self._linked(node)

@@ -172,8 +172,9 @@ async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
 @serves(END_UPLOAD)
 async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
     """Move what a client has sent into the store, and return its dataset when it is on this disk;
-    another one gets a copy some time after. Raises ``RefusedError`` where the upload is unknown or
-    empty, or cannot be kept; one that cannot be kept is deleted."""
+    another one gets a copy some time after. The upload is over then, and its files are deleted,
+    also where that fails. Raises ``RefusedError`` where the upload is unknown or empty, or cannot
+    be kept."""
     content, name = call.uploads.content(params.upload)
     try:
         dataset = await call.rooms.datasets.add(content, name, move=True)

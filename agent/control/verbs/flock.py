@@ -75,9 +75,9 @@ join = serves(JOIN)(lambda call, params: call.rooms.flock.join(params.invitation
 
 @serves(EXPEL)
 async def expel(call: RequestContext, params: Expel) -> Expelled:
-    """Send a member away for ever, by its id or name; return a warning where it was a keeper.
-    Raises ``RefusedError`` without a flock and where none or several are meant, ``ServiceError``
-    for this machine itself and where no keeper can do it."""
+    """Send a member away for ever, by its id or name; return who it was, with a warning where it
+    was a keeper, else an empty one. Raises ``RefusedError`` without a flock and where none or
+    several are meant, ``ServiceError`` for this machine itself and where no keeper can do it."""
     require_membership(call)
     member = find_member(call.rooms.flock.members(), params.member)
     warning = await call.rooms.flock.expel(member.node)

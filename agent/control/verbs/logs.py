@@ -26,9 +26,9 @@ AGENT_LOG_LOOK_EVERY_S = 0.25
 @serves(TASK_LOG)
 async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
     """Return a piece of what a run of a task, the latest by default, has printed, asked of its
-    machine; before the first run it is empty. With ``wait_s`` it waits so long for more while the
-    run goes on. Raises ``RefusedError`` where task or run is unknown, or its machine does not
-    answer."""
+    machine; before the first run it is empty. With ``wait_s`` it waits so long for a first run, and
+    for more while the run goes on. Raises ``RefusedError`` where task or run is unknown, or its
+    machine does not answer."""
     now = call.now
     spec = find_task(now.table, params.task)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
