@@ -50,7 +50,7 @@ from gui.views.pieces import (
     strong,
     timer,
 )
-from gui.views.task_menu import add_priorities
+from gui.views.task_menu import list_priorities
 from gui.views.view_context import ViewContext
 from gui.wording import all_explained, explained, story_line
 from gui.words import tr
@@ -109,7 +109,7 @@ class TaskDetails(QScrollArea):
         self.cancel = button(tr("Cancel"), "cancelTask", self._cancel, "cancel")
         self.priority = button(tr("Priority"), "priorityButton", lambda: None, "priority")
         self.priority_menu = set_up(QMenu(self), "priorityMenu")
-        add_priorities(self.priority_menu, self._set_priority)
+        list_priorities(self.priority_menu, self._set_priority)
         self.priority.setMenu(self.priority_menu)
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
 

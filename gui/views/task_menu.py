@@ -67,9 +67,14 @@ def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
     a task has none of its own."""
     inner = menu.addMenu(icon("priority"), tr("Priority"))
     inner.setObjectName("priority")
+    list_priorities(inner, act)
+
+
+def list_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
+    """Add an entry for each priority that has a name, which calls ``act`` with it."""
     for text, value in (
         (tr("Interactive"), PRIORITY_NAMES["interactive"]),
         (tr("Between"), sum(PRIORITY_NAMES.values()) // 2),
         (tr("Low"), PRIORITY_NAMES["low"]),
     ):
-        add_entry(inner, f"priority {value}", text, partial(act, value))
+        add_entry(menu, f"priority {value}", text, partial(act, value))

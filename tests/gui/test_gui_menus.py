@@ -17,6 +17,7 @@ from gui.views.flock_page import FlockPage
 from gui.views.log_window import LogWindow
 from gui.views.queue_page import QueuePage
 from gui.views.side_bar import Place
+from gui.views.task_details import TaskDetails
 from gui.views.task_menu import add_priorities
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
@@ -255,6 +256,16 @@ def test_a_machine_is_not_expelled_by_itself_and_its_id_copied(
     choose(page.menu_at(HERE), "copy")
     (row,) = page.rows.rows
     assert (row.view.name, QGuiApplication.clipboard().text()) == ("acor", row.view.node)
+
+
+def test_the_button_for_the_priority_opens_the_priorities(
+    qtbot: QtBot, context: ViewContext
+) -> None:
+    """And not a menu whose only entry is called as the button is."""
+    details = TaskDetails(context)
+    qtbot.addWidget(details)
+    said = [each.text() for each in details.priority_menu.actions()]
+    assert said == ["Interactive", "Between", "Low"]
 
 
 def test_each_priority_of_the_menu_is_another_one(qapp: QApplication) -> None:
