@@ -7,9 +7,9 @@ State is told by shape first: colour only repeats it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-TEXT_CONTRAST_MIN = 4.5
+TEXT_CONTRAST_MIN, STRONG_CONTRAST_MIN = 4.5, 7.0
 SHAPE_CONTRAST_MIN = 3.0
 
 
@@ -90,6 +90,50 @@ DARK = Colours(
     warning_text="#f5d79b",
     track="#3a4047",
 )
+
+STRONG_LIGHT = replace(
+    LIGHT,
+    backdrop="#ffffff",
+    raised="#e4e6e9",
+    selected="#bcd9f7",
+    line="#4b5158",
+    text="#000000",
+    quiet="#24292f",
+    accent="#00468a",
+    waiting="#3d444d",
+    ready="#004f78",
+    running="#004a80",
+    suspended="#6b4200",
+    person_edge="#3d3700",
+    done="#00563d",
+    failed="#8f2f00",
+    cancelled="#3d444d",
+    warning_text="#3d2800",
+    track="#b8bdc4",
+)
+STRONG_DARK = replace(
+    DARK,
+    surface="#000000",
+    backdrop="#000000",
+    raised="#26292e",
+    selected="#123a63",
+    line="#b4bac2",
+    text="#ffffff",
+    quiet="#e2e5e9",
+    accent="#9ccfff",
+    on_accent="#00182e",
+    waiting="#d0d5db",
+    ready="#9bd6fb",
+    running="#a3d3f7",
+    suspended="#ffc34d",
+    done="#74ecc6",
+    failed="#ffb08a",
+    cancelled="#d0d5db",
+    warning_back="#2b2005",
+    warning_text="#ffe9bd",
+    track="#565d66",
+)
+"""Where the system asks for high contrast: no grey on grey, lines that are seen."""
 
 WORKFLOW_HUES = (
     ("#0068a8", "#5fb0e6"),

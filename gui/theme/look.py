@@ -10,10 +10,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette, QStyleHints
 from PySide6.QtWidgets import QApplication
 
-from gui.theme.colours import DARK, LIGHT, Colours, readable_accent, text_on
+from gui.theme.colours import (
+    DARK,
+    LIGHT,
+    STRONG_DARK,
+    STRONG_LIGHT,
+    Colours,
+    readable_accent,
+    text_on,
+)
 from gui.theme.style import style_sheet
 
 GRID = 8
@@ -29,7 +37,7 @@ class Look(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.colours: Colours = LIGHT
-        self._followed = False
+        self._followed = self._strong = False
 
     def follow(self, application: QApplication) -> None:
         """Give the application our style and colours, light or dark as the system is now and
@@ -41,13 +49,27 @@ class Look(QObject):
         hints = application.styleHints()
         if not self._followed:
             hints.colorSchemeChanged.connect(self._scheme_changed)
+            self._follow_contrast(hints)
             self._followed = True
         self.show(hints.colorScheme() == Qt.ColorScheme.Dark)
+
+    def _follow_contrast(self, hints: QStyleHints) -> None:
+        """Qt tells of it from 6.10 on."""
+        if hasattr(hints, "accessibility"):
+            told = hints.accessibility()
+            self._strong = told.contrastPreference() == Qt.ContrastPreference.HighContrast
+            told.contrastPreferenceChanged.connect(self.contrast_changed)
+
+    def contrast_changed(self, wanted: Qt.ContrastPreference) -> None:
+        """Take colours with more contrast where the system asks for it, or the usual ones."""
+        self._strong = wanted == Qt.ContrastPreference.HighContrast
+        self.show(self.colours.dark)
 
     def show(self, dark: bool) -> None:
         """Set ``colours``, and the palette and style sheet of the application if there is one,
         light or dark; then emit ``changed``."""
-        base = DARK if dark else LIGHT
+        plain, strong = (DARK, STRONG_DARK) if dark else (LIGHT, STRONG_LIGHT)
+        base = strong if self._strong else plain
         accent = base.accent if self._own_accent else readable_accent(self._system_accent, base)
         self.colours = replace(base, accent=accent, on_accent=text_on(accent))
         application = QApplication.instance()

@@ -8,6 +8,9 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QApplication
 
 import gui.translations
 from agent.api.history import PhaseSpan, RunView, TaskRuns
@@ -25,6 +28,9 @@ from gui.theme.colours import (
     DARK,
     LIGHT,
     SHAPE_CONTRAST_MIN,
+    STRONG_CONTRAST_MIN,
+    STRONG_DARK,
+    STRONG_LIGHT,
     TEXT_CONTRAST_MIN,
     WORKFLOW_HUES,
     Colours,
@@ -32,6 +38,7 @@ from gui.theme.colours import (
     readable_accent,
     text_on,
 )
+from gui.theme.look import look
 from gui.views.rows import Rows
 from gui.wording import sentences
 from gui.words import tr_n
@@ -167,14 +174,52 @@ def test_translations_keep_the_places_of_values() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+PALETTES = [LIGHT, DARK, STRONG_LIGHT, STRONG_DARK]
+
+
+@pytest.mark.parametrize("colours", PALETTES[2:], ids=["light", "dark"])
+def test_where_more_contrast_is_asked_for_nothing_is_faint(colours: Colours) -> None:
+    """Text of every kind, and the lines around it."""
+    words = (
+        "text",
+        "quiet",
+        "accent",
+        "failed",
+        "done",
+        "suspended",
+        "waiting",
+        "running",
+        "ready",
+    )
+    pairs = [(getattr(colours, word), colours.surface) for word in words]
+    assert [pair for pair in pairs if contrast(*pair) < STRONG_CONTRAST_MIN] == []
+    assert contrast(colours.line, colours.surface) >= SHAPE_CONTRAST_MIN
+
+
+def test_high_contrast_follows_the_system(qapp: QApplication) -> None:
+    """And goes when the system does not ask for it any more."""
+    strong, usual = Qt.ContrastPreference.HighContrast, Qt.ContrastPreference.NoPreference
+    seen = []
+    for dark in (False, True):
+        look().show(dark)
+        for wanted in (strong, usual):
+            look().contrast_changed(wanted)
+            seen.append((look().colours.surface, look().colours.quiet))
+            window = qapp.palette().color(QPalette.ColorRole.Window).name()
+            assert window == look().colours.surface
+    look().show(dark=False)
+    each = (STRONG_LIGHT, LIGHT, STRONG_DARK, DARK)
+    assert seen == [(colours.surface, colours.quiet) for colours in each]
+
+
+@pytest.mark.parametrize("colours", PALETTES, ids=["light", "dark", "strong light", "strong dark"])
 @pytest.mark.parametrize("back", ["surface", "backdrop"])
 @pytest.mark.parametrize("role", TEXT_ROLES)
 def test_text_can_be_read(colours: Colours, back: str, role: str) -> None:
     assert contrast(getattr(colours, role), getattr(colours, back)) >= TEXT_CONTRAST_MIN
 
 
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("colours", PALETTES, ids=["light", "dark", "strong light", "strong dark"])
 def test_text_on_other_grounds_can_be_read(colours: Colours) -> None:
     pairs = [
         *((colours.text, each) for each in (colours.selected, colours.raised)),
@@ -186,7 +231,7 @@ def test_text_on_other_grounds_can_be_read(colours: Colours) -> None:
     assert [pair for pair in pairs if contrast(*pair) < TEXT_CONTRAST_MIN] == []
 
 
-@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("colours", PALETTES, ids=["light", "dark", "strong light", "strong dark"])
 def test_bars_of_the_time_line_are_seen_and_their_names_read(colours: Colours) -> None:
     for pair in WORKFLOW_HUES:
         hue = pair[1 if colours.dark else 0]
