@@ -35,7 +35,6 @@ from agent.execution.output import (
     Word,
 )
 from agent.protocol.reasons import CauseKind, EndCause
-from agent.protocol.records import short_text
 
 GRACE_S = 5.0
 LAST_WORDS_S = 1.0
@@ -256,7 +255,7 @@ class Child:
                 return Succeeded(outputs or None)
             case ErrorWord(text):
                 kind: CauseKind = "SaidError" if text else "SaidOnlyError"
-                return Broken(EndCause(kind, error=short_text(text)))
+                return Broken(EndCause(kind, error=text))
             case CancelledWord():
                 return Broken(EndCause("EndedItself"))
             case None:

@@ -34,7 +34,7 @@ from agent.execution.limits import (
     Limits,
     limits_of,
 )
-from agent.execution.output import OutputLog
+from agent.execution.output import OutputLog, shortened
 from agent.execution.programs import Program, ProgramError, Programs
 from agent.execution.scratch import OutputError, Saving, Scratch, ScratchFolders, Store
 from agent.paths import task_log
@@ -327,9 +327,13 @@ class Children:
             case Deprived():
                 return ChildNotStarted(*key, structs.replace(ending.why, program=program.name))
             case Broken():
-                room = SHORT_TEXT_MAX - len(ending.why.error)  # as one text would hold
-                last = "" if found.excess else short_text(output.last_line())[:room]
-                why = structs.replace(ending.why, program=program.name, last=last)
+                folders = (program.folder, scratch.folder)
+                error = short_text(shortened(ending.why.error, folders))
+                room = SHORT_TEXT_MAX - len(error)  # as one text would hold
+                said = "" if found.excess else short_text(shortened(output.last_line(), folders))
+                why = structs.replace(
+                    ending.why, program=program.name, error=error, last=said[:room]
+                )
                 return ChildFailed(*key, why)
             case Succeeded(named):
                 try:

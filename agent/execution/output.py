@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -271,3 +271,21 @@ def _without_all_but_the_last(data: bytes) -> bytes:
     """A flood of progress costs no more than any other."""
     last = data.rfind(b"\nPROGRESS ") + 1
     return _PROGRESS_LINES.sub(b"", data[:last]) + data[last:]
+
+
+_BY_CONTENT = re.compile(r"(?:[A-Za-z]:)?[/\\][^\s'\"]*[0-9a-f]{32,}[/\\]+")
+"""A path as far as the last folder that is named by content."""
+_PLACE = re.compile(r"^(?P<file>[^\s:]+): (?:line )?(?P<line>\d+): ")
+"""How shells say where they are; most others write it without spaces."""
+
+
+def shortened(line: str, folders: Iterable[Path]) -> str:
+    """Return a line with paths below these folders as they are called from there, others without the
+    folders that are named by their content, and a place at its beginning as ``file:line:``.
+
+    A published program and its data lie in such folders; a shell that names its script in full fills
+    the one line that people see with their digits."""
+    for folder in folders:
+        for end in ("/", "\\"):
+            line = line.replace(f"{folder}{end}", "")
+    return _PLACE.sub(r"\g<file>:\g<line>: ", _BY_CONTENT.sub("", line))

@@ -267,6 +267,10 @@ class Speech:
         cause = getattr(reason, "cause", None)
         for field in reason.__struct_fields__:
             value = self.say(cause) if cause and field == "error" else getattr(reason, field)
+            if field == "program" and isinstance(reason, EndCause):
+                value = value.partition("@")[
+                    0
+                ]  # which one of this name it was stands beside the task
             values[field] = value or self.word(UNKNOWN.get(field, "")) or value
             for place, method in PLACES.get(field, {}).items():
                 values[place] = getattr(self, method)(value)

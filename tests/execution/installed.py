@@ -51,6 +51,7 @@ case "$1" in
         echo "of $1" > "$2"; shift 2
         for line in "$@"; do echo "$line" | tr ':' ' '; done ;;
     mute) sleep 1000 ;;
+    mistype) uniqq ;;
     garbage) head -c 300000 /dev/urandom; echo; echo TERMINATED done ;;
     save) echo one > state; echo CHECKPOINT state; exec sleep 1000 ;;
     environment)

@@ -64,6 +64,7 @@ async def test_words_become_events_and_the_rest_goes_to_the_log(
     [
         ("say ERROR:no:such:flight", "tell no such flight"),
         ("exit 3", "tell exited with code 3: it is 3"),
+        ("mistype", r"tell exited with code 127: tell\.sh:\d+: uniqq: (command )?not found"),
         ("say CANCELLED", "tell ended itself as cancelled"),
         ("say TERMINATED:1", "tell names 1 outputs, it has 2"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 
@@ -18,6 +18,7 @@ from agent.execution.output import (
     Word,
     arguments,
     read_word,
+    shortened,
 )
 
 
@@ -234,3 +235,36 @@ def test_a_disk_that_takes_nothing_is_no_reason_to_end_a_program(tmp_path: Path)
     log.write(b"one\n")
     assert log.last_line() == "one"
     log.close()
+
+
+DIGITS = "3f" * 32
+FOLDER = Path(f"/home/ana/.local/share/wingbeat/published/{DIGITS}")
+SCRATCH = Path("/var/tmp/wingbeat/7")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (f"{FOLDER}/count.sh: 3: uniqq: not found", "count.sh:3: uniqq: not found"),
+        (
+            f"{FOLDER}/count.sh: line 3: uniqq: command not found",
+            "count.sh:3: uniqq: command not found",
+        ),
+        (f"cat: {SCRATCH}/words.txt: No such file", "cat: words.txt: No such file"),
+        (f"cannot read /data/{DIGITS}/book.txt", "cannot read book.txt"),
+        (f'File "/x/{DIGITS}/a/run.py", line 7', 'File "a/run.py", line 7'),
+        (f"D:\\data\\{DIGITS}\\book.txt is locked", "book.txt is locked"),
+        (f"{DIGITS} is no image", f"{DIGITS} is no image"),
+        ("/etc/passwd: 3: denied", "/etc/passwd:3: denied"),
+        ("10: 20: 30", "10:20: 30"),
+        ("no film in the camera", "no film in the camera"),
+        ("", ""),
+    ],
+)
+def test_folders_named_by_content_are_left_out(line: str, said: str) -> None:
+    assert shortened(line, (FOLDER, SCRATCH)) == said
+
+
+@pytest.mark.parametrize("path", [PurePosixPath("/srv/p"), PureWindowsPath("C:\\srv\\p")])
+def test_a_folder_itself_is_left_out_whatever_divides_its_names(path: Path) -> None:
+    assert shortened(f"{path / 'run.py'}: 4: oh", (path,)) == "run.py:4: oh"
