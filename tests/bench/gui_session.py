@@ -79,8 +79,8 @@ def whole_walk(whole: Application, large: str, folder: Path, watch_ms: int) -> I
         for place in Place:
             yield Step(f"{place.value}, {turn}", partial(window.go, place), watch_ms)
     yield from _workflows(window, large, watch_ms)
-    yield from _queue(window, watch_ms)
-    yield from _flock(window, watch_ms)
+    yield from _listed(window, Place.QUEUE, watch_ms)
+    yield from _listed(window, Place.FLOCK, watch_ms)
     yield from _log(window, watch_ms)
     yield from _size_and_colours(window)
     yield from _sheets(window, folder)
@@ -101,24 +101,17 @@ def _workflows(window: Window, large: str, watch_ms: int) -> Iterator[Step]:
     yield from _type(page.filter, "workflows, filtered")
 
 
-def _queue(window: Window, watch_ms: int) -> Iterator[Step]:
-    yield Step("queue, again", partial(window.go, Place.QUEUE), watch_ms)
-    page = window.places[Place.QUEUE]
+def _listed(window: Window, place: Place, watch_ms: int) -> Iterator[Step]:
+    """A place with a table, a filter and maybe tabs."""
+    name, page = place.value, window.places[place]
+    yield Step(f"{name}, again", partial(window.go, place), watch_ms)
     table = _only(page, Table)
-    yield from _scroll(table, "queue, scrolled")
-    yield from _down(table, "queue, chosen")
-    yield from _sort(table, "queue, sorted")
-    yield from _type(_only(page, QLineEdit), "queue, filtered")
-
-
-def _flock(window: Window, watch_ms: int) -> Iterator[Step]:
-    yield Step("flock, again", partial(window.go, Place.FLOCK), watch_ms)
-    page = window.places[Place.FLOCK]
-    table = _only(page, Table)
-    yield from _down(table, "flock, chosen")
-    yield from _sort(table, "flock, sorted")
-    yield from _tabs(_only(page, QTabWidget), "flock", watch_ms)
-    yield from _type(_only(page, QLineEdit), "flock, filtered")
+    yield from _scroll(table, f"{name}, scrolled")
+    yield from _down(table, f"{name}, chosen")
+    yield from _sort(table, f"{name}, sorted")
+    for tabs in page.findChildren(QTabWidget):
+        yield from _tabs(tabs, name, watch_ms)
+    yield from _type(_only(page, QLineEdit), f"{name}, filtered")
 
 
 def _log(window: Window, watch_ms: int) -> Iterator[Step]:

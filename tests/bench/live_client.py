@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from statistics import median
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent.api.session import WorkflowEnded
 from agent.api.values import TaskState
@@ -74,7 +74,10 @@ def measure(*, quick: bool) -> Figures:
 
 def _figures(client: BlockingClient, host: Host, count: int) -> Figures:
     start = client.call(STATUS, Status()).position
-    finishing, opened = _finishing(count), _open(count)
+    finishing = _chains("finishing", count, NOTHING, 0.01, lambda before: {"after": (before,)})
+    opened = _chains(
+        "open", count, "nobody-has-this", 0.0, lambda before: {"inputs": (Input(before),)}
+    )
     _, accepted_s = _timed(lambda: client.call(SUBMIT, finishing))
     _, busy_ms = _asked(lambda: client.call(STATUS, Status()), 5)
     began_s = time.perf_counter()
@@ -105,31 +108,20 @@ def _figures(client: BlockingClient, host: Host, count: int) -> Figures:
     }
 
 
-def _finishing(count: int) -> Submit:
-    """Chains of tasks that do nothing."""
+def _chains(
+    name: str, count: int, program: str, expected_s: float, needs: Callable[[str], dict[str, Any]]
+) -> Submit:
+    """Chains of tasks; ``needs`` tells how one needs the one before."""
     tasks = [
         Task(
             f"t-{number}",
-            NOTHING,
-            after=(f"t-{number - 1}",) if number % CHAIN else (),
-            expected_s=0.01,
+            program,
+            expected_s=expected_s,
+            **(needs(f"t-{number - 1}") if number % CHAIN else {}),
         )
         for number in range(count)
     ]
-    return Submit("finishing", tuple(tasks))
-
-
-def _open(count: int) -> Submit:
-    """Chains whose program no machine has."""
-    tasks = [
-        Task(
-            f"t-{number}",
-            "nobody-has-this",
-            inputs=(Input(f"t-{number - 1}"),) if number % CHAIN else (),
-        )
-        for number in range(count)
-    ]
-    return Submit("open", tuple(tasks))
+    return Submit(name, tuple(tasks))
 
 
 def _timed(ask: Callable[[], T]) -> tuple[T, float]:

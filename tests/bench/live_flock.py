@@ -17,6 +17,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from agent.api import session, work
 from tests.bench import live_work
@@ -50,17 +51,9 @@ def measure(*, quick: bool, only: Sequence[str] = ()) -> Figures:
 # -- they find each other ------------------------------------------------------------------------
 
 
-def start_cold(hosts: Hosts, quick: bool) -> Figures:
-    """Nobody remembers an address: only multicast brings them together."""
-    return _start(hosts, forget=True)
-
-
-def start_warm(hosts: Hosts, quick: bool) -> Figures:
-    """As after a power cut: they remember where the others were."""
-    return _start(hosts, forget=False)
-
-
-def _start(hosts: Hosts, *, forget: bool) -> Figures:
+def start(hosts: Hosts, quick: bool, *, forget: bool) -> Figures:
+    """As after a power cut, when they remember where the others were; or with nobody that remembers
+    an address, so that only multicast brings them together."""
     hosts.each(Host.stop)
     if forget:
         for host in hosts:
@@ -213,8 +206,8 @@ def _gates(count: int) -> list[work.Task]:
 
 
 SCENARIOS: dict[str, Callable[[Hosts, bool], Figures]] = {
-    "start cold": start_cold,
-    "start warm": start_warm,
+    "start cold": partial(start, forget=True),
+    "start warm": partial(start, forget=False),
     "killed": killed,
     "cut": cut,
     "back": back,

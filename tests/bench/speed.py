@@ -100,27 +100,23 @@ def _rated(piece: Callable[[], int]) -> tuple[int, float]:
 
 
 def _cell_events(node_class: type[Node] = Node) -> int:
-    flock = Flock(9, node_class=node_class)
-    for number in range(10):
-        flock.submit(f"w{number}", chain(4, 120.0), node=number % 9)
-    flock.run()
-    return flock.world.events
+    return _worked_off(Flock(9, node_class=node_class), 10, chain(4, 120.0))
 
 
 def _flock_events(nodes: int) -> int:
     flock = Flock(nodes)
     flock.run_until(flock.world.now + 60.0)
-    for number in range(nodes):
-        flock.submit(f"w{number}", chain(2, 2.0), node=number)
-    flock.run()
-    return flock.world.events
+    return _worked_off(flock, nodes, chain(2, 2.0))
 
 
 def _crowd_events(nodes: int) -> int:
     """Four times as many tasks as places: most of the time goes into plans."""
-    flock = Flock(nodes)
-    for number in range(nodes):
-        flock.submit(f"w{number}", chain(4, 2.0), node=number)
+    return _worked_off(Flock(nodes), nodes, chain(4, 2.0))
+
+
+def _worked_off(flock: Flock, workflows: int, steps: list[Step]) -> int:
+    for number in range(workflows):
+        flock.submit(f"w{number}", steps, node=number % len(flock.simulation.machines))
     flock.run()
     return flock.world.events
 

@@ -24,9 +24,7 @@ from agent.protocol.messages import Goodbye, Message
 from agent.protocol.node import Node
 from agent.protocol.reasons import Opaque, StoryEntry
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec
-from tests.hosts.waiting import EVENTUALLY_S_MAX
 
-LIMIT_S = EVENTUALLY_S_MAX
 RUN: RunName = (1, 1, "ant", 1)
 
 

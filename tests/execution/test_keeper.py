@@ -27,9 +27,8 @@ from unittest.mock import Mock
 from agent.execution import keeper as under_test
 from agent.execution.keeper import HEADER, Bounds, Keeper, memory_bytes, start
 from agent.execution.process_tree import _children_by_parent, children_of, descendants, end_tree
-from tests.driver.worlds import LIMIT_S
 from tests.execution.installed import state_of
-from tests.hosts.waiting import wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
 NOBODY = 2**22 + 1
 """No process has a number as high as that."""
@@ -99,7 +98,7 @@ def test_the_memory_of_processes_is_their_sum_and_the_exact_one_only_above_the_l
         assert holding.stdout is not None
         holding.stdout.readline()
         holding.send_signal(signal.SIGSTOP)  # it takes nothing more meanwhile
-        wait_for(lambda: state_of(holding.pid) == "T", LIMIT_S, "it stands still")
+        wait_for(lambda: state_of(holding.pid) == "T", EVENTUALLY_S_MAX, "it stands still")
         resident = psutil.Process(holding.pid).memory_info().rss
         twice = [holding.pid, NOBODY, holding.pid]
         assert memory_bytes(twice, 2 * resident) == 2 * resident
@@ -184,7 +183,7 @@ def test_each_letter_is_done_in_its_order(ends: Ends, monkeypatch: pytest.Monkey
 def test_an_ended_process_wakes_the_keeper_once(ends: Ends) -> None:
     _, keeper, wake = ends
     assert os.write(wake, b"xx") == 2
-    keeper._wait(LIMIT_S)
+    keeper._wait(EVENTUALLY_S_MAX)
     assert select.select([keeper._woken], [], [], 0)[0] == [], "it would never rest again"
 
 
@@ -280,7 +279,7 @@ def test_a_tree_is_found_from_above_and_from_below_and_is_ended_whole() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         sleeping = int(parent.stdout.readline())
-        wait_for(lambda: len(descendants(parent.pid)) == 3, LIMIT_S, "all run")
+        wait_for(lambda: len(descendants(parent.pid)) == 3, EVENTUALLY_S_MAX, "all run")
         [shell] = children_of(parent.pid)
         assert _children_by_parent(parent.pid) == [shell]
         assert sorted(_children_by_parent(shell)) == sorted(children_of(shell))

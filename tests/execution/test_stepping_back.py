@@ -18,10 +18,9 @@ from collections.abc import Iterator
 
 from agent.execution import groups_linux
 from agent.execution.keeper import step_back_all
-from tests.driver.worlds import LIMIT_S
 from tests.execution.installed import parent_of
 from tests.execution.places import Place, placed
-from tests.hosts.waiting import eventually, wait_for
+from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually, wait_for
 
 AUTOGROUP = Path("/proc/self/autogroup")
 IN_A_GROUP = """
@@ -72,8 +71,10 @@ def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None
         assert parent.stdout is not None
         early = int(parent.stdout.readline())
         try:
-            wait_for(lambda: os.getpriority(os.PRIO_PROCESS, early) == 19, LIMIT_S, "it is nice")
-            wait_for(lambda: _in_group_behind(early), LIMIT_S, "so is its group")
+            wait_for(
+                lambda: os.getpriority(os.PRIO_PROCESS, early) == 19, EVENTUALLY_S_MAX, "it is nice"
+            )
+            wait_for(lambda: _in_group_behind(early), EVENTUALLY_S_MAX, "so is its group")
             step_back_all(parent.pid, spare=True, group="")
             assert os.sched_getscheduler(early) == os.SCHED_IDLE
         finally:
@@ -103,7 +104,7 @@ def test_whatever_gives_way_to_all_others_is_put_into_the_idle_group(
                 step_back_all(parent.pid, spare=spare, group=str(path))
                 return os.read(taken, 100) == b""
 
-            wait_for(nobody_moves, LIMIT_S, "whoever is there stays there")
+            wait_for(nobody_moves, EVENTUALLY_S_MAX, "whoever is there stays there")
         finally:
             for each in below:
                 os.kill(each, signal.SIGKILL)

@@ -26,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]
-LIMIT_S = EVENTUALLY_S_MAX
 FOLLOW_ATTEMPTS_MAX = 300
 MEMBERS = 4
 OUTSIDE, ASKING, TYPING, SENT_AWAY = range(MEMBERS, MEMBERS + 4)
@@ -53,7 +52,9 @@ def test_flocks_nearby_are_seen_by_who_has_none_and_by_members(hosts: Hosts) -> 
 def test_a_request_is_known_to_all_and_answered_at_keepers_only(hosts: Hosts) -> None:
     asked = _ask(hosts, hosts[OUTSIDE])
     members = _first(hosts)
-    wait_for(lambda: all(_codes(host) == [asked.code] for host in members), LIMIT_S, "all know")
+    wait_for(
+        lambda: all(_codes(host) == [asked.code] for host in members), EVENTUALLY_S_MAX, "all know"
+    )
     plain = next(
         host
         for host in members
@@ -70,14 +71,16 @@ def test_a_request_is_known_to_all_and_answered_at_keepers_only(hosts: Hosts) ->
             if happening.code == asked.code
         ]
 
-    wait_for(lambda: len(told()) >= 4, LIMIT_S, "all were told")
+    wait_for(lambda: len(told()) >= 4, EVENTUALLY_S_MAX, "all were told")
     assert told() == [(hosts[OUTSIDE].name, asked.keeper)] * 4
     keeper = next(host for host in members if host not in (plain, _called(hosts, asked.keeper)))
     with pytest.raises(RequestError, match="another code"):
         keeper.call(admission.ADMIT, admission.Admit(hosts[OUTSIDE].name, "000 000"))
     keeper.call(admission.REFUSE, admission.Refuse(hosts[OUTSIDE].name))
     _wait_state(hosts[OUTSIDE], "refused")
-    wait_for(lambda: not any(_codes(host) for host in members), LIMIT_S, "it is over everywhere")
+    wait_for(
+        lambda: not any(_codes(host) for host in members), EVENTUALLY_S_MAX, "it is over everywhere"
+    )
 
 
 def test_it_joins_when_both_have_said_so_and_not_before(hosts: Hosts) -> None:
@@ -103,7 +106,7 @@ def test_people_type_it(hosts: Hosts) -> None:
         assert asking.stdin is not None
         asking.stdin.write("perhaps\nyes\n")
         asking.stdin.flush()
-        wait_for(lambda: len(_codes(hosts[0])) == 1, LIMIT_S, "the request has come")
+        wait_for(lambda: len(_codes(hosts[0])) == 1, EVENTUALLY_S_MAX, "the request has come")
         (code,) = _codes(hosts[0])
         assert "000" in hosts[0].refused("flock", "admit", "000-000")
         assert code in hosts[0].said("flock", "requests")
@@ -114,7 +117,7 @@ def test_people_type_it(hosts: Hosts) -> None:
             assert keeper.said("completion", "words", "flock", command, "") == f"{newcomer.name}\n"
         keeper.refused("flock", "admit", newcomer.name, told="no\n")
         assert f"{newcomer.name} is let in" in keeper.said("flock", "admit", *code.split())
-        said, _ = asking.communicate(timeout=LIMIT_S)
+        said, _ = asking.communicate(timeout=EVENTUALLY_S_MAX)
     assert asking.returncode == 0
     assert "belongs to the flock live now" in said
     _wait_belongs(hosts, newcomer)
@@ -133,10 +136,10 @@ def test_who_is_sent_away_is_told_so_wherever_it_looks(hosts: Hosts) -> None:
     ):
         _until_all_follow(hosts, [own, far, back])
         keeper.said("flock", "expel", gone.name)
-        wait_for(lambda: (far.code, back.code) == (1, 1), LIMIT_S, "both have ended")
-        wait_for(lambda: own.says("was sent away from live"), LIMIT_S, "it is told here")
-        wait_for(lambda: far.says("was sent away from live: leave"), LIMIT_S, "and here")
-        wait_for(lambda: back.says(f"{gone.name} was sent away"), LIMIT_S, "and there")
+        wait_for(lambda: (far.code, back.code) == (1, 1), EVENTUALLY_S_MAX, "both have ended")
+        wait_for(lambda: own.says("was sent away from live"), EVENTUALLY_S_MAX, "it is told here")
+        wait_for(lambda: far.says("was sent away from live: leave"), EVENTUALLY_S_MAX, "and here")
+        wait_for(lambda: back.says(f"{gone.name} was sent away"), EVENTUALLY_S_MAX, "and there")
         assert own.code is None
     assert "this machine was sent away from live" in gone.refused("status", "--node", keeper.name)
     assert "sent away" in gone.refused("flock", "invite")
@@ -158,7 +161,7 @@ def _wait_seen_whole(hosts: Hosts) -> admission.NearbyFlock:
         belong = len(_members(hosts[0]))
         return any(each.name and (each.machines == belong or not hosts.cables) for each in seen())
 
-    wait_for(is_whole, LIMIT_S, "the flock is seen as a whole", lambda: str(seen()))
+    wait_for(is_whole, EVENTUALLY_S_MAX, "the flock is seen as a whole", lambda: str(seen()))
     (found,) = seen()
     return found
 
@@ -183,7 +186,7 @@ def _wait_state(host: Host, state: str) -> None:
     def state_now() -> str:
         return host.call(admission.ASKED, admission.Asked()).state
 
-    wait_for(lambda: state_now() == state, LIMIT_S, f"it is {state}", state_now)
+    wait_for(lambda: state_now() == state, EVENTUALLY_S_MAX, f"it is {state}", state_now)
 
 
 def _codes(host: Host) -> list[str]:
@@ -202,7 +205,7 @@ def _first(hosts: Hosts) -> list[Host]:
 def _wait_belongs(hosts: Hosts, newcomer: Host) -> None:
     """Until this one is linked with all that belong, and they with it."""
     names = {newcomer.name, *_members(newcomer), *_members(hosts[0])}
-    hosts.wait_linked([each for each in hosts if each.name in names], LIMIT_S)
+    hosts.wait_linked([each for each in hosts if each.name in names], EVENTUALLY_S_MAX)
 
 
 def _called(hosts: Hosts, name: str) -> Host:
@@ -217,7 +220,7 @@ def _until_all_follow(hosts: Hosts, watching: list[Following]) -> None:
     """A command that has just begun has missed what was before: work goes on until all tell."""
     for number in range(FOLLOW_ATTEMPTS_MAX):
         hosts[0].submit(f"seen{number}", [nap(f"seen{number}", 0.1)])
-        hosts.wait_finished(hosts[0], f"seen{number}", LIMIT_S)
+        hosts.wait_finished(hosts[0], f"seen{number}", EVENTUALLY_S_MAX)
         if all(each.says("seen") for each in watching):
             return
     told = [(each.code, each.lines[-3:]) for each in watching]

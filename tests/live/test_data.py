@@ -18,7 +18,6 @@ from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
-LIMIT_S = EVENTUALLY_S_MAX
 SAVER = """
 import os, pathlib, sys, time
 saved = os.environ.get("WINGBEAT_CHECKPOINT")
@@ -75,26 +74,30 @@ def holding(host: Host, dataset: str) -> bool:
 
 
 def go_on(host: Host) -> None:
-    wait_for(lambda: view(host, "person").state.value == "Waiting", LIMIT_S, "the gate waits")
+    wait_for(
+        lambda: view(host, "person").state.value == "Waiting", EVENTUALLY_S_MAX, "the gate waits"
+    )
     host.call(work.GATE, work.Gate("w/person"))
 
 
 def test_the_holder_of_an_output_is_killed_right_after_it_finished(hosts: Hosts) -> None:
     hosts.make_flock()
     hosts[0].submit("w", chain(hosts))
-    wait_for(lambda: finished(list(hosts), "first"), LIMIT_S, "first is finished")
+    wait_for(lambda: finished(list(hosts), "first"), EVENTUALLY_S_MAX, "first is finished")
     maker = next(host for host in hosts if host.name == view(hosts[0], "first").host)
     maker.kill()
     others = [host for host in hosts if host is not maker]
     go_on(others[0])
-    wait_for(lambda: finished(others, "last"), LIMIT_S, "last is finished", others[0].last_words)
+    wait_for(
+        lambda: finished(others, "last"), EVENTUALLY_S_MAX, "last is finished", others[0].last_words
+    )
     assert runs(hosts) == ["first", "last"]
 
 
 def test_with_all_copies_lost_the_producer_runs_again_and_the_log_says_why(hosts: Hosts) -> None:
     hosts.make_flock()
     hosts[0].submit("w", chain(hosts))
-    wait_for(lambda: finished(list(hosts), "first"), LIMIT_S, "first is finished")
+    wait_for(lambda: finished(list(hosts), "first"), EVENTUALLY_S_MAX, "first is finished")
     (output,) = view(hosts[0], "first").outputs
     for host in hosts:
         host.kill()
@@ -105,7 +108,7 @@ def test_with_all_copies_lost_the_producer_runs_again_and_the_log_says_why(hosts
     hosts.restart()
     hosts.wait_linked()
     go_on(hosts[0])
-    wait_for(lambda: finished(list(hosts), "last"), LIMIT_S, "last is finished")
+    wait_for(lambda: finished(list(hosts), "last"), EVENTUALLY_S_MAX, "last is finished")
     assert runs(hosts) == ["first", "first", "last"]
     logs = "".join(log.read_text() for host in hosts for log in host.home.log.glob("*.log"))
     assert f"outputs lost: {output.dataset}" in logs
@@ -126,12 +129,14 @@ def test_kill_in_the_middle_of_a_transfer_and_it_goes_on(hosts: Hosts, tmp_path:
     def under_way() -> bool:
         return place.exists() and place.stat().st_blocks * 512 > LARGE_BYTES // 4
 
-    wait_for(under_way, LIMIT_S, "a quarter has come", poll_s=0.002)
+    wait_for(under_way, EVENTUALLY_S_MAX, "a quarter has come", poll_s=0.002)
     hosts[1].kill()
     assert place.exists()
     hosts.restart([hosts[1]])
     hosts.wait_linked(pair)
-    wait_for(lambda: holding(hosts[1], dataset), LIMIT_S, "all has come", hosts[1].last_words)
+    wait_for(
+        lambda: holding(hosts[1], dataset), EVENTUALLY_S_MAX, "all has come", hosts[1].last_words
+    )
     logs = "".join(log.read_text() for log in hosts[1].home.log.glob("*.log"))
     found = re.search(r"(\d+) of (\d+) pieces of sha256:\S+ were here already", logs)
     assert found is not None
@@ -156,11 +161,13 @@ def test_a_saved_state_survives_the_machine_that_made_it(hosts: Hosts) -> None:
         told = "\n".join(host.last_words() for host in hosts)
         return f"{[host.name for host in holders()]} of\n{told}"
 
-    wait_for(lambda: len(holders()) >= 2, LIMIT_S, "two disks have the state", explain)
+    wait_for(lambda: len(holders()) >= 2, EVENTUALLY_S_MAX, "two disks have the state", explain)
     maker = next(host for host in hosts if host.name == view(hosts[0], "first").host)
     maker.kill()
     others = [host for host in hosts if host is not maker]
-    wait_for(lambda: finished(others, "first"), LIMIT_S, "it is finished", others[0].last_words)
+    wait_for(
+        lambda: finished(others, "first"), EVENTUALLY_S_MAX, "it is finished", others[0].last_words
+    )
     (output,) = view(others[0], "first").outputs
     made = hashlib.sha256(b"went on from the middle").hexdigest()
     assert output.dataset == f"sha256:{made}"

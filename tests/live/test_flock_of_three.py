@@ -26,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]
-LIMIT_S = EVENTUALLY_S_MAX
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +40,7 @@ def hosts() -> Iterator[Hosts]:
 def test_work_submitted_on_one_runs_on_the_others_too(hosts: Hosts) -> None:
     # Two rounds of these: an agent that the machine holds up meanwhile still comes in time.
     hosts[0].submit("shared", [nap(f"shared{number}", 1.5) for number in range(6)])
-    hosts.wait_finished(hosts[1], "shared", LIMIT_S)
+    hosts.wait_finished(hosts[1], "shared", EVENTUALLY_S_MAX)
     hosts.wait_equal()
     started = [
         trace
@@ -56,11 +55,11 @@ def test_both_sides_of_a_cut_agree_after_healing(hosts: Hosts) -> None:
         pytest.skip(f"cables cannot be pulled: {hosts.why_no_cables}")
     lonely, others = hosts[2], [hosts[0], hosts[1]]
     hosts.cut(lonely)
-    wait_for(lambda: not lonely.linked(), LIMIT_S, "the cut is noticed")
+    wait_for(lambda: not lonely.linked(), EVENTUALLY_S_MAX, "the cut is noticed")
     lonely.submit("alone", [nap("alone", 0.2)])
     others[0].submit("together", [nap("together", 0.2)])
-    hosts.wait_finished(lonely, "alone", LIMIT_S)
-    hosts.wait_finished(others[1], "together", LIMIT_S)
+    hosts.wait_finished(lonely, "alone", EVENTUALLY_S_MAX)
+    hosts.wait_finished(others[1], "together", EVENTUALLY_S_MAX)
     hosts.mend(lonely)
     hosts.wait_linked()
     hosts.wait_equal()
@@ -75,7 +74,7 @@ def test_all_killed_and_restarted_finish_the_workflow(hosts: Hosts) -> None:
         host.kill()
     before = {trace.name for trace in hosts.traces() if trace.word == "start"}
     hosts.restart()
-    hosts.wait_finished(hosts[0], "outage", LIMIT_S)
+    hosts.wait_finished(hosts[0], "outage", EVENTUALLY_S_MAX)
     hosts.wait_linked()
     hosts.wait_equal()
     assert finished <= before
@@ -88,12 +87,12 @@ def test_who_is_expelled_is_cut_off_and_stays_out() -> None:
         hosts.make_flock()
         expelled, others = hosts[2], [hosts[0], hosts[1]]
         hosts[0].call(flock.EXPEL, flock.Expel(expelled.name))
-        wait_for(lambda: not expelled.linked(), LIMIT_S, "it is cut off")
+        wait_for(lambda: not expelled.linked(), EVENTUALLY_S_MAX, "it is cut off")
         hosts.wait_linked(others)
         expelled.stop()
         hosts.restart([expelled])
         hosts[1].submit("without", [nap("without", 0.2)])
-        hosts.wait_finished(hosts[0], "without", LIMIT_S)
+        hosts.wait_finished(hosts[0], "without", EVENTUALLY_S_MAX)
         assert expelled.linked() == set()
         assert "without" not in {view.workflow for view in expelled.workflows()}
 
@@ -130,7 +129,9 @@ def _finished_in(hosts: Hosts, workflow: str, at_least: int) -> set[str]:
         ]
         return set.intersection(*seen)
 
-    wait_for(lambda: len(finished()) >= at_least, LIMIT_S, f"{at_least} tasks are finished")
+    wait_for(
+        lambda: len(finished()) >= at_least, EVENTUALLY_S_MAX, f"{at_least} tasks are finished"
+    )
     return finished()
 
 

@@ -26,7 +26,6 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="hosts are made on POSIX systems"),
     pytest.mark.xdist_group("live"),
 ]
-LIMIT_S = EVENTUALLY_S_MAX
 KEEPERS = 3
 SHORT_H = 3 / 3_600
 JOIN_S_MAX = EVENTUALLY_S_MAX
@@ -38,7 +37,9 @@ def hosts() -> Iterator[Hosts]:
     with Hosts(KEEPERS + 5) as made:
         made.make_flock([made[number] for number in range(KEEPERS)])
         made.restart([made[number] for number in range(KEEPERS, len(made))])
-        wait_for(lambda: all(_keeps(each) for each in _keepers(made)), LIMIT_S, "three keepers")
+        wait_for(
+            lambda: all(_keeps(each) for each in _keepers(made)), EVENTUALLY_S_MAX, "three keepers"
+        )
         yield made
 
 
@@ -54,7 +55,7 @@ def test_at_all_keepers_at_once_no_more_get_in_than_are_invited(hosts: Hosts) ->
     for host in hosts:
         host.kill()
     hosts.restart()
-    hosts.wait_linked([each for each in hosts if each not in refused], LIMIT_S)
+    hosts.wait_linked([each for each in hosts if each not in refused], EVENTUALLY_S_MAX)
     again = _join(hosts, text, {each: [each.number % KEEPERS] for each in refused})
     assert set(again.values()) == {"the invitation is used up: ask for a new one"}
     _wait_members(hosts, 3 + 3)
@@ -65,11 +66,11 @@ def test_an_invitation_ends_in_time_and_with_a_keeper_that_is_sent_away(hosts: H
     (joined,) = _join(hosts, known, {hosts[3]: [0]}).values()
     assert joined == ""
     expires_s = parse_invitation(short).expires_s
-    wait_for(lambda: time.time() > expires_s + 1, LIMIT_S, "it has expired")
+    wait_for(lambda: time.time() > expires_s + 1, EVENTUALLY_S_MAX, "it has expired")
     (why,) = _join(hosts, short, {hosts[4]: [2]}).values()
     assert "expired" in why
     hosts[0].call(flock.EXPEL, flock.Expel(hosts[2].name))
-    wait_for(lambda: not hosts[2].linked(), LIMIT_S, "it is cut off")
+    wait_for(lambda: not hosts[2].linked(), EVENTUALLY_S_MAX, "it is cut off")
     outcomes = _join(hosts, known, {hosts[5]: [0], hosts[6]: [1], hosts[7]: [2]})
     assert all(outcomes.values()), outcomes
     _wait_members(hosts, 3)  # two keepers and the one that was let in before
@@ -82,7 +83,7 @@ def test_keepers_that_do_not_see_each_other_let_in_as_many_each_and_no_more(host
     text = _invited(hosts[0], uses=1)
     apart = [2, 5, 6]
     hosts.lan.partition(apart)
-    wait_for(lambda: not hosts[2].linked(), LIMIT_S, "the partition is noticed")
+    wait_for(lambda: not hosts[2].linked(), EVENTUALLY_S_MAX, "the partition is noticed")
     outcomes = _join(hosts, text, {hosts[3]: [0], hosts[4]: [1], hosts[5]: [2], hosts[6]: [2]})
     sides = [[hosts[3], hosts[4]], [hosts[5], hosts[6]]]
     assert [sum(outcomes[each] == "" for each in side) for side in sides] == [1, 1]
@@ -136,4 +137,9 @@ def _wait_members(hosts: Hosts, count: int) -> None:
         belonging = [each for each in hosts if each.name in names]
         return [len(each.call(flock.MEMBERS, flock.Members()).members) for each in belonging]
 
-    wait_for(lambda: set(counted()) == {count}, LIMIT_S, f"{count} members", lambda: str(counted()))
+    wait_for(
+        lambda: set(counted()) == {count},
+        EVENTUALLY_S_MAX,
+        f"{count} members",
+        lambda: str(counted()),
+    )

@@ -33,7 +33,6 @@ from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 LOOPBACK = "127.0.0.1"
 DAY_S = 86_400
-LIMIT_S = EVENTUALLY_S_MAX
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -88,7 +87,7 @@ class Door:
     outcomes: asyncio.Queue[Arrival | Refusal] = field(default_factory=asyncio.Queue)
 
     async def outcome(self) -> Arrival | Refusal:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
             return await self.outcomes.get()
 
 
@@ -142,7 +141,7 @@ async def serving(handle: Handler, context: ssl.SSLContext | None = None) -> Asy
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
             await asyncio.gather(*open_ones)
 
 

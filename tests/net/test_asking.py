@@ -51,9 +51,8 @@ from agent.net.join_requests import (
 from agent.net.joining import ask_keeper, exchange, join_flock
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, client_context
-from tests.hosts.waiting import eventually
+from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 from tests.net.flocks import (
-    LIMIT_S,
     LOOPBACK,
     FullDisk,
     Hands,
@@ -184,7 +183,7 @@ class SlowDisk(FullDisk):
 
     def replace(self, source: Path, target: Path) -> None:
         self.writing.set()
-        self.go_on.wait(LIMIT_S)
+        self.go_on.wait(EVENTUALLY_S_MAX)
         source.replace(target)
 
 

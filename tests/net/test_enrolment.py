@@ -22,7 +22,6 @@ from agent.net.tls import NO_SERVER_NAME, TlsObject, unverified_context
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.net.flocks import (
     DAY_S,
-    LIMIT_S,
     LOOPBACK,
     Door,
     FullDisk,
@@ -272,7 +271,7 @@ async def test_garbage_costs_its_sender_the_connection_only(
         *door.address, ssl=unverified_context(), server_hostname=NO_SERVER_NAME
     )
     writer.write(sent)
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(EVENTUALLY_S_MAX):
         if len(sent) < 4:
             await door.outcome()
         else:
@@ -289,7 +288,7 @@ async def test_a_silent_stranger_is_cut_off(
         reader, writer = await asyncio.open_connection(
             *door.address, ssl=unverified_context(), server_hostname=NO_SERVER_NAME
         )
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
             assert await reader.read() == b""
         await close(writer)
 

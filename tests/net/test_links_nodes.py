@@ -32,7 +32,6 @@ from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
-LIMIT_S = EVENTUALLY_S_MAX
 LOOPBACK = ("127.0.0.1",)
 DAY = dt.timedelta(days=1)
 
@@ -173,7 +172,7 @@ class Node:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until the condition holds; it is looked at whenever something was told."""
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
             while not condition():
                 self.changed.clear()
                 await self.changed.wait()

@@ -33,8 +33,8 @@ from agent.net.tls import (
 )
 from agent.protocol.link_reasons import NoLink
 from agent.wording.speech import english
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.net.flocks import (
-    LIMIT_S,
     LOOPBACK,
     Node,
     expired_node,
@@ -83,7 +83,7 @@ class Listener:
     async def dial(self, context: ssl.SSLContext) -> Member | Refusal | str:
         """Who was reached, or what a dialler is told when nobody lets it in."""
         try:
-            async with asyncio.timeout(LIMIT_S):
+            async with asyncio.timeout(EVENTUALLY_S_MAX):
                 reader, writer = await asyncio.open_connection(
                     LOOPBACK, self.port, ssl=context, server_hostname=NO_SERVER_NAME
                 )
@@ -97,7 +97,7 @@ class Listener:
             return english(explained(error))
 
     async def outcome(self) -> Arrival | Refusal:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
             return await self.outcomes.get()
 
 

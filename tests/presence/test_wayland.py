@@ -26,7 +26,6 @@ from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 from tests.presence.clocks import Clock
 from tests.presence.compositor import GLOBALS, IDLED, RESUMED, Compositor, compositor
 
-LIMIT_S = EVENTUALLY_S_MAX
 START_S = 1_000.0
 AWAKE = Seen(ScreenKeptOn(), "Wayland")
 
@@ -47,12 +46,16 @@ class Session:
 
     def at_s(self) -> float:
         """A busy machine may keep the compositor waiting longer than a source would."""
-        wait_for(lambda: isinstance(self.input.read(), Seen), LIMIT_S, "the compositor answers")
+        wait_for(
+            lambda: isinstance(self.input.read(), Seen), EVENTUALLY_S_MAX, "the compositor answers"
+        )
         found: Seen[LastInput] = of_kind(Seen, self.input.read())
         return found.value.at_s
 
     def wait_for_at(self, at_s: float) -> None:
-        wait_for(lambda: self.at_s() == at_s, LIMIT_S, "the word of the compositor is heard")
+        wait_for(
+            lambda: self.at_s() == at_s, EVENTUALLY_S_MAX, "the word of the compositor is heard"
+        )
 
 
 def told(found: Compositor, session: Session, made_by: int, operation: int, at_s: float) -> None:
@@ -75,7 +78,9 @@ def test_the_last_input_is_told_by_what_becomes_idle_and_is_touched_again(tmp_pa
         assert ("wl_seat", 1) in found.bound
         assert ("ext_idle_notifier_v1", 2) in found.bound
         both = [1_000, 1_000]
-        wait_for(lambda: found.timeouts_ms == both, LIMIT_S, "both notifications are asked for")
+        wait_for(
+            lambda: found.timeouts_ms == both, EVENTUALLY_S_MAX, "both notifications are asked for"
+        )
 
 
 def test_a_film_keeps_the_screen_on_while_nobody_touches_anything(tmp_path: Path) -> None:
@@ -88,7 +93,11 @@ def test_a_film_keeps_the_screen_on_while_nobody_touches_anything(tmp_path: Path
         session.clock.pass_s(10)
         assert session.awake.read() == AWAKE
         found.tell(GET_IDLE, IDLED)
-        wait_for(lambda: session.awake.read() == Seen(None, "Wayland"), LIMIT_S, "the film is over")
+        wait_for(
+            lambda: session.awake.read() == Seen(None, "Wayland"),
+            EVENTUALLY_S_MAX,
+            "the film is over",
+        )
 
 
 def test_an_old_compositor_counts_a_film_as_somebody_there(tmp_path: Path) -> None:
@@ -109,7 +118,7 @@ def test_of_several_seats_the_one_touched_last_counts(tmp_path: Path) -> None:
         found.offer(9, "wl_seat")
         session.clock.pass_s(50)
         session.wait_for_at(START_S + 51)
-        wait_for(lambda: len(found.notifications) == 4, LIMIT_S, "both seats are watched")
+        wait_for(lambda: len(found.notifications) == 4, EVENTUALLY_S_MAX, "both seats are watched")
 
 
 @pytest.mark.parametrize("end", [Compositor.drop, Compositor.fail])
@@ -119,7 +128,10 @@ def test_a_compositor_that_ends_the_connection_is_joined_again(tmp_path: Path, e
         assert callable(end)
         end(found)
         wait_for(
-            lambda: isinstance(session.input.read(), Unseen), LIMIT_S, "it is said", poll_s=0.001
+            lambda: isinstance(session.input.read(), Unseen),
+            EVENTUALLY_S_MAX,
+            "it is said",
+            poll_s=0.001,
         )
         assert session.at_s() == START_S
 

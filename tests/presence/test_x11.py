@@ -54,7 +54,6 @@ from tests.presence.displays import (
     tidy_up_after,
 )
 
-LIMIT_S = EVENTUALLY_S_MAX
 ROUNDED_S = 0.01
 """A server counts in milliseconds."""
 FORCE_SCREEN_SAVER = 115
@@ -84,7 +83,9 @@ def last_input(source: Source[LastInput]) -> LastInput:
 def test_each_kind_of_input_is_seen(screen: X11Screen, command: tuple[str, ...]) -> None:
     source = x11_last_input(screen, time.monotonic)
     before = last_input(source)
-    wait_for(lambda: time.monotonic() - last_input(source).at_s > 0.3, LIMIT_S, "it is quiet")
+    wait_for(
+        lambda: time.monotonic() - last_input(source).at_s > 0.3, EVENTUALLY_S_MAX, "it is quiet"
+    )
     began_s = time.monotonic()
     do(screen, *command)
     found = last_input(source)
@@ -101,9 +102,11 @@ def test_what_happens_without_input_does_not_count(screen: X11Screen) -> None:
     do(screen, "key", "a")
     touched_s = time.monotonic()
     screen.asked(filling).read()
-    wait_for(lambda: time.monotonic() - touched_s > 0.5, LIMIT_S, "time passes")
+    wait_for(lambda: time.monotonic() - touched_s > 0.5, EVENTUALLY_S_MAX, "time passes")
     screen.asked(filling).read()
-    wait_for(lambda: last_input(source).at_s < touched_s + 0.25, LIMIT_S, "the key was the last")
+    wait_for(
+        lambda: last_input(source).at_s < touched_s + 0.25, EVENTUALLY_S_MAX, "the key was the last"
+    )
 
 
 def test_a_screen_saver_is_seen_until_somebody_touches_anything(screen: X11Screen) -> None:
@@ -111,9 +114,13 @@ def test_a_screen_saver_is_seen_until_somebody_touches_anything(screen: X11Scree
     assert saver.read() == Seen(value=False, by="X11")
     connection = XConnection.connect(screen._environment)
     connection._socket.sendall(struct.pack("=BBH", FORCE_SCREEN_SAVER, 1, 1))
-    wait_for(lambda: saver.read() == Seen(value=True, by="X11"), LIMIT_S, "the screen saver is on")
+    wait_for(
+        lambda: saver.read() == Seen(value=True, by="X11"),
+        EVENTUALLY_S_MAX,
+        "the screen saver is on",
+    )
     do(screen, "key", "a")
-    wait_for(lambda: saver.read() == Seen(value=False, by="X11"), LIMIT_S, "it is off")
+    wait_for(lambda: saver.read() == Seen(value=False, by="X11"), EVENTUALLY_S_MAX, "it is off")
     connection.close()
 
 
@@ -147,7 +154,9 @@ def test_a_server_that_goes_away_is_said_and_its_successor_is_found(tmp_path: Pa
         assert "X server has gone" in told or "cannot be" in told
     again, _ = start_display(tmp_path, f":{number}")
     try:
-        wait_for(lambda: isinstance(sources[0](), Seen), LIMIT_S, "the new server is found")
+        wait_for(
+            lambda: isinstance(sources[0](), Seen), EVENTUALLY_S_MAX, "the new server is found"
+        )
     finally:
         screen.close()
         again.terminate()
@@ -162,7 +171,7 @@ def test_a_window_as_large_as_the_screen_is_seen_where_no_manager_tells(screen: 
     window.resize(800, 600)
     assert source.read() == Seen(ProgramFills(), "X11")
     window.close()
-    wait_for(lambda: source.read() == Seen(None, "X11"), LIMIT_S, "it is closed")
+    wait_for(lambda: source.read() == Seen(None, "X11"), EVENTUALLY_S_MAX, "it is closed")
 
 
 def test_a_full_screen_window_is_seen_as_its_manager_says(screen: X11Screen) -> None:
@@ -173,7 +182,9 @@ def test_a_full_screen_window_is_seen_as_its_manager_says(screen: X11Screen) -> 
     window.full_screen(name="mpv\0mpv\0")
     assert source.read() == Seen(NamedFills("mpv"), "X11")
     window.close()
-    wait_for(lambda: source.read() == Seen(None, "X11"), LIMIT_S, "a closed window is none")
+    wait_for(
+        lambda: source.read() == Seen(None, "X11"), EVENTUALLY_S_MAX, "a closed window is none"
+    )
 
 
 class Window:

@@ -13,6 +13,8 @@ from agent.protocol.node import Node
 from agent.protocol.records import RunName, TaskId
 from tests.sim.disk import Disk
 
+NAMES = ("acor", "pato", "grifo")
+
 
 @dataclass(frozen=True, slots=True)
 class Course:

@@ -7,9 +7,8 @@ from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.records import PRIORITY_INTERACTIVE, TaskState, Terminated
 from tests.protocol.stage import Stage, task
-from tests.protocol.stage_machines import Course
+from tests.protocol.stage_machines import NAMES, Course
 
-NAMES = ("acor", "pato", "grifo")
 HELD_S = 1.9
 """A task of 2 s has not ended yet, and what follows is claimed."""
 THREE_ROUNDS_S = 6.2

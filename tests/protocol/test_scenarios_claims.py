@@ -11,10 +11,9 @@ from agent.protocol import messages as msg
 from agent.protocol.claims import CONTESTED_S
 from agent.protocol.records import Claim, TaskState
 from tests.protocol.stage import Stage, both_ways, task
-from tests.protocol.stage_machines import Course
+from tests.protocol.stage_machines import NAMES, Course
 
 Links = list[tuple[str, str]] | None
-NAMES = ("acor", "pato", "grifo")
 
 
 def at_their_desks(*names: str, links: Links = None) -> Stage:

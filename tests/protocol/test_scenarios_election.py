@@ -13,9 +13,8 @@ from agent.protocol.effects import Identity
 from agent.protocol.records import TaskState
 from agent.protocol.settings import Settings
 from tests.protocol.stage import Stage, both_ways, task
-from tests.protocol.stage_machines import Course
+from tests.protocol.stage_machines import NAMES, Course
 
-NAMES = ("acor", "pato", "grifo")
 ELECTION = ("WHO_IS_MASTER", "START_ELECTION", "TRY_TO_BE_MASTER", "NEW_MASTER")
 
 

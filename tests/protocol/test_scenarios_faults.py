@@ -7,9 +7,7 @@ from agent.protocol.reasons import Became
 from agent.protocol.records import Requirements, TaskState
 from agent.protocol.settings import Settings
 from tests.protocol.stage import Stage, at_work, both_ways, task
-from tests.protocol.stage_machines import Course
-
-NAMES = ("acor", "pato", "grifo")
+from tests.protocol.stage_machines import NAMES, Course
 
 
 def running_on_acor(length_s: float = 4.0, shows: tuple[str, ...] = ()) -> Stage:

@@ -10,9 +10,9 @@ from agent.protocol import messages as msg
 from agent.protocol.reasons import Opaque
 from agent.protocol.records import Dataset, TaskId, TaskState
 from tests.protocol.stage import DELAY_S, Stage, at_work, task
+from tests.protocol.stage_machines import NAMES
 from tests.sim.disk import Disk
 
-NAMES = ("acor", "pato", "grifo")
 LETS_END = ev.PresenceChanged(False, True, Opaque("the owner is here"), lets_end_ms=15_000)
 
 

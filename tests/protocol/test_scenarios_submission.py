@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol import messages as msg
@@ -120,18 +122,14 @@ def test_a_claim_that_is_not_won_yet_gives_way_to_work_that_somebody_waits_for()
     assert stage.starters("T1") == ["acor"]
 
 
-def test_it_does_not_give_way_to_work_that_this_machine_cannot_do() -> None:
+@pytest.mark.parametrize(("program", "priority"), [("oven", 100), ("mill", 99)])
+def test_it_gives_way_neither_to_what_this_machine_cannot_do_nor_to_its_own_rank(
+    program: str, priority: int
+) -> None:
     stage = asking_for_low_work()
-    stage.submit("acor", "cake", task("I1", program="oven"), priority=100)
+    stage.submit("acor", "cake", task("I1", program=program), priority=priority)
     answered(stage)
     assert (stage.starters("T1"), stage.starters("I1")) == (["acor"], [])
-
-
-def test_it_does_not_give_way_to_work_of_its_own_rank() -> None:
-    stage = asking_for_low_work()
-    stage.submit("acor", "cake", task("T2"), priority=99)
-    answered(stage)
-    assert (stage.starters("T1"), stage.starters("T2")) == (["acor"], [])
 
 
 def test_a_claim_of_work_that_somebody_waits_for_is_not_withdrawn_for_more_of_it() -> None:

@@ -9,9 +9,7 @@ from agent.protocol.effects import Verdict
 from agent.protocol.records import TaskState
 from agent.protocol.settings import Settings
 from tests.protocol.stage import Stage, at_work, both_ways, task
-from tests.protocol.stage_machines import Course
-
-NAMES = ("acor", "pato", "grifo")
+from tests.protocol.stage_machines import NAMES, Course
 
 
 def verdicts(stage: Stage) -> list[Verdict]:

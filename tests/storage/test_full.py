@@ -32,7 +32,6 @@ from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.storage.samples import held, persist, replayed, written
 from tests.style.source import REPOSITORY
 
-LIMIT_S = EVENTUALLY_S_MAX
 NAMESPACES = (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"])
 
 
@@ -57,7 +56,7 @@ def test_on_a_real_full_disk(tmp_path: Path) -> None:
         [*command, sys.executable, "-m", "tests.storage.full_disk_process", tmp_path],
         cwd=REPOSITORY,
         capture_output=True,
-        timeout=LIMIT_S,
+        timeout=EVENTUALLY_S_MAX,
         check=False,
     )
     assert process.returncode == 0, process.stderr.decode()
@@ -83,7 +82,7 @@ def test_a_refusal_keeps_what_was_there(
     limited: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes = [persist(number) for number in range(1, 200)]
-    refusals = [limited.submit([each]).exception(LIMIT_S) for each in changes]
+    refusals = [limited.submit([each]).exception(EVENTUALLY_S_MAX) for each in changes]
     assert {type(each) for each in refusals} == {JournalFull, type(None)}
     kept = [each for each, refusal in zip(changes, refusals, strict=True) if refusal is None]
     assert held(limited.read()) == replayed(kept)

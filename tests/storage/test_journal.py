@@ -29,7 +29,6 @@ from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.protocol.generation import fewer_examples, records
 from tests.storage.samples import held, identity, life, persist, replayed, workflow, written
 
-LIMIT_S = EVENTUALLY_S_MAX
 NONE = type(None)
 FULL = 2
 
@@ -90,7 +89,7 @@ def test_later_words_replace_earlier_ones(tmp_path: Path) -> None:
     changes = [persist(number) for number in range(1, 400)]
     with Journal.open(tmp_path) as journal:
         done = [journal.submit([change]) for change in changes]
-        assert [future.result(LIMIT_S) for future in done] == [None] * len(changes)
+        assert [future.result(EVENTUALLY_S_MAX) for future in done] == [None] * len(changes)
         assert held(journal.read()) == replayed(changes)
     remembered = written(tmp_path)
     assert held(remembered) == replayed(changes)
@@ -179,7 +178,7 @@ class SlowStore:
         tasks = [each.task for change in persists for each in change.lives]
         self.commits.append(tasks)
         self.began.set()
-        assert self.go_on.wait(LIMIT_S)
+        assert self.go_on.wait(EVENTUALLY_S_MAX)
         for faulty in FAULTS.keys() & set(tasks):
             raise FAULTS[faulty]
 
@@ -207,7 +206,7 @@ def writer(slow: SlowStore, tmp_path: Path) -> Iterator[Writer]:
     """One whose first commit, of ``a``, is under way; it is closed after the test."""
     writer = Writer(cast("Store", slow), tmp_path)
     first = writer.submit([change("a")])
-    assert slow.began.wait(LIMIT_S)
+    assert slow.began.wait(EVENTUALLY_S_MAX)
     yield writer
     writer.close()
     assert first.exception() is None
@@ -217,7 +216,7 @@ def writer(slow: SlowStore, tmp_path: Path) -> Iterator[Writer]:
 def ends(slow: SlowStore, *waiting: Future[None]) -> list[type]:
     """Let the commits go on; return what each of these came to."""
     slow.go_on.set()
-    return [type(each.exception(LIMIT_S)) for each in waiting]
+    return [type(each.exception(EVENTUALLY_S_MAX)) for each in waiting]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +258,7 @@ def test_a_transaction_takes_no_more_than_its_limit(slow: SlowStore, writer: Wri
 
 def test_a_disk_that_falls_behind_too_far_refuses(slow: SlowStore, writer: Writer) -> None:
     waiting = [writer.submit([change(task)] * count) for task, count in (("b", 9_999), ("c", 1))]
-    refused = writer.submit([change("d")]).exception(LIMIT_S)
+    refused = writer.submit([change("d")]).exception(EVENTUALLY_S_MAX)
     assert isinstance(refused, JournalBusy)
     assert "10000 changes wait" in str(refused)
     assert ends(slow, *waiting) == [NONE, NONE]

@@ -23,7 +23,6 @@ from tests.style.source import REPOSITORY
 
 KILLS = int(os.environ.get("WINGBEAT_KILLS", "16"))
 SEED = int(os.environ.get("WINGBEAT_SEED", random.SystemRandom().randrange(2**32)))
-LIMIT_S = EVENTUALLY_S_MAX
 
 
 def start(folder: Path, first: int, log_pages: int) -> subprocess.Popen[bytes]:
@@ -81,7 +80,10 @@ def test_a_process_that_forgets_to_close_its_journal_ends_all_the_same(tmp_path:
     opens = "import sys, pathlib, agent.storage.journal as journal"
     program = f"{opens}; left = journal.Journal.open(pathlib.Path(sys.argv[1]))"
     command = [sys.executable, "-c", program, str(tmp_path)]
-    assert subprocess.run(command, cwd=REPOSITORY, timeout=LIMIT_S, check=False).returncode == 0
+    assert (
+        subprocess.run(command, cwd=REPOSITORY, timeout=EVENTUALLY_S_MAX, check=False).returncode
+        == 0
+    )
 
 
 def test_a_second_opening_names_the_process_that_has_it(tmp_path: Path) -> None:
