@@ -93,7 +93,9 @@ def priority(text: str) -> NamedPriority:
 
 def _show_story(_: Options, story: Story) -> None:
     show_lines([story.now, *(f"- {each}" for each in story.machines)])
-    show_lines(f"  {moment(move.at_ms)}  {move.what} ({move.cause})" for move in story.moves)
+    for move in story.moves:
+        cause = f" ({move.cause})" if move.cause else ""
+        show_lines([f"  {moment(move.at_ms)}  {move.what}{cause}"])
 
 
 def _show_cancelled(options: Options, wished: Wished) -> None:

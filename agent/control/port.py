@@ -240,6 +240,9 @@ class HistoryRoom(Protocol):
     ) -> tuple[TaskRuns, ...]:
         """Return the runs of these tasks of the table, with machines by these names."""
 
+    async def story(self, task: TaskId, table: Table) -> list[StoryEntry]:
+        """Return why a task of this table moved, as far as is known."""
+
     async def printed(self, task: TaskId, run: Run, offset: int, limit: int) -> tuple[bytes, int]:
         """Return some of what a run has printed on this machine, and how much there is."""
 
@@ -350,9 +353,6 @@ class NodePort(Protocol):
 
     def subscribe(self, notify: Callable[[Notice], None]) -> Callable[[], None]:
         """Tell of changes from now on; return what ends that."""
-
-    def story(self, task: TaskId) -> list[StoryEntry]:
-        """Return why a task moved, as far as this node saw it."""
 
     async def reach(self, member: NodeId) -> Streams:
         """Return a connection to the client protocol of another member."""

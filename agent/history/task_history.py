@@ -34,14 +34,16 @@ from agent.history.log_reading import read_lines, read_piece
 from agent.history.past import Past
 from agent.history.past_records import times_of, worked_ms_of
 from agent.history.run_views import Span, task_runs
+from agent.history.stories import Stories
 from agent.host.logs import NORMAL
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.effects import OutcomeChanged, TaskMoved
 from agent.protocol.reading import DerivedState, effective_generation
+from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState, WorkflowId
 from agent.protocol.table import Table
 from agent.protocol.times import times_of_task
-from agent.storage.history import FILE, History, Sums, TaskRow
+from agent.storage.history import FILE, History, StoryRow, Sums, TaskRow
 from agent.wording.run_ends import named, run_id, why_ended
 from agent.wording.speech import english
 
@@ -76,10 +78,12 @@ class TaskHistory:
         table: Callable[[], Table],
         node_id: Callable[[], NodeId],
         name_of: Callable[[NodeId], str],
+        story: Callable[[TaskId], list[StoryEntry]] = lambda _: [],
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._path, self._logs = data / FILE, logs
         self._table, self._node_id, self._name_of, self._wall = table, node_id, name_of, wall
+        self._stories = Stories(story, self._now_ms())
         self._history: History | None = None
         self._open: dict[TaskId, _Open] = {}
         self._running_here: dict[TaskId, int] = {}
@@ -155,6 +159,8 @@ class TaskHistory:
             self._open.pop(task, None)
             self._no_longer_runs(task)
             return
+        if self._stories.moved(task, after):
+            self._write_soon()
         now_ms = self._now_ms()
         if after is TaskState.READY:
             seen = self._open.get(task) or self._open.setdefault(task, _Open())
@@ -255,15 +261,21 @@ class TaskHistory:
         if history is not None:
             await asyncio.to_thread(self._write, history, *self._taken())
 
-    def _taken(self) -> tuple[list[TaskRow], dict[int, int]]:
+    def _taken(self) -> tuple[list[TaskRow], dict[int, int], list[StoryRow]]:
         rows, self._rows = self._rows, []
         given_ms, self._given_ms = self._given_ms, {}
-        return rows, given_ms
+        return rows, given_ms, self._stories.taken()
 
-    def _write(self, history: History, rows: list[TaskRow], given_ms: dict[int, int]) -> None:
+    def _write(
+        self,
+        history: History,
+        rows: list[TaskRow],
+        given_ms: dict[int, int],
+        stories: list[StoryRow],
+    ) -> None:
         """In a thread. History is a comfort: what cannot be kept is told and left."""
         try:
-            history.write(rows, given_ms)
+            history.write(rows, given_ms, stories)
             self._written += len(rows)
             if self._written >= TRIM_EVERY_ROWS:
                 self._written = 0
@@ -321,6 +333,13 @@ class TaskHistory:
             for each in tasks
             if each.task in table.specs
         )
+
+    async def story(self, task: TaskId, table: Table) -> list[StoryEntry]:
+        """Return why a task of this table moved, which may be one of the past, the oldest first, as
+        far as this node has seen it or the records tell."""
+        history = self._history
+        kept = [] if history is None else await asyncio.to_thread(history.stories_of, task)
+        return self._stories.told(task, table, kept)
 
     async def printed(self, task: TaskId, run: Run, offset: int, limit: int) -> tuple[bytes, int]:
         """Return at most ``limit`` bytes, from this offset, of what a run has printed on this

@@ -95,7 +95,7 @@ class Agent:
         )
         self._volunteering = Volunteering(self.presence)
         self.history = TaskHistory(
-            home.data, home.log, lambda: self.table, lambda: self.node_id, self.name_of
+            home.data, home.log, lambda: self.table, lambda: self.node_id, self.name_of, self.story
         )
         self.history.past.days_kept = settings.history_days
         self.subscribe(self.member_clients.noticed)
@@ -174,7 +174,7 @@ class Agent:
         return self.live.node.table
 
     def story(self, task: TaskId) -> list[StoryEntry]:
-        """Return why the task moved, as far as this node saw it."""
+        """Return why the task moved, as far as the node saw it since it started."""
         return self.live.node.story(task)
 
     # -- this node and its peers -----------------------------------------------------------

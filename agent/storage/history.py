@@ -8,6 +8,7 @@ thread, one after the other; nothing here is for the loop.
 table       a row
 ==========  ==============================================================================
 ``task``    a task and the generation that it ended in; a later word takes its place
+``story``   a task and a start of the agent: why it moved; goes with its last row in ``task``
 ``given``   an hour since 1970, and how many milliseconds tasks ran on this machine in it
 ==========  ==============================================================================
 
@@ -20,6 +21,7 @@ import logging
 import sqlite3
 import threading
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,6 +73,16 @@ class TaskRow(NamedTuple):
     whys: str = ""
 
 
+class StoryRow(NamedTuple):
+    """Why a task moved, as one start of the agent saw it. ``entries`` are of their owner's making,
+    the last of them is of ``at_ms``."""
+
+    task: str
+    begun_ms: int
+    at_ms: int
+    entries: bytes
+
+
 @dataclass(frozen=True, slots=True)
 class Sums:
     """Of the tasks that ended within a span of time."""
@@ -91,6 +103,12 @@ CREATE TABLE IF NOT EXISTS task (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS task_ended ON task (ended_ms);
 CREATE INDEX IF NOT EXISTS task_workflow ON task (workflow);
+CREATE TABLE IF NOT EXISTS story (
+    {", ".join(StoryRow._fields)}, PRIMARY KEY (task, begun_ms)
+) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS story_goes AFTER DELETE ON task
+    WHEN NOT EXISTS (SELECT 1 FROM task WHERE task = old.task)
+    BEGIN DELETE FROM story WHERE task = old.task; END;
 CREATE TABLE IF NOT EXISTS given (hour INTEGER PRIMARY KEY, ran_ms INTEGER NOT NULL);
 {past.TABLES}
 PRAGMA user_version = {SCHEMA_VERSION};
@@ -98,11 +116,14 @@ PRAGMA user_version = {SCHEMA_VERSION};
 _PUT = (
     f"INSERT OR REPLACE INTO task ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 )
+_TELL = "INSERT OR REPLACE INTO story VALUES (?, ?, ?, ?)"
 _LATER = "ALTER TABLE task ADD COLUMN whys DEFAULT ''"
 """What a database that was made before has no column for."""
 _GIVE = "INSERT INTO given VALUES (?, ?) ON CONFLICT (hour) DO UPDATE SET ran_ms = ran_ms + excluded.ran_ms"
 _TRIM = """DELETE FROM task WHERE (task, generation) IN
     (SELECT task, generation FROM task ORDER BY ended_ms DESC LIMIT -1 OFFSET ?)"""
+_TRIM_UNENDED = """DELETE FROM story WHERE at_ms < (SELECT min(ended_ms) FROM task)
+    AND NOT EXISTS (SELECT 1 FROM task WHERE task = story.task)"""
 _WHERE = """(:workflow = '' OR workflow = :workflow) AND (:program = '' OR program = :program)
     AND (:host = '' OR host = :host OR host_node = :host) AND (:state = '' OR state = :state)
     AND ended_ms >= :since_ms AND ended_ms < :until_ms"""
@@ -138,18 +159,27 @@ class History:
         with self._lock:
             self._connection.close()
 
-    def write(self, rows: Iterable[TaskRow], given_ms: dict[int, int]) -> None:
-        """Keep these rows, each in place of an earlier one of the same task and generation, and add
-        the milliseconds by hour to what was given before; raise ``sqlite3.Error`` and keep nothing
-        when that fails."""
+    def write(
+        self,
+        rows: Iterable[TaskRow],
+        given_ms: dict[int, int],
+        stories: Iterable[StoryRow] = (),
+    ) -> None:
+        """Keep these rows, each in place of an earlier one of the same task and generation, and
+        stories, each in place of the earlier one of the same start, and add the milliseconds by
+        hour to what was given before; raise ``sqlite3.Error`` and keep nothing when that fails."""
         with self._transaction() as connection:
             connection.executemany(_PUT, rows)
+            packed = (row._replace(entries=zlib.compress(row.entries, 1)) for row in stories)
+            connection.executemany(_TELL, packed)
             connection.executemany(_GIVE, sorted(given_ms.items()))
 
     def trim(self, tasks_max: int = TASKS_MAX) -> None:
-        """Delete the tasks that ended first, until no more than ``tasks_max`` are left."""
+        """Delete the tasks that ended first, until no more than ``tasks_max`` are left, with their
+        stories, and those of tasks that moved before that and never ended."""
         with self._transaction() as connection:
             connection.execute(_TRIM, (tasks_max,))
+            connection.execute(_TRIM_UNENDED)
 
     def tasks(self, wanted: asked.History) -> tuple[list[TaskRow], int]:
         """Return a page of the tasks that ``wanted`` describes, the one that ended last first, and
@@ -192,6 +222,16 @@ class History:
                 (runs_max,),
             ).fetchall()
         return found[::-1]
+
+    def stories_of(self, task: str) -> list[StoryRow]:
+        """Return what is kept of why a task moved, a row for each start of the agent, the oldest
+        first."""
+        with self._lock:
+            found = self._connection.execute(
+                "SELECT * FROM story WHERE task = ? ORDER BY begun_ms", (task,)
+            ).fetchall()
+        rows = (StoryRow(*row) for row in found)
+        return [row._replace(entries=zlib.decompress(row.entries)) for row in rows]
 
     def sums(self, begin_ms: int, end_ms: int, here: str) -> Sums:
         """Return the sums over the tasks that ended from one moment until before another, zeros

@@ -57,7 +57,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
-from agent.protocol.reasons import EndCause, NobodyUsesIt, StoryEntry
+from agent.protocol.reasons import EndCause, NobodyUsesIt
 from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
@@ -197,7 +197,12 @@ class FakeNode:
         self.known = replace(known, log_folder=str(folder), data_folder=str(folder))
         self.presence, self.datasets = presence_of(folder), FakeDatasets(NODE)
         self.history = TaskHistory(
-            folder, folder, lambda: self.node.table, lambda: NODE, KNOWN.name_of
+            folder,
+            folder,
+            lambda: self.node.table,
+            lambda: NODE,
+            KNOWN.name_of,
+            self.node.story,
         )
         self.home = Home.at(folder)
         self.settings = OwnerSettings(self.home.settings_file, NodeSettings(name=NAME))
@@ -322,10 +327,6 @@ class FakeNode:
         """Tell of what is told."""
         self._callbacks.append(notify)
         return lambda: self._callbacks.remove(notify)
-
-    def story(self, task: TaskId) -> list[StoryEntry]:
-        """As the protocol remembers it."""
-        return self.node.story(task)
 
     async def reach(self, member: NodeId) -> Streams:
         """Other members are servers in this process, reached by loopback."""

@@ -80,6 +80,25 @@ def test_of_very_many_programs_the_latest_are_remembered() -> None:
     assert [earlier.of(f"p{n}") for n in (0, KEYS_MAX - 1)] == [UNKNOWN, (1, KEYS_MAX)]
 
 
+async def test_why_a_task_moved_is_known_after_the_agent_has_begun_anew(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there, greeted(there) as client:
+        await client.result("submit", {"name": "one", "tasks": [{"id": "a", "program": "copy"}]})
+        there.node.volunteer()
+        there.node.fail(next(iter(there.node.runs)))
+        there.node.succeed(next(iter(there.node.runs)))
+        before = (await client.result("why", {"task": "one/a"}))["moves"]
+        assert [move["what"] for move in before] == [
+            *("Ready", "claimed by birch", "Scheduled on birch", "Running on birch"),
+            *("Ready", "claimed by birch", "Scheduled on birch", "Running on birch"),
+            "Terminated on birch",
+        ]
+        task = (await client.result("history"))["tasks"][0]["task"]
+    async with serving(tmp_path) as there, greeted(there) as client:  # its table is gone, too
+        after = await client.result("why", {"task": task})
+        assert after["moves"] == before
+        assert after["now"] == "a finished on birch"
+
+
 def test_lines_of_the_log_are_filtered_and_followed_over_a_change_of_files(tmp_path: Path) -> None:
     end = logs.begin(tmp_path)
     log = logging.getLogger("agent.something")

@@ -14,7 +14,7 @@ import pytest
 from agent.api.history import History as Wanted
 from agent.api.values import TaskState
 from agent.storage.errors import is_damage
-from agent.storage.history import FILE, TASKS_MAX, History, Sums, TaskRow
+from agent.storage.history import FILE, TASKS_MAX, History, StoryRow, Sums, TaskRow
 from agent.storage.places import write_ahead_log
 
 HOUR_MS = 3_600_000
@@ -35,6 +35,22 @@ def test_how_long_the_latest_runs_took_that_ended_well(history: History) -> None
     history.write([*took, *bad], {})
     assert history.lengths() == [("copy", "cut", 10), ("copy", "cut", 20), ("copy", "cut", 30)]
     assert history.lengths(1) == [("copy", "cut", 30)]
+
+
+def test_a_story_stays_as_long_as_what_became_of_its_task(history: History) -> None:
+    def story(task: str, begun_ms: int, at_ms: int) -> StoryRow:
+        return StoryRow(task, begun_ms, at_ms, f"{task} {at_ms}".encode() * 99)
+
+    old, new, twice = story("old", 1, 5), story("new", 1, 15), story("twice", 1, 6)
+    never, open_ = story("never", 1, 4), story("open", 1, 25)
+    history.write([], {}, [old, new, twice, never, open_, story("new", 2, 16)])
+    newer = story("new", 2, 17)
+    tasks = [row("old", 10), row("twice", 11), row("twice", 30, generation=2), row("new", 20)]
+    history.write(tasks, {}, [newer])
+    assert history.stories_of("new") == [new, newer]
+    history.trim(2)
+    left = {task: history.stories_of(task) for task in ("old", "new", "twice", "never", "open")}
+    assert left == {"old": [], "new": [new, newer], "twice": [twice], "never": [], "open": [open_]}
 
 
 def names(found: tuple[list[TaskRow], int]) -> list[str]:

@@ -197,7 +197,7 @@ def test_the_door_to_a_node_is_narrow(code: list[Source]) -> None:
         for each in node.body
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    assert members == {"rooms", "now", "ask", "subscribe", "story", "reach", "stop"}
+    assert members == {"rooms", "now", "ask", "subscribe", "reach", "stop"}
 
 
 def test_the_protocol_calls_no_builtin_that_reaches_the_world(code: list[Source]) -> None:

@@ -49,7 +49,7 @@ async def why(call: RequestContext, params: Why) -> Story:
     return Story(
         task,
         said.say(waiting),
-        tuple(_moves(call.node.story(spec.task), said, now)),
+        tuple(_moves(await call.rooms.history.story(spec.task, now.table), said, now)),
         tuple(map(said.say, machines)),
         as_why(waiting),
         tuple(map(as_why, machines)),
