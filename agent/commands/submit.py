@@ -261,12 +261,14 @@ async def _unhelped(options: Options, client: Client, workflow: Submit) -> list[
         return []
     reply = await client.call(PEERS, Peers())
     machines: list[NodeView | PeerView] = [each for each in reply.peers if each.state == "linked"]
-    if any(each.volunteering and not each.owner_present for each in [*machines, reply.node]):
+    helping = any(each.volunteering and not each.owner_present for each in [*machines, reply.node])
+    if helping or reply.node.own_work == "all":
         return []
+    soon = "no machine helps at the moment: it starts as soon as one does"
+    if reply.node.own_work == "none":
+        return [f"{soon}; {reply.node.name} is paused"]
     now = f"wingbeat priority {shlex.quote(workflow.name)} interactive"
-    return [
-        f"no machine helps at the moment: it starts as soon as one does, or with `{now}` here now"
-    ]
+    return [f"{soon}, or with `{now}` now on {reply.node.name}"]
 
 
 def show_plan(reply: PlanReply) -> None:

@@ -154,14 +154,19 @@ def waits_for_help(screen: Screen, workflow: WorkflowView) -> bool:
         return False
     linked = [each for each in screen.peers.peers if each.state == "linked"] if screen.peers else []
     helps = any(each.volunteering and not each.owner_present for each in linked)
-    own = screen.node is not None and screen.node.volunteering and not screen.node.owner_present
+    node = screen.node
+    own = node is not None and (
+        (node.volunteering and not node.owner_present)
+        or (node.own_work == "all" and node.name == workflow.host)
+    )
     return not (own or helps)
 
 
 def may_run_here(screen: Screen, workflow: WorkflowView) -> bool:
     """Tell whether a workflow that waits for help would run on this computer if it were wanted now:
-    it was submitted here."""
-    here = screen.node is not None and screen.node.name == workflow.host
+    it was submitted here, and nobody has paused this computer."""
+    node = screen.node
+    here = node is not None and node.name == workflow.host and node.own_work != "none"
     urgent = workflow.priority >= PRIORITY_NAMES["interactive"]
     return here and not urgent and waits_for_help(screen, workflow)
 

@@ -285,10 +285,11 @@ class SubmitSheet(Sheet):
         self.here.setVisible(file.ready and waits)
 
     def _changed(self, _: object = None) -> None:
-        """What this computer is called may be known only now."""
+        """What this computer is called may be known only now; while it is paused it runs nothing."""
         node = self._context.screen.node
-        if node is not None and node.name != self._own:
-            self._own = node.name
+        own = node.name if node is not None and node.own_work != "none" else ""
+        if own != self._own:
+            self._own = own
             self._show()
 
     def done(self, result: int) -> None:

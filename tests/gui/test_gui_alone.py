@@ -11,7 +11,16 @@ from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import PRIORITY_NAMES
-from agent.api.volunteering import SET_VOLUNTEERING, SetVolunteering, VolunteerMode, VolunteerRules
+from agent.api.volunteering import (
+    PAUSE,
+    RESUME,
+    SET_VOLUNTEERING,
+    Pause,
+    Resume,
+    SetVolunteering,
+    VolunteerMode,
+    VolunteerRules,
+)
 from agent.api.work import WorkflowView
 from gui.views.columns import workflow_columns
 from gui.views.program_form import EACH, OFTEN, ONCE
@@ -130,6 +139,28 @@ def test_where_nobody_helps_it_is_said_and_it_can_run_here_now(
     until(qtbot, sheet.here.isVisible)
     assert "No machine helps at the moment" in sheet.machines.text()
     press(sheet, "submitHere")
+    until(qtbot, lambda: is_in(context, script.stem, "finished"))
+
+
+def test_a_computer_that_is_paused_offers_nothing(
+    qtbot: QtBot, context: ViewContext, window: Window, script: Path
+) -> None:
+    until(qtbot, lambda: context.screen.volunteering is not None)
+    context.ask(context, PAUSE, Pause())
+    until(qtbot, lambda: certain(context.screen.node).own_work == "none")
+    sheet = opened(qtbot, window, script)
+    sheet.urgency.activated.emit(1)
+    until(qtbot, lambda: "No machine helps at the moment" in sheet.machines.text())
+    assert not sheet.here.isVisible()
+    sheet.urgency.setCurrentIndex(1)
+    sheet.urgency.activated.emit(1)
+    until(qtbot, lambda: sheet._current().urgency == "interactive")
+    press(sheet, "submitDo")
+    until(qtbot, lambda: named(context, script.stem) is not None)
+    window.workflows.choose(certain(named(context, script.stem)).workflow)
+    until(qtbot, lambda: certain(window.workflows.chosen).name == script.stem)
+    assert not window.workflows.details.here.isVisible()
+    context.ask(context, RESUME, Resume())
     until(qtbot, lambda: is_in(context, script.stem, "finished"))
 
 
