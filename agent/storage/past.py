@@ -19,15 +19,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from agent.api import past as asked
 
-QUARTER_MS = 900_000
-"""Days of all time zones begin at a quarter of an hour."""
 HOUR_MS = 3_600_000
 
 
@@ -92,6 +90,7 @@ class PastStore:
 
     def __init__(self, connection: sqlite3.Connection, lock: threading.Lock) -> None:
         self._connection, self._lock = connection, lock
+        self._given: tuple[object, dict[int, int]] = None, {}
         self._choices: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def versions(self) -> dict[str, int]:
@@ -149,19 +148,31 @@ class PastStore:
         """Return the sums of all pages by day, the latest first, without days on which nothing ended
         and this machine gave nothing."""
         where, values = _filter(wanted, here, unnamed)
-        span = {"since_ms": wanted.since_ms, "until_ms": min(wanted.until_ms, 2**60)}
         with self._lock:
-            sums = self._connection.execute(
-                f"SELECT ended_ms / {QUARTER_MS} AS quarter, count(*), sum(state = 'failed'),"
-                f" sum(ran_ms), sum(waited_ms), 0 FROM past WHERE {where} GROUP BY quarter",
+            ended = self._connection.execute(
+                "SELECT ended_ms, 1, state = 'failed', ran_ms, waited_ms FROM past"
+                f" WHERE {where} ORDER BY ended_ms DESC",
                 values,
             ).fetchall()
-            given = self._connection.execute(
-                "SELECT hour * 4, 0, 0, 0, 0, ran_ms FROM given"
-                f" WHERE hour >= :since_ms / {HOUR_MS} AND hour < 1 + :until_ms / {HOUR_MS}",
-                span,
-            ).fetchall()
-        return _by_day(sorted([*sums, *given], reverse=True))
+        given, sums = self._given_by_day(), _by_day(ended)
+        wanted_days = {each for each in given if wanted.since_ms <= each < wanted.until_ms}
+        nothing = (0, 0, 0, 0)
+        return [
+            Day(begin, *sums.get(begin, nothing), given.get(begin, 0))
+            for begin in sorted(wanted_days | sums.keys(), reverse=True)
+        ]
+
+    def _given_by_day(self) -> dict[int, int]:
+        """Read again only when something was given since."""
+        with self._lock:
+            ask = self._connection.execute
+            key = ask("SELECT count(*), sum(ran_ms) FROM given").fetchone()
+            if key == self._given[0]:
+                return self._given[1]
+            hours = ask("SELECT hour, ran_ms FROM given WHERE ran_ms > 0 ORDER BY hour DESC")
+            told = [(hour * HOUR_MS, 0, 0, 0, ran_ms) for hour, ran_ms in hours]
+        self._given = key, {begin: sums[3] for begin, sums in _by_day(told).items()}
+        return self._given[1]
 
     def choices(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return all programs and all machines that occur, in the order of names."""
@@ -236,29 +247,24 @@ def _filter(wanted: asked.Past, here: str, unnamed: str) -> tuple[str, dict[str,
     }
 
 
-def _by_day(quarters: Iterable[tuple[int, int, int, int, int, int]]) -> list[Day]:
-    """By days of this machine's calendar, which may have hours more or less; the latest first."""
-    days: list[Day] = []
-    for quarter, *sums in quarters:
-        at_ms = quarter * QUARTER_MS
-        if not days or at_ms < days[-1].begins_ms:
-            days.append(Day(day_begin_ms(at_ms), 0, 0, 0, 0, 0))
-        before = days[-1]
-        days[-1] = Day(before[0], *(a + b for a, b in zip(before[1:], sums, strict=True)))
-    return days
+def _by_day(
+    rows: Iterable[tuple[int, int, int, int, int]],
+) -> dict[int, tuple[int, int, int, int]]:
+    """The sums by days of this machine's calendar, which may have hours more or less, of moments with
+    four numbers each, the latest first; each day by when it begins."""
+    found: dict[int, tuple[int, int, int, int]] = {}
+    begin, one, two, three, four = 2**63, 0, 0, 0, 0
+    for at_ms, a, b, c, d in rows:
+        if at_ms < begin:
+            found[begin] = (one, two, three, four)
+            begin, one, two, three, four = day_begin_ms(at_ms), 0, 0, 0, 0
+        one, two, three, four = one + a, two + b, three + c, four + d
+    found[begin] = (one, two, three, four)
+    found.pop(2**63, None)
+    return found
 
 
 def day_begin_ms(at_ms: int) -> int:
     """Return when the day of a moment began by this machine's calendar."""
-    day = datetime.fromtimestamp(at_ms / 1000).astimezone().replace(tzinfo=None)
-    return _midnight_ms(day)
-
-
-def next_day_ms(begins_ms: int) -> int:
-    """Return when the day after the one that begins then begins."""
-    day = datetime.fromtimestamp(begins_ms / 1000).astimezone().replace(tzinfo=None)
-    return _midnight_ms(day + timedelta(days=1))
-
-
-def _midnight_ms(day: datetime) -> int:
-    return round(datetime(day.year, day.month, day.day).astimezone().timestamp() * 1000)
+    day = time.localtime(at_ms / 1000)
+    return round(time.mktime((day.tm_year, day.tm_mon, day.tm_mday, 0, 0, 0, 0, 0, -1)) * 1000)

@@ -99,10 +99,11 @@ class Screen:
         self.node: NodeView | None = None
         self.workflows: dict[str, WorkflowView] = {}
         """The newest first."""
-        self.totals = Totals()
-        self.mine = Totals()
+        self.totals, self.mine = Totals(), Totals()
         self.total = 0
         self.tasks: dict[str, dict[str, TaskView]] = {}
+        self.past: dict[str, dict[str, TaskView]] = {}
+        """Of a workflow of the past that is looked at; the table may have forgotten it."""
         self.peers: PeersReply | None = None
         self.members: MembersReply | None = None
         self.volunteering: VolunteeringView | None = None
@@ -159,9 +160,9 @@ class Screen:
         return tuple(each for each in self.requests.requests if not each.admitted)
 
     def tasks_of(self, workflow: str) -> list[TaskView]:
-        """Return the tasks of a workflow in the author's order; empty where they were not read
-        yet."""
-        return list(self.tasks.get(workflow, {}).values())
+        """Return the tasks of a workflow, of today or of the past, in the author's order; empty where
+        they were not read yet."""
+        return list((self.tasks.get(workflow) or self.past.get(workflow, {})).values())
 
     def is_stopping(self, workflow: str) -> bool:
         """Tell whether a cancelled task of a workflow was still being ended somewhere when it was

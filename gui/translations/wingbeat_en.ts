@@ -18,6 +18,28 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n attempt(s)</source>
+        <translation>
+            <numerusform>%n attempt</numerusform>
+            <numerusform>%n attempts</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n workflow(s)</source>
+        <translation>
+            <numerusform>%n workflow</numerusform>
+            <numerusform>%n workflows</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n failed</source>
+        <comment>workflows</comment>
+        <translation>
+            <numerusform>%n failed</numerusform>
+            <numerusform>%n failed</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n step(s) for a person</source>
         <translation>
             <numerusform>%n step for a person</numerusform>
@@ -227,6 +249,13 @@
         <translation>
             <numerusform>{names} and %n more</numerusform>
             <numerusform>{names} and %n more</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n workflow(s) of the past</source>
+        <translation>
+            <numerusform>%n workflow of the past</numerusform>
+            <numerusform>%n workflows of the past</numerusform>
         </translation>
     </message>
 </context>

@@ -1869,6 +1869,64 @@
         <translation>Enviado {when}</translation>
     </message>
     <message>
+        <source>by {who}</source>
+        <translation>por {who}</translation>
+    </message>
+    <message>
+        <source>Waited {waited}, ran {ran}, {makespan} from submission to end</source>
+        <translation>Esperou {waited}, rodou {ran}, {makespan} do envio ao fim</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n attempt(s)</source>
+        <translation>
+            <numerusform>%n tentativa</numerusform>
+            <numerusform>%n tentativas</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Waited</source>
+        <translation>Esperou</translation>
+    </message>
+    <message>
+        <source>Ran</source>
+        <translation>Rodou</translation>
+    </message>
+    <message>
+        <source>In all</source>
+        <translation>Ao todo</translation>
+    </message>
+    <message>
+        <source>Attempts</source>
+        <translation>Tentativas</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n workflow(s)</source>
+        <translation>
+            <numerusform>%n fluxo</numerusform>
+            <numerusform>%n fluxos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n failed</source>
+        <comment>workflows</comment>
+        <translation>
+            <numerusform>%n falhou</numerusform>
+            <numerusform>%n falharam</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>used {length}</source>
+        <translation>usadas {length}</translation>
+    </message>
+    <message>
+        <source>waited {length}</source>
+        <translation>espera de {length}</translation>
+    </message>
+    <message>
+        <source>given by this computer {length}</source>
+        <translation>{length} dadas por este computador</translation>
+    </message>
+    <message>
         <source>by {who} on {host}</source>
         <translation>por {who} em {host}</translation>
     </message>
@@ -2414,6 +2472,73 @@
     <message>
         <source>Search …</source>
         <translation>Procurar …</translation>
+    </message>
+    <message>
+        <source>However it ended</source>
+        <translation>Qualquer fim</translation>
+    </message>
+    <message>
+        <source>Failed</source>
+        <translation>Falhou</translation>
+    </message>
+    <message>
+        <source>Cancelled</source>
+        <translation>Cancelado</translation>
+    </message>
+    <message>
+        <source>Any program</source>
+        <translation>Qualquer programa</translation>
+    </message>
+    <message>
+        <source>Any machine</source>
+        <translation>Qualquer máquina</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>Histórico</translation>
+    </message>
+    <message>
+        <source>Workflows stand here from when they have ended, whoever ran them, for as long as the settings say: with how long they waited and ran, where, and why they failed.</source>
+        <translation>Os fluxos ficam aqui desde que terminam, seja quem for que os tenha executado, pelo tempo que as configurações dizem: com quanto esperaram e rodaram, onde, e por que falharam.</translation>
+    </message>
+    <message>
+        <source>Nothing has ended yet</source>
+        <translation>Nada terminou ainda</translation>
+    </message>
+    <message>
+        <source>Nothing fits</source>
+        <translation>Nada corresponde</translation>
+    </message>
+    <message>
+        <source>No workflow of the past is like that.</source>
+        <translation>Nenhum fluxo do passado é assim.</translation>
+    </message>
+    <message>
+        <source>Show all of the past</source>
+        <translation>Mostrar todo o passado</translation>
+    </message>
+    <message>
+        <source>The history cannot be read</source>
+        <translation>O histórico não pode ser lido</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Tentar de novo</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n workflow(s) of the past</source>
+        <translation>
+            <numerusform>%n fluxo do passado</numerusform>
+            <numerusform>%n fluxos do passado</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>All days instead of {days}</source>
+        <translation>Todos os dias em vez de {days}</translation>
+    </message>
+    <message>
+        <source>Show all days again</source>
+        <translation>Mostrar todos os dias de novo</translation>
     </message>
     <message>
         <source>ended</source>
@@ -4560,6 +4685,50 @@
     <message>
         <source>It is told: {words}</source>
         <translation>Recebe: {words}</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>Exportar</translation>
+    </message>
+    <message>
+        <source>As CSV, for spreadsheets …</source>
+        <translation>Como CSV, para planilhas …</translation>
+    </message>
+    <message>
+        <source>As JSON, for programs …</source>
+        <translation>Como JSON, para programas …</translation>
+    </message>
+    <message>
+        <source>Export the history</source>
+        <translation>Exportar o histórico</translation>
+    </message>
+    <message>
+        <source>Hours per day: used, waiting, given</source>
+        <translation>Horas por dia: usadas, esperando, dadas</translation>
+    </message>
+    <message>
+        <source>given by this computer</source>
+        <translation>dadas por este computador</translation>
+    </message>
+    <message>
+        <source>hours used</source>
+        <translation>horas usadas</translation>
+    </message>
+    <message>
+        <source>{first} to {last}</source>
+        <translation>{first} a {last}</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>Ontem</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Hoje</translation>
+    </message>
+    <message>
+        <source>{weekday} {day} {month}</source>
+        <translation>{weekday}, {day} de {month}</translation>
     </message>
 </context>
 </TS>

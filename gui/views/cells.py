@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gui.model.marks import Mark
 from gui.theme.drawing import draw_mark, paint_box, paint_text, word_colour
-from gui.theme.look import GRID, look
+from gui.theme.look import GRID, look, small_font, strong_font
 from gui.views.rows import Rows
 
 MARK_SIZE = 2 * GRID
@@ -42,6 +42,10 @@ class Cells(QStyledItemDelegate):
         assert isinstance(model, Rows)
         # Asked of the model itself: through the index each answer would cost twice as much.
         row, column = model.row(index.row()), model.columns[index.column()]
+        heading = model.heading(row)
+        if heading is not None:
+            _heading(painter, inner, *heading)
+            return
         mark = column.mark(row) if column.mark is not None else None
         if column.share is not None:
             _bar(painter, inner, column.share(row), mark[0] if mark else Mark.RUNNING)
@@ -54,6 +58,16 @@ class Cells(QStyledItemDelegate):
         )
         text, end = column.text(row, time.time()), Qt.TextElideMode.ElideRight
         paint_text(painter, inner, text, colour, option.font, side, end)
+
+
+def _heading(painter: QPainter, rect: QRect, text: str, sums: str) -> None:
+    """Across all columns; what is added stands behind it, paler."""
+    colours, font = look().colours, strong_font()
+    rect = rect.adjusted(0, GRID, 0, 0)
+    end = Qt.TextElideMode.ElideRight
+    paint_text(painter, rect, text, colours.text, font, _LEFT, end)
+    wide = QFontMetrics(font).horizontalAdvance(text) + 2 * GRID
+    paint_text(painter, rect.adjusted(wide, 0, 0, 0), sums, colours.quiet, small_font(), _LEFT, end)
 
 
 def _mark(painter: QPainter, rect: QRect, mark: tuple[Mark, int | None]) -> QRect:

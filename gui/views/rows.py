@@ -38,7 +38,7 @@ class Column:
     sort: Callable[[Any], Any] | None = None
     right: bool = False
     tip: Callable[[Any, float], str] | None = None
-    mark: Callable[[Any], tuple[Any, int | None]] | None = None
+    mark: Callable[[Any], tuple[Any, int | None] | None] | None = None
     share: Callable[[Any], int] | None = None
     quiet: bool = False
     narrow: int = 0
@@ -84,6 +84,12 @@ class Rows(QAbstractTableModel):
     def row(self, place: int) -> Any:
         """Return the row at a place; None where there is none."""
         return self._rows[place] if 0 <= place < len(self._rows) else None
+
+    def heading(self, row: Any) -> tuple[str, str] | None:
+        """Return what is said across all columns in place of a row, and what is added to it; None
+        where a row is one, as all are here."""
+        del row
+        return None
 
     def place_of(self, key: str) -> int:
         """Return where the row with this key stands now, or -1."""

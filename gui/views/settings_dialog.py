@@ -172,6 +172,7 @@ class SettingsDialog(Sheet):
         """With what it takes on the disk now, as soon as the agent has said it."""
         days = set_up(
             number_field("historyDays", 0, HISTORY_DAYS_MAX),
+            says=tr("Finished work is remembered for"),
             specialValueText=tr("for ever"),
             suffix=" " + tr("days"),
             value=view.history_days,

@@ -19,6 +19,7 @@ def shortcuts() -> tuple[tuple[str, str], ...]:
         ("Ctrl+3", tr("Flock")),
         ("Ctrl+4", tr("This computer")),
         ("Ctrl+5", tr("Log")),
+        ("Ctrl+6", tr("History")),
         ("Ctrl+O", tr("Submit a workflow")),
         ("Ctrl+V", tr("Submit the file whose path was copied")),
         ("Ctrl+F", tr("Filter")),

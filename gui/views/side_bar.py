@@ -1,4 +1,4 @@
-"""The side bar: five places with counts that mean something, and this computer, always visible."""
+"""The side bar: six places with counts that mean something, and this computer, always visible."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ PLACE_HEIGHT = 34
 
 
 class Place(Enum):
-    """The five places of the window, in their order."""
+    """The six places of the window, in their order."""
 
     WORKFLOWS = "workflows"
     QUEUE = "queue"
     FLOCK = "flock"
     COMPUTER = "computer"
     LOG = "log"
+    HISTORY = "history"
 
 
 def place_words(place: Place) -> str:
@@ -38,6 +39,7 @@ def place_words(place: Place) -> str:
         Place.FLOCK: tr("Flock"),
         Place.COMPUTER: tr("This computer"),
         Place.LOG: tr("Log"),
+        Place.HISTORY: tr("History"),
     }[place]
 
 

@@ -70,6 +70,7 @@ class TaskDetails(QScrollArea):
         self._context = context
         self._workflow: WorkflowView | None = None
         self._tasks: list[TaskView] = []
+        self._more: list[tuple[str, str]] = []
         self._asked = ""
         self._fact_labels: list[tuple[QLabel, QLabel]] = []
         policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
@@ -113,10 +114,15 @@ class TaskDetails(QScrollArea):
         self.priority.setMenu(self.priority_menu)
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
 
-    def tell(self, workflow: WorkflowView | None, tasks: Sequence[TaskView]) -> None:
-        """Show one task, several together, or the workflow itself if there are none; without a
-        workflow, nothing."""
-        self._workflow, self._tasks = workflow, list(tasks)
+    def tell(
+        self,
+        workflow: WorkflowView | None,
+        tasks: Sequence[TaskView],
+        more: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """Show one task, several together, or the workflow itself if there are none, with ``more``
+        that is known of it; without a workflow, nothing."""
+        self._workflow, self._tasks, self._more = workflow, list(tasks), list(more)
         self._inner.setVisible(workflow is not None)
         if workflow is None:
             return
@@ -178,6 +184,7 @@ class TaskDetails(QScrollArea):
                 (tr("Priority"), priority_text(workflow.priority)),
                 (tr("Owner"), whose(workflow)),
                 (tr("Submitted"), moment(workflow.submitted_ms / 1000, now_s)),
+                *self._more,
             ]
         self._show_facts(facts)
         self.name.setToolTip(when_tip(workflow))
@@ -199,16 +206,23 @@ class TaskDetails(QScrollArea):
         tasks, workflow = self._tasks, self._workflow
         single = tasks[0] if len(tasks) == 1 else None
         assert workflow is not None
+        here = (
+            workflow.workflow in self._context.screen.workflows
+        )  # else the flock has forgotten it
         ended = all(task.state in ENDED for task in tasks) if tasks else not may_cancel(workflow)
+        may_again = bool(self._retriable()) if tasks else may_retry(workflow)
         gate = self._waiting_gate()
         lead_to(self.done, primary=gate is None or not gate.attach)
         self._show_button(self.done, gate is not None)
         logged = single or self._failed_task()
         self._show_button(self.log, logged is not None and has_log(logged))
         self._show_button(self.cancel, not ended)
+        there = (
+            workflow.workflow in self._context.screen.workflows
+        )  # else the flock has forgotten it
         here = not tasks and may_run_here(self._context.screen, workflow)
-        self._show_button(self.here, here)
-        self._show_button(self.retry, bool(self._retriable()) if tasks else may_retry(workflow))
+        self._show_button(self.here, here and there)
+        self._show_button(self.retry, there and may_again)
         self._show_button(self.priority, not tasks and not ended)
         self.retry.setText(" " + (tr("Retry from here") if tasks else tr("Retry")))
         self.retry.setAccessibleName(self.retry.text().strip())

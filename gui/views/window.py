@@ -1,4 +1,4 @@
-"""The window: side bar and five places, made when first looked at, so that opening takes no time."""
+"""The window: side bar and six places, made when first looked at, so that opening takes no time."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SIZE_MIN = (860, 560)
 SAID_MS = 8_000
 LOADED_LATER = (
     "igraph",
-    *(f"gui.views.{place}_page" for place in ("queue", "flock", "computer", "log")),
+    *(f"gui.views.{place}_page" for place in ("queue", "flock", "computer", "log", "history")),
 )
 WORKFLOW_SUFFIXES = ("*.wingbeat.yaml", "*.wingbeat.yml", "*.yaml", "*.yml", "*.xml")
 
@@ -180,6 +180,10 @@ class Window(QWidget):
                 from gui.views.log_page import LogPage
 
                 return LogPage(self._context)
+            case Place.HISTORY:
+                from gui.views.history_page import HistoryPage
+
+                return HistoryPage(self._context)
 
     def show_there(self, place: Place, key: str) -> None:
         """Show a place; among the workflows, choose the one whose id is the key, and its task if
@@ -350,14 +354,17 @@ class Window(QWidget):
         self._logs = [each for each in self._logs if each is not log]
 
     def _close_last(self) -> None:
-        """Esc: a bar, else what is typed in the filter."""
+        """Esc: a bar, else what is typed in the filter, else what the place has narrowed down."""
         for bar in (self.fault, self.said):
             if bar.isVisible():
                 bar.hide()
                 return
-        field = getattr(self.stack.currentWidget(), "filter", None)
+        page = self.stack.currentWidget()
+        field, let_go = getattr(page, "filter", None), getattr(page, "let_go", None)
         if field is not None and field.text():
             field.clear()
+        elif let_go is not None:
+            let_go()
 
     def _pause_key(self) -> None:
         if is_paused(self._context.screen):

@@ -22,7 +22,7 @@ try:
 except ImportError as error:
     pytest.skip(f"the window needs a library of the system: {error}", allow_module_level=True)
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QLocale, QSettings
 from PySide6.QtWidgets import QApplication
 from shiboken6 import Shiboken
 
@@ -86,6 +86,7 @@ def own_settings(tmp_path: Path, qapp: QApplication) -> Iterator[None]:
     QSettings.setDefaultFormat(QSettings.Format.IniFormat)
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(tmp_path / "qt"))
     words.install(None)
+    QLocale.setDefault(QLocale("en"))
     yield
     QSettings().sync()
 

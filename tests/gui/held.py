@@ -24,6 +24,7 @@ from agent.api import (
     flock,
     history,
     logs,
+    past,
     programs,
     settings,
     work,
@@ -34,7 +35,7 @@ from agent.api.values import Dataset, Position, TaskState
 from agent.api.volunteering import VolunteeringView, VolunteerRules
 from agent.client import ClientError, Home
 from gui.bridge.bridge import Bridge, Task
-from tests.gui.values import LOG, NOW_S, current, node, peer, task, workflow
+from tests.gui.values import LOG, NOW_S, current, node, past_workflow, peer, task, workflow
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 GATE = task("look", TaskState.WAITING, gate=True, asks="look at the wires")
@@ -54,6 +55,12 @@ JOINED = flock.Joined("office", "n1", "acor")
 WISHED = work.Wished("line-42", "done")
 POSITION = Position(LOG, 0)
 
+PAST = past.PastReply(
+    (past_workflow("line-41"),),
+    1,
+    (past.PastDay(round(NOW_S * 1000) // 86_400_000 * 86_400_000, 1),),
+    since_ms=1,
+)
 BACKGROUND: dict[str, object] = {
     "status": work.StatusReply(NODE, (WORKFLOW,), 1, POSITION),
     "show": work.ShowReply(WORKFLOW, TASKS, 0, POSITION),
@@ -88,10 +95,12 @@ REPLIES: dict[str, object] = {
     "join": JOINED,
     "leave": flock.Left("office"),
     "nearby": admission.NearbyReply((admission.NearbyFlock("f1", "office", 2, True),)),
+    "past": PAST,
     "plan": work.PlanReply(False, (), (), 1, int(NOW_S * 1000)),
     "read_dataset": datasets.DatasetPiece(b"4 4 ", 0, 4),
     "refuse": admission.Answered("r1", "milhafre", "AB-12", False),
     "refuse_program": programs.Decided("map@1", "refused"),
+    "show": work.ShowReply(workflow("line-41", state="finished"), (), 0, POSITION),
     "runs": history.RunsReply((), 0),
     "set_volunteering": VOLUNTEERING,
     "statistics": history.StatisticsReply((history.WeekView(1, 2.0, 3, 4, 0, 0, 1.0, 2.0),), 1, 2.0, 3, 4),
@@ -157,6 +166,8 @@ class HeldAgent:
 
     async def call(self, method: AnyMethod, params: object) -> Any:
         known = BACKGROUND.get(method.name)
+        if isinstance(params, work.Show) and params.workflow == PAST.workflows[0].workflow:
+            known = None
         return known if known is not None else await self.hold(method.name, params)
 
     async def hold(self, name: str, params: object = None) -> Any:

@@ -13,6 +13,7 @@ from agent.api.values import TaskState
 from agent.api.work import Task
 from gui.model.tray import TrayState, state_of
 from gui.views.computer_page import ComputerPage
+from gui.views.history_page import HistoryPage
 from gui.views.queue_page import QueuePage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
@@ -24,14 +25,16 @@ from tests.gui.conftest import NoLogin
 
 TABS_MAX = 200
 CONTROL = Qt.KeyboardModifier.ControlModifier
-PLACE_KEYS = dict(
-    zip(Place, (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4, Qt.Key.Key_5), strict=True)
-)
+PLACE_KEYS = {place: Qt.Key(Qt.Key.Key_0 + at) for at, place in enumerate(Place, 1)}
 MUST_REACH = {
     Place.WORKFLOWS: {"workflows", "workflowsFilter", "submit", "graph", "details", "markDone"},
     Place.QUEUE: {"queue", "queueFilter", "queueLog"},
     Place.FLOCK: {"machines", "flockFilter", "invite"},
     Place.COMPUTER: {"mode_when_idle", "idleMinutes", "othersCpu", "onMains", "exclusivePrograms"},
+    Place.HISTORY: {
+        *("history", "historySearch", "history_mine", "historyState", "historyProgram"),
+        *("historyMachine", "pastPlot", "historyExport", "graph", "details"),
+    },
     Place.LOG: {"agentLog", "logSeverity", "logFilter", "logFollow", "logCopy", "logExport"},
 }
 
@@ -69,6 +72,11 @@ def test_tab_reaches_everything_in_each_place(
     if place is Place.WORKFLOWS:
         active.workflows.choose(name, task_of(context, name, "by keyboard").task)
         until(qtbot, active.workflows.details.done.isVisible)
+    if place is Place.HISTORY:
+        context.cancel(name)
+        history = of_kind(HistoryPage, active.places[place])
+        until(qtbot, lambda: history.rows.place_of(name) > 0)
+        history.table.setFocus()
     if place is Place.QUEUE:
         page = of_kind(QueuePage, active.places[place])
         until(qtbot, lambda: page.rows.place_of(task_of(context, name, "by keyboard").task) >= 0)

@@ -34,6 +34,7 @@ from gui.theme.look import look
 from gui.views import choosing, log_page, submit_sheet
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
+from gui.views.history_page import HistoryPage
 from gui.views.log_page import LogPage
 from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
@@ -42,7 +43,7 @@ from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain
 from tests.gui.conftest import NoLogin, ended
-from tests.gui.held import FAILURE, GATE, RUNNING, HeldAgent, WatchedBridge
+from tests.gui.held import FAILURE, GATE, PAST, RUNNING, HeldAgent, WatchedBridge
 from tests.gui.under_way import CASES, FILE, SILENT, Case, Stage, close, settings, turn, until
 
 
@@ -289,6 +290,9 @@ CHOOSERS: dict[str, Callable[[Stage], tuple[QWidget, Callable[[], object]]]] = {
         lambda: stage.window.workflows.details.outputs._save(RUNNING),  # type: ignore[arg-type]
     ),
     "ProgramForm._add": lambda stage: both(program_sheet(stage), "program._add"),
+    "PastExport._save": lambda stage: both(
+        stage.page(Place.HISTORY, HistoryPage).export, "_save", "csv", PAST
+    ),
     "Window.submit": lambda stage: both(stage.window, "submit", None),
     ".export_text": lambda stage: (
         stage.window,

@@ -18,6 +18,7 @@ from gui.views.computer_page import ComputerPage
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
+from gui.views.history_page import HistoryPage
 from gui.views.log_page import LogPage
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
@@ -212,6 +213,20 @@ def flock_tab(tab: Callable[[FlockPage], QWidget]) -> Begin:
     return on_page(Place.FLOCK, FlockPage, act=lambda page: page.tabs.setCurrentWidget(tab(page)))
 
 
+def past_opened(stage: Stage) -> QWidget:
+    """A line of the past is chosen."""
+    stage.page(Place.HISTORY, HistoryPage)
+    until(stage.qtbot, lambda: "past" in stage.agent.waiting())
+    stage.agent.answer("past")
+    return stage.window
+
+
+def exported(stage: Stage) -> QWidget:
+    past_opened(stage)
+    stage.page(Place.HISTORY, HistoryPage).export.export("csv")
+    return stage.window
+
+
 @dataclass(frozen=True)
 class Case:
     """A view with a question under way: who asks where, what, and whether it is an act, which goes
@@ -254,6 +269,10 @@ CASES = (
     Case("JoinRequests._answer", "admit", on_page(Place.FLOCK, FlockPage, "admit0"), act=True),
     Case("JoinRequests._answer", "refuse", on_page(Place.FLOCK, FlockPage, "refuse0"), act=True),
     Case("LogPage._begin", "agent_log", on_page(Place.LOG, LogPage)),
+    Case("HistoryPage._ask", "past", on_page(Place.HISTORY, HistoryPage)),
+    Case("PastDetail.open", "show", past_opened),
+    Case("PastExport.export", "past", exported),
+    Case("SettingsDialog._history_days", "past", settings),
     Case("LogWindow.__init__", "task_log", lambda stage: stage.window.open_log(RUNNING)),
 )  # fmt: skip
 SILENT = {"QueuePage", "WorkflowsPage", "Window"}

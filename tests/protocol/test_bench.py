@@ -165,6 +165,7 @@ def test_a_benchmark_without_limits_keeps_its_figures(tmp_path: Path) -> None:
         ("requests", {"a_minute": 53.1, "methods": {"hello": 53.1}, "ended": 1, "seconds": 60.0}),
         ("gui", {"open_s": 1.01, "all_tasks_s": 9.0}),
         ("gui_start", {"icon_s": 2.01}),
+        ("gui_history", {"search_ms": 100.1}),
     ],
 )
 def test_a_figure_of_the_window_over_its_limit_fails(

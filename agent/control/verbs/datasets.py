@@ -33,6 +33,7 @@ from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.control.naming import bring_dataset, find_workflow
 from agent.control.port import DatasetRoom, Snapshot
+from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
 from agent.protocol.phrases import said
@@ -45,6 +46,7 @@ async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
     """Return a page of the datasets of the table and of this disk, or of one workflow, the newest
     first: where each is kept, as far as is seen, and what made it. Raises ``RefusedError`` for a
     workflow that is unknown."""
+    call = await with_past(call, params.workflow)
     now, store = call.now, call.rooms.datasets
     only = find_workflow(now.table, params.workflow).spec.workflow if params.workflow else ""
     kept = await store.listing()

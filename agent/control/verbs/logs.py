@@ -13,6 +13,7 @@ from agent.api.errors import RefusedError
 from agent.api.logs import AGENT_LOG, TASK_LOG, AgentLog, AgentLogReply, TaskLog, TaskLogPart
 from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task
+from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.protocol.phrases import said
 from agent.protocol.records import Run, TaskSpec
@@ -29,6 +30,7 @@ async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
     machine; before the first run it is empty. With ``wait_s`` it waits so long for a first run, and
     for more while the run goes on. Raises ``RefusedError`` where task or run is unknown, or its
     machine does not answer."""
+    call = await with_past(call, "", params.task)
     now = call.now
     spec = find_task(now.table, params.task)
     deadline_s = asyncio.get_running_loop().time() + params.wait_s

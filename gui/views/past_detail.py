@@ -1,0 +1,130 @@
+"""One workflow of the past, opened as it was: graph, tasks, time line, logs, and results while they are
+kept. The flock may have forgotten it; the same questions are answered from the history then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from agent.api.past import PastWorkflow
+from agent.api.work import SHOW, Show, ShowReply, TaskView, WorkflowView
+from agent.client import Client
+from gui.bridge.bridge import Task
+from gui.model.past import past_facts
+from gui.model.workflows import in_order
+from gui.theme.look import GRID
+from gui.views.columns import task_columns
+from gui.views.graph_view import GraphView
+from gui.views.pieces import CENTRED, column, quiet, set_up, splitter, tab_widget
+from gui.views.rows import Rows
+from gui.views.table import Table
+from gui.views.task_details import TaskDetails
+from gui.views.timeline_view import WorkflowTimeline
+from gui.views.view_context import ViewContext
+from gui.words import tr
+
+TASKS_PAGE = 1_000
+DETAILS_WIDTH = 36 * GRID
+
+
+class PastDetail(QWidget):
+    """Below the list, as workflows of today stand below theirs."""
+
+    def __init__(self, context: ViewContext) -> None:
+        super().__init__()
+        self._context = context
+        self._client = context.bridge.client(self)
+        self._workflow = ""
+        self._line: PastWorkflow | None = None
+        self._view: WorkflowView | None = None
+        self._own: dict[str, TaskView] = {}
+        self._chosen: tuple[str, ...] = ()
+        self._asking: Task | None = None
+        self.note = set_up(quiet("", "pastNote", wrap=True), alignment=CENTRED, visible=False)
+        self.graph = GraphView()
+        self.graph.chosen.connect(self._choose)
+        self.graph.opened.connect(self._box_opened)
+        self.rows = Rows(
+            task_columns(),
+            lambda task: str(task.task),
+            lambda task: f"{task.name} {task.program} {task.host}",
+            self,
+        )
+        self.tasks = Table(self.rows, "pastTasks", tr("Tasks"))
+        self.tasks.chosen.connect(lambda _: self._choose(t.task for t in self.tasks.selected()))
+        self.tasks.opened.connect(context.log_of.emit)
+        self.timeline = WorkflowTimeline(context)
+        self.tabs = tab_widget(
+            "pastTabs",
+            tr("Views of the workflow"),
+            (tr("Graph"), self.graph),
+            (tr("Tasks"), self.tasks),
+            (tr("Timeline"), self.timeline),
+        )
+        self.tabs.currentChanged.connect(lambda _: self._tell())
+        self.details = TaskDetails(context)
+        across = Qt.Orientation.Horizontal
+        sizes = [700, DETAILS_WIDTH]
+        self.split = splitter("historyLower", across, sizes, self.tabs, self.details)
+        self.split.setStretchFactor(0, 1)
+        column(self.note, (self.split, 1), on=self, spacing=0)
+
+    def open(self, workflow: PastWorkflow) -> None:
+        """Have a workflow read and show it when it is here, instead of the one before; returns at
+        once. What is shown of the one that is open already stays until then."""
+        if workflow.workflow != self._workflow:
+            self._chosen = ()
+        self._workflow, self._line = workflow.workflow, workflow
+        self.timeline.choose(workflow.workflow)
+        if self._asking is not None:
+            self._asking.cancel()
+        self._asking = self._context.bridge.work(
+            self,
+            lambda: tasks_of(self._client, workflow.workflow),
+            self._opened,
+            self._failed,
+        )
+
+    def _opened(self, reply: ShowReply) -> None:
+        self._asking = None
+        self.note.hide()
+        self._view = reply.workflow
+        self._own = {task.task: task for task in reply.tasks}
+        self._context.screen.past = {reply.workflow.workflow: self._own}
+        self._tell()
+
+    def _failed(self, sentence: str) -> None:
+        self._asking = None
+        self.note.setText(sentence)
+        self.note.show()
+
+    def _tell(self) -> None:
+        showing = self.tabs.currentWidget()
+        if showing is self.graph:
+            self.graph.tell(self._own, self._context.screen.dataset_names)
+            self._context.want_names(self._workflow)
+        elif showing is self.tasks:
+            self.rows.show(in_order(list(self._own.values())))
+        tasks = [self._own[task] for task in self._chosen if task in self._own]
+        more = past_facts(self._line) if self._line is not None else ()
+        self.details.tell(self._view, tasks, more)
+
+    def _choose(self, tasks: Iterable[str]) -> None:
+        self._chosen = tuple(tasks)
+        self._tell()
+
+    def _box_opened(self, tasks: Sequence[str]) -> None:
+        if len(tasks) == 1 and tasks[0] in self._own:
+            self._context.log_of.emit(self._own[tasks[0]])
+
+
+async def tasks_of(client: Client, workflow: str) -> ShowReply:
+    """Return a workflow with all of its tasks. Raises ``ClientError``."""
+    reply = await client.call(SHOW, Show(workflow, limit=TASKS_PAGE))
+    tasks = list(reply.tasks)
+    for first in range(TASKS_PAGE, reply.workflow.tasks, TASKS_PAGE):
+        tasks += (await client.call(SHOW, Show(workflow, first, TASKS_PAGE))).tasks
+    return ShowReply(reply.workflow, tuple(tasks), 0, reply.position)
