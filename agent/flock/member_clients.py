@@ -20,12 +20,13 @@ from agent.api.errors import ServiceError
 from agent.api.rpc import ErrorCode, Failure, Problem
 from agent.api.session import FlockChanged
 from agent.flock.own_node import OwnNode
-from agent.net.certificates import Member, Refusal
+from agent.net.certificates import Member
 from agent.net.dialling import connect
 from agent.net.link_refusals import explained
 from agent.net.link_tls import Streams
 from agent.net.membership import Membership
 from agent.net.tls import CLIENT, NO_SERVER_NAME, arrival_of, peer_of
+from agent.protocol.link_reasons import NoLink
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
 
@@ -59,8 +60,8 @@ class MemberClients:
         Raise ``ServiceError`` when this machine belongs to no flock."""
         membership = self._membership()
         arrival = arrival_of(writer.get_extra_info("ssl_object"), membership.roster)
-        if isinstance(arrival, Refusal) or arrival.member is None or arrival.protocol != CLIENT:
-            reason = english(arrival.why) if isinstance(arrival, Refusal) else "it is no member"
+        if isinstance(arrival, NoLink) or arrival.member is None or arrival.protocol != CLIENT:
+            reason = english(arrival) if isinstance(arrival, NoLink) else "it is no member"
             log.warning("a client from another machine is not let in: %s", reason)
             refused = Problem(ErrorCode.UNAUTHORISED, f"that machine is not let in, {reason}")
             writer.write(_encode(Failure(None, refused)) + b"\n")
@@ -101,9 +102,7 @@ class MemberClients:
             return reader, writer
         writer.transport.abort()
         reason = (
-            english(peer.why)
-            if isinstance(peer, Refusal)
-            else f"{peer.host_name} answers there now"
+            english(peer) if isinstance(peer, NoLink) else f"{peer.host_name} answers there now"
         )
         raise ServiceError(f"{name} cannot be asked: {reason}")
 
@@ -121,5 +120,5 @@ class MemberClients:
         network = self._own.network
         for writer in list(self._open):
             tls = writer.get_extra_info("ssl_object")
-            if network is None or isinstance(peer_of(tls, network.membership.roster), Refusal):
+            if network is None or isinstance(peer_of(tls, network.membership.roster), NoLink):
                 writer.transport.abort()

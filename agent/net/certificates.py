@@ -41,7 +41,6 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from msgspec import Meta, Struct
 
 from agent.api.errors import MembershipError
-from agent.protocol.link_reasons import NoLink
 
 PrivateKey = ec.EllipticCurvePrivateKey
 PublicKey = ec.EllipticCurvePublicKey
@@ -406,12 +405,6 @@ def has_signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
     except InvalidSignature:
         return False
     return True
-
-
-class Refusal(Struct, frozen=True):
-    """Why the other end of a connection is not let in."""
-
-    why: NoLink
 
 
 def duration(seconds: float) -> str:

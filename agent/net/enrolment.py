@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import assert_never
 
 from agent.api.errors import MembershipError
-from agent.net.certificates import Applicant, Member, Refusal, duration, read_request
+from agent.net.certificates import Applicant, Member, duration, read_request
 from agent.net.enrolment_messages import (
     EXCHANGE_S_MAX,
     KEEPERS_QUESTION_BYTES_MAX,
@@ -61,6 +61,7 @@ from agent.net.invitation_book import GuessLimit
 from agent.net.join_requests import JoinRequest, JoinRequests, keeper_key_of
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, Arrival, arrival_of
+from agent.protocol.link_reasons import NoLink
 from agent.wording.speech import english
 
 BURNING_S_MAX = 0.5
@@ -116,15 +117,15 @@ class EnrolmentServer:
             self._open -= 1
             await close(writer)
 
-    def _bytes_max(self, arrival: Arrival | Refusal) -> int:
-        if isinstance(arrival, Refusal) or arrival.member is None:
+    def _bytes_max(self, arrival: Arrival | NoLink) -> int:
+        if isinstance(arrival, NoLink) or arrival.member is None:
             return QUESTION_BYTES_MAX
         keeper = arrival.member.node_id in self._membership.roster.keepers()
         return KEEPERS_QUESTION_BYTES_MAX if keeper else QUESTION_BYTES_MAX
 
-    async def _reply(self, question: Question, arrival: Arrival | Refusal, host: str) -> Answer:
-        if isinstance(arrival, Refusal):
-            return Refused(f"this machine is not let in, {english(arrival.why)}")
+    async def _reply(self, question: Question, arrival: Arrival | NoLink, host: str) -> Answer:
+        if isinstance(arrival, NoLink):
+            return Refused(f"this machine is not let in, {english(arrival)}")
         if arrival.protocol != JOIN:
             return Refused("this is asked under another protocol: update Wingbeat")
         if self._open > CONNECTIONS_MAX:

@@ -40,7 +40,7 @@ from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
-from agent.net.certificates import PrivateKey, Refusal
+from agent.net.certificates import PrivateKey
 from agent.net.enrolment import clock_fault
 from agent.net.enrolment_messages import (
     ANSWER_BYTES_MAX,
@@ -89,6 +89,7 @@ from agent.net.tls import (
     peer_of,
     unverified_context,
 )
+from agent.protocol.link_reasons import NoLink
 from agent.wording.speech import english
 
 AddressesOf = Callable[[str], Sequence[Address]]
@@ -341,8 +342,8 @@ async def ask_keeper(membership: Membership, address: Address, question: Questio
 
     def is_keeper(tls: TlsObject | None) -> None:
         peer = peer_of(tls, membership.roster)
-        if isinstance(peer, Refusal):
-            raise MembershipError(english(peer.why))
+        if isinstance(peer, NoLink):
+            raise MembershipError(english(peer))
         if peer.node_id not in membership.roster.keepers():
             raise MembershipError(f"{peer.host_name} is not a keeper")
 

@@ -48,8 +48,24 @@ Verify = Callable[[ssl.SSLObject], tuple[NodeId, str] | NoLink]
 """Who is at the other end of a finished handshake: node id and name, or why it is refused."""
 
 
-class GreetingOwner(Protocol):
-    """Who lets greetings in and decides about them; ``link_reception.Reception`` is one."""
+class GreetingJudge(Protocol):
+    """Who says what becomes of a greeting; ``links.Links`` is one."""
+
+    def decide(self, greeting: Greeting) -> None:
+        """Decide on the connection: welcome it, refuse it, or do so later."""
+
+    def welcomed(self, greeting: Greeting) -> None:
+        """Take on a connection that the other side has welcomed."""
+
+    def greeting_over(self, greeting: Greeting) -> None:
+        """Forget a greeting that has become a link or bulk connection, or ended."""
+
+    def refused(self, refusal: LinkRefusal) -> None:
+        """Note that there will be no link by this connection."""
+
+
+class GreetingOwner(GreetingJudge, Protocol):
+    """Who lets greetings in; ``link_reception.Reception`` is one."""
 
     me: NodeId
 
@@ -61,21 +77,9 @@ class GreetingOwner(Protocol):
     def admit(self, greeting: Greeting) -> bool:
         """Tell whether a connection from outside may begin to greet."""
 
-    def decide(self, greeting: Greeting) -> None:
-        """Decide on the connection: welcome it, refuse it, or do so later."""
-
-    def welcomed(self, greeting: Greeting) -> None:
-        """Take on a connection that the other side has welcomed."""
-
     def came_for(self, greeting: Greeting, protocol: str) -> bool:
         """Hand a connection that is for another protocol to whoever serves that; return False when
         it is for a link."""
-
-    def greeting_over(self, greeting: Greeting) -> None:
-        """Forget a greeting that has become a link or bulk connection, or ended."""
-
-    def refused(self, refusal: LinkRefusal) -> None:
-        """Note that there will be no link by this connection."""
 
 
 class Greeting:

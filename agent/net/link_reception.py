@@ -29,7 +29,7 @@ from typing import Any, Protocol
 from agent.net import transfer_words
 from agent.net.addresses import Address
 from agent.net.dialling import connect, listening_sockets
-from agent.net.link_greeting import Greeting, Verify
+from agent.net.link_greeting import Greeting, GreetingJudge, Verify
 from agent.net.link_refusals import LinkRefusal
 from agent.net.link_tls import Shared, Streams, TlsConnection, streams
 from agent.net.transfer_words import LoopPipe, Pipe, SocketPipe
@@ -69,23 +69,11 @@ class Contexts:
     bulk: ssl.SSLContext
 
 
-class ConnectionAdmission(Protocol):
-    """Who says what becomes of a greeting; ``links.Links`` is one."""
-
-    def decide(self, greeting: Greeting) -> None:
-        """Decide on the connection: welcome it, refuse it, or do so later."""
-
-    def welcomed(self, greeting: Greeting) -> None:
-        """Take on a connection that the other side has welcomed."""
+class ConnectionAdmission(GreetingJudge, Protocol):
+    """Who takes what comes through the port; ``links.Links`` is one."""
 
     def came_for(self, greeting: Greeting, serve: StreamAcceptor) -> None:
         """Serve a connection for another protocol, whose caller is not verified."""
-
-    def refused(self, refusal: LinkRefusal) -> None:
-        """Note that there will be no link by this connection."""
-
-    def greeting_over(self, greeting: Greeting) -> None:
-        """Forget a greeting that has become a link or bulk connection, or ended."""
 
 
 class Reception:

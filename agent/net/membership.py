@@ -27,7 +27,7 @@ from agent.net.authority import (
     Authority,
     Flock,
 )
-from agent.net.certificates import Applicant, Member, Refusal, Signer
+from agent.net.certificates import Applicant, Member, Signer
 from agent.net.identity import Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation, usable_addresses
 from agent.net.invitation_book import (
@@ -245,7 +245,7 @@ class Membership:
     def verify(self, tls: TlsObject | None) -> tuple[str, str] | NoLink:
         """Return node id and host name of the member at the other end, or why it is none."""
         peer = peer_of(tls, self.roster)
-        return peer.why if isinstance(peer, Refusal) else (peer.node_id, peer.host_name)
+        return peer if isinstance(peer, NoLink) else (peer.node_id, peer.host_name)
 
     async def record_departure(self, node_id: str) -> None:
         """State, as a keeper, that a member has left at its own wish, and save that; raise

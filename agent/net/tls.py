@@ -31,7 +31,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from agent.net.authority import Flock
-from agent.net.certificates import Member, Refusal, member_of
+from agent.net.certificates import Member, member_of
 from agent.net.identity import IdentityPaths
 from agent.net.roster import Roster
 from agent.protocol.link_reasons import NoLink
@@ -116,36 +116,35 @@ def unverified_context() -> ssl.SSLContext:
     return context
 
 
-def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | Refusal:
+def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | NoLink:
     """Return who has dialled and for which protocol, or why it is sent away. To join, nobody needs
     a certificate: the member is None then. One that is shown must be a member's."""
     if tls is None:
-        return Refusal(NoLink("NoTls"))
+        return NoLink("NoTls")
     protocol = tls.selected_alpn_protocol()
     if protocol == JOIN and tls.getpeercert(binary_form=True) is None:
         return Arrival(JOIN, None)
     if protocol not in (*MEMBER_PROTOCOLS, JOIN):
-        return Refusal(NoLink("NoKnownProtocol"))
+        return NoLink("NoKnownProtocol")
     peer = peer_of(tls, roster)
     match peer:
         case Member():
             return Arrival(protocol, peer)
-        case Refusal():
+        case NoLink():
             return peer
         case _:
             assert_never(peer)
 
 
-def peer_of(tls: TlsObject | None, roster: Roster) -> Member | Refusal:
+def peer_of(tls: TlsObject | None, roster: Roster) -> Member | NoLink:
     """Return the member at the other end, whichever end dialled, or why it is not accepted as one,
     such as a certificate that is missing, has ended or was expelled."""
     certificate = tls.getpeercert(binary_form=True) if tls is not None else None
     if tls is None or certificate is None:
-        return Refusal(NoLink("ShowsNoCertificate"))
+        return NoLink("ShowsNoCertificate")
     if tls.version() != "TLSv1.3" or tls.selected_alpn_protocol() is None:
-        return Refusal(NoLink("NoKnownProtocol"))
-    refused = roster.objection_to(certificate)
-    return Refusal(refused) if refused else member_of(certificate)
+        return NoLink("NoKnownProtocol")
+    return roster.objection_to(certificate) or member_of(certificate)
 
 
 def _bare(side: ssl._SSLMethod) -> ssl.SSLContext:

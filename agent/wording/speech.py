@@ -31,7 +31,6 @@ PLACES: dict[str, dict[str, str]] = {
     "dated_ms": {"date": "date"},
     "length_ms": {"length": "span"},
     "peer": {"peer": "say"},
-    "user": {"by_user": "by_user"},
     "names": {"names": "listed"},
     "places": {"places": "listed"},
     "size_mb": {"size": "size"},
@@ -39,16 +38,11 @@ PLACES: dict[str, dict[str, str]] = {
     "sight": {"what": "sight"},
     "source": {"source": "source"},
     "why": {"why": "say", "why_large": "beginning", "because": "because"},
-    "host": {"on": "on"},
-    "left": {"left": "no_longer_on"},
     "state": {"state": "state"},
     "event": {"event": "event"},
     "whys": {"why": "every"},
-    "by": {"by": "way"},
     "load_percent": {"load": "load"},
     "open_ended": {"until": "open_end"},
-    "error": {"last": "last_error"},
-    "last": {"said": "said"},
     "took_bytes": {"took": "amount"},
     "limit_bytes": {"bound": "amount"},
     "disk_left_bytes": {"scarce": "scarce"},
@@ -56,6 +50,16 @@ PLACES: dict[str, dict[str, str]] = {
     "programs": {"programs": "several", "them": "them", "command": "command"},
 }
 """By the name of a field: the places of a sentence that it fills, and the method that says how."""
+CLAUSED: dict[str, tuple[str, str, str]] = {
+    "by": ("by", "by", "way"),
+    "error": ("last", "last", "error"),
+    "host": ("on", "on", "host"),
+    "last": ("said", "said", "last"),
+    "left": ("left", "left", "host"),
+    "user": ("by_user", "user", "user"),
+}
+"""By the name of a field: the place that is left empty where there is nothing in it, and else holds
+this clause, with the value in that place of it."""
 
 
 def megabytes(count: int) -> str:
@@ -189,21 +193,9 @@ class Speech:
         parts += [self._clause(name) for name in ("told", "progress") if getattr(basis, name)]
         return self._clause("stands", what=self.listed(parts)) if parts else ""
 
-    def way(self, by: str) -> str:
-        """Return in which way a source sees; empty where that is not told."""
-        return self._clause("by", way=by) if by else ""
-
     def load(self, percent: int | None) -> str:
         """Return how busy others keep the processor; empty where that is not seen."""
         return "" if percent is None else self._clause("load", load_percent=percent)
-
-    def last_error(self, error: str) -> str:
-        """Return what a program said last; empty where it said nothing."""
-        return self._clause("last", error=error) if error else ""
-
-    def said(self, last: str) -> str:
-        """Return the line that a program printed last; empty where it printed none."""
-        return self._clause("said", last=last) if last else ""
 
     def scarce(self, left_bytes: int) -> str:
         """Return how full the disk was, where that may be why; else empty."""
@@ -232,18 +224,6 @@ class Speech:
     def because(self, reason: Reason | None) -> str:
         """Return why something came to be so; empty where that is not told."""
         return "" if reason is None else self._clause("because", why=self.say(reason))
-
-    def on(self, host: str) -> str:
-        """Return the machine on which something is so; empty where there is none."""
-        return self._clause("on", host=host) if host else ""
-
-    def no_longer_on(self, host: str) -> str:
-        """Return the machine on which something was so; empty where that was no other."""
-        return self._clause("left", host=host) if host else ""
-
-    def by_user(self, user: str) -> str:
-        """Return who sits at a machine; empty where that is not told."""
-        return self._clause("user", user=user) if user else ""
 
     def state(self, state: str) -> str:
         """Return the state of a task, in words."""
@@ -274,6 +254,9 @@ class Speech:
             values[field] = value or self.word(UNKNOWN.get(field, "")) or value
             for place, method in PLACES.get(field, {}).items():
                 values[place] = getattr(self, method)(value)
+            if field in CLAUSED:
+                place, clause, within = CLAUSED[field]
+                values[place] = self._clause(clause, **{within: value}) if value else ""
         return values
 
 

@@ -21,7 +21,7 @@ from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import NODE_LIFE_S, Authority
-from agent.net.certificates import Applicant, Member, PrivateKey, Refusal, Signer
+from agent.net.certificates import Applicant, Member, PrivateKey, Signer
 from agent.net.enrolment import EnrolmentServer
 from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
@@ -29,6 +29,7 @@ from agent.net.invitation import Invitation
 from agent.net.joining import AddressesOf, join_flock
 from agent.net.membership import Membership, create_flock
 from agent.net.tls import Arrival, arrival_of
+from agent.protocol.link_reasons import NoLink
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 LOOPBACK = "127.0.0.1"
@@ -84,9 +85,9 @@ class Door:
     """Where a keeper listens, and what became of each connection."""
 
     address: Address
-    outcomes: asyncio.Queue[Arrival | Refusal] = field(default_factory=asyncio.Queue)
+    outcomes: asyncio.Queue[Arrival | NoLink] = field(default_factory=asyncio.Queue)
 
-    async def outcome(self) -> Arrival | Refusal:
+    async def outcome(self) -> Arrival | NoLink:
         async with asyncio.timeout(EVENTUALLY_S_MAX):
             return await self.outcomes.get()
 

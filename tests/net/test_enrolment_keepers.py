@@ -18,11 +18,12 @@ from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity, joining
 from agent.net import membership as membership_module
 from agent.net.authority import EXPELLED, KEEPER, Statement
-from agent.net.certificates import Applicant, Member, Refusal, Signer, voucher_of
+from agent.net.certificates import Applicant, Member, Signer, voucher_of
 from agent.net.enrolment_messages import AskAuthority, TakeAuthority
 from agent.net.joining import exchange, join_flock, keep_up, leave, renew
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, client_context
+from agent.protocol.link_reasons import NoLink
 from tests.net.flocks import (
     DAY_S,
     Door,
@@ -314,8 +315,8 @@ async def test_a_smuggled_machine_gets_no_connection(tmp_path: Path, flock: Floc
     async with open_door(flock.second) as door:
         await exchange(door.address, context, AskAuthority(), lambda _: None)
         outcome = await door.outcome()
-    assert isinstance(outcome, Refusal)
-    assert outcome.why.kind == "NotLetIn"
+    assert isinstance(outcome, NoLink)
+    assert outcome.kind == "NotLetIn"
 
 
 async def test_the_stolen_key_forges_no_word_of_another_keeper(flock: Flock) -> None:

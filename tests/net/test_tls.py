@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.net.certificates import Member, Refusal
+from agent.net.certificates import Member
 from agent.net.enrolment_messages import close
 from agent.net.identity import IdentityPaths
 from agent.net.link_refusals import explained
@@ -59,7 +59,7 @@ class Listener:
         self.roster = roster
         self.context = context
         self.port = 0
-        self.outcomes: asyncio.Queue[Arrival | Refusal] = asyncio.Queue()
+        self.outcomes: asyncio.Queue[Arrival | NoLink] = asyncio.Queue()
 
     async def arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -80,7 +80,7 @@ class Listener:
             writer.write_eof()
             await reader.read()
 
-    async def dial(self, context: ssl.SSLContext) -> Member | Refusal | str:
+    async def dial(self, context: ssl.SSLContext) -> Member | NoLink | str:
         """Who was reached, or what a dialler is told when nobody lets it in."""
         try:
             async with asyncio.timeout(EVENTUALLY_S_MAX):
@@ -96,7 +96,7 @@ class Listener:
         except (OSError, EOFError) as error:
             return english(explained(error))
 
-    async def outcome(self) -> Arrival | Refusal:
+    async def outcome(self) -> Arrival | NoLink:
         async with asyncio.timeout(EVENTUALLY_S_MAX):
             return await self.outcomes.get()
 
@@ -148,7 +148,7 @@ async def test_nobody_gets_in_without_a_certificate(
         told = await listener.dial(client_context(FLOCK, None, protocol))
         assert isinstance(told, str)
         if keeper:
-            assert await listener.outcome() == Refusal(NoLink("ShowsNoCertificate"))
+            assert await listener.outcome() == NoLink("ShowsNoCertificate")
         else:
             assert told == "it takes members only, and this machine showed no certificate"
             assert listener.outcomes.empty()
@@ -185,8 +185,8 @@ async def test_an_expelled_member_is_refused_from_both_ends(tmp_path: Path) -> N
             context = client_context(FLOCK, files(tmp_path, node), protocol)
             assert await listener.dial(context) == "it closed the connection"
             refusal = await listener.outcome()
-            assert isinstance(refusal, Refusal)
-            assert refusal.why.kind == "WasExpelled"
+            assert isinstance(refusal, NoLink)
+            assert refusal.kind == "WasExpelled"
 
 
 async def test_whoever_dials_sees_that_the_other_was_expelled(tmp_path: Path) -> None:
@@ -198,8 +198,8 @@ async def test_whoever_dials_sees_that_the_other_was_expelled(tmp_path: Path) ->
         knowing.roster.expel(AUTHORITY, server.node_id)
         node = files(tmp_path, new_node(AUTHORITY))
         peer = await knowing.dial(client_context(FLOCK, node, LINK))
-        assert isinstance(peer, Refusal)
-        assert peer.why.kind == "WasExpelled"
+        assert isinstance(peer, NoLink)
+        assert peer.kind == "WasExpelled"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ async def test_an_authoritys_certificate_is_nobodys(tmp_path: Path) -> None:
     paths.certificate.write_bytes(ssl.DER_cert_to_PEM_cert(FLOCK.der).encode())
     async with listening(tmp_path / "server", keeper=True) as listener:
         await listener.dial(client_context(FLOCK, paths, LINK))
-        assert listener.outcomes.empty() or isinstance(await listener.outcome(), Refusal)
+        assert listener.outcomes.empty() or isinstance(await listener.outcome(), NoLink)
 
 
 async def test_a_newcomer_is_let_in_to_join_by_a_keeper_only(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ async def test_a_member_without_a_known_protocol_is_refused(
     context.set_alpn_protocols(protocols)
     async with listening(tmp_path / "server", keeper=True) as listener:
         await listener.dial(context)
-        assert await listener.outcome() == Refusal(NoLink("NoKnownProtocol"))
+        assert await listener.outcome() == NoLink("NoKnownProtocol")
 
 
 async def test_older_tls_is_refused(tmp_path: Path) -> None:
@@ -298,8 +298,8 @@ async def test_a_new_keeper_lets_newcomers_in_without_a_restart(tmp_path: Path) 
 
 def test_a_connection_without_tls_is_nobodys() -> None:
     roster = Roster(FLOCK)
-    assert isinstance(arrival_of(None, roster), Refusal)
-    assert isinstance(peer_of(None, roster), Refusal)
+    assert isinstance(arrival_of(None, roster), NoLink)
+    assert isinstance(peer_of(None, roster), NoLink)
 
 
 def test_contexts_for_the_same_protocol_are_made_once(tmp_path: Path) -> None:
