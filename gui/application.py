@@ -113,7 +113,8 @@ class Application(QObject):
 
     def open(self, news: News | None = None) -> None:
         """Bring the window to front, made if there is none yet, at what ``news`` is about: the
-        workflow and its task, the flock or this computer. Without news it stays at its place."""
+        workflow and its task, the flock or this computer. Without news it stays at its place. Where
+        nobody has said yet when this computer may help, that is asked a moment later."""
         self.window.to_front()
         self._maybe_first_run()
         if news is None:

@@ -140,7 +140,8 @@ class Views:
 
     def current(self, task: TaskId, run: Run) -> work.CurrentTask:
         """Return a task that a machine has in hand as clients see it there: which it is, its state,
-        how far it is and how long it still takes; ``run`` is its run on that machine."""
+        how far it is and how long it still takes; ``run`` is its run on that machine. Raises
+        ``KeyError`` for one that is not in the table."""
         table = self.now.table
         spec, reading = table.specs[task], table.reading(task) or NOT_READ
         permille, left = self.estimates.progress(spec, reading)

@@ -217,9 +217,9 @@ class Membership:
         return member
 
     async def expel(self, node_id: str) -> None:
-        """Expel a member for ever, save that, and end what invitations it knew as a keeper; raise
-        ``MembershipError`` on a node that is no keeper, for whom is no member or the only keeper,
-        and when the disk refuses."""
+        """Expel a member for ever, appoint keepers if some are missing then, save that, and end
+        what invitations it knew as a keeper; raise ``MembershipError`` on a node that is no keeper,
+        for whom is no member or the only keeper, and when the disk refuses."""
         authority = self.authority("expel")
         self._check_departure(node_id, "expel")
         self.roster.expel(authority, node_id, self._signer)
@@ -248,9 +248,9 @@ class Membership:
         return peer if isinstance(peer, NoLink) else (peer.node_id, peer.host_name)
 
     async def record_departure(self, node_id: str) -> None:
-        """State, as a keeper, that a member has left at its own wish, and save that; raise
-        ``MembershipError`` on a node that is no keeper, for whom is no member or the only keeper,
-        and when the disk refuses."""
+        """State, as a keeper, that a member has left at its own wish, appoint keepers if some are
+        missing then, and save that; raise ``MembershipError`` on a node that is no keeper, for whom
+        is no member or the only keeper, and when the disk refuses."""
         authority = self.authority("leave for others")
         self._check_departure(node_id, "let go")
         self.roster.depart(authority, LEFT, node_id, self._signer)

@@ -236,7 +236,8 @@ class History:
     def sums(self, begin_ms: int, end_ms: int, here: str) -> Sums:
         """Return the sums over the tasks that ended from one moment until before another, zeros
         where none did; waiting times are those of tasks that started, ``here`` is this node.
-        Computing time given counts each hour whole that the span touches."""
+        Computing time given counts each hour whole that the span touches. Raise ``sqlite3.Error``
+        when the database cannot be read."""
         span = (begin_ms, end_ms)
         with self._lock:
             ask = self._connection.execute
@@ -263,7 +264,7 @@ class History:
 
     def since_ms(self) -> int:
         """Return when the first task that is remembered ended, in milliseconds since 1970; 0 when
-        there is none."""
+        there is none. Raise ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             (oldest,) = self._connection.execute("SELECT min(ended_ms) FROM task").fetchone()
         return oldest or 0

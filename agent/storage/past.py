@@ -130,9 +130,9 @@ class PastStore:
             return connection.execute("DELETE FROM past WHERE ended_ms < ?", (before_ms,)).rowcount
 
     def page(self, wanted: asked.Past, here: str, unnamed: str) -> tuple[list[PastRow], int]:
-        """Return a page of the workflows that ``wanted`` describes, the one that ended last first, and
-        how many there are on all pages. ``here`` is this node, ``unnamed`` the submitter of what
-        nobody put a name to."""
+        """Return a page of the workflows that ``wanted`` describes, the one that ended last first,
+        and how many there are on all pages. ``here`` is this node, ``unnamed`` the submitter of
+        what nobody put a name to. Raise ``sqlite3.Error`` when the database cannot be read."""
         where, values = _filter(wanted, here, unnamed)
         with self._lock:
             rows = self._connection.execute(
@@ -204,7 +204,8 @@ class PastStore:
 
     def packed(self, reference: str) -> tuple[str, bytes] | None:
         """Return the workflow with this id, else the newest of this name, else the newest whose id
-        begins so, with its packed records; None where there is none."""
+        begins so, with its packed records; None where there is none. Raise ``sqlite3.Error`` when
+        the database cannot be read."""
         with self._lock:
             meant = self._connection.execute(_MEANT, {"ref": reference}).fetchone()
             found = (
@@ -216,7 +217,8 @@ class PastStore:
         return found or None
 
     def workflow_of(self, task: str) -> str:
-        """Return the workflow of a task that this node has seen ending; empty where it has not."""
+        """Return the workflow of a task that this node has seen ending; empty where it has not.
+        Raise ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             found = self._connection.execute(
                 "SELECT workflow FROM task WHERE task = ? LIMIT 1", (task,)

@@ -83,8 +83,10 @@ def describe_file(path: Path, asked: Asked, alone: Alone, data: bytes | None = N
 
 
 def workflow_of(path: Path, alone: Alone, start: Path) -> str:
-    """Return the text of a workflow file beside the program that runs it so; names of files begin
-    at ``start``. Only patterns among several names are looked up, where each file has a run."""
+    """Return the text of a workflow file, as it would lie beside the program or script at ``path``,
+    that runs it so: with these files, all in one run or one run for each, as often and with the
+    parameters that ``alone`` says. Names of files begin at ``start``; only patterns among several
+    names are looked up, where each file has a run."""
     name = _UNFIT.sub("-", path.name if path.is_dir() else path.stem).strip("-") or "program"
     files = [
         each if each.startswith(EXTERNAL) else (start / each).as_posix() for each in alone.files

@@ -70,7 +70,7 @@ MACHINES_MIN, MACHINES_MAX = 3, 9
 def run(options: Options) -> int:
     """Play the demo, wait for its end and return the exit code: 0 only if everything was found.
     Nothing of it stays, also when it is interrupted, but with ``--keep`` results and logs in that
-    new folder."""
+    new folder. An ``OSError`` without a file, as of output that nobody reads, comes through."""
     if options.keep is not None and options.keep.exists():
         return fail(options, f"{options.keep} is there already: name a new folder to keep it in")
     try:
