@@ -28,7 +28,6 @@ class Windows:
     fails: str = ""
     calls: list[tuple[object, ...]] = field(default_factory=list)
     told: list[dict[str, int]] = field(default_factory=list)
-    io_priority: int = -1
 
     def kernel(self) -> Library:
         return Library(

@@ -42,7 +42,6 @@ class Times:
     ready_s: float | None = None
     started: list[tuple[float, str]] = field(default_factory=list)
     ended_s: float | None = None
-    state: TaskState = TaskState.SUBMITTED
 
     @property
     def waited_s(self) -> float:
@@ -104,9 +103,6 @@ class Flock:
         watch.on_started = self._starts
         self.simulation.start()
         self.run_until(JOINED_S)
-        self._events_before = self.world.events
-        for machine in self.simulation.machines:
-            machine.sent.clear()
 
     # What is done
 
@@ -145,9 +141,6 @@ class Flock:
         """The machine is lost for ever; ``silent``: with the power, so that no link is reset."""
         self.world.at(self.world.now if at is None else at, self._kill, node, silent)
 
-    def owner(self, node: int, present: bool, *, at: float) -> None:
-        self.world.at(at, self.simulation.faults.owner, node, present)
-
     def run_until(self, time_s: float) -> None:
         self.world.run(time_s)
 
@@ -171,19 +164,6 @@ class Flock:
         """Submitted and not ended."""
         return len(self._open)
 
-    @property
-    def events(self) -> int:
-        """Events handled since all had joined."""
-        return self.world.events - self._events_before
-
-    def messages(self) -> dict[str, int]:
-        """Messages sent since all had joined, by kind, each copy counted."""
-        counts: dict[str, int] = {}
-        for machine in self.simulation.machines:
-            for kind, count in machine.sent.items():
-                counts[kind.__name__] = counts.get(kind.__name__, 0) + count
-        return dict(sorted(counts.items()))
-
     # What is seen
 
     def _submit(self, job: Job, node: int) -> None:
@@ -205,7 +185,6 @@ class Flock:
         if moved.after in ENDED and moved.task in self._open:
             times.ended_s = now
             del self._open[moved.task]
-        times.state = moved.after
 
     def _starts(self, machine: Machine, effect: StartChild) -> None:
         if effect.task in self.times:

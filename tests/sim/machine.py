@@ -112,7 +112,6 @@ class Machine:
         "owner_present",
         "paused",
         "plan",
-        "sent",
         "simulation",
         "slow_disk",
         "stalled",
@@ -159,7 +158,6 @@ class Machine:
         self.stopping_since = inf
         self.master = ""
         self.channels: dict[str, Any] = {}
-        self.sent: dict[type, int] = {}
 
     def __repr__(self) -> str:
         return f"{self.node_id} {self.plan.name}"
@@ -375,7 +373,6 @@ class Machine:
     def _send(self, effect: Send) -> None:
         message, simulation = effect.message, self.simulation
         kind = type(message)
-        self.sent[kind] = self.sent.get(kind, 0) + len(effect.peers)
         hook = simulation.watch.sent.get(kind)
         if hook is not None:
             hook(self, message)

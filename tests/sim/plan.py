@@ -126,9 +126,9 @@ class Draft:
         for _ in range(self.draw.randint(*self.style.workflows)):
             self.submit(self.draw.uniform(0.2, latest))
 
-    def submit(self, at: float, machine: int | None = None, **overrides: object) -> Job:
+    def submit(self, at: float, machine: int | None = None, priority: int | None = None) -> Job:
         """One workflow more; its client turns to another node when this one is down."""
-        job = self.workshop.job(**overrides)
+        job = self.workshop.job(priority)
         self.plan.behaviours = self.workshop.behaviours
         self.happen(at, "submit", job, self.one() if machine is None else machine)
         return job

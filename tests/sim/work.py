@@ -128,18 +128,16 @@ class Workshop:
         self.jobs: list[Job] = []
         self.more: More = {}
 
-    def job(self, **overrides: object) -> Job:
-        """One more workflow."""
+    def job(self, priority: int | None = None) -> Job:
+        """One more workflow, of the given priority or of a drawn one."""
         draw, style = self.draw, self.style
         name = f"w{len(self.jobs) + 1}"
         needs = draw_shape(draw, draw.randint(*style.tasks))
         interactive = draw.random() < style.interactive
-        priority = PRIORITY_INTERACTIVE if interactive else draw.choice((PRIORITY_LOW, 20, 80))
+        drawn = PRIORITY_INTERACTIVE if interactive else draw.choice((PRIORITY_LOW, 20, 80))
         raw: list[Dataset] = []
         tasks = [self._task(name, n, of, interactive, raw) for n, of in enumerate(needs)]
-        job = Job(name, priority, tuple(tasks), tuple(raw))
-        if "priority" in overrides:
-            job = Job(name, int(str(overrides["priority"])), job.tasks, job.raw)
+        job = Job(name, drawn if priority is None else priority, tuple(tasks), tuple(raw))
         self.jobs.append(job)
         return job
 
