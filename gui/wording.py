@@ -19,9 +19,8 @@ from agent.api.presence_reasons import NoScreen
 from agent.api.reasons import (
     NO_WHY,
     AcceptanceNeeded,
-    Became,
+    Cancelled,
     FailedOften,
-    Reason,
     TaskFailed,
     TaskFailedOnce,
     ToldBy,
@@ -122,10 +121,7 @@ IN_PLACES = re.compile(r"\{\w+\}")
 class OwnSpeech(Speech):
     """Says reasons as the window does."""
 
-    def say(self, reason: Reason | None) -> str:
-        if isinstance(reason, Became) and isinstance(reason.why, FailedOften):
-            return super().say(reason.why)  # how often says that it failed
-        return super().say(reason)
+    ends_told = (FailedOften, Cancelled)
 
     def state(self, state: str) -> str:
         return state_words(_STATES[state]) if state in _STATES else state

@@ -27,6 +27,7 @@ from rich.text import Text
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
 from agent.commands.showing import STYLES, going, plain
+from agent.wording.speech import state_word
 
 BAR_CELLS, BAR_CELLS_MIN, WORDS_CELLS = 24, 4, 58
 """In a narrow window the bar gives way to the words beside it."""
@@ -76,7 +77,7 @@ def workflow_lines(workflows: Iterable[WorkflowView]) -> Table:
     for workflow in workflows:
         lines.add_row(
             Text(plain(workflow.name), "bold"),
-            Text(workflow.state, STYLES.get(workflow.state, "")),
+            _state(workflow.state),
             bar(workflow.permille, cells),
             f"{workflow.permille // 10}%",
             f"{workflow.counts.get(TaskState.TERMINATED, 0)}/{workflow.tasks} done",
@@ -104,12 +105,17 @@ def _task_cells(task: TaskView) -> tuple[Text | str, ...]:
     why = task.asks if task.state is TaskState.WAITING else task.reason
     return (
         Text(plain(task.name)),
-        Text(task.state.value, STYLES.get(task.state.value, "")),
+        _state(task.state.value),
         Text(plain(task.host)),
         bar(task.permille, 12) if under_way else "",
         going(task),
         Text(plain(why)),
     )
+
+
+def _state(state: str) -> Text:
+    word = state_word(state)
+    return Text(word, STYLES.get(word, ""))
 
 
 class _OfWork(ProgressColumn):

@@ -31,11 +31,13 @@ from agent.commands.showing import (
     show_rows,
     size,
 )
+from agent.wording.speech import state_word
 
 LATEST = 30
 LATEST_MAX = 2_000
 WEEKS = 8
 STATES: dict[str, tuple[EndState, TaskState]] = {
+    "done": ("finished", TaskState.TERMINATED),
     "finished": ("finished", TaskState.TERMINATED),
     "failed": ("failed", TaskState.ABORTED),
     "cancelled": ("cancelled", TaskState.CANCELLED),
@@ -149,7 +151,7 @@ def _show(reply: PastReply) -> None:
         reply.workflows,
         ENDED=lambda each: moment(each.ended_ms)[:16],
         WORKFLOW=lambda each: each.name,
-        STATE=lambda each: each.state,
+        STATE=lambda each: state_word(each.state),
         BY=_whose,
         WAITED=lambda each: clock(each.waited_s),
         RAN=lambda each: clock(each.ran_s),
@@ -177,7 +179,7 @@ def _show_tasks(reply: HistoryReply) -> None:
         reply.tasks,
         ENDED=lambda task: moment(task.ended_ms),
         TASK=lambda task: f"{task.workflow}/{task.name}",
-        STATE=lambda task: task.state.value,
+        STATE=lambda task: state_word(task.state.value),
         ON=lambda task: task.host,
         WAITED=lambda task: clock(task.waited_s),
         RAN=lambda task: clock(task.ran_s),

@@ -29,21 +29,19 @@ from agent.commands.columns import (
 )
 from agent.commands.columns import plain as plain  # noqa: PLC0414 - for all who show
 from agent.wording.english import HELPING, HELPS_NOBODY, PAUSED
-from agent.wording.speech import Speech
+from agent.wording.speech import Speech, counts_in_words, state_word
 
 UNITS_S = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 STYLES = {
     "running": "green",
-    "Running": "green",
+    "done": "green",
     "linked": "green",
     "failed": "bold red",
-    "Aborted": "bold red",
     "away": "yellow",
     "waiting": "yellow",
-    "Waiting": "yellow",
-    "Suspended": "yellow",
+    "waits for a person": "yellow",
+    "suspended": "yellow",
     "cancelled": "dim",
-    "Cancelled": "dim",
 }
 
 Row = Sequence[str]
@@ -119,13 +117,12 @@ def show_text(text: str) -> None:
 
 def standing(state: WorkflowState) -> str:
     """Return how a workflow stands, as it is said behind its name."""
-    return "has failed" if state == "failed" else f"is {state}"
+    return "has failed" if state == "failed" else f"is {state_word(state)}"
 
 
 def counts_told(workflow: WorkflowView) -> str:
     """Return how a workflow stands, and how many of its tasks are in which state."""
-    counts = ", ".join(f"{count} {state.value}" for state, count in workflow.counts.items())
-    return f"{workflow.name} {standing(workflow.state)}: {counts}"
+    return f"{workflow.name} {standing(workflow.state)}: {counts_in_words(workflow.counts)}"
 
 
 def counted(count: int, thing: str) -> str:

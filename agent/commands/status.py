@@ -38,7 +38,7 @@ from agent.commands.showing import (
     show_rows,
     size,
 )
-from agent.wording.speech import Speech
+from agent.wording.speech import Speech, state_word
 
 LATEST = 20
 LATEST_MAX = 2_000
@@ -75,7 +75,7 @@ def _show_node(reply: StatusReply) -> None:
     show_rows(
         reply.workflows,
         WORKFLOW=lambda each: each.name,
-        STATE=lambda each: each.state,
+        STATE=lambda each: state_word(each.state),
         DONE=lambda each: f"{each.counts.get(TaskState.TERMINATED, 0)}/{each.tasks}",
         PRIORITY=lambda each: PRIORITIES.get(each.priority, str(each.priority)),
         SUBMITTED=lambda each: ago(each.submitted_ms),
@@ -98,7 +98,7 @@ async def _workflow(options: Options, client: Client) -> int:
     show_rows(
         reply.tasks,
         TASK=lambda task: task.name,
-        STATE=lambda task: task.state.value,
+        STATE=lambda task: state_word(task.state.value),
         ON=lambda task: task.host,
         SINCE=lambda task: ago(task.changed_ms),
         PROGRAM=lambda task: "(gate)" if task.gate else task.program,
@@ -171,6 +171,6 @@ def _show_runs(runs: Sequence[RunView]) -> None:
         ON=lambda run: run.host,
         BEGAN=lambda run: moment(run.begun_ms),
         LASTED=lambda run: clock((run.ended_ms - run.begun_ms) / 1000) if run.ended_ms else "",
-        END=lambda run: f"{run.phase} (counts)" if run.counts else run.phase,
+        END=lambda run: state_word(run.phase) + (" (counts)" if run.counts else ""),
         WHY=lambda run: run.text,
     )

@@ -23,6 +23,7 @@ from agent.commands import exits
 from agent.commands.asking import PAGE, whole
 from agent.commands.drawing import on_terminal, work_bar
 from agent.commands.showing import counts_told, going, plain, show_json, show_lines
+from agent.wording.speech import state_word
 
 BUNDLE_S = 0.25
 TICK_S = 1.0
@@ -226,7 +227,7 @@ def ending(moved: TaskMoved) -> str:
     where = f" on {moved.host}" if moved.host else ""
     plainly = isinstance(reason_of(moved.why, moved.reason), Cancelled)  # as the state says
     why = f": {moved.reason}" if moved.reason and not plainly else ""
-    return f"{moved.name} {moved.after.value}{where}{why}"
+    return f"{moved.name} {state_word(moved.after.value)}{where}{why}"
 
 
 async def _read(client: Client, name: str) -> WorkflowView:

@@ -178,7 +178,8 @@ def _tell(bundle: list[Event], name: str, *, as_json: bool) -> int | None:
 def _told(event: Event) -> str:
     match event.happening:
         case TaskMoved() as moved:
-            return f"{moved.workflow}/{ending(moved)} ({moved.cause})"
+            cause = f" ({moved.cause})" if moved.cause else ""
+            return f"{moved.workflow}/{ending(moved)}{cause}"
         case GateWaiting() as gate:
             return f"{gate.workflow}/{gate.name} waits for a person: {gate.asks}"
         case WorkflowEnded() as ended:

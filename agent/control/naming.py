@@ -18,7 +18,7 @@ from msgspec import structs
 
 from agent.api.errors import RefusedError
 from agent.api.flock import MemberView
-from agent.api.reasons import Opaque, Reason, SetOff, ToldBy
+from agent.api.reasons import NO_REASON, Opaque, Reason, SetOff, ToldBy
 from agent.api.rpc import ErrorCode
 from agent.api.wording import near
 from agent.control.request_context import RequestContext
@@ -51,12 +51,46 @@ def with_names(fault: Phrase, names: Mapping[TaskId, str]) -> Phrase:
     return structs.replace(fault, values=values)
 
 
+_READY, _SUBMITTED, _WAITING, _RUNNING, _DONE, _CANCELLED, _GIVEN_UP = (
+    each.value
+    for each in (
+        *(TaskState.READY, TaskState.SUBMITTED, TaskState.WAITING, TaskState.RUNNING),
+        *(TaskState.TERMINATED, TaskState.CANCELLED, TaskState.ABORTED),
+    )
+)
+GIVEN_UP = (_CANCELLED, _GIVEN_UP)
+SUPPLYING = ("ChildSucceeded", "OutputsCopied", "MarkGate")
+"""Ends of one task that let others begin."""
+ENDS_OF_ONE: dict[str, tuple[str, ...]] = {
+    "InputsFetched": (_RUNNING,),
+    "FetchFailed": (_READY, _SUBMITTED),
+    "ChildStarted": (_RUNNING,),
+    "ChildNotStarted": (_READY, _SUBMITTED),
+    "ChildProgressed": (),
+    "ChildCheckpointed": (),
+    "ChildSucceeded": (_DONE,),
+    "ChildFailed": (_READY, _SUBMITTED, _GIVEN_UP),
+    "ChildStopped": (_READY, _SUBMITTED, _CANCELLED),
+    "OutputsCopied": (_DONE,),
+    "MarkGate": (_DONE,),
+    "Cancel": (_CANCELLED,),
+    "Retry": (_READY, _SUBMITTED, _WAITING),
+    "Prioritise": (),
+}
+"""Events that are about one task, or one wish, and to which states they bring it. At the same moment others
+are claimed or begin, for which the event is no reason."""
+
+
 def cause_of(cause: str, after: str, name_of: Callable[[str], str]) -> Reason:
-    """Return what set a move to the state ``after`` off: an event, or the node, by its name, that
-    told of it in a message; a cause that is neither, such as one of a later version, as its
-    text."""
-    if cause == "OutputsCopied" and after != TaskState.TERMINATED.value:
-        return SetOff("InputsThere")
+    """Return what set a move to the state ``after`` off, which is empty for one that changes none: an
+    event, or the node, by its name, that told of it in a message; a cause that is neither, such as one
+    of a later version, as its text. An event of another task is no cause: what moves with it moves
+    because that one has ended well, or for what its own reason says, and then ``NO_REASON`` is
+    returned."""
+    ends = ENDS_OF_ONE.get(cause)
+    if ends is not None and after not in ends:
+        supplied = cause in SUPPLYING and after not in GIVEN_UP
+        return SetOff("InputsThere") if supplied else NO_REASON
     message, _, sender = cause.partition(" from ")
     if message in MESSAGES and sender:
         return ToldBy(name_of(sender))

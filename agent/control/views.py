@@ -29,6 +29,7 @@ from agent.control.fitting import Machine
 from agent.control.gates import attach_names
 from agent.control.port import Snapshot
 from agent.protocol.reading import DerivedState, effective_generation
+from agent.protocol.reasons import WaitsFor, WaitsForMany, WaitsForSeveral, WaitsForUnknown
 from agent.protocol.records import (
     ENDED,
     Dataset,
@@ -43,7 +44,7 @@ from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
 from agent.protocol.times import end_of_run_ms, span_of_workflow_ms
 from agent.wording.run_ends import named
-from agent.wording.speech import english
+from agent.wording.speech import NAMED_MAX, english
 
 TASKS_SHOWN_MAX = 64
 _Machine = TypeVar("_Machine", work.NodeView, flock.PeerView)
@@ -163,7 +164,21 @@ class Views:
         if isinstance(reading.reason, Cancelled):
             hosts = dict.fromkeys(name_of(run.host) for run in table.life(task).runs if run.live)
             return CancelledStopping(tuple(hosts)) if hosts else reading.reason
+        if isinstance(reading.reason, WaitsFor | WaitsForUnknown):
+            return self._waits(task) or named(reading.reason, table)
         return named(reading.reason, table)
+
+    def _waits(self, task: TaskId) -> Reason | None:
+        """What it waits for, by name, where that is more than one."""
+        table = self.now.table
+        needs = [each for each in table.producers[task] if not _has_outcome(table.reading(each))]
+        if len(needs) < 2:
+            return None
+        if len(needs) > NAMED_MAX:
+            return WaitsForMany(len(needs))
+        return WaitsForSeveral(
+            tuple(table.specs[each].name if each in table.specs else each for each in needs)
+        )
 
     def _gone(self, tasks: Iterable[TaskId]) -> int:
         """How many of these are in hand of a machine that is gone."""
@@ -183,6 +198,10 @@ class Views:
             key=lambda run: (run.generation, run.attempt, run.stamp),
             default=None,
         )
+
+
+def _has_outcome(reading: DerivedState | None) -> bool:
+    return reading is not None and reading.outcome is not None
 
 
 def dataset_view(dataset: Dataset) -> values.Dataset:

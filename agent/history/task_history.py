@@ -45,7 +45,7 @@ from agent.protocol.table import Table
 from agent.protocol.times import times_of_task
 from agent.storage.history import FILE, History, StoryRow, Sums, TaskRow
 from agent.wording.run_ends import named, run_id, why_ended
-from agent.wording.speech import english
+from agent.wording.speech import counts_in_words, english
 
 WRITE_EVERY_S = 1.0
 WAITING_MAX = 50_000
@@ -144,7 +144,7 @@ class TaskHistory:
         found = table.workflows.get(workflow)
         if found is None:
             return
-        told = ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+        told = counts_in_words(counts)
         times = times_of(table, found, self._now_ms())
         log.log(
             NORMAL,

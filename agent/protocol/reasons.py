@@ -204,6 +204,18 @@ class WaitsFor(Reason, frozen=True):
     task: str
 
 
+class WaitsForSeveral(Reason, frozen=True):
+    """These tasks that it needs have not ended."""
+
+    tasks: tuple[str, ...]
+
+
+class WaitsForMany(Reason, frozen=True):
+    """So many tasks that it needs have not ended, more than anybody names."""
+
+    count: int
+
+
 class WaitsForUnknown(Reason, frozen=True):
     """A task that it needs has not reached this machine."""
 
@@ -239,6 +251,8 @@ Given = (
     | AgentDied
     | AgentsDied
     | WaitsFor
+    | WaitsForSeveral
+    | WaitsForMany
     | WaitsForUnknown
     | NeedsGivenUp
     | NeedsCancelled

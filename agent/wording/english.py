@@ -102,6 +102,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.AgentDied: "an agent died running it",
     told.AgentsDied: "{count} agents died running it",
     told.WaitsFor: "waits for {task}",
+    told.WaitsForSeveral: "waits for {tasks}",
+    told.WaitsForMany: "waits for %n task(s)",
     told.WaitsForUnknown: "waits for {task}, not known here yet",
     told.NeedsGivenUp: "needs {task}, which was given up",
     told.NeedsCancelled: "needs {task}, which was cancelled",
@@ -387,6 +389,24 @@ SIGHTS = {
     "programs": "which programs run",
 }
 """What cannot be seen, where a source is blind."""
+STATES = {
+    "Running": "running",
+    "Suspended": "suspended",
+    "Scheduled": "fetching inputs",
+    "Waiting": "waits for a person",
+    "Aborted": "failed",
+    "Ready": "ready",
+    "Submitted": "waiting",
+    "Cancelled": "cancelled",
+    "Terminated": "done",
+    "finished": "done",
+    "Failed": "failed",
+    "Evicted": "given back",
+    "Yielded": "left off",
+    "Lost": "lost",
+}
+"""What the states of tasks, workflows and runs are called, in the order in which people want to hear of them;
+those that are not here are called as they are."""
 CLAUSES = {
     "by": ", by {way}",
     "load": ", other programs use {load_percent} % of the processor",

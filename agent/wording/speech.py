@@ -9,16 +9,17 @@ Above it is how times and shares are said to a person.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
 from agent.api.reasons import Diagnosis, Opaque, Reason
+from agent.api.values import TaskState
 from agent.api.wording import moment as minute
 from agent.api.work import Basis
 from agent.protocol.link_reasons import NoLink, NoMulticast
-from agent.protocol.reasons import EndCause, RunEnd
-from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, UNKNOWN
+from agent.protocol.reasons import Became, Cancelled, EndCause, FailedOften, FailedOnce, RunEnd
+from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, STATES, UNKNOWN
 
 OF_A_KIND = (EndCause, RunEnd, NoLink, NoMulticast, Diagnosis)
 """Reasons that have a sentence for each kind."""
@@ -32,6 +33,7 @@ PLACES: dict[str, dict[str, str]] = {
     "length_ms": {"length": "span"},
     "peer": {"peer": "say"},
     "names": {"names": "listed"},
+    "tasks": {"tasks": "listed"},
     "places": {"places": "listed"},
     "size_mb": {"size": "size"},
     "kept_mb": {"kept_size": "size"},
@@ -99,8 +101,23 @@ def listed(names: tuple[str, ...]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+def state_word(state: str) -> str:
+    """Return what the state of a task, workflow or run is called, the same wherever it is told."""
+    return STATES.get(state, state)
+
+
+def counts_in_words(counts: Mapping[TaskState, int]) -> str:
+    """Return how many tasks are in which state, as "4 done, 1 failed"; empty for none."""
+    order = list(STATES)
+    found = sorted(counts, key=lambda state: order.index(state.value))
+    return ", ".join(f"{counts[state]} {state_word(state.value)}" for state in found)
+
+
 class Speech:
     """Says reasons at one moment. ``machine`` and ``task`` say what ids are called."""
+
+    ends_told: tuple[type[Reason], ...] = (FailedOften, FailedOnce, Cancelled)
+    """Reasons that say themselves what became of a task."""
 
     def __init__(
         self,
@@ -117,6 +134,8 @@ class Speech:
         worded where it arose. Raises ``KeyError`` for a type that has no sentence."""
         if reason is None:
             return ""
+        if isinstance(reason, Became) and isinstance(reason.why, self.ends_told):
+            return self.say(reason.why)
         if isinstance(reason, Opaque):
             return reason.text
         key = reason.kind if isinstance(reason, OF_A_KIND) else type(reason)
@@ -227,7 +246,7 @@ class Speech:
 
     def state(self, state: str) -> str:
         """Return the state of a task, in words."""
-        return state
+        return state_word(state)
 
     def event(self, event: str) -> str:
         """Return what happened in the flock."""

@@ -200,6 +200,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>waits for %n task(s)</source>
+        <translation>
+            <numerusform>waits for %n task</numerusform>
+            <numerusform>waits for %n tasks</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n other(s)</source>
         <translation>
             <numerusform>%n other</numerusform>

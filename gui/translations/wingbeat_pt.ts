@@ -252,6 +252,17 @@
         <translation>{host} desapareceu antes de ela começar</translation>
     </message>
     <message>
+        <source>waits for {tasks}</source>
+        <translation>espera por {tasks}</translation>
+    </message>
+    <message numerus="yes">
+        <source>waits for %n task(s)</source>
+        <translation>
+            <numerusform>espera por %n tarefa</numerusform>
+            <numerusform>espera por %n tarefas</numerusform>
+        </translation>
+    </message>
+    <message>
         <source>outcome changed from {before} to {host}</source>
         <translation>o resultado passou de {before} para {host}</translation>
     </message>

@@ -117,12 +117,14 @@ def test_work_is_submitted_watched_and_steered(
         with closing(client.events(start, WITHIN_S)) as events:
             reach(events, "check", TaskState.WAITING)
             shown = here.said("status", "sur")
-            assert shown.startswith("survey is waiting: 1 Submitted, 1 Ready, 1 Waiting, 1 Termin")
-            assert "check  Waiting" in shown
+            assert shown.startswith(
+                "survey is waiting: 1 waits for a person, 1 ready, 1 waiting, 1 done"
+            )
+            assert "check  waits for a person" in shown
             assert "was it friendly?" in shown
             story = said("why", "survey/greet")
             assert story.startswith("greet finished on birch\n")
-            assert "Running on birch" in story
+            assert "running on birch" in story
             assert "birch has no program nobody-has-this" in said("why", "survey/never")
             assert said("priority", "survey", "interactive") == (
                 "survey is of priority interactive now\n"

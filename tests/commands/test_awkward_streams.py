@@ -81,7 +81,7 @@ def test_what_happens_comes_through_a_pipe_at_once(birch: Machine) -> None:
 
     with birch.following("watch") as watching:
         wait_for(told, WITHIN_S, "a line about what happens")
-        assert "/a Ready (submitted)" in watching.lines[0]
+        assert "/a ready (submitted)" in watching.lines[0]
 
 
 @on_posix

@@ -134,8 +134,8 @@ def test_a_machine_says_once_whether_it_helps(reason: Reason, helps: bool, said:
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        (Cancelled(), "segment Cancelled"),
-        (NeedsCancelled("import"), "segment Cancelled: needs import, which was cancelled"),
+        (Cancelled(), "segment cancelled"),
+        (NeedsCancelled("import"), "segment cancelled: needs import, which was cancelled"),
     ],
 )
 def test_an_end_says_no_more_than_its_state_where_that_says_it(reason: Reason, said: str) -> None:

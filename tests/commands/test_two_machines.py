@@ -128,7 +128,7 @@ def test_the_output_of_a_task_is_read_from_the_machine_that_ran_it(done: Machine
     assert lines in done.said("logs", "-f", "counting/first")
     shown = done.said("show", "counting/first")
     assert "first finished on alder" in shown
-    assert "Terminated (counts)" in shown
+    assert "done (counts)" in shown
     run = done.answer("show", "counting/first")["runs"]["tasks"][0]["runs"][0]
     assert run["host"] == "alder"
     phases = [span["phase"] for span in run["spans"]]
@@ -216,7 +216,7 @@ def _told(machine: Machine, name: str, watching: Following) -> bool:
 
 def test_who_watches_a_workflow_that_is_over_is_told_so_at_once(done: Machine) -> None:
     wait_for(lambda: _over(done), WITHIN_S, "the end")
-    assert done.said("watch", "counting") == "counting is finished\n"
+    assert done.said("watch", "counting") == "counting is done\n"
     assert done.answer("watch", "counting")["state"] == "finished"
 
 
@@ -239,7 +239,7 @@ def test_waiting_tells_how_it_ended(done: Machine, tmp_path: Path) -> None:
     file = tmp_path / "short.wingbeat.yaml"
     file.write_text("name: short\ntasks:\n  only:\n    program: count\n    data: text.txt\n")
     said = done.said("submit", str(file), "--wait").splitlines()
-    assert said[-1] == "short is finished: 1 Terminated"
+    assert said[-1] == "short is done: 1 done"
     gate = tmp_path / "gate.wingbeat.yaml"
     gate.write_text("name: gate\ngates:\n  look: {asks: look}\n")
     done.said("submit", str(gate))

@@ -88,9 +88,9 @@ async def test_why_a_task_moved_is_known_after_the_agent_has_begun_anew(tmp_path
         there.node.succeed(next(iter(there.node.runs)))
         before = (await client.result("why", {"task": "one/a"}))["moves"]
         assert [move["what"] for move in before] == [
-            *("Ready", "claimed by birch", "Scheduled on birch", "Running on birch"),
-            *("Ready", "claimed by birch", "Scheduled on birch", "Running on birch"),
-            "Terminated on birch",
+            *("ready", "claimed by birch", "fetching inputs on birch", "running on birch"),
+            *("ready", "claimed by birch", "fetching inputs on birch", "running on birch"),
+            "done on birch",
         ]
         task = (await client.result("history"))["tasks"][0]["task"]
     async with serving(tmp_path) as there, greeted(there) as client:  # its table is gone, too

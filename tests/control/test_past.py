@@ -132,4 +132,4 @@ async def test_the_log_says_at_the_end_how_long_it_took(
     async with serving(tmp_path) as there, greeted(there) as client:
         await run_through(there, client, "timed", "t")
     line = next(each.message for each in caplog.records if "has ended" in each.message)
-    assert "1 Terminated; waited 0 s, ran 0 s, makespan 0 s" in line
+    assert "1 done; waited 0 s, ran 0 s, makespan 0 s" in line

@@ -14,14 +14,15 @@ from agent.api.reasons import NO_WHY, Opaque
 from agent.api.values import Capabilities
 from agent.control.estimates import TaskProgress
 from agent.control.happenings import WAITING_ROWS_MAX, happenings_of, with_rows
-from agent.control.naming import task_id
+from agent.control.naming import cause_of, task_id
 from agent.control.views import Views
 from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
 from agent.protocol.records import Claim, Failed, Life, Run, TaskLife, TaskState
+from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving, greeted, workflow
-from tests.control.surface import ALDER, NODE, FakeNode
+from tests.control.surface import ALDER, KNOWN, NODE, FakeNode
 
 COPY, CHECK = (task_id("survey", name) for name in ("copy", "check"))
 PROGRAMS = Capabilities(programs=("copy",))
@@ -154,7 +155,7 @@ async def test_each_state_has_its_sentence(there: Serving, client: LineClient) -
     told["tasks"][1]["asks"] = ""
     await client.result("submit", told)
     there.node.volunteer()
-    assert await now(client, "merge") == "merge waits for copy"
+    assert await now(client, "merge") == "merge waits for copy and check"
     while COPY in there.node.runs or not there.node.table.reading(COPY).outcome:  # type: ignore[union-attr]
         there.node.succeed(next(iter(there.node.runs)))
     assert await now(client) == "copy finished on birch"
@@ -162,6 +163,44 @@ async def test_each_state_has_its_sentence(there: Serving, client: LineClient) -
     assert await now(client, "check") == waits
     await client.result("cancel", {"workflow": "survey"})
     assert await now(client, "check") == "check is cancelled"
+
+
+@pytest.mark.parametrize(
+    ("cause", "after", "said"),
+    [
+        ("ChildFailed", "Aborted", "the program failed"),
+        ("ChildFailed", "Ready", "the program failed"),
+        ("ChildFailed", "Running", ""),
+        ("ChildFailed", "", ""),
+        ("OutputsCopied", "Terminated", "the outputs are kept safe"),
+        ("OutputsCopied", "Ready", "what it needs is there"),
+        ("OutputsCopied", "", "what it needs is there"),
+        ("OutputsCopied", "Aborted", ""),
+        ("MarkGate", "Ready", "what it needs is there"),
+        ("Cancel", "Cancelled", "a person cancelled"),
+        ("Cancel", "Scheduled", ""),
+        ("Prioritise", "", ""),
+        ("PresenceChanged", "", "a machine began or stopped to help"),
+        ("State from aldernode", "Running", "told by alder"),
+        ("of a later version", "Ready", "of a later version"),
+    ],
+)
+def test_what_happens_to_one_task_is_no_cause_for_another(
+    cause: str, after: str, said: str
+) -> None:
+    """When a program fails, its place is free at once, and another task is claimed for it."""
+    assert english(cause_of(cause, after, KNOWN.name_of)) == said
+
+
+async def test_what_falls_with_another_tells_no_cause_of_that_one(
+    there: Serving, client: LineClient
+) -> None:
+    await client.result("submit", workflow())
+    there.node.volunteer()
+    for _ in range(3):
+        there.node.fail(COPY)
+    *_, last = (await client.result("why", {"task": "survey/merge"}))["moves"]
+    assert (last["what"], last["cause"]) == ("failed: needs copy, which was given up", "")
 
 
 # -- events ------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ async def test_why_tells_how_a_task_came_to_where_it_is(there: Serving, client: 
     running = await client.result("why", {"task": COPY[:12]})
     assert (running["task"]["task"], running["now"]) == (COPY, "copy runs on birch")
     assert [move["what"] for move in running["moves"]] == [
-        *("Ready", "claimed by birch", "Scheduled on birch", "Running on birch")
+        *("ready", "claimed by birch", "fetching inputs on birch", "running on birch")
     ]
     assert running["moves"][0]["cause"] == "submitted"
 

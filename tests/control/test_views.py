@@ -20,6 +20,7 @@ from agent.history.earlier_runs import EarlierRuns
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import Claim, Life, Lost, Phase, Run, Running, TaskLife, TaskState
+from tests.control.serving import LineClient, Serving
 from tests.control.surface import ALDER, NODE, WALL_MS, FakeNode
 
 LONG, GATE, LAST, SPARE = (task_id("survey", name) for name in ("long", "look", "last", "spare"))
@@ -329,6 +330,30 @@ async def test_what_a_machine_has_that_is_gone_does_not_go_on(tmp_path: Path) ->
     assert seen[0][:4] == (TaskState.RUNNING, gone_ms, 0, 0)
     assert seen[0][6:8] == ("Lost", gone_ms)
     assert scene.views.workflow(scene.node.table.workflows["survey"]).gone == 1
+
+
+@pytest.mark.parametrize(
+    ("needs", "before", "after"),
+    [
+        (("north",), "waits for north", ""),
+        (("north", "south"), "waits for north and south", "waits for south"),
+        (tuple("abcd"), "waits for a, b, c and d", "waits for b, c and d"),
+        (tuple("abcde"), "waits for 5 tasks", "waits for b, c, d and e"),
+    ],
+)
+async def test_a_step_names_all_that_it_waits_for(
+    there: Serving, client: LineClient, needs: tuple[str, ...], before: str, after: str
+) -> None:
+    tasks: list[dict[str, Any]] = [{"id": each, "program": "copy"} for each in needs]
+    tasks.append({"id": "last", "program": "copy", "after": needs})
+    await client.result("submit", {"name": "survey", "tasks": tasks})
+    told = (await client.result("show", {"workflow": "survey"}))["tasks"][-1]
+    assert told["reason"] == before
+    assert (await client.result("why", {"task": "last"}))["now"] == f"last {before}"
+    there.node.volunteer()
+    there.node.succeed(task_id("survey", needs[0]))
+    told = (await client.result("show", {"workflow": "survey"}))["tasks"][-1]
+    assert told["reason"] == after
 
 
 def test_of_a_task_that_was_given_up_the_last_run_is_shown(tmp_path: Path) -> None:

@@ -197,6 +197,8 @@ RUNS: tuple[Reason, ...] = (
 ERROR = "ended with code 3"
 WAITING: tuple[Reason, ...] = (
     why.TaskWaits("segment", told.WaitsFor("import")),
+    why.TaskWaits("segment", told.WaitsForSeveral(("north", "south"))),
+    why.TaskWaits("segment", told.WaitsForMany(240)),
     why.TaskWaits("segment", told.NeedsGivenUp("import")),
     why.TaskReady("segment", why.NoHelper(told.PausedByOwner())),
     why.TaskReady("segment", why.NoHelper(why.PausedSomehow())),

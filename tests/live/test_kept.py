@@ -54,9 +54,9 @@ def test_why_and_the_log_outlive_the_machine_and_the_start(
     file = tmp_path / "told.wingbeat.yaml"
     file.write_text(WORKFLOW)
     birch.said("submit", str(file), "--wait")
-    wait_for(lambda: "Terminated on alder" in moves(birch, "told/a"), WITHIN_S, "its end")
+    wait_for(lambda: "done on alder" in moves(birch, "told/a"), WITHIN_S, "its end")
     told = moves(birch, "told/a")
-    assert "Running on alder" in told
+    assert "running on alder" in told
     wait_for(lambda: birch.answer("history", "--weeks")["done"] == 1, WITHIN_S, "it is written")
     alder.kill()
     birch.kill()

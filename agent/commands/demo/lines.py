@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.commands.showing import plain
+from agent.wording.speech import state_word
 
 QUIET_STATES = ("Submitted", "Ready", "Scheduled")
 
@@ -161,7 +162,7 @@ def _moved(moved: Moved) -> Iterator[str]:
     elif moved.state == "Terminated":
         yield f"{moved.machine} has finished {moved.task}"
     elif moved.state not in QUIET_STATES:
-        yield f"{moved.task} is {moved.state}: {moved.cause}"
+        yield f"{moved.task} is {state_word(moved.state)}: {moved.cause}".removesuffix(": ")
 
 
 def ending(ended: Ended) -> Iterator[str]:

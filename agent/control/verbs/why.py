@@ -16,7 +16,7 @@ from agent.control.port import Snapshot
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
-from agent.protocol.reasons import StoryEntry
+from agent.protocol.reasons import NeedsGivenUp, StoryEntry
 from agent.protocol.records import NodeId, TaskSpec
 from agent.protocol.seats import failed_on, misfit
 from agent.wording.run_ends import named
@@ -94,7 +94,9 @@ def _moves(story: list[StoryEntry], said: Speech, now: Snapshot) -> Iterator[Mov
     """What became of it, with names in the places of ids."""
     for at_ms, cause, what in story:
         moved = named(what, now.table, now.name_of)
-        by = cause_of(cause, getattr(what, "state", ""), now.name_of)
+        by: Reason = cause_of(cause, getattr(what, "state", ""), now.name_of)
+        if isinstance(getattr(what, "why", None), reasons.NeedsCancelled | NeedsGivenUp):
+            by = NO_REASON  # that is said by what it needs
         yield Move(at_ms, said.say(moved), said.say(by), as_why(moved), as_why(by))
 
 
