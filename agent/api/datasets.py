@@ -51,6 +51,7 @@ class DatasetView(Struct, frozen=True):
     inputs: tuple[str, ...] = ()
     needed: bool = False
     kept_since_ms: Millis = 0
+    workflow_name: str = ""
 
 
 class DatasetsReply(Struct, frozen=True):

@@ -69,6 +69,7 @@ class TaskRuns(Struct, frozen=True):
     state: TaskState
     ready_ms: Millis
     runs: tuple[RunView, ...]
+    workflow_name: str = ""
 
 
 class RunsReply(Struct, frozen=True):
@@ -79,7 +80,8 @@ class RunsReply(Struct, frozen=True):
 
 
 class History(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Tasks that have ended, the latest first: all, of a workflow, of a program, of a machine."""
+    """Tasks that have ended, the latest first: all, of a workflow by its id or of all of a name, of a
+    program, of a machine."""
 
     workflow: ShortText = ""
     program: ShortText = ""
@@ -116,6 +118,7 @@ class TaskHistory(Struct, frozen=True):
     reason: str = ""
     why: Raw = field(default_factory=no_why)
     whys: tuple[Raw, ...] = ()
+    workflow_name: str = ""
 
 
 class HistoryReply(Struct, frozen=True):

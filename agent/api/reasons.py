@@ -300,6 +300,16 @@ class CouldRun(Reason, frozen=True):
     host: str
 
 
+class NewestOf(Reason, frozen=True):
+    """Of so many workflows of this name, this one is meant by it."""
+
+    name: str
+    count: int
+    workflow: str
+    submitter: str
+    submitted_ms: int
+
+
 class ToldBy(Reason, frozen=True):
     """A move was heard of from this machine."""
 

@@ -106,6 +106,7 @@ class TaskMoved(Struct, frozen=True, tag="task moved"):
     rows: tuple[TaskView, ...] = ()
     why: Raw = field(default_factory=no_why)
     more: bool = False
+    workflow_name: str = ""
 
 
 class TaskProgressed(Struct, frozen=True, tag="task progressed"):

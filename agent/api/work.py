@@ -1,8 +1,10 @@
 """Workflows and tasks: what clients ask and are told of them.
 
-A submission calls its tasks as its author does; the flock gives each an id of its own, made from
-the names of workflow and task. So the same submission is the same work whoever sends it, however
-often, and a task of another workflow can be named before anybody has looked it up.
+A submission calls its tasks as its author does; the flock gives it, and each of them, an id of its
+own. That is made of who asks, of a key that the client draws for each click or command, and of what is
+asked for: a request that is told twice is one. The name of a workflow is a label, and may repeat;
+where it stands for a workflow, the newest of that name is meant, of the asker's own where it is known
+who asks (``meant``).
 
 Views of which a client keeps tens of thousands are hidden from the collector of cycles (``gc=False``):
 they cannot be part of one, and to look through them would hold up a window.
@@ -83,26 +85,18 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Have the flock run a workflow. A name that is known already is answered, not run twice."""
+    """Have the flock run a workflow. What the same person has had run is answered, and not run
+    twice, unless it is wanted ``again``; other contents under the same name are other work.
+
+    ``key`` names the request, so that telling it twice does no harm; without one the node draws it.
+    """
 
     name: WorkflowId
     tasks: Annotated[tuple[Task, ...], Meta(min_length=1, max_length=100_000)]
     priority: NamedPriority = "low"
     submitter: ShortText = ""
-
-
-class Submitted(Struct, frozen=True):
-    """The workflow is kept on so many disks. One disk: an event tells when it is on another.
-
-    ``waits`` says, a sentence each, which machines run none of its published programs yet.
-    """
-
-    workflow: WorkflowId
-    known: bool
-    disks: Count
-    text: str = ""
-    waits: tuple[str, ...] = ()
-    whys: tuple[Raw, ...] = ()
+    key: ShortText = ""
+    again: bool = False
 
 
 class Cancel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -139,6 +133,25 @@ class Wished(Struct, frozen=True):
     workflow: WorkflowId
     verdict: Literal["done", "cancelling"]
     text: str = ""
+    name: str = ""
+
+
+class Meant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is meant by that word, if ``submitter`` says it: a workflow, or with ``task`` a task?"""
+
+    reference: Reference
+    task: bool = False
+    submitter: ShortText = ""
+
+
+class MeantReply(Struct, frozen=True):
+    """The id of what is meant, and the name of its workflow. ``why`` says which of several workflows of
+    that name it is; null where there is one."""
+
+    id: str
+    name: str
+    text: str = ""
+    why: Raw = field(default_factory=no_why)
 
 
 class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -173,6 +186,7 @@ class CurrentTask(Struct, frozen=True, gc=False):
     begun_ms: Millis = 0
     expected_end_ms: Millis = 0
     basis: Basis | None = None
+    workflow_name: str = ""
 
 
 class NodeView(Struct, frozen=True):
@@ -227,6 +241,24 @@ class WorkflowView(Struct, frozen=True, gc=False):
     begun_ms: Millis = 0
     basis: Basis | None = None
     gone: Count = 0
+
+
+class Submitted(Struct, frozen=True):
+    """The workflow is kept on so many disks. One disk: an event tells when it is on another.
+
+    ``known``: another request of the same person has had the same run, and nothing new was made;
+    ``there`` is how that stands. ``waits`` says, a sentence each, which machines run none of its
+    published programs yet. ``meant`` says which of several workflows of one name its inputs are from.
+    """
+
+    workflow: WorkflowId
+    known: bool
+    disks: Count
+    text: str = ""
+    waits: tuple[str, ...] = ()
+    whys: tuple[Raw, ...] = ()
+    there: WorkflowView | None = None
+    meant: tuple[Raw, ...] = ()
 
 
 class StatusReply(Struct, frozen=True):
@@ -324,6 +356,7 @@ class Story(Struct, frozen=True):
     machines: tuple[str, ...] = ()
     why: Raw = field(default_factory=no_why)
     whys: tuple[Raw, ...] = ()
+    workflow_name: str = ""
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -357,7 +390,9 @@ class TaskPlan(Struct, frozen=True):
 
 
 class PlanReply(Struct, frozen=True):
-    """``known``: a workflow of this name is there already and would not run twice.
+    """``known``: the same person has had the same run already, and it would not run twice; files and
+    programs that are still to be added may make it the same, or another. ``namesake`` is the newest
+    workflow of this name, of the same person where there is one.
 
     ``faults`` are what the node would refuse it for, a sentence each, and ``wrong`` the same as
     values, for whoever says them in another language; without any, the ends are an
@@ -377,6 +412,7 @@ class PlanReply(Struct, frozen=True):
     wrong: tuple[Raw, ...] = ()
     whys: tuple[Raw, ...] = ()
     basis: Basis | None = None
+    namesake: WorkflowView | None = None
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------
@@ -388,5 +424,6 @@ PRIORITY = Method("priority", SetPriority, Wished)
 GATE = Method("gate", Gate, Wished, repeatable=False)
 STATUS = Method("status", Status, StatusReply)
 SHOW = Method("show", Show, ShowReply)
+MEANT = Method("meant", Meant, MeantReply)
 WHY = Method("why", Why, Story)
 PLAN = Method("plan", Plan, PlanReply)

@@ -7,7 +7,7 @@ that is one sentence for a person.
 """
 
 from agent.client.blocking import BlockingClient
-from agent.client.connected import Client, pieces_of
+from agent.client.connected import Client, pieces_of, submit
 from agent.client.errors import (
     ClientError,
     DisconnectedError,
@@ -29,4 +29,5 @@ __all__ = [
     "NotUnderstoodError",
     "RequestError",
     "pieces_of",
+    "submit",
 ]

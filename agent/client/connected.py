@@ -17,6 +17,7 @@ from agent.api.datasets import READ_DATASET, ReadDataset
 from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import Event, Welcome
 from agent.api.values import Position
+from agent.api.work import SUBMIT, Submit, Submitted
 from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
 from agent.client.link import Link, read_control_file
 from agent.paths import Home
@@ -155,6 +156,17 @@ class Client:
 
 def _went_away(error: ClientError) -> NoAgentError:
     return NoAgentError(f"the agent went away and did not come back ({error})")
+
+
+async def submit(client: Client, wanted: Submit) -> Submitted:
+    """Submit a workflow and return the answer. An agent of before knows no keys, and takes one of
+    the same name for the same work: it is asked in its own words. Raises ``ClientError``."""
+    try:
+        return await client.call(SUBMIT, wanted)
+    except RequestError as error:
+        if error.code != ErrorCode.WRONG_PARAMETERS or not wanted.key or wanted.again:
+            raise
+        return await client.call(SUBMIT, replace(wanted, key=""))
 
 
 async def pieces_of(client: Client, wanted: ReadDataset) -> AsyncGenerator[bytes]:

@@ -11,8 +11,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.api.reasons import NO_WHY
 from agent.api.rpc import ErrorCode, Method, P, R
-from agent.api.work import SHOW, Show, ShowReply
+from agent.api.work import MEANT, SHOW, Meant, Show, ShowReply
 from agent.client import (
     BlockingClient,
     Client,
@@ -20,12 +21,15 @@ from agent.client import (
     NoAgentError,
     RequestError,
 )
+from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.columns import complain
 from agent.commands.parsing import PROGRAM, Options, Use
 from agent.commands.showing import plain, show_json, show_lines
 
 PAGE = 1_000
+REFERENCES = {"workflow": (False,), "task": (True,), "what": (False, True)}
+"""By what they are called in a command's table: words that name a workflow, or (True) a task."""
 
 
 class _Failure(Struct, frozen=True):
@@ -45,6 +49,7 @@ def with_client(use: Callable[[Options, BlockingClient], int]) -> Use:
         try:
             node = getattr(options, "node", "")
             with BlockingClient(name=f"{PROGRAM} command", node=node) as client:
+                _find_meant(options, client)
                 return use(options, client)
         except NoAgentError as error:
             return fail(options, str(error), exits.NO_AGENT)
@@ -54,6 +59,25 @@ def with_client(use: Callable[[Options, BlockingClient], int]) -> Use:
             return fail(options, str(error))
 
     return connected
+
+
+def _find_meant(options: Options, client: BlockingClient) -> None:
+    """Put the id in the place of a name that several workflows have, and say which of them is meant:
+    the newest, of this person's own if there are any. What means nothing stays as it was typed; so
+    does all where an agent of before answers, which knows no two of one name."""
+    for place, kinds in REFERENCES.items():
+        word = getattr(options, place, "")
+        for task in kinds if word else ():
+            try:
+                told = client.call(MEANT, Meant(word, task, own_name()))
+            except RequestError:
+                continue
+            if told.why != NO_WHY:
+                setattr(options, place, told.id)
+                setattr(options, MEANT.name, told.why)
+                if not options.json:
+                    complain(f"{PROGRAM}: {plain(told.text)}.")
+            break
 
 
 def with_loop(use: Callable[[Options, Client], Coroutine[Any, Any, int]]) -> Use:
@@ -76,7 +100,7 @@ def ask(
     def asked(_: Options, client: BlockingClient) -> int:
         answer = client.call(method, params)
         if options.json:
-            show_json(answer)
+            show_json(answer, options)
         else:
             show(answer)
         return exits.FAILED if bad(answer) else exits.DONE
@@ -96,7 +120,7 @@ async def whole(client: Client, reply: ShowReply) -> ShowReply:
 def tell(options: Options, answer: Struct, lines: Iterable[str]) -> int:
     """Show what was done, as JSON where that is wanted, else in these lines; return the exit code
     of success."""
-    show_json(answer) if options.json else show_lines(lines)
+    show_json(answer, options) if options.json else show_lines(lines)
     return exits.DONE
 
 

@@ -128,7 +128,8 @@ def _askers(client: BlockingClient, _: list[str], __: str) -> list[str]:
 
 
 def _workflows(client: BlockingClient, _: list[str], __: str) -> list[str]:
-    return [each.name for each in client.call(STATUS, Status(limit=NAMES_MAX)).workflows]
+    workflows = client.call(STATUS, Status(limit=NAMES_MAX)).workflows
+    return list(dict.fromkeys(each.name for each in workflows))
 
 
 def _workflow_alone(client: BlockingClient, before: list[str], begun: str) -> list[str]:

@@ -82,4 +82,5 @@ def _show(reply: DatasetsReply) -> None:
 
 
 def _maker(each: DatasetView) -> str:
-    return f"{each.workflow}/{each.task}" if each.task else each.workflow and f"({each.workflow})"
+    workflow = each.workflow_name or each.workflow
+    return f"{workflow}/{each.task}" if each.task else workflow and f"({workflow})"

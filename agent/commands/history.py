@@ -178,7 +178,7 @@ def _show_tasks(reply: HistoryReply) -> None:
     show_rows(
         reply.tasks,
         ENDED=lambda task: moment(task.ended_ms),
-        TASK=lambda task: f"{task.workflow}/{task.name}",
+        TASK=lambda task: f"{task.workflow_name or task.workflow}/{task.name}",
         STATE=lambda task: state_word(task.state.value),
         ON=lambda task: task.host,
         WAITED=lambda task: clock(task.waited_s),

@@ -45,7 +45,7 @@ async def logs(options: Options, client: Client) -> int:
     asked = TaskLog(options.task, options.run, 0, PIECE_BYTES, wait_s)
     while True:
         part = await client.call(TASK_LOG, asked)
-        show_json(part) if options.json else show_text(part.text)
+        show_json(part, options) if options.json else show_text(part.text)
         more = part.next_offset < part.size_bytes and part.next_offset > asked.offset
         asked = replace(asked, run=part.run or asked.run, offset=part.next_offset)
         if part.over or not (more or options.follow):

@@ -100,13 +100,18 @@ def _show_story(_: Options, story: Story) -> None:
 
 def _show_cancelled(options: Options, wished: Wished) -> None:
     """Of some tasks the rest of the workflow goes on."""
-    tasks = options.tasks
-    what = f"{' and '.join(tasks)} of {wished.workflow}" if tasks else wished.workflow
+    tasks, workflow = options.tasks, _called(wished)
+    what = f"{' and '.join(tasks)} of {workflow}" if tasks else workflow
     are = "are" if len(tasks) > 1 else "is"
     if wished.verdict == "cancelling":
         show_lines([f"{what} {are} being cancelled: what still runs is stopped now"])
     else:
         show_lines([f"{what} {are} cancelled{f' ({wished.text})' if wished.text else ''}"])
+
+
+def _called(wished: Wished) -> str:
+    """What people call the workflow; an agent of before took that for its id."""
+    return wished.name or wished.workflow
 
 
 def _show_made(_: Options, joined: Joined) -> None:
@@ -208,7 +213,7 @@ def _show_findings(_: Options, reply: DoctorReply) -> None:
 
 # -- the questions ---------------------------------------------------------------------------------
 
-WORKFLOW = argument("workflow", metavar="WORKFLOW", help="its name, or the beginning of it")
+WORKFLOW = argument("workflow", metavar="WORKFLOW", help="its name or id, or the beginning of one")
 TASKS = argument(
     "tasks", nargs="*", default=(), metavar="TASK", help="all of them if none is named"
 )
@@ -263,7 +268,7 @@ QUESTIONS: tuple[CommandLine, ...] = (
         "retry",
         RETRY,
         lambda options: Retry(options.workflow, tuple(options.tasks)),
-        lambda _, wished: show_lines([f"{wished.workflow}: {wished.text}"]),
+        lambda _, wished: show_lines([f"{_called(wished)}: {wished.text}"]),
         "Try failed and cancelled tasks again, with what they need of other such tasks. What "
         "finished is kept.",
         "wingbeat retry survey",
@@ -277,7 +282,7 @@ QUESTIONS: tuple[CommandLine, ...] = (
         PRIORITY,
         lambda options: SetPriority(options.workflow, options.priority),
         lambda options, wished: show_lines(
-            [f"{wished.workflow} is of priority {options.priority} now"]
+            [f"{_called(wished)} is of priority {options.priority} now"]
         ),
         "Change the priority of a workflow: low (50), interactive (100), or 0 to 100.",
         "wingbeat priority survey interactive",

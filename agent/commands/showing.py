@@ -18,7 +18,7 @@ from msgspec import Struct
 from agent.api.reasons import reason_of
 from agent.api.values import TaskState, WorkflowState
 from agent.api.volunteering import VolunteeringView
-from agent.api.work import NodeView, TaskView, WorkflowView
+from agent.api.work import MEANT, NodeView, TaskView, WorkflowView
 from agent.commands.columns import (
     GAP,
     column_widths,
@@ -48,9 +48,14 @@ Row = Sequence[str]
 T = TypeVar("T")
 
 
-def show_json(answer: Struct) -> None:
-    """Print an answer as one JSON document, at once, for it may be one of many to come."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode() + "\n")
+def show_json(answer: Struct, options: object = None) -> None:
+    """Print an answer as one JSON document, at once, for it may be one of many to come. Where these
+    options name something by a name that several have, ``meant`` in it tells which it is."""
+    document: object = answer
+    meant = getattr(options, MEANT.name, None)
+    if meant is not None:
+        document = {**msgspec.json.decode(msgspec.json.encode(answer)), MEANT.name: meant}
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n")
     sys.stdout.flush()
 
 

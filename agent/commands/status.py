@@ -41,6 +41,8 @@ from agent.commands.showing import (
 from agent.wording.speech import Speech, state_word
 
 LATEST = 20
+ID_LETTERS = 8
+"""So much of a workflow's id tells it from others of its name, and is enough to type."""
 LATEST_MAX = 2_000
 PRIORITIES = {number: name for name, number in PRIORITY_NAMES.items()}
 
@@ -75,6 +77,7 @@ def _show_node(reply: StatusReply) -> None:
     show_rows(
         reply.workflows,
         WORKFLOW=lambda each: each.name,
+        ID=lambda each: each.workflow[:ID_LETTERS] if each.workflow != each.name else "",
         STATE=lambda each: state_word(each.state),
         DONE=lambda each: f"{each.counts.get(TaskState.TERMINATED, 0)}/{each.tasks}",
         PRIORITY=lambda each: PRIORITIES.get(each.priority, str(each.priority)),
@@ -92,7 +95,7 @@ async def _workflow(options: Options, client: Client) -> int:
     """All tasks, however many pages they are."""
     reply = await whole(client, await client.call(SHOW, Show(options.workflow, limit=PAGE)))
     if options.json:
-        show_json(reply)
+        show_json(reply, options)
         return exits.DONE
     show_lines([counts_told(reply.workflow)])
     show_rows(
@@ -144,10 +147,10 @@ def show(options: Options, client: BlockingClient) -> int:
     story = client.call(WHY, Why(options.task))
     runs = client.call(RUNS, Runs(task=story.task.task))
     if options.json:
-        show_json(Shown(story, runs))
+        show_json(Shown(story, runs), options)
         return exits.DONE
     task = story.task
-    show_lines([f"{task.workflow}/{task.name}  {task.task}", story.now])
+    show_lines([f"{story.workflow_name or task.workflow}/{task.name}  {task.task}", story.now])
     facts = {
         "program": task.program,
         "progress": "  ".join(filter(None, (_percent(task), going(task)))) if task.begun_ms else "",

@@ -18,7 +18,6 @@ from agent.api.wording import choices_at, parameters_fault
 from agent.api.work import (
     PLAN,
     STATUS,
-    SUBMIT,
     NodeView,
     Plan,
     PlanReply,
@@ -26,24 +25,28 @@ from agent.api.work import (
     Submit,
     Submitted,
     TaskPlan,
+    WorkflowView,
 )
 from agent.client import Client
+from agent.client import submit as send
 from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
 from agent.commands.questions import priority
-from agent.commands.showing import clock, moment, show_json, show_lines, show_table
+from agent.commands.showing import clock, moment, show_json, show_lines, show_table, standing
 from agent.commands.waiting import wait_for
-from agent.wording.speech import Speech
+from agent.wording.speech import Speech, english
 from agent.workflow.faults import WHOLE_FILE, Fault, Faults, FaultsError
 from agent.workflow.one_program import RUNS_MAX, Alone, is_program
-from agent.workflow.submission import Wanted, dry, prepare, read_for
+from agent.workflow.submission import Wanted, dry, new_key, prepare, read_for
 
 FILE_BYTES_MAX = 32 * 1024 * 1024
 JSON_ENDS = (".json",)
 DESCRIPTION = """\
-Submit a workflow to the flock. Submitting one under a name that is known runs nothing twice.
+Submit a workflow to the flock, and print its id. What you have had run already, with the same
+scripts, inputs and values, is not run twice: that is said, and --again runs it anew. The name is a
+label, and may repeat; where several have it, the newest of yours is meant.
 
 FILE is a workflow file (name.wingbeat.yaml, or XML of the older systems), or JSON as the client
 protocol has it; `-` reads JSON from standard input. A script, a program or a program's folder is a
@@ -79,6 +82,7 @@ def _setting(text: str) -> tuple[str, str]:
     "wingbeat submit survey.json --name survey-2 --priority interactive",
     "wingbeat submit count.sh --with book.txt notes.txt --each",
     "wingbeat submit simulate.py --times 100 --parameters fast",
+    "wingbeat submit survey.wingbeat.yaml --again",
     argument("file", metavar="FILE", help="the workflow"),
     argument("--name", type=_name, help="submit it under this name, not its own"),
     argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
@@ -113,6 +117,7 @@ def _setting(text: str) -> tuple[str, str]:
         action="store_true",
         help="check it, and tell where each task could run and when it would end; submit nothing",
     ),
+    argument("--again", action="store_true", help="run it anew, although the same was run before"),
     argument("--wait", action="store_true", help="until it has ended"),
 )
 @with_loop
@@ -135,9 +140,10 @@ async def run(options: Options, client: Client) -> int:
         show_json(plan) if options.json else show_plan(plan)
         return exits.FAILED if plan.faults else exits.DONE
     position = (await client.call(STATUS, Status(limit=1))).position
-    submitted = await client.call(SUBMIT, workflow)
+    submitted = await send(client, workflow)
     if not (options.json and options.wait):
-        tell(options, submitted, [*_told(submitted), *await _unhelped(options, client, workflow)])
+        told = [*_told(submitted, workflow.name), *await _unhelped(options, client, workflow)]
+        tell(options, submitted, told)
     if not options.wait:
         return exits.DONE
     return await wait_for(client, submitted.workflow, position, as_json=options.json)
@@ -153,6 +159,7 @@ async def _workflow(options: Options, client: Client) -> Submit:
         name=options.name or "",
         priority=options.priority,
         submitter=own_name(),
+        again=options.again,
         start=Path.cwd(),
         far=bool(options.node),
         alone=alone,
@@ -197,6 +204,9 @@ def _read_json(options: Options) -> Submit:
     told = {"name": options.name, "priority": options.priority}
     document.update({name: value for name, value in told.items() if value is not None})
     document.setdefault("submitter", own_name())
+    document.setdefault("key", new_key())
+    if options.again:
+        document["again"] = True
     try:
         return msgspec.convert(document, Submit)
     except msgspec.ValidationError as error:
@@ -247,12 +257,25 @@ def _faulty(options: Options, error: FaultsError) -> int:
     return exits.FAILED
 
 
-def _told(submitted: Submitted) -> list[str]:
-    name = submitted.workflow
+def _told(submitted: Submitted, name: str) -> list[str]:
+    workflow = submitted.workflow
+    meant = [english(reason_of(each, "")) for each in submitted.meant]
     if submitted.known:
-        return [f"{name} is known already and not run twice; --name gives it another name"]
+        return [*meant, f"{known_told(name, workflow, submitted.there)}; --again runs it anew"]
     disks = "this disk only, as nobody else is there" if submitted.disks < 2 else "two disks"
-    return [f"{name} is accepted and kept on {disks}", *submitted.waits]
+    return [
+        *meant,
+        f"{name} is accepted as {workflow} and kept on {disks}",
+        *submitted.waits,
+    ]
+
+
+def known_told(name: str, workflow: str, there: WorkflowView | None) -> str:
+    """Return that the same has been run before: as which workflow, when, and how that stands."""
+    if there is None:
+        return f"{name} is known already and not run twice"
+    when, stands = moment(there.submitted_ms), standing(there.state)
+    return f"the same is known as {workflow}, submitted {when}, which {stands}, and not run twice"
 
 
 async def _unhelped(options: Options, client: Client, workflow: Submit) -> list[str]:
@@ -278,8 +301,13 @@ def show_plan(reply: PlanReply) -> None:
     if reply.faults:
         show_lines(reply.faults)
         return
-    if reply.known:
-        show_lines(["a workflow of this name is known already: it would not run twice"])
+    before = reply.namesake
+    if before is not None:
+        same = f"{known_told(before.name, before.workflow, before)}; --again runs it anew"
+        other = f"{before.name} was submitted before, {moment(before.submitted_ms)}"
+        stands = f"{before.workflow} {standing(before.state)}"
+        news = "this runs as another of that name, if anything is different"
+        show_lines([same if reply.known else f"{other} ({stands}): {news}"])
     show_table(("TASK", "COULD RUN ON", "BEGINS", "ENDS"), [_row(each) for each in reply.tasks])
     show_lines(_misfits(reply))
     show_lines([*reply.waits, *reply.missing])

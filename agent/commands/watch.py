@@ -156,7 +156,7 @@ async def _tell_end(client: Client, workflow: WorkflowView, *, as_json: bool) ->
     if as_json:
         await show_ended(client, workflow)
     else:
-        show_lines([f"{workflow.workflow} {standing(workflow.state)}"])
+        show_lines([f"{workflow.name} {standing(workflow.state)}"])
     return exit_code(workflow.state)
 
 
@@ -175,15 +175,20 @@ def _tell(bundle: list[Event], name: str, *, as_json: bool) -> int | None:
     return None
 
 
+def called(happening: TaskMoved | GateWaiting | WorkflowEnded) -> str:
+    """Return what people call the workflow; an agent of before took that for its id."""
+    return happening.workflow_name or happening.workflow
+
+
 def _told(event: Event) -> str:
     match event.happening:
         case TaskMoved() as moved:
             cause = f" ({moved.cause})" if moved.cause else ""
-            return f"{moved.workflow}/{ending(moved)}{cause}"
+            return f"{called(moved)}/{ending(moved)}{cause}"
         case GateWaiting() as gate:
-            return f"{gate.workflow}/{gate.name} waits for a person: {gate.asks}"
+            return f"{called(gate)}/{gate.name} waits for a person: {gate.asks}"
         case WorkflowEnded() as ended:
-            return f"{ended.workflow} {standing(ended.state)}"
+            return f"{called(ended)} {standing(ended.state)}"
         case FlockChanged(flock, expelled) if expelled:
             return f"this machine was sent away from {flock}: it hears of no work any more"
         case JoinRequested() as asks:

@@ -32,6 +32,7 @@ from agent.api.work import Basis
 from agent.control.fitting import FitTable, Machine, seen, slots_of, takes_work
 from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
+from agent.protocol.identity import TOLD
 from agent.protocol.policy.default import lay_out
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
@@ -61,7 +62,6 @@ PLANNED_MAX = 200
 """The end of a workflow with more open tasks is reckoned without a place for each of them."""
 TICKS = 1024
 """Of about a millisecond: parts of a second that floats add up exactly, so that ties stay ties."""
-TOLD = "told"
 NOT_READ = DerivedState(TaskState.SUBMITTED)
 CERTAIN = Basis()
 """Nothing had to be guessed."""

@@ -28,7 +28,7 @@ from agent.protocol.effects import (
     TaskProgressed,
     WorkflowSafe,
 )
-from agent.protocol.records import ENDED, TaskId, TaskState
+from agent.protocol.records import ENDED, TaskId, TaskState, WorkflowId
 from agent.protocol.table import Table
 from agent.wording.run_ends import named
 from agent.wording.speech import english
@@ -48,7 +48,9 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
             set_off = english(cause_of(cause, after.value, now.name_of))
             reason = _reason(now, task) if after in GIVEN_UP else NO_REASON
             moved = (before, after, _host(now, task), set_off, english(reason))
-            yield session.TaskMoved(task, name, workflow, *moved, why=as_why(reason))
+            called = _called(now, workflow)
+            why = as_why(reason)
+            yield session.TaskMoved(task, name, workflow, *moved, why=why, workflow_name=called)
             spec = now.table.specs.get(task)
             if after is TaskState.WAITING and spec is not None:
                 whole = now.table.workflows[workflow].spec
@@ -60,8 +62,8 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
             yield session.TaskProgressed(task, *_place(now, task), host, known, left_ms)
         case OutcomeChanged(task, before_run, after_run, cause):
             old, new = now.name_of(before_run[2]), now.name_of(after_run[2])
-            why = english(cause_of(cause, TaskState.TERMINATED.value, now.name_of))
-            yield session.OutcomeChanged(task, *_place(now, task), old, new, why)
+            set_off = english(cause_of(cause, TaskState.TERMINATED.value, now.name_of))
+            yield session.OutcomeChanged(task, *_place(now, task), old, new, set_off)
         case WorkflowSafe(workflow):
             yield session.WorkflowSafe(workflow)
         case CancelFinished(task):
@@ -76,6 +78,11 @@ def _place(now: Snapshot, task: TaskId) -> tuple[str, str]:
     """Name and workflow of a task; a workflow that was cleaned up meanwhile has neither."""
     spec = now.table.specs.get(task)
     return (spec.name if spec else task), now.table.workflow_of.get(task) or "?"
+
+
+def _called(now: Snapshot, workflow: WorkflowId) -> str:
+    there = now.table.workflows.get(workflow)
+    return workflow if there is None else there.spec.name
 
 
 def _reason(now: Snapshot, task: TaskId) -> Reason:

@@ -2,8 +2,8 @@
 
 A person types the beginning of a name, as far as it is unique; a program sends the id. An exact id
 comes first, then an exact name, then a beginning, so that a longer name never takes a shorter
-one's place. Tasks get their ids from the names of workflow and task: the same submission is the
-same work whoever sends it, and a later workflow can name a task of an earlier one.
+one's place. Of several workflows of one name the newest is meant, of the asker's own where it is known
+who asks and there are any; whoever asks for a person has that said (``newest_of``).
 
 A dataset is meant by its identifier, the beginning of one, or the task that made it.
 """
@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from typing import get_args
+from functools import partial
+from typing import Any, get_args
 
 from msgspec import structs
 
 from agent.api.errors import RefusedError
 from agent.api.flock import MemberView
-from agent.api.reasons import NO_REASON, Opaque, Reason, SetOff, ToldBy
+from agent.api.reasons import NO_REASON, NewestOf, Opaque, Reason, SetOff, ToldBy
 from agent.api.rpc import ErrorCode
 from agent.api.wording import near
 from agent.control.request_context import RequestContext
@@ -37,7 +38,7 @@ LETTERS_MIN = 6
 
 
 def task_id(workflow: WorkflowId, name: str) -> TaskId:
-    """Return the id of the task that its workflow calls so: the same one each time."""
+    """Return the id of the task that the workflow of this id calls so: the same one each time."""
     return str(uuid.uuid5(TASK_NAMES, f"{workflow}/{name}"))
 
 
@@ -97,19 +98,40 @@ def cause_of(cause: str, after: str, name_of: Callable[[str], str]) -> Reason:
     return SetOff(cause) if cause in EVENTS else Opaque(cause)
 
 
-def find_workflow(table: Table, reference: str) -> Workflow:
-    """Return the workflow with this id, else the only one with this name, else the only one whose
-    id or name begins so. Raises ``RefusedError``, with what may be meant, where none or several
-    do."""
-    if reference in table.workflows:
-        return table.workflows[reference]
+def find_workflow(
+    table: Table, reference: str, submitter: str = "", *, typed: bool = False
+) -> Workflow:
+    """Return the workflow with this id, else the one with this name, else the one whose id or name
+    begins so; of several of one name the newest, of this submitter if it has any. Raises
+    ``RefusedError``, with what may be meant, where none or several do.
+
+    ``typed``: a person says it. Versions before took the name for the id, and a person means the
+    name.
+    """
+    there = table.workflows.get(reference)
+    if there is not None and not (typed and there.spec.name == reference):
+        return there
     known = [(each.spec.name, each.spec.workflow) for each in table.workflows.values()]
-    return table.workflows[_meant(said("no workflow"), said("the workflows"), reference, known)]
+
+    def described(workflow: str) -> str:
+        return table.workflows[workflow].spec.name
+
+    rank = partial(_newness, table, submitter)
+    none, several = said("no workflow"), said("the workflows")
+    return table.workflows[_meant(none, several, reference, known, described, rank)]
 
 
-def find_task(table: Table, reference: str, within: Workflow | None = None) -> TaskSpec:
-    """Return the task with this id or name, or the only one that begins so, in ``within`` or else
-    in any workflow; ``workflow/task`` names both. Raises ``RefusedError`` where none or several are
+def find_task(
+    table: Table,
+    reference: str,
+    within: Workflow | None = None,
+    submitter: str = "",
+    *,
+    typed: bool = False,
+) -> TaskSpec:
+    """Return the task with this id or name, or the one that begins so, in ``within`` or else in any
+    workflow; ``workflow/task`` names both. Of tasks of one name in workflows of one name that of the
+    newest is meant, as in ``find_workflow``. Raises ``RefusedError`` where none or several are
     meant, or a workflow is named."""
     if within is None and reference in table.workflows:
         _refuse_workflow(table, reference)
@@ -117,15 +139,42 @@ def find_task(table: Table, reference: str, within: Workflow | None = None) -> T
         return table.specs[reference]
     workflow, slash, name = reference.rpartition("/")
     if slash and within is None:
-        within, reference = find_workflow(table, workflow), name
+        within, reference = find_workflow(table, workflow, submitter, typed=typed), name
     specs = within.spec.tasks if within is not None else table.specs.values()
     known = [(spec.name, spec.task) for spec in specs if spec.task in table.specs]
     none = said("no task of {workflow}", workflow=within.spec.name) if within else said("no task")
 
     def described(task: str) -> str:
-        return f"{table.workflow_of[task]}/{table.specs[task].name}"
+        return f"{table.workflows[table.workflow_of[task]].spec.name}/{table.specs[task].name}"
 
-    return table.specs[_meant(none, said("the tasks"), reference, known, described)]
+    def rank(task: str) -> object:
+        return _newness(table, submitter, table.workflow_of[task])
+
+    return table.specs[_meant(none, said("the tasks"), reference, known, described, rank)]
+
+
+def newest_of(table: Table, reference: str, workflow: WorkflowId) -> NewestOf | None:
+    """Return, where a reference by name led to this workflow and others have its name too, that it
+    is the newest of them; None where it was meant by its id, or is the only one."""
+    spec, word = table.workflows[workflow].spec, reference.rpartition("/")[0] or reference
+    if workflow.startswith(word) and not spec.name.startswith(word):
+        return None
+    count = sum(each.spec.name == spec.name for each in table.workflows.values())
+    at_ms = spec.submitted[0]
+    return NewestOf(spec.name, count, workflow, spec.submitter, at_ms) if count > 1 else None
+
+
+def workflow_called(table: Table, name: str, submitter: str) -> Workflow | None:
+    """Return the newest workflow of exactly this name, of this submitter if it has any; None where
+    there is none."""
+    found = [each.spec.workflow for each in table.workflows.values() if each.spec.name == name]
+    newest = max(found, key=partial(_newness, table, submitter), default=None)
+    return None if newest is None else table.workflows[newest]
+
+
+def _newness(table: Table, submitter: str, workflow: WorkflowId) -> tuple[object, ...]:
+    spec = table.workflows[workflow].spec
+    return bool(submitter) and spec.submitter == submitter, spec.submitted, spec.host
 
 
 def find_member(members: Iterable[MemberView], reference: str) -> MemberView:
@@ -142,7 +191,7 @@ def find_member(members: Iterable[MemberView], reference: str) -> MemberView:
 
 def _refuse_workflow(table: Table, name: WorkflowId) -> None:
     """Who names a workflow where a task is wanted, and no task is called so, is told of them."""
-    tasks = table.workflows[name].spec.tasks
+    tasks, name = table.workflows[name].spec.tasks, table.workflows[name].spec.name
     if any(spec.name == name for spec in table.specs.values()):
         return
     fault = said("{name} is a workflow: name one of its tasks", name=name)
@@ -164,8 +213,10 @@ def _meant(
     reference: str,
     known: list[tuple[str, str]],
     described: Callable[[str], str] = str,
+    rank: Callable[[str], Any] | None = None,
 ) -> str:
-    """The id that a reference means among (name, id)."""
+    """The id that a reference means among (name, id); of those that are described alike the one of
+    the highest rank, if they have ranks."""
     exact = [one_id for name, one_id in known if reference in (name, one_id)]
     found = exact or [
         one_id
@@ -174,18 +225,21 @@ def _meant(
     ]
     if len(found) == 1:
         return found[0]
+    if found and rank is not None and len(set(map(described, found))) == 1:
+        return max(found, key=rank)
     if not found:
         sentence = said('{none} is called "{reference}"', none=none, reference=reference)
         hint = near(reference, (name for name, _ in known), 1)
         raise RefusedError(ErrorCode.UNKNOWN, hinted(sentence, hint))
-    names = ", ".join(sorted(map(described, found))[:CHOICES_SHOWN_MAX])
+    choices = sorted(set(map(described, found)))
+    names = ", ".join(choices[:CHOICES_SHOWN_MAX])
     sentence = said(
         '"{reference}" may mean {several} {names}: write more of it',
         reference=reference,
         several=several,
         names=names,
     )
-    if len(found) > CHOICES_SHOWN_MAX:
+    if len(choices) > CHOICES_SHOWN_MAX:
         sentence = said(
             '"{reference}" may mean {several} {names} or others: write more of it',
             reference=reference,

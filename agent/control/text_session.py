@@ -35,9 +35,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import structs
+
 from agent import __version__
-from agent.api.errors import RefusedError, ServiceError
-from agent.api.rpc import ErrorCode
+from agent.api.errors import ServiceError
 from agent.api.values import PRIORITY_NAMES
 from agent.api.wording import suggestion
 from agent.api.work import TaskView
@@ -48,7 +49,7 @@ from agent.control.request_context import RequestContext
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict
-from agent.protocol.phrases import said
+from agent.protocol.identity import carried, content_of, workflow_id
 from agent.protocol.records import ENDED, TaskId, TaskState
 
 LINE_WORDS_MAX = 4_096
@@ -57,7 +58,6 @@ PRIORITIES = ("low", "interactive")
 PROGRESS_EVERY_S = 5.0
 SUBSCRIBED_MAX = 100_000
 PARAMETERS_BYTES_MAX = 65_536
-NAMES_TRIED_MAX = 8
 Tell = Callable[[bytes], Awaitable[None]]
 
 
@@ -248,17 +248,19 @@ class TextSession:
         inputs = tuple(self._input(*each) for each in told.inputs)
         parameters = await asyncio.to_thread(_read_parameters, told.parameters_file)
         raw = await self._raw(told.raw)
-        name = self._free_name(told.program)
+        key = uuid.uuid4().hex
+        name = f"{told.program[:100]}-{key[:8]}"
         spec = records.TaskSpec(
-            task_id(name, told.program),
-            told.program,
-            told.program,
-            inputs,
-            raw,
-            parameters=parameters,
+            *(told.program, told.program, told.program, inputs, raw), parameters=parameters
         )
         submitter, priority = self._call.now.name, PRIORITY_NAMES[told.priority]
-        event = events.Submit(TO_BE_NAMED, name, name, submitter, priority, (spec,))
+        content = content_of(name, (spec,))
+        workflow = workflow_id(submitter, key, content)
+        spec = structs.replace(spec, task=task_id(workflow, told.program))
+        more = carried(key, content)
+        event = events.Submit(
+            *(TO_BE_NAMED, workflow, name, submitter, priority, (spec,)), more=more
+        )
         await wish(self._call, event)
         return spec.task
 
@@ -270,7 +272,7 @@ class TextSession:
             raise TextError(f'no machine that is seen has the program "{program[:80]}"{meant}')
 
     def _input(self, task: str, number: int) -> records.InputRef:
-        return records.InputRef(find_task(self._call.now.table, task).task, number - 1)
+        return records.InputRef(find_task(self._call.now.table, task, typed=True).task, number - 1)
 
     async def _raw(self, text: str) -> tuple[records.Dataset, ...]:
         """A file or folder of this machine becomes a dataset; anything else stays what it is."""
@@ -282,17 +284,9 @@ class TextSession:
             raise TextError(f"-p is longer than {records.SHORT_TEXT_MAX} characters")
         return (records.Dataset(text, external=True),)
 
-    def _free_name(self, program: str) -> str:
-        """A workflow of its own, whose name tells what it runs."""
-        for _ in range(NAMES_TRIED_MAX):
-            name = f"{program[:100]}-{uuid.uuid4().hex[:8]}"
-            if name not in self._call.now.table.workflows:
-                return name
-        raise RefusedError(ErrorCode.AGENT_FAILED, said("no free name was found: try again"))
-
     async def _subscribe(self, named: Iterable[str]) -> None:
         table = self._call.now.table
-        tasks = [find_task(table, each).task for each in named]
+        tasks = [find_task(table, each, typed=True).task for each in named]
         if len(self._subscribed) + len(tasks) > SUBSCRIBED_MAX:
             raise TextError(f"more than {SUBSCRIBED_MAX} tasks are subscribed by this connection")
         await self._say("SUBSCRIBED", *tasks)
@@ -302,7 +296,7 @@ class TextSession:
 
     async def _cancel(self, named: str) -> None:
         table = self._call.now.table
-        task = find_task(table, named).task
+        task = find_task(table, named, typed=True).task
         reading = table.reading(task)
         if reading is not None and reading.state in ENDED:
             raise TextError(

@@ -152,6 +152,7 @@ class Views:
             *(permille, left.ms, run.claim.stamp[0]),
             self.now_ms() + left.ms if left.known else 0,
             left.told,
+            table.workflows[name].spec.name,
         )
 
     # -- inside ----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from typing import Literal
 
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
@@ -19,18 +19,15 @@ TO_BE_NAMED = ""
 """The node gives requests their ids."""
 
 
-async def wish(
-    call: RequestContext, event: Wish, names: Callable[[], Mapping[TaskId, str]] = dict
-) -> Answer:
+async def wish(call: RequestContext, event: Wish) -> Answer:
     """Hand a wish to the node, wait for its answer and return it. Raises ``RefusedError`` where the
-    node refuses, with names of tasks for ids: those of ``names``, and of the flock;
-    ``ServiceError`` when the node does not take it."""
+    node refuses, with names of tasks for ids; ``ServiceError`` when the node does not take it."""
     answer = await call.node.ask(event)
     if answer.verdict is not Verdict.REFUSED:
         return answer
     fault = answer.fault or Phrase("{text}", {"text": answer.text})
     known = {task: call.now.table.specs[task].name for task in _tasks_in(fault, call.now.table)}
-    raise RefusedError(ErrorCode.REFUSED, with_names(fault, {**names(), **known}))
+    raise RefusedError(ErrorCode.REFUSED, with_names(fault, known))
 
 
 async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wished:
@@ -38,10 +35,12 @@ async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wi
     done or, of a cancelling, still under way, with what the node says. Raises ``RefusedError``
     where the node refuses, ``ServiceError`` where it does not take it."""
     answer = await wish(call, event)
-    text = answer.text
+    known = call.now.table.workflows.get(workflow)
+    name = workflow if known is None else known.spec.name
+    verdict: Literal["done", "cancelling"] = "done"
     if answer.verdict is Verdict.CANCELLING:
-        return Wished(workflow, "cancelling", text)
-    return Wished(workflow, "done", text)
+        verdict = "cancelling"
+    return Wished(workflow, verdict, answer.text, name)
 
 
 def _tasks_in(fault: Phrase, table: Table) -> list[TaskId]:

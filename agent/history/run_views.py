@@ -51,6 +51,7 @@ def task_runs(
             )
             for run in runs
         ),
+        table.workflows[table.workflow_of[spec.task]].spec.name,
     )
 
 

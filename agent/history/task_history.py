@@ -149,7 +149,7 @@ class TaskHistory:
         log.log(
             NORMAL,
             "workflow %s has ended: %s; waited %.0f s, ran %.0f s, makespan %.0f s",
-            *(workflow, told, times.waited_ms / 1000, worked_ms_of(table, found) / 1000),
+            *(found.spec.name, told, times.waited_ms / 1000, worked_ms_of(table, found) / 1000),
             (times.ended_ms - times.submitted_ms) / 1000,
         )
 
@@ -200,7 +200,7 @@ class TaskHistory:
         last = max(runs, key=lambda run: run.stamp, default=None)
         why = NO_REASON if last is None else self._why(last, table)
         if why != NO_REASON:
-            place = table.workflow_of[task], table.specs[task].name
+            place = _named(table, table.workflow_of[task]), table.specs[task].name
             log.info("%s/%s moves: %s", *place, english(why))
 
     def _ended(self, task: TaskId) -> None:
@@ -227,6 +227,7 @@ class TaskHistory:
             generation=effective_generation(life),
             name=spec.name,
             workflow=workflow,
+            workflow_name=_named(table, workflow),
             program=spec.program,
             state=reading.state.value,
             host=self._name_of(outcome.host) if outcome else "",
@@ -408,7 +409,12 @@ def _view(row: TaskRow) -> api.TaskHistory:
         row.reason,
         why,
         tuple(whys),
+        row.workflow_name,
     )
+
+
+def _named(table: Table, workflow: WorkflowId) -> str:
+    return table.workflows[workflow].spec.name
 
 
 def _borders(now: datetime, weeks: int) -> list[tuple[int, int]]:

@@ -28,10 +28,10 @@ def fault_of(event: Submit, table: Table) -> Phrase | None:
 
     A task that is not known is named by its id: what its author calls it, the client knows.
     """
-    name = event.workflow
-    if name in table.prunings:
+    name = event.name
+    if event.workflow in table.prunings:
         return said(
-            "workflow {workflow} was finished and cleaned up; choose another name", workflow=name
+            "workflow {workflow} was finished and cleaned up; submit it anew", workflow=name
         )
     if not event.tasks:
         return said("workflow {workflow} has no tasks; give it at least one", workflow=name)
@@ -53,18 +53,19 @@ def fault_of(event: Submit, table: Table) -> Phrase | None:
 def _unreadable(event: Submit) -> Phrase | None:
     """Peers decode against the types; what they could not read is not accepted here."""
     spec = WorkflowSpec(
-        event.workflow, event.name, (0, 0), "me", event.submitter, tuple(event.tasks)
+        *(event.workflow, event.name, (0, 0), "me", event.submitter),
+        *(tuple(event.tasks), event.more),
     )
     try:
         data = _encode(spec)
         _decode(data)
     except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError) as error:
-        name, why = event.workflow[:NAME_SHOWN_MAX], str(error)[:WHY_SHOWN_MAX]
+        name, why = event.name[:NAME_SHOWN_MAX], str(error)[:WHY_SHOWN_MAX]
         return said("workflow {workflow} cannot be kept: {why}", workflow=name, why=why)
     if len(data) > WORKFLOW_BYTES_MAX:
         return said(
             "workflow {workflow} takes {bytes} bytes, at most {most} fit; split it",
-            workflow=event.workflow,
+            workflow=event.name,
             bytes=len(data),
             most=WORKFLOW_BYTES_MAX,
         )
@@ -86,7 +87,7 @@ def _conflict(event: Submit, table: Table) -> Phrase | None:
     for spec in event.tasks:
         name = f'"{spec.name}"'
         if spec.task in table.specs:
-            there = table.workflow_of[spec.task]
+            there = table.workflows[table.workflow_of[spec.task]].spec.name
             return said("task {task} is already in {workflow}", task=name, workflow=there)
         for producer in producers_of(spec):
             if producer not in own and producer not in table.specs:

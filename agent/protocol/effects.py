@@ -47,6 +47,7 @@ from agent.protocol.records import (
     Pruning,
     RequestId,
     RunName,
+    ShortText,
     Stamp,
     TaskId,
     TaskLife,
@@ -117,12 +118,13 @@ class StartChild(OfRun):
     """Start the program: ChildStarted, then one of ChildSucceeded, ChildFailed.
 
     ``checkpoint`` is what an earlier attempt has saved and is on this disk; empty: there is none.
+    ``workflow`` is what people call it.
     """
 
     spec: TaskSpec
     inputs: tuple[DatasetId, ...]
     checkpoint: DatasetId = ""
-    workflow: WorkflowId = ""
+    workflow: ShortText = ""
     interactive: bool = False
 
 
@@ -173,13 +175,15 @@ class Verdict(Enum):
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to a request. ``disks``: on how many disks the workflow is now; ``fault``: what
-    is wrong with a submission, instead of a text."""
+    is wrong with a submission, instead of a text; ``workflow``: which one it is, where it was
+    submitted before by another request."""
 
     request: RequestId
     verdict: Verdict
     text: str = ""
     disks: int = 0
     fault: Phrase | None = None
+    workflow: WorkflowId = ""
 
 
 class TaskMoved(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec import Struct
 
@@ -12,6 +12,7 @@ from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (
     Dataset,
     DatasetId,
+    More,
     NodeId,
     Priority,
     RequestId,
@@ -201,14 +202,20 @@ class AboutWorkflow:
 
 @dataclass(frozen=True, slots=True)
 class Submit(AboutWorkflow):
-    """A client submits a workflow under a name of its own choice; ``far``: one that is on another
-    machine."""
+    """A client submits a workflow, which it calls by a name of its own choice; ``more`` goes with it.
+    ``far``: the client is on another machine.
+
+    Where the same person has asked for the same content before (``identity``), that is the answer,
+    unless it is wanted ``again``.
+    """
 
     name: ShortText
     submitter: ShortText
     priority: Priority
     tasks: tuple[TaskSpec, ...]
     far: bool = False
+    more: More = field(default_factory=dict)
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from agent.protocol.events import (
     Retry,
     Submit,
 )
+from agent.protocol.identity import asked_in
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
 from agent.protocol.phrases import Phrase, RequestError, said
 from agent.protocol.reading import effective_generation, next_attempt
@@ -105,40 +106,51 @@ class Requests(Part):
 
     def _submit(self, event: Submit) -> None:
         core = self.core
-        pending = self._receipts.get(event.workflow)
-        if pending is not None and not pending.answered:
-            pending.requests.append(event.request)
+        if self._is_known(event, event.workflow):
             return
-        if event.workflow in core.table.workflows:
-            shared = event.workflow not in self._receipts and any(
-                peer.compared for peer in core.peers.values()
-            )
-            core.save_again(event.workflow)
-            core.emit(Answer(event.request, Verdict.ALREADY_KNOWN, disks=1 + shared))
+        spec = WorkflowSpec(
+            *(event.workflow, event.name, core.stamp(), core.me, event.submitter, event.tasks),
+            {**event.more, **(SUBMITTED_FAR if event.far else {})},
+        )
+        asked = None if event.again else asked_in(spec)
+        if asked is not None and self._is_known(event, core.table.asked_before(asked)):
             return
         fault = fault_of(event, core.table)
         if fault:
             raise RequestError(fault)
-        spec = WorkflowSpec(
-            *(event.workflow, event.name, core.stamp(), core.me, event.submitter, event.tasks),
-            more=dict(SUBMITTED_FAR) if event.far else {},
-        )
         workflow = Workflow(spec, PriorityWish(1, core.me, event.priority))
         core.write(workflows=[workflow])
         self._receipts[event.workflow] = _Receipt([event.request], dict.fromkeys(core.voters()))
         core.tell_enqueued(receipt=True)
         self._answer_submission(event.workflow)
 
+    def _is_known(self, event: Submit, workflow: WorkflowId) -> bool:
+        """Whether this is what is submitted, and known; it is answered with that, or soon will be."""
+        core = self.core
+        pending = self._receipts.get(workflow)
+        if pending is not None and not pending.answered:
+            pending.requests.append(event.request)
+            return True
+        if workflow not in core.table.workflows:
+            return False
+        shared = workflow not in self._receipts and any(
+            peer.compared for peer in core.peers.values()
+        )
+        core.save_again(workflow)
+        known = Verdict.ALREADY_KNOWN
+        core.emit(Answer(event.request, known, disks=1 + shared, workflow=workflow))
+        return True
+
     def _answer_submission(self, workflow: WorkflowId) -> None:
         """Say so when nobody is left who could confirm."""
         receipt = self._receipts[workflow]
         if not receipt.answered and not receipt.peers:
-            self._answer(receipt, Verdict.ACCEPTED, "here only", disks=1)
+            self._accept(workflow, receipt, "here only", disks=1)
             receipt.answered = True
 
-    def _answer(self, receipt: _Receipt, verdict: Verdict, text: str, disks: int) -> None:
+    def _accept(self, workflow: WorkflowId, receipt: _Receipt, text: str, disks: int) -> None:
         for request in receipt.requests:
-            self.core.emit(Answer(request, verdict, text, disks))
+            self.core.emit(Answer(request, Verdict.ACCEPTED, text, disks, workflow=workflow))
 
     def _enqueued(self, peer: Peer, message: Enqueue) -> None:
         core = self.core
@@ -155,7 +167,7 @@ class Requests(Part):
             if receipt.answered:
                 self.core.emit(WorkflowSafe(workflow))
             else:
-                self._answer(receipt, Verdict.ACCEPTED, "", disks=2)
+                self._accept(workflow, receipt, "", disks=2)
 
     def on_greeted(self, peer: Peer) -> None:
         self._ask_receipts(peer.node)
@@ -237,7 +249,7 @@ class Requests(Part):
         known = dict.fromkeys(spec.task for spec in workflow.spec.tasks)
         for task in tasks:
             if task not in known:
-                name = workflow.spec.workflow
+                name = workflow.spec.name
                 raise RequestError(
                     said("workflow {workflow} has no task {task}", workflow=name, task=task)
                 )
@@ -259,7 +271,8 @@ class Requests(Part):
         if not open_tasks:
             raise RequestError(
                 said(
-                    "nothing to cancel in {workflow}: all of it has ended", workflow=event.workflow
+                    "nothing to cancel in {workflow}: all of it has ended",
+                    workflow=workflow.spec.name,
                 )
             )
         running = [task for task in open_tasks if self._live_runs(task)]
@@ -310,7 +323,7 @@ class Requests(Part):
             raise RequestError(
                 said(
                     "nothing to retry in {workflow}: no task of it failed or was cancelled",
-                    workflow=event.workflow,
+                    workflow=workflow.spec.name,
                 )
             )
         lives = [core.table.life(task) for task in tasks]
@@ -341,7 +354,7 @@ class Requests(Part):
             raise RequestError(
                 said(
                     "workflow {workflow} has ended; its priority moves nothing",
-                    workflow=event.workflow,
+                    workflow=workflow.spec.name,
                 )
             )
         wish = PriorityWish(workflow.priority.revision + 1, core.me, event.priority)

@@ -403,7 +403,8 @@ class Runs(Part):
                 own.told_s = core.now_s  # it has ended before there is any progress to tell
             self._write(own, Running())
             name, inputs = run_name(own.run), own.run.inputs
-            workflow, urgent = core.table.workflow_of[own.task], core.table.interactive(own.task)
+            workflow = core.table.workflows[core.table.workflow_of[own.task]].spec.name
+            urgent = core.table.interactive(own.task)
             ordered = (own.task, name, own.spec, inputs, own.checkpoint, workflow, urgent)
             core.emit(StartChild(*ordered))
 

@@ -20,6 +20,7 @@ from heapq import heappop, heappush
 from msgspec.structs import replace
 
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
+from agent.protocol.identity import Asked, asked_in
 from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
     ENDED,
@@ -27,6 +28,7 @@ from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     Dataset,
     Life,
+    More,
     NodeId,
     Pruning,
     Run,
@@ -36,6 +38,7 @@ from agent.protocol.records import (
     TaskState,
     Workflow,
     WorkflowId,
+    WorkflowSpec,
     join_lives,
     join_prunings,
     join_workflows,
@@ -96,6 +99,7 @@ class Table:
         self._depths: dict[TaskId, int] = {}
         self._orphans: dict[TaskId, Life] = {}
         self._pruned_tasks: dict[TaskId, WorkflowId] = {}
+        self._asked: dict[Asked, dict[WorkflowId, None]] = {}
         self._settings = settings
 
     @property
@@ -106,6 +110,12 @@ class Table:
     def reading(self, task: TaskId) -> DerivedState | None:
         """Return how the task reads, None when its workflow is not known."""
         return self._readings.get(task)
+
+    def asked_before(self, asked: Asked) -> WorkflowId:
+        """Return the newest workflow of this content that the same person submitted on the same
+        machine; empty when there is none."""
+        found = self._asked.get(asked, ())
+        return max(found, key=lambda each: self.workflows[each].spec.submitted, default="")
 
     def counts(self, workflow: WorkflowId) -> dict[TaskState, int]:
         """Return how many tasks of a known workflow are in each state that occurs, in the order of
@@ -231,6 +241,9 @@ class Table:
         if not sane_workflow(joined) or (relisted and contradiction(joined.spec.tasks)):
             news.contradictions += 1
             return
+        if relisted:
+            joined = _lightened(joined)
+            self._index_asked(None if mine is None else mine.spec, joined.spec)
         self.workflows[workflow_id] = joined
         key = "w" + workflow_id
         self.digest.put(key, workflow_version(key, joined))
@@ -242,6 +255,19 @@ class Table:
                 self._keep_lives(mine)
                 self._unlist_tasks(mine, news, dirty)
             self._list_tasks(joined, news, dirty)
+
+    def _index_asked(self, before: WorkflowSpec | None, now: WorkflowSpec | None) -> None:
+        for spec in (before, now):
+            asked = None if spec is None else asked_in(spec)
+            if spec is None or asked is None:
+                continue
+            found = self._asked.setdefault(asked, {})
+            if spec is now:
+                found[spec.workflow] = None
+            else:
+                found.pop(spec.workflow, None)
+            if not found:
+                del self._asked[asked]
 
     def _keep_lives(self, workflow: Workflow) -> None:
         """Another submission of this name stands; what happened to tasks of both still counts."""
@@ -325,6 +351,7 @@ class Table:
 
     def _forget(self, workflow_id: WorkflowId, news: News, dirty: dict[TaskId, None]) -> None:
         workflow = self.workflows.pop(workflow_id)
+        self._index_asked(workflow.spec, None)
         self.digest.remove("w" + workflow_id)
         self._unlist_tasks(workflow, news, dirty)
         news.forgotten_workflows.append(workflow_id)
@@ -430,7 +457,16 @@ def _let_go(life: Life) -> Life:
     """The life by itself: what ``more`` carries would keep the whole message that it came in."""
     if not any(run.more for run in life.runs):
         return life
-    runs = [
-        replace(run, more={key: raw.copy() for key, raw in run.more.items()}) for run in life.runs
-    ]
-    return replace(life, runs=tuple(runs))
+    return replace(life, runs=tuple(replace(run, more=_own(run.more)) for run in life.runs))
+
+
+def _lightened(workflow: Workflow) -> Workflow:
+    """The workflow by itself, as ``_let_go`` has a life."""
+    spec = workflow.spec
+    if not spec.more:
+        return workflow
+    return replace(workflow, spec=replace(spec, more=_own(spec.more)))
+
+
+def _own(more: More) -> More:
+    return {key: raw.copy() for key, raw in more.items()}

@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 class TaskRow(NamedTuple):
     """What became of a task. ``moved``, ``spans`` and ``whys`` are JSON texts of their owner's making;
-    rows of before have no ``whys``."""
+    rows of before have no ``whys``, and no name of their workflow, whose id it was."""
 
     task: str
     generation: int
@@ -71,6 +71,7 @@ class TaskRow(NamedTuple):
     reason: str
     spans: str
     whys: str = ""
+    workflow_name: str = ""
 
 
 class StoryRow(NamedTuple):
@@ -117,14 +118,14 @@ _PUT = (
     f"INSERT OR REPLACE INTO task ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 )
 _TELL = "INSERT OR REPLACE INTO story VALUES (?, ?, ?, ?)"
-_LATER = "ALTER TABLE task ADD COLUMN whys DEFAULT ''"
-"""What a database that was made before has no column for."""
+_LATER = ("whys", "workflow_name")
+"""What a database that was made before has no columns for."""
 _GIVE = "INSERT INTO given VALUES (?, ?) ON CONFLICT (hour) DO UPDATE SET ran_ms = ran_ms + excluded.ran_ms"
 _TRIM = """DELETE FROM task WHERE (task, generation) IN
     (SELECT task, generation FROM task ORDER BY ended_ms DESC LIMIT -1 OFFSET ?)"""
 _TRIM_UNENDED = """DELETE FROM story WHERE at_ms < (SELECT min(ended_ms) FROM task)
     AND NOT EXISTS (SELECT 1 FROM task WHERE task = story.task)"""
-_WHERE = """(:workflow = '' OR workflow = :workflow) AND (:program = '' OR program = :program)
+_WHERE = """(:workflow IN ('', workflow, workflow_name)) AND (:program = '' OR program = :program)
     AND (:host = '' OR host = :host OR host_node = :host) AND (:state = '' OR state = :state)
     AND ended_ms >= :since_ms AND ended_ms < :until_ms"""
 _WITHIN = "ended_ms >= ? AND ended_ms < ?"
@@ -283,8 +284,9 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_TABLES)
-        if "whys" not in {row[1] for row in connection.execute("PRAGMA table_info(task)")}:
-            connection.execute(_LATER)
+        there = {row[1] for row in connection.execute("PRAGMA table_info(task)")}
+        for column in (each for each in _LATER if each not in there):
+            connection.execute(f"ALTER TABLE task ADD COLUMN {column} DEFAULT ''")
     except BaseException:
         connection.close()
         raise

@@ -297,6 +297,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.CouldRun: "{host} could run it",
     api.AcceptanceNeeded: "{hosts} {run} {programs} only when somebody there accepts {them}: "
     "`wingbeat programs accept {command}`",
+    # What a name means.
+    api.NewestOf: "the newest of {count} called {name} is meant: {workflow}, submitted {submitted}",
     # What set a move off.
     api.ToldBy: "told by {host}",
     api.SetOff: "{event}",

@@ -32,6 +32,7 @@ PLACES: dict[str, dict[str, str]] = {
     "dated_ms": {"date": "date"},
     "length_ms": {"length": "span"},
     "peer": {"peer": "say"},
+    "submitted_ms": {"submitted": "moment"},
     "names": {"names": "listed"},
     "tasks": {"tasks": "listed"},
     "places": {"places": "listed"},

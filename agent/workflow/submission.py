@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import secrets
 import shutil
 import stat
 import tempfile
@@ -167,7 +168,8 @@ class Wanted:
     """What a person says beside the file.
 
     ``start`` is where typed names of files begin; ``far``: the agent is on another machine;
-    ``alone``: how a program runs that is no workflow.
+    ``alone``: how a program runs that is no workflow; ``again``: run it anew, although the same was
+    run before.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -177,6 +179,7 @@ class Wanted:
     start: Path | None = None
     far: bool = False
     alone: Alone = field(default_factory=Alone)
+    again: bool = False
 
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
@@ -207,11 +210,16 @@ async def submit_file(
     return await client.call(work.SUBMIT, await prepare(client, workflow, wanted, told))
 
 
+def new_key() -> str:
+    """Return a name for one click or command, such as no other has."""
+    return secrets.token_hex(16)
+
+
 async def prepare(
     client: Client, workflow: Workflow, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submit:
     """Add the workflow's files, publish its programs, and return the request, which is not sent
-    yet. ``told`` hears a line before each of them. Raises what ``add`` and ``publish`` raise; what
+    yet and has a key of its own. ``told`` hears a line before each of them. Raises what ``add`` and ``publish`` raise; what
     was added until then stays."""
     files: dict[str, Dataset] = {}
     for number, (placeholder, path) in enumerate(workflow.files.items(), 1):
@@ -221,7 +229,8 @@ async def prepare(
     for name, program in workflow.programs.items():
         told(f"publishing {name}")
         programs[name] = await publish(client, program, far=wanted.far)
-    return ready(workflow.submit, wanted, files, programs)
+    found = ready(workflow.submit, wanted, files, programs)
+    return structs.replace(found, key=new_key(), again=wanted.again)
 
 
 def ready(

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from agent.api.rpc import ErrorCode
 from agent.api.values import NamedPriority
-from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submitted
-from agent.client import Client, ClientError, RequestError
+from agent.api.work import PLAN, Plan, PlanReply, Submitted
+from agent.client import Client, ClientError, RequestError, submit
 from agent.client.own_agent import own_name
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import Workflow
@@ -118,7 +118,7 @@ async def send(
     now, or ``OSError`` for a file that cannot be read."""
     wanted = _wanted(choices, path)
     try:
-        return await client.call(SUBMIT, await prepare(client, workflow, wanted, step))
+        return await submit(client, await prepare(client, workflow, wanted, step))
     except FaultsError as error:
         raise ClientError("\n".join(each.sentence(tr) for each in error.faults)) from error
 

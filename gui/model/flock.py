@@ -11,6 +11,7 @@ from agent.api.reasons import PausedByOwner, Reason, reason_of
 from agent.api.values import PRIORITY_NAMES, Capabilities, TaskState
 from agent.api.volunteering import VolunteeringView
 from agent.api.work import CurrentTask, NodeView, WorkflowView
+from gui.model.hands import called
 from gui.model.marks import Mark
 from gui.model.screen import Screen
 from gui.model.times import still
@@ -93,7 +94,7 @@ def work_text(machine: Machine, now_s: float) -> str:
     if not tasks:
         return reason_text(machine) if machine.state is not MachineState.READY else ""
     first = tasks[0]
-    said = tr("{task} for {workflow}", task=first.name, workflow=first.workflow)
+    said = tr("{task} for {workflow}", task=first.name, workflow=called(first))
     if first.state is TaskState.SUSPENDED:
         said = tr("{work}, suspended", work=said)
     elif rest := still(machine.end_ms / 1000, first.begun_ms / 1000, now_s):

@@ -17,11 +17,16 @@ from gui.model.notices import FlockPart
 Machine = TypeVar("Machine", NodeView, PeerView)
 
 
-def with_task(machine: Machine, row: TaskView) -> Machine:
+def with_task(machine: Machine, row: TaskView, workflow: str) -> Machine:
     """Return the machine with the task in hand if the row says that it has it, else without it, and
-    with the number of those that run; itself where nothing changes."""
+    with the number of those that run; itself where nothing changes. ``workflow`` is what people call
+    the task's workflow."""
     had = next((each for each in machine.tasks if each.task == row.task), None)
-    has = _in_hand(row) if row.host_node == machine.node and row.state in UNDER_WAY else None
+    has = (
+        _in_hand(row, workflow)
+        if row.host_node == machine.node and row.state in UNDER_WAY
+        else None
+    )
     if had == has:
         return machine
     if had is None or has is None:
@@ -34,10 +39,10 @@ def with_task(machine: Machine, row: TaskView) -> Machine:
     return msgspec.structs.replace(machine, tasks=tasks, running=running)
 
 
-def peers_with_task(reply: PeersReply, row: TaskView) -> PeersReply:
+def peers_with_task(reply: PeersReply, row: TaskView, workflow: str) -> PeersReply:
     """Return the machines with the task in the hands of the one that the row names, and in no
     other's; the same reply where nothing changes."""
-    peers = tuple(with_task(each, row) for each in reply.peers)
+    peers = tuple(with_task(each, row, workflow) for each in reply.peers)
     same = all(one is other for one, other in zip(peers, reply.peers, strict=True))
     return reply if same else msgspec.structs.replace(reply, peers=peers)
 
@@ -71,8 +76,14 @@ def _linked(before: NodeView | PeerView, now: NodeView | PeerView) -> bool:
     return getattr(before, "state", "") != getattr(now, "state", "")
 
 
-def _in_hand(row: TaskView) -> CurrentTask:
+def called(task: CurrentTask) -> str:
+    """Return what people call the workflow of a task; an agent of before took that for its id."""
+    return task.workflow_name or task.workflow
+
+
+def _in_hand(row: TaskView, workflow: str) -> CurrentTask:
     return CurrentTask(
         *(row.task, row.name, row.workflow, row.program, row.state),
         *(row.permille, row.left_ms, row.begun_ms, row.expected_end_ms, row.basis),
+        workflow,
     )

@@ -32,7 +32,7 @@ def planned_tasks(submit: Submit, plan: PlanReply | None = None) -> dict[str, Ta
 
 def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
     """Return how many tasks and steps for a person there are, how long they take as far as a plan
-    without faults tells, and whether the name is known already and nothing would run."""
+    without faults tells, and whether the same was run before and nothing would run."""
     gates = sum(task.gate for task in submit.tasks)
     parts = [tr_n("%n task(s)", "", len(submit.tasks) - gates)]
     if gates:
@@ -49,7 +49,7 @@ def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
         parts.append(tr("how long it takes is not known yet"))
     said = ", ".join(parts)
     if plan is not None and plan.known:
-        said += ". " + tr("A workflow of this name is known already and would not run twice")
+        said += ". " + tr("The same has been run before and would not run twice")
     return f"{said}."
 
 

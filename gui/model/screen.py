@@ -164,6 +164,11 @@ class Screen:
         they were not read yet."""
         return list((self.tasks.get(workflow) or self.past.get(workflow, {})).values())
 
+    def called(self, workflow: str) -> str:
+        """Return what people call the workflow of this id; the id where it is not known."""
+        known = self.workflows.get(workflow)
+        return workflow if known is None else known.name
+
     def is_stopping(self, workflow: str) -> bool:
         """Tell whether a cancelled task of a workflow was still being ended somewhere when it was
         read: only one machine tells when that is over. False where its tasks were not read."""
@@ -327,7 +332,7 @@ class Screen:
         """Whoever has it in hand is told by every move; counts and rows may have been read later."""
         name = moved.workflow
         if moved.rows:
-            self._hand_over(moved.rows[0], changes)
+            self._hand_over(moved.rows[0], moved.workflow_name, changes)
         if name not in self.workflows:
             changes.wanted.add(name)
             return
@@ -375,10 +380,10 @@ class Screen:
         changes.tasks.add(workflow)
         return True
 
-    def _hand_over(self, row: TaskView, changes: Changes) -> None:
+    def _hand_over(self, row: TaskView, workflow: str, changes: Changes) -> None:
         """A machine has the task in hand while it is under way, and nobody else has."""
-        node = self.node and with_task(self.node, row)
-        peers = self.peers and peers_with_task(self.peers, row)
+        node = self.node and with_task(self.node, row, workflow)
+        peers = self.peers and peers_with_task(self.peers, row, workflow)
         changes.flock = changes.flock or peers != self.peers
         changes.node = changes.node or node != self.node
         self.node, self.peers = node, peers
@@ -414,7 +419,7 @@ class Screen:
         own[progressed.task] = row = task_progressed(known, progressed, event.at_ms)
         changes.tasks.add(progressed.workflow)
         if row.host_node:  # else machines are read again
-            self._hand_over(row, changes)
+            self._hand_over(row, self.called(progressed.workflow), changes)
 
     def _volunteering_changed(self, told: session.VolunteeringChanged, changes: Changes) -> None:
         if self.node is not None:

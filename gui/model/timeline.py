@@ -43,6 +43,7 @@ class Bar:
     mark: Mark
     suspended: tuple[tuple[float, float], ...]
     story: str
+    called: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,13 @@ def _bar(run: RunView, task: TaskRuns, free_at: dict[str, list[float]], now_s: f
     suspended = tuple(_suspensions(run, end_s))
     return Bar(
         run.host, lane, task.task, task.name, task.workflow, begin_s, end_s,
-        _MARKS[run.phase], suspended, _story(run, task, begin_s, end_s, suspended),
+        _MARKS[run.phase], suspended, _story(run, task, begin_s, end_s, suspended), called(task),
     )  # fmt: skip
+
+
+def called(task: TaskRuns) -> str:
+    """Return what people call the workflow of a task; an agent of before took that for its id."""
+    return task.workflow_name or task.workflow
 
 
 def _suspensions(run: RunView, end_s: float) -> Iterable[tuple[float, float]]:
@@ -125,7 +131,7 @@ def _story(
     suspended: tuple[tuple[float, float], ...],
 ) -> str:
     lines = [
-        tr("{task} of {workflow} on {host}", task=task.name, workflow=task.workflow, host=run.host),
+        tr("{task} of {workflow} on {host}", task=task.name, workflow=called(task), host=run.host),
         tr(
             "{begin} to {end}, {length}",
             begin=clock(begin_s),

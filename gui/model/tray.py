@@ -12,6 +12,7 @@ from enum import Enum
 from agent.api.values import TaskState
 from agent.api.volunteering import NOT_YET
 from agent.api.work import CurrentTask
+from gui.model.hands import called
 from gui.model.news import NewsKind
 from gui.model.screen import Screen
 from gui.model.times import countdown, still
@@ -217,7 +218,7 @@ def _task_line(screen: Screen, task: CurrentTask, now_s: float) -> str:
     said = _left(screen, task, now_s)
     rest = f" · {said}" if said else ""
     share = f" · {task.permille // 10} %" if task.permille else ""
-    return f"{task.name} ({task.workflow}){share}{rest}"
+    return f"{task.name} ({called(task)}){share}{rest}"
 
 
 def _own_tasks(screen: Screen) -> tuple[CurrentTask, ...]:
@@ -243,7 +244,7 @@ def _running_sentence(screen: Screen, own: tuple[CurrentTask, ...], now_s: float
     if len(own) > 1:
         said = tr_n("Running %n task(s) for the flock", "", len(own))
     else:
-        said = tr("Running {task} for {workflow}", task=first.name, workflow=first.workflow)
+        said = tr("Running {task} for {workflow}", task=first.name, workflow=called(first))
         rest = _left(screen, first, now_s)
         if rest:
             said += f", {rest}"

@@ -555,6 +555,10 @@
         <translation>{task} estava em {host}, de que não há notícias há {time}: recomeça assim que outra máquina a assuma</translation>
     </message>
     <message>
+        <source>the newest of {count} called {name} is meant: {workflow}, submitted {submitted}</source>
+        <translation>vale o mais novo dos {count} chamados {name}: {workflow}, enviado {submitted}</translation>
+    </message>
+    <message>
         <source>told by {host}</source>
         <translation>dito por {host}</translation>
     </message>
@@ -1576,8 +1580,8 @@
         <translation>ainda não se sabe quanto demora</translation>
     </message>
     <message>
-        <source>A workflow of this name is known already and would not run twice</source>
-        <translation>Já existe um fluxo com este nome, e ele não rodaria duas vezes</translation>
+        <source>The same has been run before and would not run twice</source>
+        <translation>O mesmo já foi executado, e não rodaria duas vezes</translation>
     </message>
     <message>
         <source>when machines are idle</source>
@@ -4355,8 +4359,8 @@
         <translation>a tarefa {task} precisa de {other}, que este fluxo não tem</translation>
     </message>
     <message>
-        <source>workflow {workflow} was finished and cleaned up; choose another name</source>
-        <translation>o fluxo {workflow} terminou e foi limpo; escolha outro nome</translation>
+        <source>workflow {workflow} was finished and cleaned up; submit it anew</source>
+        <translation>o fluxo {workflow} terminou e foi limpo; envie-o de novo</translation>
     </message>
     <message>
         <source>workflow {workflow} has no tasks; give it at least one</source>
@@ -4521,10 +4525,6 @@
     <message>
         <source>{name}: params are nested too deeply</source>
         <translation>{name}: os parâmetros têm níveis a mais</translation>
-    </message>
-    <message>
-        <source>no free name was found: try again</source>
-        <translation>não se encontrou um nome livre: tente de novo</translation>
     </message>
     <message>
         <source>{most} uploads are open: end one of them</source>

@@ -21,11 +21,12 @@ class LogWindow(QWidget):
 
     def __init__(self, context: ViewContext, task: TaskView, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
-        heading = tr("{task} of {workflow}", task=task.name, workflow=task.workflow)
+        workflow = context.screen.called(task.workflow)
+        heading = tr("{task} of {workflow}", task=task.name, workflow=workflow)
         away = Qt.WidgetAttribute.WA_DeleteOnClose
         set_up(self, "logWindow", windowTitle=heading, attribute=away)
         self.resize(90 * GRID, 60 * GRID)
-        name = f"{task.workflow}-{task.name}.log".replace("/", "-")
+        name = f"{workflow}-{task.name}.log".replace("/", "-")
         self.text = log_field("taskLogText", tr("Output of {task}", task=task.name))
         self.note = quiet(state_words(task.state), "taskLogNote")
         self.search = filter_field("taskLogSearch", self._find_first, tr("Search …"))

@@ -109,7 +109,8 @@ class SheetFile:
         """Return what an answer tells that was not told before the submission: that it is
         known, or who has to accept programs; empty where it tells nothing new."""
         if reply.known:
-            return tr("{name} is known already and not run twice.", name=reply.workflow)
+            known = reply.there.name if reply.there is not None else reply.workflow
+            return tr("{name} is known already and not run twice.", name=known)
         plan = self.checked.plan if self.checked is not None else None
         if plan is not None and reply.waits == plan.waits:
             return ""

@@ -173,7 +173,7 @@ class TimelineView(QAbstractScrollArea):
         where there is room for it."""
         painter.setFont(small_font())
         metrics = painter.fontMetrics()
-        whole = f"{bar.name} · {bar.workflow}" if len(self._hues) > 1 else bar.name
+        whole = f"{bar.name} · {bar.called}" if len(self._hues) > 1 else bar.name
         fits = metrics.horizontalAdvance(whole) <= inner.width()
         said = whole if fits else bar.name
         text = metrics.elidedText(said, Qt.TextElideMode.ElideRight, round(inner.width()))

@@ -220,7 +220,7 @@ def _ended_s(host: Host, workflow: str) -> float:
     return max(
         at_s
         for at_s, moved in host.happenings(session.TaskMoved)
-        if moved.workflow == workflow and moved.after is TaskState.TERMINATED
+        if moved.workflow_name == workflow and moved.after is TaskState.TERMINATED
     )
 
 

@@ -17,7 +17,6 @@ import msgspec
 
 from agent.api import session
 from agent.api.values import TaskState
-from agent.control.naming import task_id
 from agent.protocol.records import Evicted, Failed, Life, Suspended, Terminated
 from agent.storage.database import Remembered
 from agent.storage.journal import Journal
@@ -63,6 +62,8 @@ def check(hosts: Hosts, books: Books) -> dict[str, Found | dict[str, int]]:
     journals = [_read(host.home.journal) for host in hosts]
     traces = hosts.traces()
     lives = {each.task: each.life for each in journals[0].lives}
+    tasks = [spec for each in journals[0].workflows for spec in each.spec.tasks]
+    lives |= {each.name: lives[each.task] for each in tasks if each.task in lives}
     broken: Found = {
         "1 an accepted task is never lost": list(_lost(journals, books)),
         "2 a success stays a success": list(_unmade(hosts, lives)),
@@ -93,14 +94,9 @@ def _read(folder: object) -> Remembered:
         return journal.read()
 
 
-def _task(name: str) -> str:
-    """The id of a task by its name, which begins with that of its workflow."""
-    return task_id(name.partition("-")[0], name)
-
-
 def _lost(journals: list[Remembered], books: Books) -> Iterator[str]:
     for number, journal in enumerate(journals):
-        kept = {each.spec.workflow for each in journal.workflows}
+        kept = {each.spec.name for each in journal.workflows}
         yield from (f"{name} is not on host{number}" for name in books.accepted if name not in kept)
 
 
@@ -130,7 +126,7 @@ def _repeated(traces: list[Trace], lives: dict[str, Life], books: Books) -> Iter
         if trace.word == "start":
             starts.setdefault(trace.name, []).append(trace)
     for name, found in starts.items():
-        allowed = 1 + _excuses(found, lives.get(_task(name)), books)
+        allowed = 1 + _excuses(found, lives.get(name), books)
         if len(found) > allowed:
             told = ", ".join(f"host{each.host} at {each.at_s:.2f}" for each in found)
             yield f"{name} was started {len(found)} times ({told}), {allowed} allowed"
@@ -180,7 +176,7 @@ def _carried(books: Books) -> list[str]:
 def _unkept(hosts: Hosts, lives: dict[str, Life], books: Books) -> Iterator[str]:
     for name in _carried(books):
         digest = hashlib.sha256(content(name)).hexdigest()
-        life = lives.get(_task(name))
+        life = lives.get(name)
         made = {
             each.dataset
             for run in (life.runs if life is not None else ())
@@ -262,5 +258,5 @@ def _records(journal: Remembered) -> dict[str, bytes]:
 def _unfinished(lives: dict[str, Life], books: Books) -> Iterator[str]:
     for tasks in books.accepted.values():
         for name in tasks:
-            if not _successes(lives.get(_task(name))):
+            if not _successes(lives.get(name)):
                 yield f"{name} has no outcome"

@@ -146,7 +146,7 @@ class Finished:
             self._at += 1
             if (
                 isinstance(moved, session.TaskMoved)
-                and moved.workflow == self._workflow
+                and moved.workflow_name == self._workflow
                 and moved.after is TaskState.TERMINATED
             ):
                 self.names[moved.name] = None
@@ -163,7 +163,7 @@ def moments(hosts: Iterable[Host], mark: str) -> tuple[dict[str, float], dict[st
     running: dict[str, float] = {}
     for host in hosts:
         for at_s, moved in host.happenings(session.TaskMoved):
-            if not moved.workflow.startswith(mark):
+            if not moved.workflow_name.startswith(mark):
                 continue
             if moved.after is TaskState.READY:
                 ready[moved.name] = min(at_s, ready.get(moved.name, at_s))
@@ -195,5 +195,5 @@ def _seen_finished(hosts: Hosts, workflow: str) -> set[str]:
         moved.name
         for host in hosts
         for _, moved in host.happenings(session.TaskMoved)
-        if moved.workflow == workflow and moved.after is TaskState.TERMINATED
+        if moved.workflow_name == workflow and moved.after is TaskState.TERMINATED
     }

@@ -31,9 +31,10 @@ from agent.client import (
 )
 from agent.paths import Home
 from agent.protocol.effects import WorkflowSafe
+from agent.protocol.identity import ID_LETTERS
 from tests.control.serving import WITHIN_S, Serving, serving
 
-SURVEY = Submit("survey", (Task("copy", "copy"),))
+SURVEY = Submit("survey", (Task("copy", "copy"),), key="of this click")
 SAFE = WorkflowSafe("survey")
 
 
@@ -147,7 +148,7 @@ async def test_something_else_on_the_port_is_no_agent(
 
 async def test_questions_and_answers_are_typed(there: Serving, client: Client) -> None:
     submitted = await client.call(SUBMIT, SURVEY)
-    assert (submitted.workflow, submitted.known) == ("survey", False)
+    assert (len(submitted.workflow), submitted.known) == (ID_LETTERS, False)
     shown = await client.call(SHOW, Show("survey"))
     assert shown.tasks[0].state is TaskState.READY
     status = await client.call(STATUS, Status())
@@ -169,7 +170,8 @@ async def test_what_the_agent_refuses_is_an_error_with_its_code(
 async def test_many_questions_at_once_get_their_own_answers(there: Serving, client: Client) -> None:
     names = [f"survey-{number}" for number in range(200)]
     asked = [client.call(SUBMIT, Submit(name, SURVEY.tasks)) for name in names]
-    assert [each.workflow for each in await asyncio.gather(*asked)] == names
+    made = [each.workflow for each in await asyncio.gather(*asked)]
+    assert [there.node.table.workflows[each].spec.name for each in made] == names
 
 
 async def test_a_question_without_harm_is_asked_again_after_a_cut(
@@ -180,7 +182,9 @@ async def test_a_question_without_harm_is_asked_again_after_a_cut(
     await there.node.wished.wait()
     there.node.held.set()
     cut(there)
-    assert (await submitting).workflow == "survey"
+    submitted = await submitting
+    assert list(there.node.table.workflows) == [submitted.workflow]
+    assert submitted.known is False  # it is the answer to the one click
     cut(there)
     assert (await client.call(PEERS, Peers())).node.name == "birch"
 

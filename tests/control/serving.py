@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from agent.api.work import Submit
 from agent.control.limits import Limits
 from agent.control.server import ControlServer
+from agent.control.verbs.submitting import submission
 from tests.control.surface import FakeNode
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
@@ -120,4 +124,12 @@ def workflow(name: str = "survey", **changes: object) -> dict[str, Any]:
         {"id": "merge", "program": "copy", "inputs": [{"task": "copy"}], "after": ["check"]},
         {"id": "spare", "program": "copy"},
     ]
-    return {"name": name, "tasks": tasks, **changes}
+    return {"name": name, "tasks": tasks, "key": "of these tests", **changes}
+
+
+def id_of(told: dict[str, Any], submitter: str = "birch") -> str:
+    """What the node calls this submission."""
+    return submission(msgspec.convert(told, Submit), submitter, {}).workflow
+
+
+SURVEY = id_of(workflow())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ from agent.api.flock import DepartureView, Finding, Invitation, Joined, MemberVi
 from agent.api.reasons import Opaque, Reason, as_why
 from agent.api.values import Capabilities
 from agent.api.work import NodeView, Submit
+from agent.control.naming import task_id
 from agent.control.port import Notice, Rooms, Streams, Wish
-from agent.control.verbs.submitting import specs_of
+from agent.control.verbs.submitting import specs_of, submission
 from agent.flock.operations import FlockFacts
 from agent.history.earlier_runs import EarlierRuns
 from agent.history.task_history import TaskHistory
@@ -273,9 +275,14 @@ class FakeNode:
         self.handle(ChildStopped(task, self.runs.pop(task)))
 
     def handle_submission(self, told: dict[str, Any]) -> None:
-        """A workflow that somebody else has submitted."""
-        specs = specs_of(msgspec.convert(told, Submit))
-        self.handle(events.Submit("1", told["name"], told["name"], "", 50, specs))
+        """A workflow that somebody else has submitted; without a key by a version before, which
+        takes the name for the id."""
+        name, wanted = told["name"], msgspec.convert(told, Submit)
+        if wanted.key:
+            self.handle(replace(submission(wanted, "birch", {}), request="1"))
+        else:
+            specs = specs_of(wanted, partial(task_id, name))
+            self.handle(events.Submit("1", name, name, "", 50, specs))
 
     def tell(self, notice: Notice) -> None:
         """Something is noticed."""

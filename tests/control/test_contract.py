@@ -30,7 +30,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import Cancel
 from tests.control.schema_check import faults, resolved
-from tests.control.serving import greeted, serving, stranger, workflow
+from tests.control.serving import SURVEY, greeted, serving, stranger, workflow
 from tests.control.surface import INVITATION
 from tests.style.source import REPOSITORY
 
@@ -43,6 +43,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("submit", workflow()),
     ("status", {"first": 0, "limit": 5}),
     ("show", {"workflow": "survey"}),
+    ("meant", {"reference": "survey/copy", "task": True, "submitter": "ada"}),
     ("why", {"task": "merge"}),
     ("priority", {"workflow": "survey", "priority": 10}),
     ("gate", {"task": "check"}),
@@ -147,13 +148,13 @@ async def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
         start = (await client.result("status"))["position"]
         await client.result("events", {"after": {**start, "sequence": 0}})
         there.node.volunteer()
-        task = there.node.table.workflows["survey"].spec.tasks[0].task
+        task = there.node.table.workflows[SURVEY].spec.tasks[0].task
         there.node.succeed(task)
-        there.node.handle(Cancel("1", "survey"))
+        there.node.handle(Cancel("1", SURVEY))
         run = (1, 1, "aldernode", 5)
         for notice in (
             OutcomeChanged(task, run, run, "merged"),
-            WorkflowSafe("survey"),
+            WorkflowSafe(SURVEY),
             CancelFinished(task),
             CancelFinished("a task that was cleaned up"),
             session.PeerChanged("aldernode"),

@@ -12,14 +12,15 @@ import pytest
 from agent.api.rpc import ErrorCode
 from agent.control.naming import task_id
 from agent.storage.datasets.errors import DatasetMissing
-from tests.control.serving import LineClient, Serving, workflow
+from tests.control.serving import SURVEY, LineClient, Serving, id_of, workflow
 from tests.control.surface import FakeNode
 
 A, B = "sha256:" + "ab" * 32, "sha256:" + "ab" * 3 + "cd" * 29
-COPY = task_id("survey", "copy")
+COPY = task_id(SURVEY, "copy")
 MADE = f"made-by-{COPY}"
 TWO: dict[str, Any] = {
     "name": "two",
+    "key": "of these tests",
     "tasks": [
         {
             "id": "t",
@@ -130,21 +131,24 @@ async def test_datasets_are_listed_with_what_made_them(there: Serving, client: L
     wanted: dict[str, dict[str, Any]] = {
         A: {
             "size_bytes": 7,
-            "workflow": "two",
-            "kept_since_ms": there.node.table.workflows["two"].spec.submitted[0],
+            "workflow": id_of(TWO),
+            "workflow_name": "two",
+            "kept_since_ms": there.node.table.workflows[id_of(TWO)].spec.submitted[0],
         },
         B: {
             "size_bytes": 8,
             "name": "b.bin",
             "here": True,
             "nodes": ["birch", "alder"],
-            "workflow": "two",
+            "workflow": id_of(TWO),
+            "workflow_name": "two",
             "needed": True,
             "kept_since_ms": 1_000_000_000_000,
         },
         MADE: {
             "size_bytes": 5,
-            "workflow": "survey",
+            "workflow": SURVEY,
+            "workflow_name": "survey",
             "task": "copy",
             "program": "copy",
             "kept_since_ms": last.stamp[0],
@@ -155,6 +159,7 @@ async def test_datasets_are_listed_with_what_made_them(there: Serving, client: L
 
 EMPTY = {
     "external": False,
+    "workflow_name": "",
     "name": "",
     "folder": False,
     "here": False,

@@ -38,7 +38,7 @@ def planned(
 ) -> tuple[dict[str, tuple[float, float]], float]:
     """When each task would begin and end, and the end of all, in seconds from now."""
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))
-    specs = specs_of(msgspec.convert({"name": "new", "tasks": tasks}, Submit))
+    specs = specs_of(msgspec.convert({"name": "new", "tasks": tasks}, Submit), str)
     plans, end = plan_tasks(views, specs, priority)
     return {each.task: (each.begins_s, each.ends_s) for each in plans}, end.s
 
@@ -116,7 +116,7 @@ def test_no_end_is_invented(
     if ends == inf:
         node.history.earlier = EarlierRuns()
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))
-    specs = specs_of(msgspec.convert({"name": "new", "tasks": wanted}, Submit))
+    specs = specs_of(msgspec.convert({"name": "new", "tasks": wanted}, Submit), str)
     plans, end = plan_tasks(views, specs, 50)
     assert (end.s, end.told) == (ends, basis)
     assert any(each.ends is None for each in plans) is (ends == inf)
@@ -140,7 +140,7 @@ def test_what_waits_is_shared_and_what_runs_is_its_machines_own(node: FakeNode) 
     run = next(iter(node.table.owned.values()))
     at_s = run.stamp[0] / 1000
     views = Views(node.now(), TaskProgress(lambda: at_s))
-    specs = specs_of(msgspec.convert({"name": "new", "tasks": [task("a")]}, Submit))
+    specs = specs_of(msgspec.convert({"name": "new", "tasks": [task("a")]}, Submit), str)
     (plan,), _ = plan_tasks(views, specs, 50)
     assert plan.begins_s == 1.5
     flock(node, own=2)
@@ -156,7 +156,7 @@ def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:
     node.known = replace(node.known, peers=(peer, other))
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))
     told = {"name": "new", "tasks": [task("a"), {"id": "g", "gate": True}]}
-    (plan, gate), _ = plan_tasks(views, specs_of(msgspec.convert(told, Submit)), 50)
+    (plan, gate), _ = plan_tasks(views, specs_of(msgspec.convert(told, Submit), str), 50)
     assert plan.fits == ("birch", "peer0")
     assert [(each.name, each.reason) for each in plan.misfits] == [("bare", "has no program copy")]
     assert (gate.fits, gate.misfits) == ((), ())

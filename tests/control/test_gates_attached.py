@@ -12,6 +12,7 @@ from agent.api.values import TaskState
 from agent.api.work import TaskView
 from agent.commands.done import Attachment, in_order
 from agent.control.gates import ATTACH, attach_names
+from agent.control.naming import find_workflow
 from agent.protocol.messages import Enqueue, decode, encode
 from agent.protocol.records import TaskSpec
 from tests.control.serving import LineClient, Serving
@@ -77,7 +78,7 @@ async def test_a_gate_that_is_done_says_so_and_a_task_is_no_gate(
 
 def _travels(there: Serving) -> None:
     """Another machine reads the same names off what it is sent."""
-    workflow = there.node.table.workflows["reviewed"]
+    workflow = find_workflow(there.node.table, "reviewed")
     message = decode(encode(Enqueue((workflow,), (), False)))
     assert isinstance(message, Enqueue)
     look = message.workflows[0].spec.tasks[0]

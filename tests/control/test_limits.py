@@ -9,7 +9,7 @@ import pytest
 
 from agent.api.rpc import ErrorCode
 from agent.control.text_session import TextError, read_line, read_schedule
-from tests.control.serving import LineClient, Serving, greeted, stranger
+from tests.control.serving import LineClient, Serving, greeted, id_of, stranger
 
 
 def asked(method: str, request_id: object, params: object) -> str:
@@ -121,7 +121,8 @@ def said(line: str) -> str:
 async def test_who_says_no_more_still_gets_the_answer(there: Serving, client: LineClient) -> None:
     """A script that was piped in."""
     there.node.held.clear()
-    client.send(asked("submit", 7, {"name": "w", "tasks": [{"id": "a", "program": "copy"}]}))
+    told = {"name": "w", "key": "k", "tasks": [{"id": "a", "program": "copy"}]}
+    client.send(asked("submit", 7, told))
     client.writer.write_eof()
     await there.node.wished.wait()
     async with greeted(there) as other:
@@ -130,5 +131,5 @@ async def test_who_says_no_more_still_gets_the_answer(there: Serving, client: Li
         assert there.server.clients == 2
     there.node.held.set()
     answer = await client.heard()
-    assert (answer["id"], answer["result"]["workflow"]) == (7, "w")
+    assert (answer["id"], answer["result"]["workflow"]) == (7, id_of(told))
     assert await client.line() == b""

@@ -19,6 +19,7 @@ from agent.control.naming import task_id
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.records import Claim, Life, Run, Running, TaskLife
 from tests.control.serving import (
+    SURVEY,
     WITHIN_S,
     LineClient,
     Serving,
@@ -29,7 +30,7 @@ from tests.control.serving import (
 )
 from tests.control.surface import NODE
 
-COPY = task_id("survey", "copy")
+COPY = task_id(SURVEY, "copy")
 Arrived = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -107,7 +108,7 @@ async def test_a_conversation_is_passed_on_until_it_ends(two: Two, name: str) ->
     await two.client.result("events")
     two.there.node.handle_submission(workflow("later"))
     told = await two.client.heard()
-    assert told["params"]["happening"]["workflow"] == "later"
+    assert told["params"]["happening"]["workflow_name"] == "later"
     await two.there.server.stop("the machine is switched off")
     assert await last_words(two.client) == [
         "the machine is switched off",

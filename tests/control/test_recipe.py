@@ -98,7 +98,7 @@ def test_the_verb_answers_over_the_control_socket(home: Path) -> None:
             lines.write(json.dumps(asked) + "\n")
             lines.flush()
         answers = [json.loads(lines.readline()) for _ in questions]
-    assert answers[-1]["result"] == {"workflow": "survey", "tasks": 2}
+    assert answers[-1]["result"] == {"name": "survey", "tasks": 2}
 
 
 def test_it_is_in_the_contract(tree: Path) -> None:

@@ -21,10 +21,10 @@ from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, Ta
 from agent.protocol.events import Cancel
 from agent.protocol.records import Claim, Failed, Life, Run, TaskLife, TaskState
 from agent.wording.speech import english
-from tests.control.serving import LineClient, Serving, greeted, workflow
+from tests.control.serving import SURVEY, LineClient, Serving, greeted, id_of, workflow
 from tests.control.surface import ALDER, KNOWN, NODE, FakeNode
 
-COPY, CHECK = (task_id("survey", name) for name in ("copy", "check"))
+COPY, CHECK = (task_id(SURVEY, name) for name in ("copy", "check"))
 PROGRAMS = Capabilities(programs=("copy",))
 
 
@@ -154,9 +154,10 @@ async def test_each_state_has_its_sentence(there: Serving, client: LineClient) -
     told = workflow()
     told["tasks"][1]["asks"] = ""
     await client.result("submit", told)
+    copy = task_id(id_of(told), "copy")
     there.node.volunteer()
     assert await now(client, "merge") == "merge waits for copy and check"
-    while COPY in there.node.runs or not there.node.table.reading(COPY).outcome:  # type: ignore[union-attr]
+    while copy in there.node.runs or not there.node.table.reading(copy).outcome:  # type: ignore[union-attr]
         there.node.succeed(next(iter(there.node.runs)))
     assert await now(client) == "copy finished on birch"
     waits = "check waits until a person marks it done: no reason given"
@@ -223,7 +224,7 @@ def test_progress_has_names_and_is_never_more_than_all(node: FakeNode) -> None:
     assert told(node, TaskProgressed(COPY, "aldernode", 1_500, 20)) == {
         "task": COPY,
         "name": "copy",
-        "workflow": "survey",
+        "workflow": SURVEY,
         "host": "alder",
         "permille": 1_000,
         "left_ms": 20,
@@ -233,7 +234,7 @@ def test_progress_has_names_and_is_never_more_than_all(node: FakeNode) -> None:
 def test_another_outcome_tells_of_both_machines(node: FakeNode) -> None:
     before, after = (1, 1, "aldernode", 1), (1, 2, NODE, 1)
     found = told(node, OutcomeChanged(COPY, before, after, "TaskUpdate from cedarnode"))
-    assert [*found.values()][:5] == [COPY, "copy", "survey", "alder", "birch"]
+    assert [*found.values()][:5] == [COPY, "copy", SURVEY, "alder", "birch"]
     gone = told(node, CancelFinished("cleaned up"))
     assert (gone["name"], gone["workflow"]) == ("cleaned up", "?")
 
@@ -266,7 +267,7 @@ def test_the_end_of_a_workflow_is_told_once_until_it_goes_on(node: FakeNode) -> 
     assert moves(node, ends, ended) == ["TaskMoved"]
     waiting = TaskMoved(CHECK, TaskState.SUBMITTED, TaskState.WAITING, "")
     assert moves(node, ends, waiting) == ["TaskMoved", "GateWaiting"]
-    node.handle(Cancel("1", "survey", ()))
+    node.handle(Cancel("1", SURVEY, ()))
     learnt = TaskMoved(COPY, None, TaskState.TERMINATED, "")
     ready = TaskMoved(COPY, TaskState.SUBMITTED, TaskState.READY, "")
     assert moves(node, ends, learnt, ready) == ["TaskMoved"] * 2
@@ -284,7 +285,7 @@ async def test_the_event_says_why_a_task_was_given_up(there: Serving, client: Li
     await client.result("submit", told)
     await client.result("events")
     there.node.volunteer()
-    there.node.fail(COPY)
+    there.node.fail(task_id(id_of(told), "copy"))
     moved: dict[str, Any] = {}
     while (moved.get("after"), moved.get("name")) != ("Aborted", "copy"):
         moved = (await client.heard())["params"]["happening"]

@@ -9,18 +9,22 @@ from agent.api.rpc import ErrorCode
 from agent.api.session import FlockChanged, PeerChanged
 from agent.control.naming import task_id
 from agent.protocol.effects import WorkflowSafe
-from tests.control.serving import LineClient, Serving, greeted, workflow
+from tests.control.serving import SURVEY, LineClient, Serving, greeted, workflow
 from tests.control.surface import INVITATION, NODE
 
-COPY, CHECK, MERGE = (task_id("survey", name) for name in ("copy", "check", "merge"))
+COPY, CHECK, MERGE = (task_id(SURVEY, name) for name in ("copy", "check", "merge"))
 
 
 async def test_a_submission_is_kept_and_known_the_second_time(
     there: Serving, client: LineClient
 ) -> None:
-    kept = {"workflow": "survey", "disks": 1, "waits": [], "whys": []}
-    for told in ({"known": False, "text": "here only"}, {"known": True, "text": ""}):
+    kept = {"workflow": SURVEY, "disks": 1, "waits": [], "whys": [], "meant": [], "there": None}
+    for text in ("here only", ""):  # one request, that is told twice
+        told = {"known": False, "text": text}
         assert await client.result("submit", workflow()) == kept | told
+    again = await client.result("submit", workflow(key="of another click"))
+    assert (again["workflow"], again["known"]) == (SURVEY, True)
+    assert (again["there"]["name"], again["there"]["state"]) == ("survey", "waiting")
 
 
 async def test_tasks_of_earlier_workflows_can_be_inputs(there: Serving, client: LineClient) -> None:
@@ -100,7 +104,12 @@ async def test_a_workflow_runs_to_its_end(there: Serving, client: LineClient) ->
     story = await client.result("why", {"task": "survey/check"})
     assert story["now"] == "check waits until a person marks it done: look at the pictures"
     done = await client.result("gate", {"task": "check", "outputs": [{"dataset": "ok"}]})
-    assert done == {"workflow": "survey", "verdict": "done", "text": ""}
+    assert done == {
+        "workflow": SURVEY,
+        "verdict": "done",
+        "text": "",
+        "name": "survey",
+    }
     for _ in range(2):
         there.node.succeed(next(iter(there.node.runs)))
     state = (await client.result("status"))["workflows"][0]
@@ -116,7 +125,7 @@ async def test_a_page_of_tasks_is_full_though_others_named_some_of_them_first(
 ) -> None:
     """Two machines told of workflows that have a task in common; it is of the earlier."""
     await client.result("submit", workflow())
-    survey = there.node.node.table.workflows["survey"]
+    survey = there.node.node.table.workflows[SURVEY]
     first, *others = survey.spec.tasks
     own = structs.replace(others[0], task="own", inputs=(), after=())
     after = (survey.spec.submitted[0] + 1, 0)
@@ -216,17 +225,19 @@ async def test_events_tell_all_that_happens_in_order(there: Serving, client: Lin
     async with greeted(there) as other:
         await other.result("submit", workflow())
     changes = (PeerChanged("aldernode"), PeerChanged(NODE), FlockChanged("meadow"))
-    for each in (WorkflowSafe("survey"), *changes):
+    for each in (WorkflowSafe(SURVEY), *changes):
         there.node.tell(each)
     events = [(await client.heard())["params"] for _ in range(8)]
     assert [each["sequence"] for each in events] == list(range(start + 1, start + 9))
     told = [each["happening"] for each in events]
     shown, peers = await client.result("show", {"workflow": "survey"}), await client.result("peers")
-    assert told[0] == {
+    (moved,) = (each for each in told[:4] if each["task"] == COPY)
+    assert moved == {
         "type": "task moved",
         "task": COPY,
         "name": "copy",
-        "workflow": "survey",
+        "workflow": SURVEY,
+        "workflow_name": "survey",
         "before": None,
         "after": "Ready",
         "host": "",

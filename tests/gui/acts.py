@@ -29,12 +29,19 @@ def until(qtbot: QtBot, true: Callable[[], bool]) -> None:
 
 
 def submit(qtbot: QtBot, context: ViewContext, *tasks: Task) -> str:
-    """A workflow of a new name, known to the screen with its tasks."""
+    """The id of a workflow of a new name, known to the screen with its tasks."""
     name = f"line {fresh()}"
     until(qtbot, lambda: context.screen.node is not None)
     context.ask(context, SUBMIT, Submit(name, tasks, submitter="ana"))
-    until(qtbot, lambda: len(context.screen.tasks.get(name, {})) == len(tasks))
-    return name
+    found: list[str] = []
+
+    def known() -> bool:
+        views = context.screen.workflows.values()
+        found[:] = [each.workflow for each in views if each.name == name]
+        return bool(found) and len(context.screen.tasks.get(found[0], {})) == len(tasks)
+
+    until(qtbot, known)
+    return found[0]
 
 
 def view_of(context: ViewContext, name: str) -> WorkflowView:

@@ -71,7 +71,7 @@ def test_a_plan_line_by_line() -> None:
     ends = clock(NOW_S + 120)
     plain = Submit("w", tasks[:2])
     known = replace(plan, known=True)
-    again = "A workflow of this name is known already and would not run twice"
+    again = "The same has been run before and would not run twice"
     rows_said = [
         (Submit("w", tasks[1:3]), plan, "1 task, 1 step for a person, about 2 min besides."),
         (Submit("w", tasks[:1]), plan, f"1 task, done about {ends}, in 2 min."),

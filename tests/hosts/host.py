@@ -106,7 +106,8 @@ class Host(Machine):
 
     def submit(self, workflow: str, tasks: list[work.Task], priority: str = "low") -> str:
         """Have a workflow run; its name."""
-        return self.ask_submit(workflow, tasks, priority).result(60.0).workflow
+        self.ask_submit(workflow, tasks, priority).result(60.0)
+        return workflow
 
     def ask_submit(
         self, workflow: str, tasks: list[work.Task], priority: str = "low"

@@ -123,7 +123,7 @@ def _finished_in(hosts: Hosts, workflow: str, at_least: int) -> set[str]:
             {
                 moved.name
                 for _, moved in host.happenings(session.TaskMoved)
-                if moved.workflow == workflow and moved.after is TaskState.TERMINATED
+                if moved.workflow_name == workflow and moved.after is TaskState.TERMINATED
             }
             for host in hosts
         ]

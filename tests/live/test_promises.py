@@ -71,7 +71,7 @@ def test_a_low_task_that_overtakes_is_seen_unless_a_fault_is_near() -> None:
 
 
 def test_a_success_that_is_taken_back_is_seen() -> None:
-    task = promises._task("w1-0")
+    task = "w1-0"
     hosts = _hosts_that_told(_moved("w1-0", TaskState.TERMINATED))
     assert not list(promises._unmade(hosts, {task: Life(runs=(_run(Terminated()),))}))
     assert list(promises._unmade(hosts, {task: Life(runs=(_run(Running()),))}))
@@ -97,7 +97,7 @@ def _run(phase: Running | Terminated) -> Run:
 
 
 def _journal(phase: Running | Terminated) -> Remembered:
-    task = promises._task("w1-0")
+    task = "w1-0"
     spec = WorkflowSpec("w1", "w1", (1, 0), "node", "me", (TaskSpec(task, "w1-0", "nap"),))
     return Remembered(
         workflows=(Workflow(spec, PriorityWish(1, "node", 50)),),
@@ -107,7 +107,7 @@ def _journal(phase: Running | Terminated) -> Remembered:
 
 def _moved(name: str, after: TaskState, host: str = "") -> session.TaskMoved:
     workflow = name.partition("-")[0]
-    return session.TaskMoved(promises._task(name), name, workflow, None, after, host, "test")
+    return session.TaskMoved(name, name, workflow, None, after, host, "test")
 
 
 def _hosts_that_told(*told: session.TaskMoved | tuple[float, session.TaskMoved]) -> Hosts:

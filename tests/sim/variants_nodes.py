@@ -12,7 +12,7 @@ from typing import Any
 from agent.protocol import effects
 from agent.protocol.claimability import Claimability
 from agent.protocol.core import Core
-from agent.protocol.effects import Answer, Effect, Send, Verdict
+from agent.protocol.effects import Answer, Effect, Send
 from agent.protocol.election import Election
 from agent.protocol.joining import Joining
 from agent.protocol.liveness import Liveness
@@ -44,7 +44,7 @@ def second_disk_assumed(_right: Wrong, requests: Requests, workflow: WorkflowId)
     """What was sent to a peer counts as being on its disk."""
     receipt = requests._receipts[workflow]
     if not receipt.answered:
-        requests._answer(receipt, Verdict.ACCEPTED, "", disks=1 + bool(receipt.peers))
+        requests._accept(workflow, receipt, "", disks=1 + bool(receipt.peers))
         receipt.answered = True
 
 

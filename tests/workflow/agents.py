@@ -46,16 +46,16 @@ async def run_to_the_end(client: Client, workflow: Workflow) -> Mapping[str, Tas
     """Send it, and wait for all of its tasks; the tasks by their names."""
     submit = await prepare(client, workflow, Wanted(submitter="me"))
     position = (await client.call(STATUS, Status())).position
-    await client.call(SUBMIT, submit)
+    workflow_id = (await client.call(SUBMIT, submit)).workflow
     events = client.events(position)
     try:
         async for event in events:
             happening = event.happening
-            if isinstance(happening, WorkflowEnded) and happening.workflow == submit.name:
+            if isinstance(happening, WorkflowEnded) and happening.workflow == workflow_id:
                 break
     finally:
         await events.aclose()
-    tasks = (await client.call(SHOW, Show(submit.name, 0, TASKS_MAX))).tasks
+    tasks = (await client.call(SHOW, Show(workflow_id, 0, TASKS_MAX))).tasks
     return {task.name: task for task in tasks}
 
 

@@ -88,7 +88,8 @@ class Playing:
         self._tasks = shown.workflow.tasks
         planted = len(self._inspection.planted)
         name = self._machines.first.name
-        self._tell(Submitted(self._at_s(), accepted.workflow, self._tasks, planted, name))
+        workflow = shown.workflow.name
+        self._tell(Submitted(self._at_s(), workflow, self._tasks, planted, name))
         return accepted.workflow
 
     async def _watch(self, workflow: str, position: Position) -> None:

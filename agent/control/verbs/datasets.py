@@ -37,7 +37,7 @@ from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
 from agent.protocol.phrases import said
-from agent.protocol.records import Dataset
+from agent.protocol.records import Dataset, WorkflowSpec
 from agent.protocol.table import Table
 
 
@@ -65,33 +65,34 @@ def _known(table: Table, only: str) -> dict[str, DatasetView]:
     """What the table knows of datasets."""
     found = dict[str, DatasetView]()
     for workflow in table.workflows.values():
-        name, submitted_ms = workflow.spec.workflow, workflow.spec.submitted[0]
-        if only not in ("", name):
+        if only not in ("", workflow.spec.workflow):
             continue
         for spec in workflow.spec.tasks:
             for given in spec.raw if spec.published is None else (*spec.raw, spec.published):
-                found.setdefault(given.dataset, _view(given, name, submitted_ms))
+                view = _view(given, workflow.spec, workflow.spec.submitted[0])
+                found.setdefault(given.dataset, view)
             reading = table.reading(spec.task)
             if reading is None or reading.outcome is None:
                 continue
             run = reading.outcome
             for made in reading.outputs:
-                view = _view(made, name, run.stamp[0])
+                view = _view(made, workflow.spec, run.stamp[0])
                 found[made.dataset] = replace(
                     view, task=spec.name, program=spec.program, inputs=run.inputs
                 )
     return found
 
 
-def _view(dataset: Dataset, workflow: str, at_ms: int) -> DatasetView:
+def _view(dataset: Dataset, workflow: WorkflowSpec, at_ms: int) -> DatasetView:
     name = dataset.dataset
     return DatasetView(
         name,
         dataset.size_bytes,
         dataset.external,
         folder=name.startswith("tree:"),
-        workflow=workflow,
+        workflow=workflow.workflow,
         kept_since_ms=at_ms,
+        workflow_name=workflow.name,
     )
 
 

@@ -1,59 +1,135 @@
 """A workflow as its author wrote it becomes records of the flock, or is only tried.
 
-Tasks get ids here, and what only this form can be wrong in is told here, with the author's names;
-the node checks the rest, and keeps it.
+The workflow and its tasks get ids here, and what only this form can be wrong in is told here, with
+the author's names; the node checks the rest, and keeps it. What it needs of other workflows is looked
+up now: a later workflow of the same name changes nothing for it.
 """
 
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from math import ceil
 from sys import intern
+from types import MappingProxyType
 
 from msgspec.structs import astuple
 
 from agent.api.errors import RefusedError
 from agent.api.phrases import as_raw, worded
-from agent.api.reasons import as_why
+from agent.api.reasons import NewestOf, as_why
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Dataset, Limits, NamedPriority, Requirements
 from agent.api.wording import near
-from agent.api.work import PLAN, SUBMIT, Plan, PlanReply, Submit, Submitted, Task
+from agent.api.work import (
+    PLAN,
+    SUBMIT,
+    Input,
+    Plan,
+    PlanReply,
+    Submit,
+    Submitted,
+    Task,
+    WorkflowView,
+)
 from agent.control.dry_run import acceptances, plan_tasks
 from agent.control.estimates import with_told
 from agent.control.fitting import seen
 from agent.control.gates import with_attached
-from agent.control.naming import task_id, with_names
+from agent.control.naming import newest_of, task_id, workflow_called
 from agent.control.request_context import RequestContext, serves
+from agent.control.views import Views
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.admission import fault_of
-from agent.protocol.effects import Verdict
+from agent.protocol.identity import CONTENT, carried, content_of, text_in, workflow_id
 from agent.protocol.phrases import Phrase, hinted, said
+from agent.protocol.records import TaskId
+from agent.protocol.table import Table
 from agent.wording.speech import english
 
 
 @serves(SUBMIT)
 async def submit(call: RequestContext, params: Submit) -> Submitted:
     """Make a workflow records of the flock. Return on how many disks they are, once on all that can
-    be had now, and which machines run none of its programs yet; or at once that its name is known
-    already. Raises ``RefusedError``, and keeps nothing, where it is wrong or this disk is full."""
-    fault = misnamed(params)
+    be had now, and which machines run none of its programs yet; or at once which workflow has the
+    same content, of the same person, and how it stands. Raises ``RefusedError``, and keeps nothing,
+    where it is wrong or this disk is full."""
+    submitter = params.submitter or call.now.name
+    elsewhere = needed_elsewhere(call.now.table, params, submitter)
+    fault = misnamed(params) or elsewhere.fault
     if fault is not None:
         raise RefusedError(ErrorCode.REFUSED, fault)
-    specs = specs_of(params)
-    event = events.Submit(
-        TO_BE_NAMED,
-        params.name,
-        params.name,
-        params.submitter or call.now.name,
-        priority_value(params.priority),
-        specs,
-        far=bool(call.member),
-    )
-    answer = await wish(call, event, lambda: names_in(params))
-    known = answer.verdict is Verdict.ALREADY_KNOWN
-    waits = [] if known else acceptances(specs, seen(call.now))
+    event = submission(params, submitter, elsewhere.tasks, far=bool(call.member))
+    answer = await wish(call, event)
+    workflow = answer.workflow or event.workflow
+    known = workflow != event.workflow
+    waits = [] if known else acceptances(event.tasks, seen(call.now))
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
-    return Submitted(params.name, known, answer.disks, answer.text, texts, whys)
+    there = call.now.table.workflows.get(workflow) if known else None
+    view = None if there is None else call.views.workflow(there)
+    meant = tuple(map(as_why, elsewhere.meant))
+    return Submitted(workflow, known, answer.disks, answer.text, texts, whys, view, meant)
+
+
+def submission(
+    params: Submit, submitter: str, elsewhere: Mapping[Place, TaskId], *, far: bool = False
+) -> events.Submit:
+    """Return what the node is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
+    has the tasks of other workflows that it needs; ``far``: a client of another machine asks."""
+    key = params.key or uuid.uuid4().hex
+    content = content_of(params.name, specs_of(params, "{}".format, elsewhere))
+    workflow = workflow_id(submitter, key, content)
+    return events.Submit(
+        *(TO_BE_NAMED, workflow, params.name, submitter, priority_value(params.priority)),
+        specs_of(params, lambda name: task_id(workflow, name), elsewhere),
+        far,
+        carried(key, content),
+        params.again,
+    )
+
+
+Place = tuple[str, str]
+"""How an input names a task of another workflow: by the workflow, and by the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What a submission needs of other workflows; ``fault`` where one is not known. ``meant`` tells
+    which of several workflows of one name it is."""
+
+    tasks: Mapping[Place, TaskId]
+    meant: tuple[NewestOf, ...] = ()
+    fault: Phrase | None = None
+
+
+def needed_elsewhere(table: Table, params: Submit, submitter: str) -> Elsewhere:
+    """Look up the tasks of other workflows that a submission needs, each by its exact id or name; of
+    workflows of one name the newest counts, of this submitter if it has any."""
+    found: dict[Place, TaskId] = {}
+    meant: dict[str, NewestOf | None] = {}
+    for task in params.tasks:
+        for each in task.inputs:
+            place = each.workflow, each.task
+            if each.workflow in ("", params.name) or place in found:
+                continue
+            there = workflow_called(table, each.workflow, submitter)
+            there = there or table.workflows.get(each.workflow)
+            tasks = () if there is None else there.spec.tasks
+            ids = [one.task for one in tasks if each.task in (one.name, one.task)]
+            if there is None or not ids:
+                other = f'"{each.task}" of "{each.workflow}"'
+                fault = said(
+                    "task {task} needs {other}, which is not known here",
+                    task=f'"{task.id}"',
+                    other=other,
+                )
+                return Elsewhere(found, fault=fault)
+            found[place] = ids[0]
+            meant[each.workflow] = newest_of(table, each.workflow, there.spec.workflow)
+    return Elsewhere(found, tuple(filter(None, meant.values())))
 
 
 def priority_value(priority: NamedPriority) -> int:
@@ -61,14 +137,20 @@ def priority_value(priority: NamedPriority) -> int:
     return PRIORITY_NAMES[priority] if isinstance(priority, str) else priority
 
 
-def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
-    """Return the tasks of a submission as the flock keeps them, with ids for names, in their order;
-    whether they are right is not asked. What many have in common is there once: a large workflow is
-    half as large then."""
+def specs_of(
+    params: Submit,
+    id_of: Callable[[str], TaskId],
+    elsewhere: Mapping[Place, TaskId] = MappingProxyType({}),
+) -> tuple[records.TaskSpec, ...]:
+    """Return the tasks of a submission as the flock keeps them, with the ids that ``id_of`` makes of
+    their names, in their order; whether they are right is not asked. What many have in common is
+    there once: a large workflow is half as large then."""
+    id_of = cache(id_of)
 
-    @cache
-    def id_of(name: str, workflow: str) -> str:
-        return task_id(workflow, name)
+    def producer(each: Input) -> TaskId:
+        if each.workflow in ("", params.name):
+            return id_of(each.task)
+        return elsewhere[each.workflow, each.task]
 
     @cache
     def needs(told: Requirements) -> records.Requirements:
@@ -82,15 +164,12 @@ def specs_of(params: Submit) -> tuple[records.TaskSpec, ...]:
     def spec(task: Task) -> records.TaskSpec:
         expected_ms, told = with_told(task.expected_s)
         return records.TaskSpec(
-            id_of(task.id, params.name),
+            id_of(task.id),
             task.id,
             intern(task.program),
-            tuple(
-                records.InputRef(id_of(each.task, each.workflow or params.name), each.output)
-                for each in task.inputs
-            ),
+            tuple(records.InputRef(producer(each), each.output) for each in task.inputs),
             tuple(map(dataset_of, task.raw)),
-            tuple(id_of(each, params.name) for each in task.after),
+            tuple(map(id_of, task.after)),
             task.parameters,
             needs(task.requirements),
             expected_ms,
@@ -132,29 +211,23 @@ def misnamed(params: Submit) -> Phrase | None:
     return None
 
 
-def names_in(params: Submit) -> dict[str, str]:
-    """Return, by their ids, what to call the tasks of other workflows that these need: in words for
-    people, ``"task" of "workflow"``."""
-    needed = [each for task in params.tasks for each in task.inputs if each.workflow]
-    return {
-        task_id(each.workflow, each.task): f'"{each.task}" of "{each.workflow}"' for each in needed
-    }
-
-
 @serves(PLAN)
 async def plan(call: RequestContext, params: Plan) -> PlanReply:
     """Try a submission without keeping anything: return what is wrong, and then nothing else, or
     where each task could run, why not elsewhere, who has to accept its programs, and when it all
     might end. Other machines are asked what their programs do."""
     told, views = params.workflow, call.views
-    now = views.now
-    known = told.name in now.table.workflows
-    specs, priority = specs_of(told), priority_value(told.priority)
-    event = events.Submit(TO_BE_NAMED, told.name, told.name, told.submitter, priority, specs)
-    fault = misnamed(told) or (None if known else fault_of(event, now.table))
-    if fault is not None:
-        fault = with_names(fault, names_in(told))
-        return PlanReply(known, (worded(fault),), (), 0, 0, wrong=(as_raw(fault),))
+    now, submitter = views.now, told.submitter or views.now.name
+    elsewhere = needed_elsewhere(now.table, told, submitter)
+    fault = misnamed(told) or elsewhere.fault
+    event = None if fault is not None else submission(told, submitter, elsewhere.tasks)
+    if event is not None:
+        fault = fault_of(event, now.table)
+    if event is None or fault is not None:
+        assert fault is not None
+        return PlanReply(False, (worded(fault),), (), 0, 0, wrong=(as_raw(fault),))
+    known, namesake = _before(views, event)
+    specs, priority = event.tasks, event.priority
     far = bool(call.member)
     plans, end = plan_tasks(views, specs, priority, far=far)
     machines = seen(now)
@@ -163,8 +236,17 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
     end_ms = views.now_ms() + end.ms if end.known else 0
     missing = await _missing(call, {spec.program for spec in specs if spec.program})
-    told_of = (missing, texts, (), whys, end.told)
+    told_of = (missing, texts, (), whys, end.told, namesake)
     return PlanReply(known, (), tuple(plans), helping, end_ms, *told_of)
+
+
+def _before(views: Views, event: events.Submit) -> tuple[bool, WorkflowView | None]:
+    """Whether it is known, and the workflow that has its content, else the newest of its name."""
+    table = views.now.table
+    asked = (text_in(event.more, CONTENT), event.submitter, views.now.node)
+    same = table.workflows.get(table.asked_before(asked))
+    called = same or workflow_called(table, event.name, event.submitter)
+    return same is not None, None if called is None else views.workflow(called)
 
 
 async def _missing(call: RequestContext, programs: set[str]) -> tuple[str, ...]:

@@ -53,6 +53,7 @@ async def why(call: RequestContext, params: Why) -> Story:
         tuple(map(said.say, machines)),
         as_why(waiting),
         tuple(map(as_why, machines)),
+        now.table.workflows[task.workflow].spec.name,
     )
 
 

@@ -1,16 +1,20 @@
 """What people want of workflows and tasks, and how these stand."""
 
 from agent.api.errors import RefusedError
+from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
 from agent.api.work import (
     CANCEL,
     GATE,
+    MEANT,
     PRIORITY,
     RETRY,
     SHOW,
     STATUS,
     Cancel,
     Gate,
+    Meant,
+    MeantReply,
     Retry,
     SetPriority,
     Show,
@@ -20,7 +24,7 @@ from agent.api.work import (
     Wished,
 )
 from agent.control.gates import misfit
-from agent.control.naming import find_task, find_workflow
+from agent.control.naming import find_task, find_workflow, newest_of
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import dataset_of, priority_value
@@ -29,6 +33,7 @@ from agent.control.wishes import TO_BE_NAMED, wish_of
 from agent.protocol import events
 from agent.protocol.phrases import said
 from agent.protocol.records import TaskState
+from agent.wording.speech import english
 
 
 @serves(CANCEL)
@@ -91,6 +96,23 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
         raise refused
     event = events.MarkGate(TO_BE_NAMED, task, tuple(map(dataset_of, params.outputs)))
     return await wish_of(call, workflow, event)
+
+
+@serves(MEANT)
+async def meant(call: RequestContext, params: Meant) -> MeantReply:
+    """Return what a word means to whoever says it: the id of a workflow or task, and, where several
+    workflows have its name, which of them that is. Raises ``RefusedError`` where it means none, or
+    several."""
+    table, word = call.now.table, params.reference
+    if params.task:
+        found = find_task(table, word, submitter=params.submitter, typed=True).task
+        workflow = table.workflow_of[found]
+    else:
+        found = find_workflow(table, word, params.submitter, typed=True).spec.workflow
+        workflow = found
+    newest = newest_of(table, word, workflow)
+    text = "" if newest is None else english(newest)
+    return MeantReply(found, table.workflows[workflow].spec.name, text, as_why(newest))
 
 
 @serves(STATUS)

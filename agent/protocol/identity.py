@@ -1,0 +1,77 @@
+"""What a submission is called by machines: an id made of who asks, a key, and what is asked for.
+
+The name of a workflow is a label for people, and may repeat. Its id is a digest, so that two
+submissions are one only if the same person asks for the same content with the same key: one request
+that is told twice. The key is drawn anew for each click or command; without it nobody could have the
+same work done again on purpose. Whoever signs later, a person's key say, signs this digest, and with
+it the submitter and the content.
+
+The content is the name with all that could change what comes of the work: tasks by the names that
+their author gave them, programs and data by their own content. How long a task is expected to take is
+a guess about the work, and its priority a wish; neither is part of it. Where an id is derived from
+other things, as those of the versions before are from the name alone, it is an id all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from agent.protocol.records import More, ShortText, TaskSpec, WorkflowId, WorkflowSpec
+
+KEY, CONTENT = "key", "content"
+"""By which name a workflow carries them under ``more``."""
+TOLD = "told"
+"""By which name a task carries that somebody told its length."""
+ID_LETTERS = 32
+
+_encode = msgspec.msgpack.Encoder().encode
+_read_text = msgspec.msgpack.Decoder(str).decode
+
+
+def content_of(name: ShortText, tasks: Iterable[TaskSpec]) -> str:
+    """Return the digest of a submission's content. Its own tasks have names for ids, in ``inputs``
+    and ``after`` too, so that the digest does not depend on what it is for."""
+    digest = sha256(_encode(name))
+    for spec in tasks:
+        more = {name: raw for name, raw in spec.more.items() if name != TOLD}
+        digest.update(_encode(replace(spec, expected_ms=0, more=more)))
+    return digest.hexdigest()
+
+
+def workflow_id(submitter: ShortText, key: str, content: str) -> WorkflowId:
+    """Return the id of the submission of this content by this person with this key."""
+    return sha256(_encode((submitter, key, content))).hexdigest()[:ID_LETTERS]
+
+
+def carried(key: str, content: str) -> More:
+    """Return what a workflow carries along, so that its id can be made again from it, and so that
+    the same content is found."""
+    return {KEY: Raw(_encode(key)), CONTENT: Raw(_encode(content))}
+
+
+def text_in(more: More, name: str) -> str:
+    """Return a text that a record carries by this name; empty where there is none that can be
+    read."""
+    told = more.get(name)
+    if told is None:
+        return ""
+    try:
+        return _read_text(told)
+    except msgspec.MsgspecError:
+        return ""
+
+
+Asked = tuple[str, str, str]
+"""A content, who asked for it, and on which machine: two people of one name are two."""
+
+
+def asked_in(spec: WorkflowSpec) -> Asked | None:
+    """Return what a workflow was asked for and by whom; None where its content is not told, as
+    versions before did not."""
+    content = text_in(spec.more, CONTENT)
+    return (content, spec.submitter, spec.host) if content else None

@@ -1,0 +1,166 @@
+"""The same work asked for again, and other work under the same name, by real agents and commands.
+
+Each line of the table is a thing that people change before they submit again under the same name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.commands import exits
+from tests.hosts.machine import WITHIN_S, Machine
+from tests.hosts.waiting import wait_for
+
+WORKFLOW = """\
+name: words
+programs: {count: count.sh}
+variables:
+  of: {default: words}
+tasks:
+  count: {program: count, data: [book.txt], parameters: "${of} once"}
+"""
+SCRIPT = 'echo "$4 of $(cat "$2")" > out.txt && echo TERMINATED out.txt\n'
+READER = """\
+name: reading
+programs: {count: count.sh}
+tasks:
+  read: {program: count, inputs: [{workflow: words, task: count}], parameters: read}
+"""
+
+
+class Office:
+    """A machine, a folder with a workflow, and what its person types."""
+
+    def __init__(self, machine: Machine, folder: Path) -> None:
+        self.machine, self.folder = machine, folder
+        folder.mkdir(parents=True)
+        self.file = folder / "words.wingbeat.yaml"
+        self.file.write_text(WORKFLOW)
+        self.write("count.sh", SCRIPT)
+        self.write("book.txt", "a book")
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text)
+
+    def submit(self, *words: str, file: str = "") -> str:
+        """The id of what is submitted, once it has ended well."""
+        told = self.machine.answer("submit", file or str(self.file), *words)["workflow"]
+        assert self.machine.answer("submit", file or str(self.file), *words, "--wait")
+        return str(told)
+
+    def result(self, what: str) -> str:
+        into = self.folder / f"fetched-{len(list(self.folder.iterdir()))}"
+        ran = self.machine.run("fetch", what, "--into", str(into))
+        assert ran.code == exits.DONE, ran
+        (made,) = (each for each in into.rglob("*") if each.is_file())
+        return made.read_text().strip()
+
+
+@pytest.fixture(scope="module")
+def alder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    machine = Machine(tmp_path_factory.mktemp("one") / "alder")
+    machine.settle(listen=["127.0.0.1"], volunteer="always")
+    with machine.agent("--name", "alder", "--port", "0"):
+        yield machine
+
+
+CHANGES: dict[str, tuple[Callable[[Office], object], tuple[str, ...], str]] = {
+    "script": (
+        lambda office: office.write("count.sh", SCRIPT.replace(" of ", " in ")),
+        (),
+        "words once in a book",
+    ),
+    "input": (lambda office: office.write("book.txt", "a letter"), (), "words once of a letter"),
+    "variable": (Office.submit, ("--set", "of=lines"), "lines once of a book"),
+    "parameter": (
+        lambda office: office.file.write_text(WORKFLOW.replace("once", "twice")),
+        (),
+        "words twice of a book",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_changed_is_other_work(alder: Machine, tmp_path: Path, change: str) -> None:
+    act, words, wanted = CHANGES[change]
+    office = Office(alder, tmp_path / change)
+    before = office.submit()
+    assert office.result(before) == "words once of a book"
+    act(office)
+    after = office.submit(*words)
+    assert office.result(after) == wanted
+    assert office.result(before) == "words once of a book"
+
+
+def test_the_same_is_answered_with_what_there_is_and_run_anew_when_that_is_wanted(
+    alder: Machine, tmp_path: Path
+) -> None:
+    office = Office(alder, tmp_path / "again")
+    office.write("book.txt", "the same book")
+    first = office.submit()
+    said = alder.said("submit", str(office.file), "--wait")
+    assert f"the same is known as {first}, submitted " in said
+    assert "which is finished, and not run twice; --again runs it anew" in said
+    known = alder.answer("submit", str(office.file))
+    assert (known["workflow"], known["known"], known["there"]["state"]) == (first, True, "finished")
+    anew = alder.answer("submit", str(office.file), "--again")
+    assert known["workflow"] != anew["workflow"]
+    assert anew["known"] is False
+    named = alder.run("status", "words")
+    newest = f"called words is meant: {anew['workflow']}, submitted "
+    assert newest in named.err
+    shown = json.loads(alder.run("status", "words", "--json").out)
+    assert shown["workflow"]["workflow"] == anew["workflow"]
+    assert shown["meant"]["reason"] == "NewestOf"
+    assert alder.answer("status", anew["workflow"]).get("meant") is None
+    wait_for(
+        lambda: alder.answer("status", anew["workflow"])["workflow"]["state"] == "finished",
+        WITHIN_S,
+        "the end of the second one",
+    )
+    office.write("reading.wingbeat.yaml", READER)
+    reading = office.submit(file=str(office.folder / "reading.wingbeat.yaml"))
+    assert office.result(reading) == "read of words once of the same book"
+
+
+def test_another_persons_work_of_the_same_name_is_his_own(alder: Machine, tmp_path: Path) -> None:
+    office = Office(alder, tmp_path / "two")
+    mine = office.submit()
+    task = {"id": "count", "gate": True, "asks": "anything"}
+    theirs = {"name": "words", "tasks": [task], "submitter": "somebody else"}
+    told = json.loads(alder.run("submit", "-", "--json", told=json.dumps(theirs)).out)
+    assert told["known"] is False
+    shown = json.loads(alder.run("status", "words", "--json").out)["workflow"]
+    assert shown["workflow"] != told["workflow"]  # theirs is newer, and mine is meant
+    assert shown["submitter"] != "somebody else"
+    assert office.result(mine) == "words once of a book"
+
+
+def test_joining_a_flock_replaces_nobodys_results(tmp_path: Path) -> None:
+    machines = [Machine(tmp_path / name) for name in ("birch", "cedar")]
+    for machine in machines:
+        machine.settle(listen=["127.0.0.1"], volunteer="always")
+    birch, cedar = machines
+    with (
+        birch.agent("--name", "birch", "--port", "0"),
+        cedar.agent("--name", "cedar", "--port", "0"),
+    ):
+        offices = [Office(each, tmp_path / f"of-{each.name}") for each in machines]
+        ids = []
+        for office in offices:
+            office.write("book.txt", f"the book of {office.machine.name}")
+            ids.append(office.submit())
+        birch.said("flock", "create", "meadow")
+        cedar.said("flock", "join", birch.answer("flock", "invite")["text"])
+        wait_for(
+            lambda: all(each.answer("status")["total"] == 2 for each in machines),
+            WITHIN_S,
+            "both machines know both workflows",
+        )
+        for office in offices:
+            for owner, workflow in zip(machines, ids, strict=True):
+                assert office.result(workflow) == f"words once of the book of {owner.name}"
