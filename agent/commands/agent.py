@@ -41,9 +41,11 @@ def _name(text: str) -> str:
 
 @command(
     "agent",
-    "Run the agent of this machine here, without a window, until Ctrl-C or `wingbeat stop`.\n"
+    "Run the agent of this machine here, without a window, until Ctrl-C or `wingbeat stop`;\n"
+    "with --background until `wingbeat stop` or the end of the session.\n"
     "WINGBEAT_HOME names a folder to keep everything in, so that several can run at once.",
     "wingbeat agent",
+    "wingbeat agent --background",
     "wingbeat agent --name workshop-3 --port 29500",
     "WINGBEAT_HOME=/tmp/second wingbeat agent --name second",
     argument("--name", type=_name, help="what people call this machine; kept in settings.toml"),
@@ -54,6 +56,11 @@ def _name(text: str) -> str:
     ),
     argument("--foreground", action="store_true", help="stay here; it does anyway"),
     argument(
+        "--background",
+        action="store_true",
+        help="come back as soon as it runs, and let it go on without this terminal",
+    ),
+    argument(
         "--until-input-ends",
         action="store_true",
         help="end when standard input does, so with whoever holds its other end",
@@ -62,24 +69,42 @@ def _name(text: str) -> str:
 )
 def run(options: Options) -> int:
     """Run the agent of this machine here until Ctrl-C, `wingbeat stop`, logoff or shutdown, or with
-    ``--until-input-ends`` until standard input ends. Return the exit code, that of a failure where
-    it cannot be started."""
+    ``--until-input-ends`` until standard input ends; with ``--background`` start it as a process of
+    its own and wait until it answers. Return the exit code, that of a failure where
+    it cannot be started; where one runs already, starting it in the background is a success."""
     from agent.node import hosting
 
     def started(running: hosting.Running) -> None:
         flock = f"in flock {running.flock}" if running.flock else "in no flock"
         lines = [f"{running.name} runs {flock}; its log is in {running.log_folder}"]
-        tell(options, running, lines if running.answered else [*lines, HOW_TO_ANSWER])
+        if not running.answered:
+            lines.append(HOW_TO_ANSWER)
+        if options.background:
+            lines.append("it goes on in the background: `wingbeat stop` ends it")
+        tell(options, running, lines)
 
     try:
+        if options.background:
+            started(hosting.run_in_background(options.name, options.port))
+            return exits.DONE
         reason = hosting.run(
             options.name, options.port, started, until_input_ends=options.until_input_ends
         )
+    except hosting.RunsAlreadyError as error:
+        if options.background and options.name is None and options.port is None:
+            return tell(options, Already(str(error)), [str(error)])
+        return fail(options, str(error))
     except hosting.NotStartedError as error:
         return fail(options, str(error))
     if not options.json:
         show_lines([f"ended: {reason}"])
     return exits.DONE
+
+
+class Already(Struct, frozen=True):
+    """What `agent --background --json` answers where one runs already."""
+
+    already: str
 
 
 @command(

@@ -1,5 +1,5 @@
 """`wingbeat program`: `new` writes one that works, to begin with; `check` runs one by hand, with the
-limits and words of a node.
+limits and words of a node. `wingbeat new` writes a workflow to begin with.
 
 Neither is a client of an agent, because none is needed: a program that is checked is run here.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,7 +21,8 @@ from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import plain, show_json, show_lines, show_verbatim
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_folder import read_program
-from agent.workflow.program_scaffold import write_program
+from agent.workflow.reading import SUFFIX
+from agent.workflow.scaffold import write_program, write_workflow
 
 COMMANDS: Mapping[str, Command] = commands_of(
     ("new", "program", "write a program that works, to begin with"),
@@ -39,7 +40,7 @@ run = group_of(
 
 
 class Written(Struct, frozen=True):
-    """What `program new --json` answers."""
+    """What `program new --json` and `new --json` answer."""
 
     folder: str
     files: tuple[str, ...]
@@ -59,9 +60,53 @@ def new(options: Options) -> int:
     """Write a new program into a folder that is empty or not there yet, and print how to go on (not
     with ``--json``). Return the exit code: that of a failure, which is told, for a wrong name and
     for a folder that has something in it or cannot be written."""
-    folder = options.folder or Path(options.name)
+    folder = _folder(options)
+    return _write(
+        options,
+        write_program,
+        [
+            f"to try it:                      wingbeat program check {folder}",
+            f"to offer it to the flock:       wingbeat programs publish {folder}",
+            f"to install it here, copy it to  {Home.of().programs}",
+        ],
+    )
+
+
+@command(
+    "new",
+    "Write a workflow that works, to begin with: its file, three scripts in Python, and a text\n"
+    "whose words they count.",
+    "wingbeat new words",
+    "wingbeat new words --folder ~/workflows/words",
+    argument("name", help="what it is to be called"),
+    argument("--folder", type=Path, help="where; default: a folder of its name here"),
+    node=False,
+)
+def new_workflow(options: Options) -> int:
+    """Write a new workflow into a folder that is empty or not there yet, and print how to go on (not
+    with ``--json``). Return the exit code, as ``new`` does."""
+    file = _folder(options) / f"{options.name}{SUFFIX}"
+    return _write(
+        options,
+        write_workflow,
+        [
+            f"to see what it would do:  wingbeat submit {file} --dry-run",
+            f"to run it:                wingbeat submit {file} --wait",
+            f"to have its result here:  wingbeat fetch {options.name}/top",
+        ],
+    )
+
+
+def _folder(options: Options) -> Path:
+    return options.folder or Path(options.name)
+
+
+def _write(
+    options: Options, write: Callable[[Path, str], tuple[Path, ...]], further: list[str]
+) -> int:
+    folder = _folder(options)
     try:
-        written = write_program(folder.expanduser(), options.name)
+        written = write(folder.expanduser(), options.name)
     except FaultsError as error:
         return _tell_faults(options, error)
     except OSError as error:
@@ -69,13 +114,7 @@ def new(options: Options) -> int:
     names = tuple(path.name for path in written)
     tell(options, Written(str(folder), names), [f"wrote {path}" for path in written])
     if not options.json:
-        show_verbatim(
-            [
-                f"to try it:                      wingbeat program check {folder}",
-                f"to offer it to the flock:       wingbeat programs publish {folder}",
-                f"to install it here, copy it to  {Home.of().programs}",
-            ]
-        )
+        show_verbatim(further)
     return exits.DONE
 
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import AsyncExitStack, contextmanager, suppress
 
+import msgspec
 from msgspec import Struct
 
 from agent.api.errors import ServiceError
@@ -24,12 +27,20 @@ from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
 from agent.host.stop_signals import Asked, Ending, InputEnding, native_ending
 from agent.node.agent import Agent
-from agent.node.running import Options, refuse_second_start
+from agent.node.running import AlreadyRunningError, Options, refuse_second_start
 from agent.paths import Home
 from agent.settings.editing import keep_changes
 from agent.settings.node_settings import read_settings
 
 START_S_MAX = 30.0
+LOOK_EVERY_S = 0.05
+LAST_WORDS_MAX = 300
+FIRST_WORDS = "started.txt"
+"""In the folder of logs: what an agent in the background said before it had a log of its own."""
+APART = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(
+    subprocess, "CREATE_NEW_PROCESS_GROUP", 0
+)
+"""On Windows: no console of its own, and no Ctrl-C from the one that it was started in."""
 STOP_S_MAX = 30.0
 Beside = Callable[[Agent], Awaitable[None]]
 """Called when the node runs; what it begins ends when the agent has stopped."""
@@ -37,6 +48,10 @@ Beside = Callable[[Agent], Awaitable[None]]
 
 class NotStartedError(Exception):
     """One sentence: why there is no agent now."""
+
+
+class RunsAlreadyError(NotStartedError):
+    """An agent runs on this home."""
 
 
 class Running(Struct, frozen=True):
@@ -69,6 +84,56 @@ def run(
     with _saying_why_not():
         keep_settings(home, {"name": name, "port": port})
         return _run(home, Options(log_to_terminal=terminal), ending, started)
+
+
+def run_in_background(name: str | None, port: int | None) -> Running:
+    """Start the agent of this user's home as a process that outlives this one and its terminal, wait
+    until clients can connect, and return what is told of it. A name or port that is given is kept in
+    the settings. Raise ``RunsAlreadyError`` when one runs, ``NotStartedError`` when this one cannot
+    start; also when it takes longer than ``START_S_MAX``, but then it goes on."""
+    home = Home.of()
+    with _saying_why_not():
+        refuse_second_start(home)
+        keep_settings(home, {"name": name, "port": port})
+        home.prepare()
+        return _started_apart(home)
+
+
+def _started_apart(home: Home) -> Running:
+    path = home.log / FIRST_WORDS
+    with path.open("wb") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "agent", "agent", "--json"],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            cwd=home.data,
+            start_new_session=os.name == "posix",
+            creationflags=APART,
+        )
+    until = time.monotonic() + START_S_MAX
+    while time.monotonic() < until:
+        ended = process.poll() is not None
+        told = path.read_bytes()
+        with suppress(msgspec.MsgspecError):
+            running = msgspec.json.decode(told, type=Running)
+            process.returncode = 0  # nobody waits for it: it is to outlive this process
+            return running
+        if ended:
+            raise NotStartedError(_why_it_ended(told))
+        time.sleep(LOOK_EVERY_S)
+    raise NotStartedError(
+        f"the agent does not answer after {START_S_MAX:.0f} s: its log in {home.log} tells how far it "
+        f"came, and `wingbeat stop` ends it"
+    )
+
+
+def _why_it_ended(told: bytes) -> str:
+    try:
+        return str(msgspec.json.decode(told, type=dict[str, object])["error"])
+    except (msgspec.MsgspecError, KeyError):
+        last = told.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return f"the agent ended at once: {last[:LAST_WORDS_MAX]}"
 
 
 class InsideAgent:
@@ -148,6 +213,8 @@ def _saying_why_not() -> Iterator[None]:
     """Make one ``NotStartedError`` of all that a person can mend."""
     try:
         yield
+    except AlreadyRunningError as error:
+        raise RunsAlreadyError(str(error)) from error
     except ServiceError as error:
         raise NotStartedError(str(error)) from error
     except OSError as error:

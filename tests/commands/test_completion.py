@@ -20,7 +20,7 @@ TAKE_NO_NAMES = {
     *("completion", "demo", "pause"),
     *("flock create", "flock invite", "flock nearby", "flock requests", "flock members"),
     "flock leave",
-    *("submit", "flock join", "program new", "program check"),  # files and folders
+    *("submit", "new", "flock join", "program new", "program check"),  # files and folders
 }
 
 

@@ -24,8 +24,8 @@ from agent.workflow.program_description import (
     script_description,
 )
 from agent.workflow.program_folder import read_program
-from agent.workflow.program_scaffold import wingbeat_task as task
 from agent.workflow.programs_beside import describe_script
+from agent.workflow.scaffold import wingbeat_task as task
 
 WHOLE = """
 name: georeferencing
