@@ -1,0 +1,176 @@
+"""Results as people look at them: inside the window, by their own programs, or not opened at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QColor, QDesktopServices, QImage
+from PySide6.QtWidgets import QGraphicsView, QPlainTextEdit, QTableView, QWidget
+from pytestqt.qtbot import QtBot
+
+from gui.model import results
+from gui.model.results import GUARD, Kind, guarded, kind_of, rows_of, shapes_of
+from gui.views.result_view import GUARDED, show_result
+from tests.certain import certain, of_kind
+
+TIMES = "\u00d7"
+LINE = {"type": "LineString", "coordinates": [[10.0, 60.0], [10.2, 60.0], [10.2, 60.1]]}
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """What the system was asked to open."""
+    paths: list[Path] = []
+
+    def open_(url: QUrl) -> bool:
+        paths.append(Path(url.toLocalFile()))
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", open_)
+    return paths
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def seen(qtbot: QtBot, path: Path) -> QWidget:
+    view = certain(show_result(path))
+    qtbot.addWidget(view)
+    return view
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("words.txt", Kind.TEXT), ("Spans.CSV", Kind.TABLE), ("map.geojson", Kind.MAP)),
+        *(("report.html", Kind.PAGE), ("tower.jpg", Kind.PICTURE), ("report.pdf", Kind.DOCUMENT)),
+        *((name, Kind.OTHER) for name in ("a", "run.sh", "x.exe", "x.desktop", "x.py", "html")),
+    ],
+)
+def test_a_result_is_known_by_the_end_of_its_name(name: str, kind: Kind) -> None:
+    assert kind_of(name) is kind
+
+
+@pytest.mark.parametrize("name", ["setup.exe", "run.bat", "x.desktop", "program.py", "points.laz"])
+def test_what_a_system_might_run_is_shown_in_its_folder(
+    opened: list[Path], tmp_path: Path, name: str
+) -> None:
+    assert show_result(written(tmp_path, name, "x")) is None
+    assert opened == [tmp_path]
+
+
+@pytest.mark.parametrize("before", ["", "<!DOCTYPE html>\n", "\ufeff<!-- a --> <!doctype HTML>"])
+def test_a_page_is_opened_without_its_scripts(
+    opened: list[Path], tmp_path: Path, before: str
+) -> None:
+    page = f"{before}<html><head><script>steal()</script></head></html>"
+    path = written(tmp_path, "report.html", page)
+    assert show_result(path) is None
+    (shown,) = opened
+    assert shown == tmp_path / f"{GUARDED}report.html"
+    begin, guard, rest = shown.read_text("utf-8").partition(GUARD.decode())
+    assert (begin.strip(), guard, begin + rest) == (before.strip(), GUARD.decode(), page)
+    assert path.read_text("utf-8") == page
+
+
+def test_a_page_that_cannot_be_guarded_is_shown_as_text(
+    qtbot: QtBot, opened: list[Path], tmp_path: Path
+) -> None:
+    page = "<html>x</html>".encode("utf-16")
+    assert guarded(page) is None
+    view = seen(qtbot, written(tmp_path, "report.html", page))
+    assert opened == []
+    assert view.findChild(QPlainTextEdit) is not None
+
+
+def test_a_text_is_shown_and_cut_where_it_is_too_long(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "TEXT_BYTES_MAX", 4)
+    for content, text, note in (
+        *((b"ab\xff", "ab\ufffd", ""), (b"abcdef", "abcd", "Only its beginning is shown")),
+        (b"", "", "There is nothing in it."),
+    ):
+        view = seen(qtbot, written(tmp_path, "a.txt", content))
+        assert of_kind(QPlainTextEdit, view.findChild(QPlainTextEdit)).toPlainText() == text
+        assert view.note.text() == note  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("parted", [",", ";", "\t"])
+def test_a_table_has_its_heading_and_all_cells(qtbot: QtBot, tmp_path: Path, parted: str) -> None:
+    text = f'span{parted}"sag, m"\n1{parted}2.5\n2\n'
+    view = seen(qtbot, written(tmp_path, "spans.csv", text))
+    model = of_kind(QTableView, view.findChild(QTableView)).model()
+    across = range(model.columnCount())
+    assert [model.headerData(each, Qt.Orientation.Horizontal) for each in across] == [
+        "span",
+        "sag, m",
+    ]
+    cells = [[model.index(row, each).data() for each in across] for row in range(model.rowCount())]
+    assert cells == [["1", "2.5"], ["2", ""]]
+
+
+def test_a_table_is_cut_where_it_is_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "ROWS_MAX", 3)
+    assert rows_of(written(tmp_path, "a.csv", "a\n1\n2\n3\n")) == ([["a"], ["1"], ["2"]], False)
+    assert rows_of(written(tmp_path, "a.csv", "a\n1\n2\n")) == ([["a"], ["1"], ["2"]], True)
+
+
+def test_a_picture_is_shown_or_why_not(qtbot: QtBot, tmp_path: Path) -> None:
+    image = QImage(30, 20, QImage.Format.Format_RGB32)
+    image.fill(QColor("red"))
+    path = tmp_path / "a.png"
+    image.save(str(path))
+    assert seen(qtbot, path).note.text() == f"30 {TIMES} 20"  # type: ignore[attr-defined]
+    broken = seen(qtbot, written(tmp_path, "b.png", b"\x89PNG"))
+    assert "cannot be read" in broken.note.text()  # type: ignore[attr-defined]
+
+
+def test_a_map_shows_everything_with_what_it_says(qtbot: QtBot, tmp_path: Path) -> None:
+    square = [[[10.0, 60.0], [10.1, 60.0], [10.1, 60.1], [10.0, 60.0]]]
+    told = {
+        "type": "FeatureCollection",
+        "features": [
+            {"type": "Feature", "geometry": LINE, "properties": {"span": 7}},
+            {"type": "Feature", "geometry": {"type": "Point", "coordinates": [10.0, 60.0, 5]}},
+            {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": square}},
+            {"type": "Feature", "geometry": None},
+        ],
+    }
+    path = written(tmp_path, "a.geojson", json.dumps(told))
+    shapes, whole = shapes_of(path)
+    assert ([len(each.lines) for each in shapes], whole) == ([1, 1, 1], True)
+    assert [each.closed for each in shapes] == [False, False, True]
+    (x0, y0), (x1, _), (_, y2) = shapes[0].lines[0]
+    assert (x1 - x0) == pytest.approx(0.1, rel=0.01), "a degree of longitude is half as wide there"
+    assert (y2 - y0) == pytest.approx(-0.1), "north is up"
+    view = seen(qtbot, path)
+    items = of_kind(QGraphicsView, view.findChild(QGraphicsView)).scene().items()
+    assert sorted(each.toolTip() for each in items) == ["", "", "span: 7"]
+    assert view.note.text() == "3 things"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{}", "[", '{"type": "Point", "coordinates": ["a", 1]}', '{"type": "Point"}'),
+        *('{"type": "Cube", "coordinates": []}', '{"type": "LineString", "coordinates": [[1]]}'),
+        '{"type": "Point", "coordinates": [1e999, 1]}',
+    ],
+)
+def test_what_is_no_map_is_shown_as_its_text(qtbot: QtBot, tmp_path: Path, text: str) -> None:
+    view = seen(qtbot, written(tmp_path, "a.geojson", text))
+    assert of_kind(QPlainTextEdit, view.findChild(QPlainTextEdit)).toPlainText() == text
+
+
+def test_a_folder_is_opened_as_one(opened: list[Path], tmp_path: Path) -> None:
+    assert show_result(tmp_path) is None
+    assert opened == [tmp_path]
