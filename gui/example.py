@@ -1,7 +1,8 @@
-"""The example that an empty window offers: a small workflow whose programs are plain commands.
+"""The example that an empty window offers: a small workflow whose result is a page to look at.
 
-It publishes its two scripts with itself, so it runs on any flock without anything installed; and it
-is for the computer of whoever tries it, who sits at it and would wait for a machine that is idle.
+It publishes its two scripts with itself, so it runs on any flock without anything installed, and ends
+in half a minute on one machine. It is for the computer of whoever tries it, who sits at it and would
+wait for a machine that is idle.
 """
 
 from __future__ import annotations
@@ -14,27 +15,58 @@ WORKFLOW = """\
 name: first steps
 priority: interactive
 programs:
-  count: ./count.py
-  report: ./report.py
+  measure: ./measure.py
+  report: {run: ./report.py, outputs: [report.html]}
 tasks:
-  north: {program: count, parameters: "12", expected: 12s}
-  south: {program: count, parameters: "15", expected: 15s}
-  report: {program: report, after: [north, south], expected: 2s}
+  north: {program: measure, parameters: north 8, expected: 8s}
+  south: {program: measure, parameters: south 10, expected: 10s}
+  report: {program: report, inputs: [north, south], expected: 1s}
 """
-COUNT = """\
+MEASURE = '''\
 #!/usr/bin/env python3
+"""Measures how far the wire hangs above the ground, span by span; told: -x "NAME SECONDS"."""
+import math
 import sys
 import time
 
-seconds = int(sys.argv[sys.argv.index("-x") + 1])
-for second in range(seconds):
-    time.sleep(1)
-    print(f"PROGRESS {100 * (second + 1) / seconds:.0f}", flush=True)
-"""
-REPORT = """\
+name, seconds = sys.argv[-1].split()[0], int(sys.argv[-1].split()[1])
+spans = 4 * seconds
+with open(f"{name}.csv", "w", encoding="utf-8") as table:
+    print("span,clearance_m", file=table)
+    for span in range(spans):
+        time.sleep(0.25)
+        clearance = 11 + 3 * math.sin(span / 3 + len(name) * seconds) - 2 * math.cos(span / 7)
+        print(f"{span},{clearance:.2f}", file=table)
+        print(f"PROGRESS {100 * (span + 1) / spans:.0f}", flush=True)
+print(f"TERMINATED {name}.csv")
+'''
+REPORT = '''\
 #!/usr/bin/env python3
-print("Both halves are counted.")
-"""
+"""Draws what was measured; told: -i TABLE TABLE."""
+import csv
+import sys
+
+LOW_M = 7.5
+HEAD = "<!doctype html><meta charset=utf-8><title>First steps</title>"
+STYLE = "body{font:16px sans-serif;margin:2em auto;max-width:46em}svg{width:100%;height:11em}"
+drawn = [HEAD, f"<style>{STYLE}</style><h1>Clearance of two lines</h1>"]
+for path in sys.argv[2:]:
+    with open(path, encoding="utf-8") as table:
+        rows = [(int(row["span"]), float(row["clearance_m"])) for row in csv.DictReader(table)]
+    places = " ".join(f"{20 * span},{170 - 10 * metres:.1f}" for span, metres in rows)
+    lowest = min(rows, key=lambda row: row[1])
+    low = [span for span, metres in rows if metres < LOW_M]
+    drawn += [
+        f"<h2>{len(rows)} spans</h2>",
+        f'<svg viewBox="0 0 {20 * len(rows)} 180" preserveAspectRatio="none">',
+        f'<line x2="{20 * len(rows)}" y1="{170 - 10 * LOW_M}" y2="{170 - 10 * LOW_M}" stroke="#d55e00"/>',
+        f'<polyline points="{places}" fill="none" stroke="#0072b2" stroke-width="3"/></svg>',
+        f"<p>Lowest at span {lowest[0]}: {lowest[1]:.2f} m.",
+        f"{len(low)} spans are below {LOW_M} m, the line in red.</p>",
+    ]
+with open("report.html", "w", encoding="utf-8") as page:
+    page.write("\\n".join(drawn))
+'''
 
 
 def example_workflow(home: Home) -> Path:
@@ -42,7 +74,7 @@ def example_workflow(home: Home) -> Path:
     return the path of the workflow file. Raises ``OSError`` if that cannot be written."""
     folder = home.cache / "example"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in (("count.py", COUNT), ("report.py", REPORT)):
+    for name, text in (("measure.py", MEASURE), ("report.py", REPORT)):
         script = folder / name
         script.write_text(text, "utf-8")
         script.chmod(0o755)
