@@ -18,8 +18,8 @@ programs:
   measure: ./measure.py
   report: {run: ./report.py, outputs: [report.html]}
 tasks:
-  north: {program: measure, parameters: north 8, expected: 8s}
-  south: {program: measure, parameters: south 10, expected: 10s}
+  north: {program: measure, parameters: north 6, expected: 6s}
+  south: {program: measure, parameters: south 8, expected: 8s}
   report: {program: report, inputs: [north, south], expected: 1s}
 """
 MEASURE = '''\
@@ -42,7 +42,7 @@ print(f"TERMINATED {name}.csv")
 '''
 REPORT = '''\
 #!/usr/bin/env python3
-"""Draws what was measured; told: -i TABLE TABLE."""
+"""Draws what was measured; told: -i TABLE -i TABLE."""
 import csv
 import sys
 
@@ -50,7 +50,7 @@ LOW_M = 7.5
 HEAD = "<!doctype html><meta charset=utf-8><title>First steps</title>"
 STYLE = "body{font:16px sans-serif;margin:2em auto;max-width:46em}svg{width:100%;height:11em}"
 drawn = [HEAD, f"<style>{STYLE}</style><h1>Clearance of two lines</h1>"]
-for path in sys.argv[2:]:
+for path in sys.argv[2::2]:
     with open(path, encoding="utf-8") as table:
         rows = [(int(row["span"]), float(row["clearance_m"])) for row in csv.DictReader(table)]
     places = " ".join(f"{20 * span},{170 - 10 * metres:.1f}" for span, metres in rows)
