@@ -75,11 +75,6 @@ async def test_whatever_it_prints_goes_to_the_log(
             "tell wrote [0-9]+ MB, its limit is 20 MB",
         ),
         (
-            "listen pids",
-            records.Limits(wall_s=1),
-            "tell ran for longer than 1 s, which is its limit: heard CANCEL",
-        ),
-        (
             "mute",
             records.Limits(silent_s=1),
             "tell neither progressed nor printed anything for 1 s, which is its limit",
@@ -90,7 +85,7 @@ async def test_whatever_it_prints_goes_to_the_log(
             "could not be started: it would be told something with a zero byte, which no system can",
         ),
     ],
-    ids=["memory", "disk", "time", "silence", "zero"],
+    ids=["memory", "disk", "silence", "zero"],
 )
 async def test_one_beyond_its_limits_is_ended_in_one_sentence_and_harms_no_other(
     here: Place, parameters: str, limits: records.Limits, told: str
@@ -99,6 +94,17 @@ async def test_one_beyond_its_limits_is_ended_in_one_sentence_and_harms_no_other
     await here.fails(told)
     here.start("say hello", task="next")
     await here.succeeds("next")
+
+
+async def test_one_that_runs_for_too_long_is_asked_to_end_first(
+    here: Place, tmp_path: Path
+) -> None:
+    here.start(f"listen {tmp_path}/pids", limits=records.Limits(wall_s=3600))
+    await here.running()
+    child = await child_of(here)
+    child._since_s -= 3600  # an hour has passed, however long the program took to begin
+    child._look()
+    await here.fails("tell ran for longer than 3600 s, which is its limit: heard CANCEL")
 
 
 async def test_one_on_a_disk_that_others_fill_is_given_back(
