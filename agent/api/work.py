@@ -286,8 +286,9 @@ class TaskView(Struct, frozen=True, gc=False):
     it waits for or waited for, ``changed_ms`` when the run last changed. ``permille`` and
     ``left_ms`` are what the program says of itself, or reckoned from the length ``expected_s``;
     ``basis`` is what both lengths stand on, and 0 is a length that nobody knows.
-    ``attach`` names what a person may attach to a gate, in the order of its outputs. ``gone_ms`` is
-    since when the machine that has it in hand is gone, as far as this node knows; 0 while it is there.
+    ``attach`` names what a person may attach to a gate, in the order of its outputs, and
+    ``output_names`` what a program calls its own, where that is known. ``gone_ms`` is since when the
+    machine that has it in hand is gone, as far as this node knows; 0 while it is there.
     """
 
     task: str
@@ -316,6 +317,7 @@ class TaskView(Struct, frozen=True, gc=False):
     why: Raw = field(default_factory=no_why)
     basis: Basis | None = None
     gone_ms: Millis = 0
+    output_names: tuple[str, ...] = ()
 
 
 class ShowReply(Struct, frozen=True):

@@ -88,10 +88,13 @@ async def _save_results(client: Client, options: Options, folder: Path) -> list[
     for task in (each for each in finished if options.all or each.task not in needed):
         for number, made in enumerate(task.outputs, 1):
             fallback = f"{task.name}-{number}" if len(task.outputs) > 1 else task.name
+            named = task.output_names[number - 1] if task.output_names else ""
             fetched.append(
                 Fetched(task.name, made.dataset, external=True)
                 if made.external
-                else await _save(client, made.dataset, folder / plain(task.name), fallback, task)
+                else await _save(
+                    client, made.dataset, folder / plain(task.name), named or fallback, task
+                )
             )
     return fetched
 

@@ -39,6 +39,7 @@ from agent.protocol.records import (
     TaskSpec,
     TaskState,
     Workflow,
+    output_names,
 )
 from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
@@ -99,6 +100,7 @@ class Views:
             host_node=run.host if run else "",
             generation=max(1, effective_generation(table.life(spec.task))),
             attach=attach_names(spec) if spec.gate else (),
+            output_names=output_names(reading.outcome) if reading.outcome else (),
             why=as_why(reason),
             basis=left.told if reading.state not in ENDED else None,
             gone_ms=gone_ms,

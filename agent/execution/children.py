@@ -338,10 +338,10 @@ class Children:
             case Succeeded(named):
                 try:
                     told = (named, program.outputs, effect.task, output.note)
-                    outputs = await scratch.outputs(*told)
+                    outputs, names = await scratch.outputs(*told)
                 except OutputError as error:
                     return ChildFailed(*key, structs.replace(error.why, program=program.name))
-                return ChildSucceeded(*key, outputs)
+                return ChildSucceeded(*key, outputs, names)
 
     def _tell_soon(self, event: Event) -> None:
         asyncio.get_running_loop().call_soon(self._tell, event)

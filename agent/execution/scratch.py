@@ -67,6 +67,10 @@ class OutputError(Exception):
         self.why = why
 
 
+Outputs = tuple[tuple[Dataset, ...], tuple[str, ...]]
+"""What a program made, and what it calls that, in the same order."""
+
+
 class ScratchFolders:
     """All working folders of a node."""
 
@@ -190,10 +194,10 @@ class Scratch:
         declared: tuple[str, ...] | None,
         task: str,
         note: Callable[[str], object] = id,
-    ) -> tuple[Dataset, ...]:
-        """Keep and return the outputs that the program named, those that are no files of its folder
-        as external identifiers, or its declared ones for ``named`` None; for both None all that it
-        made, of which ``note`` hears a sentence. Raise ``OutputError`` when declared ones are
+    ) -> Outputs:
+        """Keep the outputs that the program named, those that are no files of its folder as external
+        identifiers, or its declared ones for ``named`` None; for both None all that it made, of
+        which ``note`` hears a sentence. Return them with their names. Raise ``OutputError`` when declared ones are
         missing or fewer are named, or too much was made, ``OSError`` when one cannot be kept."""
         if named is None:
             return await (self._made(note) if declared is None else self._declared(declared, task))
@@ -204,7 +208,9 @@ class Scratch:
         for word in named:
             if word not in kept:
                 kept[word] = await self._kept(word)
-        return tuple(kept[word] for word in named)
+        return tuple(kept[word] for word in named), tuple(
+            "" if kept[word].external else Path(word).name for word in named
+        )
 
     def save(self, name: str) -> Path | None:
         """Move a saved state, named within the folder, out of the program's hands and return where
@@ -226,18 +232,21 @@ class Scratch:
         assert self._store is not None
         return await self._store.keep(path, path.name)
 
-    async def _declared(self, declared: tuple[str, ...], task: str) -> tuple[Dataset, ...]:
+    async def _declared(self, declared: tuple[str, ...], task: str) -> Outputs:
         if self._store is None:  # named for it, the same wherever it runs
-            return tuple(Dataset(f"{task}:{n}", external=True) for n in range(len(declared)))
+            return tuple(Dataset(f"{task}:{n}", external=True) for n in range(len(declared))), ()
         paths = [(name, self._own(name)) for name in declared]
         missing = [name for name, path in paths if path is None]
         if missing:
             raise OutputError(EndCause("NoOutput", error=short_text(", ".join(missing))))
-        return tuple([await self.keep(path) for _, path in paths if path is not None])
+        return await self._all_of([path for _, path in paths if path is not None])
 
-    async def _made(self, note: Callable[[str], object]) -> tuple[Dataset, ...]:
+    async def _all_of(self, paths: list[Path]) -> Outputs:
+        return tuple([await self.keep(path) for path in paths]), tuple(path.name for path in paths)
+
+    async def _made(self, note: Callable[[str], object]) -> Outputs:
         if self._store is None or (self.marks and _is_as_made(self.folder, self.marks)):
-            return ()
+            return (), ()
         made, left_out = await asyncio.to_thread(_own_work, self.folder, self._laid)
         if len(made) > MADE_MAX:
             raise OutputError(EndCause("TooMuchMade", count=len(made), limit=MADE_MAX))
@@ -245,7 +254,7 @@ class Scratch:
             note(f"no outputs are named, so what it made is kept: {_in_words(made)}")
         if left_out:
             note(f"left out, for hidden files and links are by-products: {_in_words(left_out)}")
-        return tuple([await self.keep(self.folder / name) for name in made])
+        return await self._all_of([self.folder / name for name in made])
 
     async def _kept(self, word: str) -> Dataset:
         path = self._own(word)

@@ -160,9 +160,10 @@ class ChildCheckpointed(OfRun):
 
 @dataclass(frozen=True, slots=True)
 class ChildSucceeded(OfRun):
-    """The program ended well; its outputs are on this disk."""
+    """The program ended well; its outputs are on this disk. ``names`` are what it calls them."""
 
     outputs: tuple[Dataset, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,6 +272,27 @@ def run_name(run: Run) -> RunName:
     return (run.generation, run.attempt, run.host, run.incarnation)
 
 
+OUTPUT_NAMES, OUTPUT_NAMES_MAX = "names", 200
+_names = msgspec.msgpack.Decoder(tuple[ShortText, ...]).decode
+
+
+def with_output_names(more: More, names: tuple[str, ...]) -> More:
+    """Return what the record of a run carries along, with what its program calls its outputs, in
+    their order; of more than ``OUTPUT_NAMES_MAX`` no name is kept, nor where none has any."""
+    if not any(names) or len(names) > OUTPUT_NAMES_MAX:
+        return more
+    return {**more, OUTPUT_NAMES: Raw(_content(tuple(map(short_text, names))))}
+
+
+def output_names(run: Run) -> tuple[str, ...]:
+    """Return what the program of a run calls its outputs, in their order, empty for one that has no
+    name; nothing at all where the record does not say."""
+    try:
+        return _names(run.more[OUTPUT_NAMES])
+    except (KeyError, msgspec.MsgspecError):
+        return ()
+
+
 class Life(Struct, frozen=True, array_like=True, gc=False):
     """What happened to a task. Any part of a life is a life: news travels as small parts.
 

@@ -83,6 +83,7 @@ from agent.protocol.records import (
     Yielded,
     run_name,
     short_text,
+    with_output_names,
 )
 from agent.protocol.seats import evictions
 from agent.protocol.times import with_times
@@ -243,6 +244,8 @@ class Runs(Part):
             self._end(own, BadEnd(Failed, fault))
             return
         own.outputs = word.outputs
+        named = with_output_names(own.run.more, word.names)
+        own.run = msgspec.structs.replace(own.run, more=named)
         own.stage = Stage.COPYING
         core.timers.disarm(TimerKind.HAND_BACK, own.task)
         kept = tuple(output for output in word.outputs if not output.external)

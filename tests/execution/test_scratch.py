@@ -153,10 +153,12 @@ async def test_only_files_and_folders_of_its_own_are_kept(
     (folder / "loop").symlink_to(folder / "loop")
     os.mkfifo(folder / "pipe")
     store = Laid()
-    [kept] = await Scratch(folder, store).outputs((name,), (), "t")
+    [kept], [called] = await Scratch(folder, store).outputs((name,), (), "t")
     assert kept.external is not own
     assert store.kept == ([Path(name).name] if own else [])
-    assert await Scratch(folder, None).outputs((name,), (), "t") == (Dataset(name, external=True),)
+    assert called == (Path(name).name if own else "")
+    outside = ((Dataset(name, external=True),), ("",))
+    assert await Scratch(folder, None).outputs((name,), (), "t") == outside
 
 
 async def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared(
@@ -168,7 +170,8 @@ async def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared
     scratch = Scratch(tmp_path, store)
 
     async def outputs(named: tuple[str, ...] | None, declared: tuple[str, ...]) -> list[str]:
-        return [each.dataset for each in await scratch.outputs(named, declared, "t")]
+        kept, _ = await scratch.outputs(named, declared, "t")
+        return [each.dataset for each in kept]
 
     assert await outputs(("b", "x", "b"), ("one", "two", "three")) == ["sha256:b", "x", "sha256:b"]
     assert store.kept == ["b"]
@@ -180,7 +183,7 @@ async def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared
     with pytest.raises(OutputError) as found:
         await outputs(None, ("a", "c", "d"))
     assert found.value.why == EndCause("NoOutput", error="c, d")
-    elsewhere = await Scratch(tmp_path, None).outputs(None, ("a", "c"), "t")
+    elsewhere, _ = await Scratch(tmp_path, None).outputs(None, ("a", "c"), "t")
     assert elsewhere == (Dataset("t:0", external=True), Dataset("t:1", external=True))
 
 
@@ -190,7 +193,7 @@ async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_
     folder = tmp_path / "run"
     folder.mkdir()
     scratch, notes, store = Scratch(folder, Laid()), list[str](), Laid()
-    assert await scratch.outputs(None, None, "t") == ()
+    assert await scratch.outputs(None, None, "t") == NOTHING
     scratch = Scratch(folder, store)
     effect = of_task(raw=(Dataset(OWN),), parameters="a\nb", checkpoint=OTHER)
     await scratch.arguments(effect)
@@ -203,16 +206,18 @@ async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_
     os.mkfifo(folder / "pipe")
     assert scratch.save("state") is not None
     assert [each.name for each in sorted(folder.iterdir()) if each.name in GIVEN] == GIVEN
-    made = await scratch.outputs(None, None, "t", notes.append)
-    assert store.kept == ["a.txt", "b.txt", "deep", "links"]
+    made, names = await scratch.outputs(None, None, "t", notes.append)
+    assert store.kept == list(names) == ["a.txt", "b.txt", "deep", "links"]
     assert [each.dataset for each in made] == [f"sha256:{name}" for name in store.kept]
     assert [each.partition(": ")[2] for each in notes] == [
         "a.txt, b.txt, deep, links",
         ".cache, latest, pipe",
     ]
     store.kept.clear()
-    assert await scratch.outputs(None, (), "t") == (), "its description says that there are none"
-    assert await Scratch(folder, None).outputs(None, None, "t") == ()
+    assert await scratch.outputs(None, (), "t") == NOTHING, (
+        "its description says that there are none"
+    )
+    assert await Scratch(folder, None).outputs(None, None, "t") == NOTHING
     for number in range(1_001):
         (folder / f"tile-{number}").touch()
     with pytest.raises(OutputError) as found:
@@ -220,9 +225,10 @@ async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_
     assert found.value.why == EndCause("TooMuchMade", count=1_005, limit=1_000)
     assert store.kept == []
     await asyncio.to_thread(shutil.rmtree, folder)
-    assert await scratch.outputs(None, None, "t") == ()
+    assert await scratch.outputs(None, None, "t") == NOTHING
 
 
+NOTHING = ((), ())
 GIVEN = ["checkpoint", "inputs", "parameters.txt", "saved"]
 
 
