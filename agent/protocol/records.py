@@ -25,7 +25,7 @@ from enum import StrEnum
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Raw, Struct, structs
 
 NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -276,12 +276,13 @@ OUTPUT_NAMES, OUTPUT_NAMES_MAX = "names", 200
 _names = msgspec.msgpack.Decoder(tuple[ShortText, ...]).decode
 
 
-def with_output_names(more: More, names: tuple[str, ...]) -> More:
-    """Return what the record of a run carries along, with what its program calls its outputs, in
-    their order; of more than ``OUTPUT_NAMES_MAX`` no name is kept, nor where none has any."""
+def with_output_names(run: Run, names: tuple[str, ...]) -> Run:
+    """Return the run with what its program calls its outputs, in their order; of more than
+    ``OUTPUT_NAMES_MAX`` no name is kept, nor where none has any."""
     if not any(names) or len(names) > OUTPUT_NAMES_MAX:
-        return more
-    return {**more, OUTPUT_NAMES: Raw(_content(tuple(map(short_text, names))))}
+        return run
+    told = Raw(_content(tuple(map(short_text, names))))
+    return structs.replace(run, more={**run.more, OUTPUT_NAMES: told})
 
 
 def output_names(run: Run) -> tuple[str, ...]:

@@ -244,8 +244,7 @@ class Runs(Part):
             self._end(own, BadEnd(Failed, fault))
             return
         own.outputs = word.outputs
-        named = with_output_names(own.run.more, word.names)
-        own.run = msgspec.structs.replace(own.run, more=named)
+        own.run = with_output_names(own.run, word.names)
         own.stage = Stage.COPYING
         core.timers.disarm(TimerKind.HAND_BACK, own.task)
         kept = tuple(output for output in word.outputs if not output.external)

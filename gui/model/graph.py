@@ -65,7 +65,7 @@ def shape_of(tasks: Iterable[TaskView]) -> tuple[tuple[str, tuple[str, ...]], ..
     return tuple((task.task, task.needs) for task in tasks)
 
 
-def draw(tasks: Sequence[TaskView], names: Mapping[str, str] | None = None) -> Picture:
+def draw(tasks: Sequence[TaskView]) -> Picture:
     """Return the picture of these tasks: ``FOLD_MIN`` or more that are alike folded into one box,
     boxes and arrows laid out. ``names`` are those of datasets by their ids, for the arrows; what is
     needed from outside these tasks has none."""
@@ -73,7 +73,7 @@ def draw(tasks: Sequence[TaskView], names: Mapping[str, str] | None = None) -> P
     box_of = {task: key for key, members in groups.items() for task in members}
     by_id = {task.task: task for task in tasks}
     boxes = {key: _box(key, members, by_id) for key, members in groups.items()}
-    edges = _edges(tasks, box_of, by_id, names or {})
+    edges = _edges(tasks, box_of, by_id)
     places, bends = _layout(list(boxes), list(edges))
     placed = tuple(
         Box(each.key, each.tasks, each.title, *places[each.key]) for each in boxes.values()
@@ -162,7 +162,6 @@ def _edges(
     tasks: Sequence[TaskView],
     box_of: Mapping[str, str],
     by_id: Mapping[str, TaskView],
-    names: Mapping[str, str],
 ) -> dict[tuple[str, str], str]:
     edges: dict[tuple[str, str], str] = {}
     for task in tasks:
@@ -171,27 +170,26 @@ def _edges(
                 continue
             pair = box_of[need], box_of[task.task]
             if pair not in edges:
-                edges[pair] = label_of(by_id[need], names)
+                edges[pair] = label_of(by_id[need])
     return edges
 
 
-def label_of(producer: TaskView, names: Mapping[str, str] | None = None) -> str:
-    """Return what flows out of a task: the name of its first dataset, or where it has none its
-    size, of an external one its id; and how many more there are. Empty without outputs."""
+def label_of(producer: TaskView) -> str:
+    """Return what flows out of a task: the name of its first output, or where it has none its size;
+    and how many more there are. Empty without outputs."""
     if not producer.outputs:
         return ""
-    first = producer.outputs[0]
-    said = (names or {}).get(first.dataset, "")
-    if not said:
-        said = first.dataset if first.external else size(first.size_bytes)
+    said = output_name(producer, 0) or size(producer.outputs[0].size_bytes)
     more = len(producer.outputs) - 1
     return f"{said} +{more}" if more else said
 
 
-def short_dataset(identifier: str) -> str:
-    """Return the beginning of a digest, as people recognise one; another identifier as it is."""
-    kind, colon, digest = identifier.partition(":")
-    return digest[:7] if colon and kind in ("sha256", "tree") else identifier
+def output_name(task: TaskView, place: int) -> str:
+    """Return what an output of a task is called: by its program, by the step that a person did, or
+    in somebody's database; empty where nobody gave it a name."""
+    names, output = task.output_names or task.attach, task.outputs[place]
+    named = names[place] if place < len(names) else ""
+    return named or (output.dataset if output.external else "")
 
 
 # -- layout --------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ afterwards, so no lock is needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -61,14 +60,6 @@ class StatusPage:
     reply: StatusReply
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetsNamed:
-    """What the datasets of a workflow are called."""
-
-    workflow: str
-    names: Mapping[str, str]
-
-
 Notice = (
     Welcome
     | Absent
@@ -82,7 +73,6 @@ Notice = (
     | SettingsView
     | RequestsReply
     | AskView
-    | DatasetsNamed
     | Event
 )
 """Where an answer of the agent, or what it tells, says all by itself, that is the notice: a greeting

@@ -51,7 +51,7 @@ _ENDINGS = {
     Kind.PICTURE: ".png .jpg .jpeg .gif .bmp .webp .svg",
     Kind.MAP: ".geojson",
     Kind.PAGE: ".html .htm",
-    Kind.DOCUMENT: ".pdf",
+    Kind.DOCUMENT: ".pdf .las .laz .tif .tiff .gpkg .mp4 .docx .xlsx .odt .ods",
 }
 _KINDS = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
 

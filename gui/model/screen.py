@@ -114,7 +114,6 @@ class Screen:
         self.settings: SettingsView | None = None
         self.requests: RequestsReply | None = None
         self.asked: AskView | None = None
-        self.dataset_names: dict[str, str] = {}
         self._read_at: dict[str, int] = {}
         """By which event the counts of each workflow are known."""
         self._rows_at: dict[str, dict[str, int]] = {}
@@ -126,7 +125,6 @@ class Screen:
             notices.StatusPage: self._status,
             ShowReply: self._shown,
             PeersReply: self._peers,
-            notices.DatasetsNamed: self._named,
             session.Event: self._happened,
             **dict.fromkeys(KEPT, self._keep),
         }
@@ -294,11 +292,6 @@ class Screen:
         if getattr(self, name) != told:
             setattr(changes, part, True)
         setattr(self, name, told)
-
-    def _named(self, notice: notices.DatasetsNamed, changes: Changes) -> None:
-        if any(self.dataset_names.get(key) != name for key, name in notice.names.items()):
-            self.dataset_names.update(notice.names)
-            changes.tasks.add(notice.workflow)
 
     def _happened(self, event: session.Event, changes: Changes) -> None:
         match event.happening:

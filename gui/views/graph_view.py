@@ -77,7 +77,6 @@ class GraphView(QGraphicsView):
         self._shape = self.picture.shape
         self._bounds = QRectF()
         self._tasks: Mapping[str, TaskView] = {}
-        self._names: Mapping[str, str] | None = None
         self._meant = ""
         self._wide, self._close = self.picture, False
         self._followed, self._ringed = "", False
@@ -95,11 +94,10 @@ class GraphView(QGraphicsView):
         look().changed.connect(self._colours)
         self._colours()
 
-    def tell(self, tasks: Mapping[str, TaskView], names: Mapping[str, str] | None = None) -> None:
+    def tell(self, tasks: Mapping[str, TaskView]) -> None:
         """Show these tasks in their states; the graph is built anew only when its shape is another
-        one, a large one after this returns. ``names`` are those of datasets by their ids, for the
-        arrows."""
-        self._tasks, self._names = tasks, names
+        one, a large one after this returns."""
+        self._tasks = tasks
         shape = shape_of(tasks.values())
         if shape != self._shape:
             self._shape, self._meant = shape, ""
@@ -294,7 +292,7 @@ class GraphView(QGraphicsView):
         tasks, now_s = self._tasks, time.time()
         for arrow in self.arrows:
             known = arrow.producer in tasks
-            arrow.tell(label_of(tasks[arrow.producer], self._names) if known else "")
+            arrow.tell(label_of(tasks[arrow.producer]) if known else "")
         changed = [item.tell(tasks, now_s) for item in self.boxes.values()]
         if any(changed):
             self.map.dots_changed()

@@ -1,4 +1,5 @@
-"""The results of a task: each dataset with its size, opened or saved with one press.
+"""The results of a task, or of a whole workflow: each with its name and size, opened or saved with
+one press.
 
 A result may lie on another machine and be large: it is fetched in pieces, in the background, into
 the folder of results of this home or where the person wants it; external ones are names only.
@@ -6,13 +7,13 @@ the folder of results of this home or where the person wants it; external ones a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
 from agent.api.datasets import FilesReply
@@ -20,12 +21,14 @@ from agent.api.values import Dataset, TaskState
 from agent.api.work import TaskView
 from agent.client import Client, ClientError
 from agent.client.fetching import all_files, fetch_files, is_there, plain
-from gui.model.graph import short_dataset
+from gui.model.graph import output_name
+from gui.model.results import Kind, kind_of
 from gui.model.times import size
 from gui.theme.look import GRID
 from gui.views.choosing import folder_to_fill
 from gui.views.pieces import PLAIN, button, clear, column, held, quiet, row, set_up, strong
 from gui.views.questions import ask_to_replace
+from gui.views.result_view import show_result
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -33,95 +36,136 @@ SHOWN_MAX = 8
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One result, and what it is called; of which task, where several have results."""
+
+    dataset: Dataset
+    name: str
+    task: str = ""
+
+    @property
+    def says(self) -> str:
+        """What stands in its row."""
+        name = f"{self.task}: {self.name}" if self.task else self.name
+        return f"{name} · {size(self.dataset.size_bytes)}" if self.dataset.size_bytes else name
+
+
+def outputs_of(tasks: Sequence[TaskView]) -> tuple[Output, ...]:
+    """Return the results of these tasks, in their order."""
+    several = sum(bool(task.outputs) for task in tasks) > 1
+    return tuple(
+        Output(
+            dataset,
+            output_name(task, place) or tr("result {number}", number=place + 1),
+            task.name if several else "",
+        )
+        for task in tasks
+        for place, dataset in enumerate(task.outputs)
+    )
+
+
+def last_results(tasks: Sequence[TaskView]) -> list[TaskView]:
+    """Return the tasks of a workflow that have ended well and that no other one needs."""
+    needed = {need for task in tasks for need in task.needs}
+    return [t for t in tasks if t.state is TaskState.TERMINATED and t.task not in needed]
+
+
+def worth_opening(outputs: Sequence[Output]) -> Output | None:
+    """Return the result that a person wants to see first: a page or document, else what can be
+    looked at here, else the first that is here at all; None where there is none."""
+    here = [each for each in outputs if not each.dataset.external]
+    ranks = {Kind.PAGE: 0, Kind.DOCUMENT: 0, Kind.OTHER: 2}
+    return min(here, key=lambda each: ranks.get(kind_of(each.name), 1), default=None)
+
+
 class Outputs(QWidget):
-    """The results of a task, a row for each dataset."""
+    """Results, a row for each."""
 
     def __init__(self, context: ViewContext) -> None:
         super().__init__()
         self._context = context
-        self._shown: tuple[tuple[Dataset, str], ...] = ()
+        self._shown: tuple[tuple[Output, ...], str] = ((), "")
         self._lay = column(on=set_up(self, "outputs"), spacing=GRID // 2)
 
     def tell(self, task: TaskView | None) -> None:
         """Show the results of this task, a row for each, ``SHOWN_MAX`` at the most and then how
         many more; of a step for a person that waits, those of the steps before it, which it is
         about. Hide where there is none, or no task."""
-        look_at = task is not None and task.state is TaskState.WAITING
-        of = [] if task is None else self._before(task) if look_at else [task]
-        names = self._context.screen.dataset_names
-        shown = tuple(
-            (each, names.get(each.dataset) or (task.name if look_at else ""))
-            for task in of
-            for each in task.outputs
-        )
+        if task is not None and task.state is TaskState.WAITING:
+            every = self._context.screen.tasks_of(task.workflow)
+            before = [each for each in every if each.task in task.needs]
+            self._show(outputs_of(before), tr("To look at"))
+        else:
+            self._show(outputs_of([task] if task is not None else []), tr("Results"))
+
+    def tell_last(self, tasks: Sequence[TaskView]) -> None:
+        """Show what the last tasks of a workflow have made, as ``tell`` does."""
+        self._show(outputs_of(last_results(tasks)), tr("Results"))
+
+    def _show(self, shown: tuple[Output, ...], heading: str) -> None:
         self.setVisible(bool(shown))
-        if shown == self._shown:
+        if self._shown == (shown, heading):
             return
-        self._shown = shown
+        self._shown = shown, heading
         clear(self._lay)
         if shown:
-            self._lay.addWidget(strong(tr("To look at") if look_at else tr("Results")))
-        for place, (dataset, named) in enumerate(shown[:SHOWN_MAX]):
-            self._lay.addWidget(self._row(dataset, named, place))
+            self._lay.addWidget(strong(heading))
+        for place, each in enumerate(shown[:SHOWN_MAX]):
+            self._lay.addWidget(self._row(each, place))
         if len(shown) > SHOWN_MAX:
             self._lay.addWidget(quiet(tr("and {number} more", number=len(shown) - SHOWN_MAX)))
 
-    def _before(self, gate: TaskView) -> list[TaskView]:
-        """The steps that a gate waited for, in their order."""
-        self._context.want_names(gate.workflow)
-        every = self._context.screen.tasks_of(gate.workflow)
-        return [task for task in every if task.task in gate.needs]
-
-    def _row(self, dataset: Dataset, named: str, place: int) -> QWidget:
-        text = named or (dataset.dataset if dataset.external else short_dataset(dataset.dataset))
-        if dataset.size_bytes:
-            text += f" · {size(dataset.size_bytes)}"
+    def _row(self, output: Output, place: int) -> QWidget:
         acts = (
             (("copy", tr("Copy"), _copy),)
-            if dataset.external
+            if output.dataset.external
             else (("open", tr("Open"), self._open), ("save", tr("Save …"), self._save))
         )
-        said = set_up(QLabel(text), textFormat=PLAIN, toolTip=dataset.dataset)
+        said = set_up(QLabel(output.says), textFormat=PLAIN, toolTip=output.dataset.dataset)
         buttons = (
-            button(words, f"{name}Output{place}", partial(act, dataset), flat=True)
+            button(words, f"{name}Output{place}", partial(act, output), flat=True)
             for name, words, act in acts
         )
         return held(row(said, "stretch", *buttons))
 
-    def open_first(self, task: TaskView) -> None:
-        """Begin to fetch the first result that is more than a name, and open it when it is here;
-        does nothing if there is none. A failure is told by the context."""
-        for each in task.outputs:
-            if not each.external:
-                self._open(each)
-                return
+    def open_first(self, tasks: Sequence[TaskView]) -> None:
+        """Begin to fetch the result of these tasks that is worth opening, and show it when it is
+        here; does nothing if there is none. A failure is told by the context."""
+        if (first := worth_opening(outputs_of(tasks))) is not None:
+            self._open(first)
 
-    def _open(self, dataset: Dataset) -> None:
-        digest = dataset.dataset.partition(":")[2][:16]
+    def _open(self, output: Output) -> None:
+        digest = output.dataset.dataset.partition(":")[2][:16]
         folder = self._context.home.cache / "results" / digest
 
         def show(path: Path) -> None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+            try:
+                show_result(path, self.window())
+            except OSError as error:
+                self._context.failed.emit(
+                    tr("{name} cannot be read: {why}", name=path.name, why=error.strerror)
+                )
 
         async def fetch(client: Client) -> Path:
-            listing = await all_files(client, dataset.dataset)
-            return await fetch_to(client, listing, folder / _name_of(listing), over=True)
+            listing = await all_files(client, output.dataset.dataset)
+            return await fetch_to(client, listing, folder / plain(output.name), over=True)
 
         self._work(fetch, show)
 
-    def _save(self, dataset: Dataset) -> None:
+    def _save(self, output: Output) -> None:
         folder = folder_to_fill(self, "results", tr("Where shall it be kept?"))
         if folder is None:
             return
 
         def listed(listing: FilesReply) -> None:
-            path = folder / _name_of(listing)
+            path = folder / plain(output.name)
             if is_there(path):
                 ask_to_replace(self, path, partial(self._keep, listing))
             else:
                 self._keep(listing, path, over=False)
 
-        self._work(lambda client: all_files(client, dataset.dataset), listed)
+        self._work(lambda client: all_files(client, output.dataset.dataset), listed)
 
     def _keep(self, listing: FilesReply, path: Path, *, over: bool) -> None:
         def kept(path: Path) -> None:
@@ -149,9 +193,5 @@ async def fetch_to(client: Client, listing: FilesReply, path: Path, *, over: boo
     return path
 
 
-def _name_of(listing: FilesReply) -> str:
-    return plain(listing.name) or short_dataset(listing.dataset)
-
-
-def _copy(dataset: Dataset) -> None:
-    QGuiApplication.clipboard().setText(dataset.dataset)
+def _copy(output: Output) -> None:
+    QGuiApplication.clipboard().setText(output.dataset.dataset)

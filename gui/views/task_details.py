@@ -33,7 +33,7 @@ from gui.theme.drawing import mark_pixmap
 from gui.theme.look import GRID
 from gui.views.flow import Flow
 from gui.views.gate_dialog import GateDialog
-from gui.views.outputs import Outputs
+from gui.views.outputs import Output, Outputs, last_results, outputs_of, worth_opening
 from gui.views.pieces import (
     LEFT,
     SELECTABLE,
@@ -89,7 +89,14 @@ class TaskDetails(QScrollArea):
             row(self._mark, (self.name, 1)),
             self._facts,
             Flow(
-                self.done, self.here, self.log, self.retry, self.cancel, self.priority, spacing=GRID
+                self.done,
+                self.final,
+                self.here,
+                self.log,
+                self.retry,
+                self.cancel,
+                self.priority,
+                spacing=GRID,
             ),
             self.outputs,
             GRID // 2,
@@ -104,6 +111,9 @@ class TaskDetails(QScrollArea):
 
     def _make_buttons(self) -> None:
         self.done = button(tr("Mark done"), "markDone", self._mark_done, "check", primary=True)
+        self.final = button(
+            tr("Open result"), "openFinal", self._open_final, "folder", primary=True
+        )
         self.log = button(tr("Log"), "taskLog", self._log, "log")
         self.retry = button(tr("Retry from here"), "retryFrom", self.try_again, "retry")
         self.here = button(tr("Run it here now"), "runHere", self._run_here, primary=True)
@@ -188,7 +198,10 @@ class TaskDetails(QScrollArea):
             ]
         self._show_facts(facts)
         self.name.setToolTip(when_tip(workflow))
-        self.outputs.tell(None if tasks else self._waiting_gate())
+        if tasks or self._waiting_gate() is not None:
+            self.outputs.tell(None if tasks else self._waiting_gate())
+        else:
+            self.outputs.tell_last(self._context.screen.tasks_of(workflow.workflow))
 
     def _outlook(self, workflow: WorkflowView, own: list[TaskView], now_s: float) -> str:
         """What comes next; with a sentence where nobody helps."""
@@ -216,6 +229,11 @@ class TaskDetails(QScrollArea):
         self._show_button(self.done, gate is not None)
         logged = single or self._failed_task()
         self._show_button(self.log, logged is not None and has_log(logged))
+        final = self._finished_with()
+        self._show_button(self.final, final is not None)
+        if final is not None:
+            self.final.setText(" " + tr("Open {name}", name=final.name))
+            self.final.setAccessibleName(self.final.text().strip())
         self._show_button(self.cancel, not ended)
         there = (
             workflow.workflow in self._context.screen.workflows
@@ -319,7 +337,19 @@ class TaskDetails(QScrollArea):
 
     def open_result(self, task: TaskView) -> None:
         """Fetch and open the first result that the flock keeps."""
-        self.outputs.open_first(task)
+        self.outputs.open_first([task])
+
+    def _finished_with(self) -> Output | None:
+        """What a workflow that is finished has come to, where nothing of it is chosen."""
+        if self._workflow is None or self._tasks or self._workflow.state != "finished":
+            return None
+        own = self._context.screen.tasks_of(self._workflow.workflow)
+        return worth_opening(outputs_of(last_results(own)))
+
+    def _open_final(self) -> None:
+        if self._workflow is not None:
+            own = self._context.screen.tasks_of(self._workflow.workflow)
+            self.outputs.open_first(last_results(own))
 
     def _set_priority(self, priority: NamedPriority) -> None:
         if self._workflow is not None:

@@ -12,7 +12,6 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from agent.api.datasets import DATASETS, Datasets, DatasetsReply
 from agent.api.rpc import Method, P, R
 from agent.api.values import NamedPriority
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume, VolunteeringView
@@ -20,13 +19,10 @@ from agent.api.work import CANCEL, PRIORITY, RETRY, Cancel, Retry, SetPriority, 
 from agent.client import Home
 from gui.bridge.bridge import Bridge
 from gui.model.early import EarlyPause
-from gui.model.notices import DatasetsNamed
 from gui.model.screen import Changes, Screen
 from gui.model.tray import Act, Entry
 from gui.views.pieces import timer
 
-NAMES_MAX = 2_000
-NAMES_PAUSE_S = 4.0
 READ_AGAIN_MS, OUTLOOK_EVERY_S = 700, 10.0
 OUTLOOKS_EVERY_MS, OUTLOOKS_MAX = 4_000, 24
 
@@ -47,7 +43,6 @@ class ViewContext(QObject):
     def __init__(self, home: Home, screen: Screen, bridge: Bridge) -> None:
         super().__init__()
         self.home, self.screen, self.bridge = home, screen, bridge
-        self._named: dict[str, float] = {}
         self._attended = ""
         self._stale: set[str] = set()
         self._read_s = 0.0
@@ -129,30 +124,6 @@ class ViewContext(QObject):
         """Ask the agent what a person wishes, and return at once; ``done`` is called with the
         reply, ``failed`` is emitted with a sentence if it fails, neither once the asker is gone."""
         self.bridge.ask(asker, method, params, done, self.failed.emit)
-
-    def want_names(self, workflow: str) -> None:
-        """Ask for what the workflow's datasets are called, for the model: at first, and every few
-        seconds while one has no name. Returns at once; does nothing for an empty name."""
-        now_s = time.monotonic()
-        if not workflow or self._named.get(workflow, 0.0) > now_s - NAMES_PAUSE_S:
-            return
-        if workflow in self._named and not self._any_unnamed(workflow):
-            return
-        self._named[workflow] = now_s
-
-        def told(reply: DatasetsReply) -> None:
-            names = {each.dataset: each.name for each in reply.datasets if each.name}
-            self.take((DatasetsNamed(workflow, names),))
-
-        self.bridge.ask(self, DATASETS, Datasets(workflow, limit=NAMES_MAX), told)
-
-    def _any_unnamed(self, workflow: str) -> bool:
-        known = self.screen.dataset_names
-        return any(
-            not output.external and output.dataset not in known
-            for task in self.screen.tasks_of(workflow)
-            for output in task.outputs
-        )
 
     # -- wishes ------------------------------------------------------------------------------
 

@@ -255,8 +255,7 @@ class WorkflowsPage(QWidget):
     def _tell_detail(self) -> None:
         own, showing = self._own, self.tabs.currentWidget()
         if showing is self.graph:
-            self.graph.tell(own, self._context.screen.dataset_names)
-            self._context.want_names(self._chosen)
+            self.graph.tell(own)
         elif showing is self.task_table:
             self.task_rows.show(in_order(list(own.values())))
         else:

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -24,7 +23,7 @@ from agent.api.history import STATISTICS, Statistics
 from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.past import PAST
 from agent.api.reasons import CancelledStopping, as_why
-from agent.api.values import Dataset, TaskState
+from agent.api.values import TaskState
 from agent.api.work import WHY
 from agent.client import ClientError, Home
 from gui.bridge import bridge as bridge_module
@@ -32,7 +31,6 @@ from gui.bridge import following
 from gui.bridge.bridge import ONLY_ASKING, SWITCH_S, Bridge
 from gui.model.notices import Answering
 from gui.model.screen import Screen
-from gui.views import view_context
 from gui.views.view_context import READ_AGAIN_MS, ViewContext
 from tests.gui.conftest import ended
 from tests.gui.held import REPLIES, HeldAgent, WatchedBridge
@@ -313,22 +311,3 @@ def test_what_is_still_being_stopped_is_read_until_it_has_stopped(
     context.take((shown(view, task("a", TaskState.CANCELLED), task("b"), sequence=3),))
     qtbot.waitUntil(lambda: not context._again.isActive(), timeout=WITHIN_MS)
     assert len(asked.noted) == 2
-
-
-def test_names_are_asked_for_while_one_is_missing(
-    asked: Asked, context: ViewContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = SimpleNamespace(s=100.0)
-    monkeypatch.setattr(view_context, "time", SimpleNamespace(monotonic=lambda: now.s))
-
-    def ask_after(seconds: float) -> int:
-        now.s += seconds
-        context.want_names(NAME)
-        return asked.noted.count("datasets")
-
-    assert [ask_after(5), ask_after(5)] == [1, 1]
-    made = task("a", TaskState.TERMINATED, outputs=(Dataset("sha256:1", 1),))
-    move(context, 1, made)
-    assert [ask_after(1), ask_after(5), ask_after(1), ask_after(5)] == [2, 3, 3, 4]
-    context.screen.dataset_names["sha256:1"] = "map.tif"
-    assert ask_after(5) == 4

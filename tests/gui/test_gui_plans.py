@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from msgspec.structs import replace
 
 from agent.api.history import PhaseSpan, RunView, TaskRuns
@@ -23,8 +24,8 @@ from gui.model.graph import (
     count_marks,
     draw,
     label_of,
+    output_name,
     shape_of,
-    short_dataset,
 )
 from gui.model.marks import Mark
 from gui.model.planning import fits_text, planned_tasks, summary_text, summary_tip
@@ -260,18 +261,16 @@ def test_only_many_that_are_alike_are_one_box() -> None:
 
 
 def test_names_of_what_flows() -> None:
-    assert short_dataset("sha256:0123456789") == "0123456"
-    assert short_dataset("tree:0123456789") == "0123456"
-    assert short_dataset("scan/7") == "scan/7"
-    assert short_dataset("other:0123456789") == "other:0123456789"
     external = task("a", outputs=(Dataset("scan/7", external=True), Dataset("b", 1)))
     assert label_of(external) == "scan/7 +1"
     done = task("a", outputs=(Dataset("sha256:ab", 14_000), Dataset("sha256:cd", 1)))
     assert label_of(done) == "14 kB +1"
-    assert label_of(done, {"sha256:ab": "points.las"}) == "points.las +1"
+    assert label_of(structs.replace(done, output_names=("points.las",))) == "points.las +1"
+    step = task("look", gate=True, attach=("corrected", "notes"), outputs=(Dataset("a", 1),) * 3)
+    assert [output_name(step, place) for place in range(3)] == ["corrected", "notes", ""]
     assert label_of(task("c")) == ""
-    first = [task("a", outputs=(Dataset("sha256:ab", 4),)), task("b", needs=("a",))]
-    assert draw(first, {"sha256:ab": "points"}).arrows[0].label == "points"
+    kept = task("a", outputs=(Dataset("sha256:ab", 4),), output_names=("points",))
+    assert draw([kept, task("b", needs=("a",))]).arrows[0].label == "points"
     many = [task(f"t{each}", program="p", outputs=(Dataset("d", 1000 + 1000 * each),))
             for each in range(FOLD_MIN)]  # fmt: skip
     (merged,) = draw([*many, task("m", needs=tuple(each.task for each in many))]).arrows

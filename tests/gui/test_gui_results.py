@@ -8,13 +8,22 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QImage
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QGraphicsView, QPlainTextEdit, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
+from agent.api.values import Dataset, TaskState
+from agent.api.work import TaskView
 from gui.model import results
 from gui.model.results import GUARD, Kind, guarded, kind_of, rows_of, shapes_of
-from gui.views.result_view import GUARDED, show_result
+from gui.views.outputs import last_results, outputs_of, worth_opening
+from gui.views.result_view import GUARDED, ResultView, show_result
+from gui.views.view_context import ViewContext
+from gui.views.window import Window
 from tests.certain import certain, of_kind
+from tests.gui.acts import press, until, view_of
+from tests.gui.values import task
+from tests.hosts.machine import Machine
 
 TIMES = "\u00d7"
 LINE = {"type": "LineString", "coordinates": [[10.0, 60.0], [10.2, 60.0], [10.2, 60.1]]}
@@ -49,7 +58,7 @@ def seen(qtbot: QtBot, path: Path) -> QWidget:
     ("name", "kind"),
     [
         *(("words.txt", Kind.TEXT), ("Spans.CSV", Kind.TABLE), ("map.geojson", Kind.MAP)),
-        *(("report.html", Kind.PAGE), ("tower.jpg", Kind.PICTURE), ("report.pdf", Kind.DOCUMENT)),
+        *(("report.html", Kind.PAGE), ("tower.jpg", Kind.PICTURE), ("points.laz", Kind.DOCUMENT)),
         *((name, Kind.OTHER) for name in ("a", "run.sh", "x.exe", "x.desktop", "x.py", "html")),
     ],
 )
@@ -57,7 +66,7 @@ def test_a_result_is_known_by_the_end_of_its_name(name: str, kind: Kind) -> None
     assert kind_of(name) is kind
 
 
-@pytest.mark.parametrize("name", ["setup.exe", "run.bat", "x.desktop", "program.py", "points.laz"])
+@pytest.mark.parametrize("name", ["setup.exe", "run.bat", "x.desktop", "program.py", "macro.xlsm"])
 def test_what_a_system_might_run_is_shown_in_its_folder(
     opened: list[Path], tmp_path: Path, name: str
 ) -> None:
@@ -174,3 +183,59 @@ def test_what_is_no_map_is_shown_as_its_text(qtbot: QtBot, tmp_path: Path, text:
 def test_a_folder_is_opened_as_one(opened: list[Path], tmp_path: Path) -> None:
     assert show_result(tmp_path) is None
     assert opened == [tmp_path]
+
+
+def made(*names: str, external: bool = False, **more: object) -> TaskView:
+    outputs = tuple(Dataset(f"sha256:{name}", 4, external=external) for name in names)
+    return task("tile", TaskState.TERMINATED, outputs=outputs, output_names=names, **more)
+
+
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        (("a.bin", "spans.csv", "report.html", "b.pdf"), "report.html"),
+        (("a.bin", "b.txt"), "b.txt"),
+        (("a.bin",), "a.bin"),
+    ],
+)
+def test_what_is_worth_opening_comes_first(names: tuple[str, ...], first: str) -> None:
+    assert certain(worth_opening(outputs_of([made(*names)]))).name == first
+
+
+def test_nothing_is_opened_where_there_is_nothing() -> None:
+    assert worth_opening(outputs_of([made("db-7", external=True), task("a")])) is None
+
+
+def test_results_have_names_and_never_digests() -> None:
+    old = task("old", TaskState.TERMINATED, outputs=(Dataset("sha256:abc", 0),))
+    assert [each.says for each in outputs_of([old])] == ["result 1"]
+    several = [each.says for each in outputs_of([old, made("points.las")])]
+    assert several == ["old: result 1", "tile: points.las · 4 B"]
+
+
+def test_of_a_workflow_the_last_results_count() -> None:
+    first, last = task("a", TaskState.TERMINATED), task("b", TaskState.TERMINATED, needs=("a",))
+    assert last_results([first, last, task("c", needs=("b",))]) == []
+    assert last_results([first, last, task("c")]) == [last]
+
+
+def test_what_a_finished_workflow_has_come_to_is_one_press_away(
+    qtbot: QtBot, machine: Machine, context: ViewContext, window: Window, tmp_path: Path
+) -> None:
+    written(tmp_path, "say.py", 'open("words.txt", "w").write("three words here\\n")\n')
+    lines = "programs: {say: say.py}\ntasks: {first: {program: say}}\n"
+    name = machine.answer("submit", str(written(tmp_path, "said.yaml", lines)))["workflow"]
+    until(
+        qtbot,
+        lambda: name in context.screen.workflows and view_of(context, name).state == "finished",
+    )
+    window.workflows.choose(name)
+    details = window.workflows.details
+    until(qtbot, details.final.isVisible)
+    assert details.final.text().strip() == "Open words.txt"
+    press(window, "openFinal")
+    until(qtbot, lambda: window.findChild(ResultView) is not None)
+    view = of_kind(ResultView, window.findChild(ResultView))
+    assert of_kind(QPlainTextEdit, view.body).toPlainText() == "three words here\n"
+    QTest.keyClick(view, Qt.Key.Key_Escape)
+    until(qtbot, lambda: window.findChild(ResultView) is None)

@@ -19,7 +19,6 @@ from gui.model.notices import (
     Absence,
     Absent,
     Answering,
-    DatasetsNamed,
     Notice,
 )
 from gui.model.queue import ROWS_MAX, Queue
@@ -295,13 +294,6 @@ def test_changes_of_a_bundle_are_those_of_all_in_it() -> None:
 def test_who_may_not_admit_is_not_asked_to() -> None:
     others = admission.RequestsReply((ASKS,), False, ("cagarro",))
     assert connected(status(), others).join_requests() == ()
-
-
-def test_names_of_datasets_are_told_when_they_are_new() -> None:
-    screen = connected(status(workflow()))
-    assert screen.fold([DatasetsNamed("line-42", {"d": "scan"})]).tasks == {"line-42"}
-    assert screen.fold([DatasetsNamed("line-42", {"d": "scan"})]).tasks == set()
-    assert screen.dataset_names == {"d": "scan"}
 
 
 def test_tasks_of_further_pages_join_the_first() -> None:

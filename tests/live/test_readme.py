@@ -53,7 +53,7 @@ def test_the_workflow_of_the_readme_runs_as_it_stands(machine: Machine, tmp_path
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, ""), done
-    assert done.stdout.splitlines()[-3:] == ["8 the", "3 next", "2 line"], done.stdout
+    assert done.stdout.splitlines()[-3:] == ["13 the", "2 line", "2 river"], done.stdout
 
 
 def test_what_the_readme_shows_is_what_is_written() -> None:
