@@ -2632,6 +2632,10 @@
         <translation>A resposta pode ser dada em {keepers}.</translation>
     </message>
     <message>
+        <source>result {number}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>To look at</source>
         <translation>Para conferir</translation>
     </message>
@@ -3226,6 +3230,10 @@
     <message>
         <source>Attempt</source>
         <translation>Tentativa</translation>
+    </message>
+    <message>
+        <source>Open {name}</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Ended</source>
@@ -4740,6 +4748,34 @@
     <message>
         <source>{weekday} {day} {month}</source>
         <translation>{weekday}, {day} de {month}</translation>
+    </message>
+    <message>
+        <source>Show in its folder</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only its beginning is shown</source>
+        <translation>Só é mostrado o início</translation>
+    </message>
+    <message>
+        <source>There is nothing in it.</source>
+        <translation>Não tem nada dentro.</translation>
+    </message>
+    <message>
+        <source>{number} rows</source>
+        <translation>{number} linhas</translation>
+    </message>
+    <message>
+        <source>This picture cannot be read: {why}</source>
+        <translation>Não é possível ler esta imagem: {why}</translation>
+    </message>
+    <message>
+        <source>This is no map that can be drawn; here is its text</source>
+        <translation>Isto não é um mapa que se possa desenhar; eis o texto</translation>
+    </message>
+    <message>
+        <source>{number} things</source>
+        <translation>{number} elementos</translation>
     </message>
 </context>
 </TS>

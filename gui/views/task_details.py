@@ -88,16 +88,7 @@ class TaskDetails(QScrollArea):
         column(
             row(self._mark, (self.name, 1)),
             self._facts,
-            Flow(
-                self.done,
-                self.final,
-                self.here,
-                self.log,
-                self.retry,
-                self.cancel,
-                self.priority,
-                spacing=GRID,
-            ),
+            Flow(*self._acts, spacing=GRID),
             self.outputs,
             GRID // 2,
             *self._why,
@@ -122,6 +113,8 @@ class TaskDetails(QScrollArea):
         self.priority_menu = set_up(QMenu(self), "priorityMenu")
         list_priorities(self.priority_menu, self._set_priority)
         self.priority.setMenu(self.priority_menu)
+        acts = (self.done, self.final, self.here, self.log, self.retry, self.cancel, self.priority)
+        self._acts: tuple[QPushButton, ...] = acts
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
 
     def tell(

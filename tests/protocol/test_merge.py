@@ -20,6 +20,7 @@ from agent.protocol.messages import State
 from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import (
     NO_LIFE,
+    OUTPUT_NAMES_MAX,
     Claim,
     Life,
     PriorityWish,
@@ -36,7 +37,9 @@ from agent.protocol.records import (
     join_prunings,
     join_runs,
     join_workflows,
+    output_names,
     run_name,
+    with_output_names,
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
@@ -331,3 +334,13 @@ def test_a_table_keeps_no_message_for_the_entries_in_it() -> None:
     held.join([], [msgspec.msgpack.decode(message, type=TaskLife)])
     assert held.life("t").runs == (run,)
     assert sys.getrefcount(message) == before
+
+
+def test_names_of_outputs_travel_with_a_run_where_there_are_not_too_many() -> None:
+    run = Run(1, 1, "a", 1, Claim(1, (1, 0), "a"), 0)
+    named = with_output_names(run, ("top.txt", "", 300 * "x"))
+    again = msgspec.msgpack.decode(msgspec.msgpack.encode(named), type=Run)
+    assert output_names(again) == ("top.txt", "", 256 * "x")
+    many = ("x",) * (OUTPUT_NAMES_MAX + 1)
+    assert [with_output_names(run, names) for names in ((), ("", ""), many)] == [run] * 3
+    assert output_names(run) == ()
