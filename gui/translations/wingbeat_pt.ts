@@ -2633,7 +2633,7 @@
     </message>
     <message>
         <source>result {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>resultado {number}</translation>
     </message>
     <message>
         <source>To look at</source>
@@ -3233,7 +3233,7 @@
     </message>
     <message>
         <source>Open {name}</source>
-        <translation type="unfinished"></translation>
+        <translation>Abrir {name}</translation>
     </message>
     <message>
         <source>Ended</source>
@@ -4751,7 +4751,7 @@
     </message>
     <message>
         <source>Show in its folder</source>
-        <translation type="unfinished"></translation>
+        <translation>Mostrar na pasta</translation>
     </message>
     <message>
         <source>Only its beginning is shown</source>

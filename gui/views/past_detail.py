@@ -104,8 +104,7 @@ class PastDetail(QWidget):
     def _tell(self) -> None:
         showing = self.tabs.currentWidget()
         if showing is self.graph:
-            self.graph.tell(self._own, self._context.screen.dataset_names)
-            self._context.want_names(self._workflow)
+            self.graph.tell(self._own)
         elif showing is self.tasks:
             self.rows.show(in_order(list(self._own.values())))
         tasks = [self._own[task] for task in self._chosen if task in self._own]
