@@ -239,8 +239,7 @@ class Runs(Part):
 
     def _succeeded(self, own: OwnRun, word: ChildSucceeded) -> None:
         core = self.core
-        fault = unreadable(word.outputs)
-        if fault is not None:
+        if (fault := unreadable(word.outputs)) is not None:
             self._end(own, BadEnd(Failed, fault))
             return
         own.outputs = word.outputs
