@@ -346,7 +346,7 @@ async def test_a_step_names_all_that_it_waits_for(
 ) -> None:
     tasks: list[dict[str, Any]] = [{"id": each, "program": "copy"} for each in needs]
     tasks.append({"id": "last", "program": "copy", "after": needs})
-    await client.result("submit", {"name": "survey", "tasks": tasks})
+    there.node.handle_submission({"name": "survey", "tasks": tasks})
     told = (await client.result("show", {"workflow": "survey"}))["tasks"][-1]
     assert told["reason"] == before
     assert (await client.result("why", {"task": "last"}))["now"] == f"last {before}"

@@ -104,7 +104,7 @@ def test_the_same_is_answered_with_what_there_is_and_run_anew_when_that_is_wante
     first = office.submit()
     said = alder.said("submit", str(office.file), "--wait")
     assert f"the same is known as {first}, submitted " in said
-    assert "which is finished, and not run twice; --again runs it anew" in said
+    assert "which is done, and not run twice; --again runs it anew" in said
     known = alder.answer("submit", str(office.file))
     assert (known["workflow"], known["known"], known["there"]["state"]) == (first, True, "finished")
     anew = alder.answer("submit", str(office.file), "--again")

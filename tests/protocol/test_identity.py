@@ -1,0 +1,130 @@
+"""What a submission is: its id, what of it is content, and how the same content is found again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec import Raw, msgpack
+from msgspec.structs import replace
+
+from agent.protocol import effects as fx
+from agent.protocol import events as ev
+from agent.protocol.effects import Verdict
+from agent.protocol.identity import TOLD, carried, content_of, workflow_id
+from agent.protocol.records import Dataset, InputRef, Pruning, TaskSpec
+from tests.protocol.stage import Stage
+
+TASK = TaskSpec("a", "a", "count", raw=(Dataset("sha256:1", 1),), parameters="once")
+OTHER = TaskSpec("b", "b", "sum", (InputRef("a", 0),))
+DIFFERS: dict[str, dict[str, Any]] = {
+    "program": {"program": "count@1"},
+    "published": {"published": Dataset("tree:1", 9)},
+    "input": {"raw": (Dataset("sha256:2", 1),)},
+    "parameters": {"parameters": "twice"},
+    "needs": {"inputs": (InputRef("of another workflow", 0),)},
+}
+THE_SAME: dict[str, dict[str, Any]] = {
+    "expected length": {"expected_ms": 5},
+    "that it was told": {"more": {TOLD: Raw(msgpack.encode(60_000))}},
+}
+
+
+@pytest.mark.parametrize("what", DIFFERS)
+def test_what_could_change_the_result_is_content(what: str) -> None:
+    changed = (replace(TASK, **DIFFERS[what]), OTHER)
+    assert content_of("words", changed) != content_of("words", (TASK, OTHER))
+
+
+@pytest.mark.parametrize("what", THE_SAME)
+def test_a_guess_is_no_content(what: str) -> None:
+    changed = (replace(TASK, **THE_SAME[what]), OTHER)
+    assert content_of("words", changed) == content_of("words", (TASK, OTHER))
+
+
+def test_an_id_binds_who_asks_with_which_key_for_what() -> None:
+    content = content_of("words", (TASK,))
+    ids = {
+        workflow_id(*each)
+        for each in (
+            ("ana", "k", content),
+            ("ben", "k", content),
+            ("ana", "l", content),
+            ("ana", "k", content_of("words 2", (TASK,))),
+            ("an", "ak", content),
+        )
+    }
+    assert len(ids) == 5
+    assert workflow_id("ana", "k", content) in ids
+
+
+def asked(request: str, key: str, submitter: str = "ana", *, again: bool = False) -> ev.Submit:
+    content = content_of("words", (TASK,))
+    workflow = workflow_id(submitter, key, content)
+    tasks = (replace(TASK, task=f"{workflow}/a"),)
+    more = carried(key, content)
+    return ev.Submit(request, workflow, "words", submitter, 50, tasks, more=more, again=again)
+
+
+def answers(stage: Stage) -> list[tuple[str, Verdict, str]]:
+    return [(each.request, each.verdict, each.workflow) for each in stage.effects(fx.Answer)]
+
+
+FIRST, AGAIN, BENS = (
+    asked("", *each).workflow for each in (("k1", "ana"), ("k2", "ana"), ("k1", "ben"))
+)
+ASKED: dict[str, tuple[Callable[[], ev.Submit], str, tuple[Verdict, str]]] = {
+    "the same request": (lambda: asked("2", "k1"), "acor", (Verdict.ALREADY_KNOWN, FIRST)),
+    "the same content": (lambda: asked("2", "k2"), "acor", (Verdict.ALREADY_KNOWN, FIRST)),
+    "on purpose": (lambda: asked("2", "k2", again=True), "acor", (Verdict.ACCEPTED, AGAIN)),
+    "somebody else": (lambda: asked("2", "k1", "ben"), "acor", (Verdict.ACCEPTED, BENS)),
+    "the same request elsewhere": (
+        lambda: asked("2", "k1"),
+        "pato",
+        (Verdict.ALREADY_KNOWN, FIRST),
+    ),
+    "one of that name elsewhere": (lambda: asked("2", "k2"), "pato", (Verdict.ACCEPTED, AGAIN)),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_what_is_asked_a_second_time(what: str) -> None:
+    event, node, wanted = ASKED[what]
+    stage = Stage("acor", "pato").flock()
+    for name in stage.actors:
+        stage.owner(name, here=True)
+    stage.play(0.1)
+    stage.ask("acor", "words", asked("1", "k1")).play(0.2)
+    stage.ask(node, "words again", event()).play(0.2)
+    assert answers(stage) == [("1", Verdict.ACCEPTED, FIRST), ("2", *wanted)]
+
+
+def test_two_at_once_are_answered_with_one_and_what_was_cleaned_up_is_work_again() -> None:
+    stage = Stage("acor", "pato").flock()
+    for name in stage.actors:
+        stage.owner(name, here=True)
+    stage.play(0.1)
+    stage.ask("acor", "words", asked("1", "k1"))
+    stage.ask("acor", "words", asked("2", "k2")).play(0.2)
+    assert [each[1:] for each in answers(stage)] == [(Verdict.ACCEPTED, FIRST)] * 2
+    table = stage.living()["acor"].table
+    assert table.asked_before((content_of("words", (TASK,)), "ana", table.home(f"{FIRST}/a")))
+    table.join(prunings=[Pruning(FIRST, 1, (1, 0))])
+    assert not table.asked_before((content_of("words", (TASK,)), "ana", "acor"))
+    stage.ask("acor", "words", asked("3", "k3")).play(0.2)
+    assert answers(stage)[-1][1] is Verdict.ACCEPTED
+
+
+def test_two_machines_that_meet_keep_what_each_has_under_one_name() -> None:
+    stage = Stage("acor", "pato").flock("acor")
+    stage.boot("pato")
+    for name, submitter in (("acor", "ana"), ("pato", "ben")):
+        stage.owner(name, here=True)
+        stage.ask(name, "words", asked(name, "k1", submitter))
+    stage.play(1)
+    stage.link("acor", "pato").play(2)
+    assert stage.same_tables()
+    for node in stage.living().values():
+        assert sorted(node.table.workflows) == sorted((FIRST, BENS))
+        assert {each.spec.submitter for each in node.table.workflows.values()} == {"ana", "ben"}
