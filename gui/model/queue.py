@@ -4,18 +4,23 @@ The order among what waits is the flock's: priority first, then who was submitte
 people expect to see; machines may advance a later workflow when that makes nobody wait longer. What
 is kept of a workflow is made anew only when something of it changed: twenty thousand tasks are more
 than can be looked through at every event.
+
+What waits of a fan-out is one row, as it is one box in the graph: ``FOLD_MIN`` or more tasks that run the
+same program behind the same programs. Whoever types looks for one of them, and sees each.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import islice
+from operator import is_, itemgetter
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
 from gui.model.folding import is_open
+from gui.model.graph import FOLD_MIN
 
 ROWS_MAX = 1_000
 """More than anybody scrolls through; the filter finds the others."""
@@ -27,18 +32,29 @@ _STATES = (
     TaskState.READY,
     TaskState.SUBMITTED,
 )
+FOLDED = (TaskState.READY, TaskState.SUBMITTED)
 _RANKS = {id(state): rank for rank, state in enumerate(_STATES)}
 """States are single objects; their hash is computed in Python, which many thousand times is felt."""
 _Key = tuple[int, int, str]
 
 
+Group = tuple[TaskView, ...]
+"""Tasks that stand in one row."""
+
+
 @dataclass(slots=True)
 class QueueRow:
-    """A task with its workflow. The same object as long as both are the same."""
+    """Tasks that are alike, mostly one, with their workflow. The same object as long as all of them are
+    the same."""
 
-    task: TaskView
+    tasks: Group
     workflow: WorkflowView
     place: int
+
+    @property
+    def task(self) -> TaskView:
+        """The task, or the first of them."""
+        return self.tasks[0]
 
 
 @dataclass(slots=True)
@@ -48,14 +64,15 @@ class _Part:
     key: _Key
     workflow: WorkflowView
     ranked: dict[int, list[TaskView]]
+    folded: dict[int, list[tuple[int, Group]]]
     words: dict[int, list[str]] | None = None
 
-    def matching(self, rank: int, typed: list[str]) -> Iterator[tuple[int, TaskView]]:
+    def matching(self, rank: int, typed: list[str]) -> Iterator[tuple[int, Group]]:
         """Yield the tasks of this rank that have all the words, each with its place among all of
-        the rank."""
+        the rank; without words those together that are alike."""
         tasks = self.ranked.get(rank, ())
         if not typed:
-            yield from enumerate(tasks)
+            yield from self.folded.get(rank, ())
             return
         if self.words is None:
             self.words = {
@@ -64,7 +81,7 @@ class _Part:
             }
         for place, words in enumerate(self.words.get(rank, ())):
             if has_all(words, typed):
-                yield place, tasks[place]
+                yield place, (tasks[place],)
 
 
 class Queue:
@@ -94,13 +111,13 @@ class Queue:
             self._take(name, workflows.get(name), tasks.get(name, {}).values())
         found = self._found(typed.casefold().split())
         rows = {
-            task.task: self._row(task, workflow, place)
-            for place, task, workflow in islice(found, ROWS_MAX)
+            group[0].task: self._row(group, workflow, place)
+            for place, group, workflow in islice(found, ROWS_MAX)
         }
         self._rows = rows
         return list(rows.values())
 
-    def _take(self, name: str, workflow: WorkflowView | None, tasks: Iterable[TaskView]) -> None:
+    def _take(self, name: str, workflow: WorkflowView | None, tasks: Collection[TaskView]) -> None:
         """This is what is known of a workflow now."""
         before = self._parts.pop(name, None)
         if before is not None:
@@ -118,10 +135,12 @@ class Queue:
             return
         if before is None or before.key != key:
             insort(self._order, key)
-        self._parts[name] = _Part(key, workflow, ranked)
+        by_id = {task.task: task for task in tasks}
+        folded = {rank: _folded(rank, own, by_id) for rank, own in ranked.items()}
+        self._parts[name] = _Part(key, workflow, ranked, folded)
         self.total += sum(map(len, ranked.values()))
 
-    def _found(self, typed: list[str]) -> Iterator[tuple[int, TaskView, WorkflowView]]:
+    def _found(self, typed: list[str]) -> Iterator[tuple[int, Group, WorkflowView]]:
         """With the place that each has in the whole queue."""
         passed = 1
         parts = [self._parts[name] for *_, name in self._order]
@@ -129,17 +148,36 @@ class Queue:
             for part in parts:
                 own = part.ranked.get(rank)
                 if own is not None:
-                    for place, task in part.matching(rank, typed):
-                        yield passed + place, task, part.workflow
+                    for place, group in part.matching(rank, typed):
+                        yield passed + place, group, part.workflow
                     passed += len(own)
 
-    def _row(self, task: TaskView, workflow: WorkflowView, place: int) -> QueueRow:
-        kept = self._rows.get(task.task)
+    def _row(self, tasks: Group, workflow: WorkflowView, place: int) -> QueueRow:
+        kept = self._rows.get(tasks[0].task)
         if kept is not None:
-            same = kept.task is task and kept.place == place
-            if same and kept.workflow.priority == workflow.priority:
+            same = all(map(is_, kept.tasks, tasks)) and len(kept.tasks) == len(tasks)
+            if same and kept.place == place and kept.workflow.priority == workflow.priority:
                 return kept
-        return QueueRow(task, workflow, place)
+        return QueueRow(tasks, workflow, place)
+
+
+def _folded(
+    rank: int, tasks: list[TaskView], by_id: Mapping[str, TaskView]
+) -> list[tuple[int, Group]]:
+    """The rows of one rank with the place of each: what waits for machines together where it is alike."""
+    if _STATES[rank] not in FOLDED or len(tasks) < FOLD_MIN:
+        return [(place, (task,)) for place, task in enumerate(tasks)]
+    alike: dict[object, list[int]] = {}
+    for place, task in enumerate(tasks):
+        behind = frozenset(by_id[need].program for need in task.needs if need in by_id)
+        alike.setdefault((task.program, behind), []).append(place)
+    rows: list[tuple[int, Group]] = []
+    for places in alike.values():
+        if len(places) < FOLD_MIN:
+            rows += [(place, (tasks[place],)) for place in places]
+        else:
+            rows.append((places[0], tuple(tasks[place] for place in places)))
+    return sorted(rows, key=itemgetter(0))
 
 
 def _key(workflow: WorkflowView) -> _Key:

@@ -11,6 +11,7 @@ from gui.theme.colours import Colours
 _SHEET = Template(
     """
 QToolTip { color: $text; background: $raised; border: 1px solid $line; padding: 4px 6px; }
+QBalloonTip QLabel { color: #1b1f24; background: transparent; }
 QPushButton { color: $text; background: $surface; border: 1px solid $line; border-radius: 5px;
     padding: 5px 12px; min-height: 18px; }
 QPushButton:hover { background: $raised; }

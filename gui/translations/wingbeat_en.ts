@@ -144,6 +144,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>Cancel all %n</source>
+        <comment>tasks</comment>
+        <translation>
+            <numerusform>Cancel %n</numerusform>
+            <numerusform>Cancel all %n</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Submit %n workflow(s)</source>
         <translation>
             <numerusform>Submit %n workflow</numerusform>

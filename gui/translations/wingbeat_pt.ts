@@ -2054,6 +2054,10 @@
         <translation>Por quê, ou quanto falta</translation>
     </message>
     <message>
+        <source>each waits for what is before it</source>
+        <translation>cada uma espera pela anterior</translation>
+    </message>
+    <message>
         <source>held: its machine is needed</source>
         <translation>retida: a máquina é necessária</translation>
     </message>
@@ -2819,6 +2823,14 @@
         <translation>
             <numerusform>%n espera por você</numerusform>
             <numerusform>%n esperam por você</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Cancel all %n</source>
+        <comment>tasks</comment>
+        <translation>
+            <numerusform>Cancelar %n</numerusform>
+            <numerusform>Cancelar todas as %n</numerusform>
         </translation>
     </message>
     <message>

@@ -39,6 +39,7 @@ from gui.model.workflows import (
     with_basis,
 )
 from gui.views.rows import Column
+from gui.wording import explained
 from gui.words import tr
 
 
@@ -108,7 +109,7 @@ def queue_columns() -> tuple[Column, ...]:
     return (
         Column("place", tr("No."), lambda row, now_s: str(row.place), 56,
                sort=lambda row: row.place, right=True, quiet=True, spare=True),
-        Column("task", tr("Task"), lambda row, now_s: str(row.task.name), 140, narrow=128,
+        Column("task", tr("Task"), lambda row, now_s: queue_name(row), 140, narrow=128,
                sort=lambda row: row.task.name.casefold(),
                mark=lambda row: (mark_of_task(row.task), row.task.permille or None)),
         Column("workflow", tr("Workflow"), lambda row, now_s: str(row.workflow.name), 130,
@@ -116,15 +117,26 @@ def queue_columns() -> tuple[Column, ...]:
         Column("state", tr("State"), lambda row, now_s: task_words(row.task), 120,
                sort=lambda row: URGENCY.index(mark_of_task(row.task))),
         Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 90, narrow=80),
-        Column("why", tr("Why, or how long"), _queue_note, 230, tip=_queue_tip, stretch=True),
+        Column("why", tr("Why, or how long"), queue_note, 230, tip=_queue_tip, stretch=True),
         Column("priority", tr("Priority"),
                lambda row, now_s: priority_text(row.workflow.priority), 96,
                sort=lambda row: -row.workflow.priority, quiet=True, spare=True),
     )  # fmt: skip
 
 
-def _queue_note(row: QueueRow, now_s: float) -> str:
+def queue_name(row: QueueRow) -> str:
+    """Return what the tasks of a row are called: one by its name, several as their box in the graph."""
+    if len(row.tasks) == 1:
+        return str(row.task.name)
+    return f"{row.task.program.partition('@')[0] or row.task.name} ×{len(row.tasks)}"
+
+
+def queue_note(row: QueueRow, now_s: float) -> str:
+    """Return why a row of the queue waits, or for how long it goes on."""
     task: TaskView = row.task
+    if len(row.tasks) > 1 and task.state is TaskState.SUBMITTED:
+        reasons = {explained(each.why, each.reason) for each in row.tasks}
+        return reasons.pop() if len(reasons) == 1 else tr("each waits for what is before it")
     if task.state is TaskState.SUSPENDED:
         return tr("held: its machine is needed")
     return task_outlook(task, now_s) or (
@@ -138,7 +150,7 @@ def _queue_tip(row: QueueRow, now_s: float) -> str:
         TaskState.RUNNING,
         TaskState.SCHEDULED,
     )
-    said = with_basis(_queue_note(row, now_s), row.task.basis if guessed else None)
+    said = with_basis(queue_note(row, now_s), row.task.basis if guessed else None)
     return said + "\n" + tr("Since {when}", when=exact(begun / 1000)) if begun else said
 
 

@@ -53,6 +53,9 @@ LINES_FIRST = 500
 LINES_AT_ONCE, WRITING_PAUSE_MS = 100, 4
 WAIT_S = 20.0
 TYPING_PAUSE_MS = 300
+NO_MARK = "\N{NO-BREAK SPACE}"
+MARKS = {"warning": "\N{BLACK UP-POINTING TRIANGLE}", "error": "\N{MULTIPLICATION X}"}
+"""Before a line: severity is told by shape first, then by colour."""
 
 
 class LogPage(QWidget):
@@ -266,7 +269,9 @@ def append(field: QPlainTextEdit, lines: Sequence[LogLine]) -> None:
             if not empty:
                 cursor.insertBlock()
             empty = False
-            cursor.insertText(f"{exact(each.at_ms / 1000)}  {each.text}", looks[each.severity])
+            mark = MARKS.get(each.severity, NO_MARK)
+            said = f"{mark} {exact(each.at_ms / 1000)}  {each.text}"
+            cursor.insertText(said, looks[each.severity])
         cursor.endEditBlock()
 
     write_at_end(field, write)

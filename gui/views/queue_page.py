@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QStackedWidget, QWidget
 from gui.model.queue import Queue, QueueRow
 from gui.model.screen import Changes
 from gui.views.columns import queue_columns
+from gui.views.menus import add_entry, context_menu
 from gui.views.pieces import (
     HEAD_MARGINS,
     Empty,
@@ -27,7 +28,7 @@ from gui.views.rows import Rows
 from gui.views.side_bar import Place
 from gui.views.table import Table
 from gui.views.task_details import TaskDetails
-from gui.views.task_menu import TaskActs, task_menu
+from gui.views.task_menu import TaskActs, add_priorities, task_menu
 from gui.views.view_context import ViewContext
 from gui.words import tr, tr_n
 
@@ -71,10 +72,14 @@ class QueuePage(QWidget):
         column(head, (self._stack, 1), on=self, spacing=0)
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         self._timer = timer(self, PAUSE_MS, self._show, once=True)
-        self.table.chosen.connect(lambda chosen: self.log.setEnabled(chosen is not None))
+        self.table.chosen.connect(self._chosen)
         self.log.setEnabled(False)
         self.begins_at = self.table
         context.changed.connect(self._changed)
+
+    def _chosen(self, chosen: QueueRow | None) -> None:
+        """Of several that wait there is no log."""
+        self.log.setEnabled(chosen is not None and len(chosen.tasks) == 1)
 
     def _changed(self, changes: Changes) -> None:
         relevant = changes.workflows or changes.tasks or changes.everything
@@ -130,6 +135,8 @@ class QueuePage(QWidget):
             self._open(each)
             self.details_wanted.emit(act)
 
+        if len(each.tasks) > 1:
+            return self._menu_of_many(each, place)
         acts = TaskActs(
             lambda _: there(lambda details: details.show_why()),
             lambda task: there(lambda details: details.mark_done(task)),
@@ -138,6 +145,22 @@ class QueuePage(QWidget):
             lambda _: there(lambda details: details.cancel.click()),
         )
         return task_menu(self, self._context, each.task, acts, place)
+
+    def _menu_of_many(self, each: QueueRow, place: QPoint) -> QMenu:
+        """What can be done with tasks that are alike: all of them at once."""
+        menu = context_menu(self, "taskMenu")
+        workflow, tasks = each.workflow.workflow, tuple(task.task for task in each.tasks)
+
+        def cancel() -> None:
+            self._open(each)
+            self.details_wanted.emit(lambda details: details.cancel_wanted.emit(workflow, tasks))
+
+        add_entry(menu, "why", tr("Why"), lambda: self._open(each), "why")
+        said = tr_n("Cancel all %n", "tasks", len(tasks))
+        add_entry(menu, "cancel", said, cancel, "cancel")
+        add_priorities(menu, lambda value: self._context.set_priority(workflow, value))
+        menu.popup(place)
+        return menu
 
     def _log(self) -> None:
         each = self.table.current()

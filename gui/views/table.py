@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from PySide6.QtCore import (
@@ -20,6 +21,10 @@ from gui.views.rows import Rows
 
 ROW_HEIGHT = 4 * GRID
 REMEMBER_MS = 800
+MEASURE_MS, MEASURE_AGAIN_MS = 50, 5_000
+ROWS_MEASURED_MAX = 60
+"""Their texts decide how wide a column is where there is room."""
+AROUND_TEXT, AROUND_MARK, WIDTH_MAX = 2 * GRID + 4, 3 * GRID, 40 * GRID
 
 
 class Table(QTableView):
@@ -78,6 +83,11 @@ class Table(QTableView):
         self._fitting = False
         """Whether widths change by the room there is, and not by a person's hand."""
         self._resized = timer(self, REMEMBER_MS, self._remember, once=True)
+        self._needed = [0] * len(columns)
+        """What the texts of each column have needed so far: columns do not shrink under somebody's eyes."""
+        self._measuring = timer(self, MEASURE_MS, self._measure, once=True)
+        self.rows.layoutChanged.connect(lambda: self._measure_in(MEASURE_MS))
+        self.rows.dataChanged.connect(lambda: self._measure_in(MEASURE_AGAIN_MS))
         header.sectionResized.connect(self._section_resized)
 
     def _section_resized(self, place: int, before: int, width: int) -> None:
@@ -93,9 +103,7 @@ class Table(QTableView):
         """Fit the columns into the new width; those that can be spared are hidden rather than all
         made too narrow."""
         super().resizeEvent(event)
-        self._fitting = True
-        self._fit(self.viewport().width())
-        self._fitting = False
+        self._measure()
 
     def _fit(self, room: int) -> None:
         """First columns get narrower, then those that can be spared are left out."""
@@ -115,8 +123,40 @@ class Table(QTableView):
             needed -= widths[place] if left_out else 0
             if self.isColumnHidden(place) is not left_out:
                 self.setColumnHidden(place, left_out)
-            if not (left_out or columns[place].stretch):
+        self._give_room(widths, room - needed)
+        for place, column in enumerate(columns):
+            if not (self.isColumnHidden(place) or column.stretch):
                 self.setColumnWidth(place, widths[place])
+
+    def _give_room(self, widths: list[int], spare: int) -> None:
+        """Room that nobody needs goes to columns in which something is cut, but for those that a person
+        has made as they are; the rest is for the one that stretches."""
+        for place, column in enumerate(self.rows.columns):
+            by_hand = self._widths[place] != column.width
+            if spare <= 0 or column.stretch or by_hand or self.isColumnHidden(place):
+                continue
+            self._needed[place] = max(self._needed[place], self._text_width(place))
+            more = min(spare, max(0, self._needed[place] - widths[place]))
+            widths[place], spare = widths[place] + more, spare - more
+
+    def _text_width(self, place: int) -> int:
+        """As wide as the longest text of the rows that are looked at, with what stands around it."""
+        column, now_s = self.rows.columns[place], time.time()
+        if column.share is not None:
+            return 0
+        texts = [column.text(row, now_s) for row in self.rows.rows[:ROWS_MEASURED_MAX]]
+        longest = max(map(self.fontMetrics().horizontalAdvance, (*texts, column.title)))
+        return min(longest + AROUND_TEXT + (AROUND_MARK if column.mark else 0), WIDTH_MAX)
+
+    def _measure_in(self, wait_ms: int) -> None:
+        """Texts may need another width."""
+        if not self._measuring.isActive() or self._measuring.remainingTime() > wait_ms:
+            self._measuring.start(wait_ms)
+
+    def _measure(self) -> None:
+        self._fitting = True
+        self._fit(self.viewport().width())
+        self._fitting = False
 
     def selectionChanged(self, selected: Any, deselected: Any) -> None:
         """Tell which row is current now."""

@@ -21,10 +21,11 @@ from gui.model.notices import (
     Answering,
     Notice,
 )
-from gui.model.queue import ROWS_MAX, Queue
+from gui.model.queue import ROWS_MAX, Queue, QueueRow
 from gui.model.screen import Changes, Screen
 from gui.model.tray import Act, TrayState, pause_entries, sentence_of, state_of, tray_of
 from gui.model.trouble import Remedy, Trouble, agent_trouble, flock_trouble, programs_trouble
+from gui.views.columns import queue_name, queue_note
 from tests.certain import certain
 from tests.gui.values import (
     NOW_S,
@@ -409,8 +410,46 @@ def test_places_in_the_queue_count_what_is_not_shown() -> None:
     assert queue.total == 4
 
 
+def test_a_fan_out_that_waits_is_one_row_as_in_the_graph() -> None:
+    """What runs of it stands by itself, and whoever types sees each."""
+    steps = [task("split", S.RUNNING, program="split@1")]
+    steps += [
+        task(f"t{n}", S.SUBMITTED, program="tile@1", needs=("split",), reason="waits for split")
+        for n in range(240)
+    ]
+    steps += [
+        task(f"f{n}", S.SUBMITTED, program="fit", needs=(f"t{n}",), reason=f"waits for t{n}")
+        for n in range(5)
+    ]
+    steps += [task(f"few{n}", S.SUBMITTED, program="few", needs=("split",)) for n in range(4)]
+    steps += [task("next", S.READY, program="tile@1")]
+    queue, tasks = Queue(), {"line-42": {each.task: each for each in steps}}
+
+    def said(row: QueueRow) -> str:
+        return queue_name(row).replace("\u00d7", "*")
+
+    def shown(typed: str = "") -> list[tuple[str, int]]:
+        rows = queue.rows({"line-42": workflow()}, tasks, typed)
+        return [(said(row), row.place) for row in rows]
+
+    few = [(f"few{n}", 248 + n) for n in range(4)]
+    assert shown() == [("split", 1), ("next", 2), ("tile *240", 3), ("fit *5", 243), *few]
+    assert queue.total == 251
+    assert shown("t17") == [("t17", 20), *((f"t{n}", n + 3) for n in range(170, 180))]
+    first = queue.rows({"line-42": workflow()}, tasks)
+    assert queue.rows({"line-42": workflow()}, tasks, "", set())[2] is first[2]
+    notes = {said(row): queue_note(row, NOW_S) for row in first}
+    assert (notes["tile *240"], notes["fit *5"]) == (
+        "waits for split",
+        "each waits for what is before it",
+    )
+    for each in range(6):
+        tasks["line-42"][f"t{each}"] = task(f"t{each}", S.READY, program="tile@1", needs=("split",))
+    assert shown()[1:4] == [("tile *6", 2), ("next", 8), ("tile *234", 9)]
+
+
 def test_no_more_rows_than_anybody_scrolls_through() -> None:
-    own = {str(each): task(str(each), S.READY) for each in range(ROWS_MAX + 1)}
+    own = {str(each): task(str(each), S.READY, program=f"p{each}") for each in range(ROWS_MAX + 1)}
     queue = Queue()
     assert len(queue.rows({"line-42": workflow()}, {"line-42": own})) == ROWS_MAX == 1000
     assert queue.total == ROWS_MAX + 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -26,11 +28,14 @@ from agent.api.work import GATE, Gate, Task
 from gui import settings
 from gui.model.news import NewsKind
 from gui.model.tray import Act, Entry, pause_entries
+from gui.theme.look import GRID
 from gui.views.computer_page import ComputerPage
 from gui.views.log_page import LogPage
 from gui.views.pieces import row
+from gui.views.rows import Column, Rows
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place, SideBar
+from gui.views.table import Table
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain
@@ -392,6 +397,37 @@ def test_the_window_is_painted_in_both_schemes(window: Window, dark: bool) -> No
     background = window.grab().toImage().pixelColor(window.width() - 30, window.height() - 30)
     look().show(dark=False)
     assert (background.lightness() < 128) is dark
+
+
+def test_a_column_takes_the_room_that_there_is_before_it_cuts_a_word(qtbot: QtBot) -> None:
+    """But for one that a person has made so narrow; and it does not shrink again."""
+    said = {"name": "acor", "state": "pronto para ajudar quem precisa"}
+
+    def text_of(key: str) -> Callable[[Any, float], str]:
+        return lambda row, _: str(row[key])
+
+    columns = tuple(
+        Column(key, key, text_of(key), width, stretch=key == "work")
+        for key, width in (("name", 90), ("state", 70), ("work", 100))
+    )
+    table = Table(Rows(columns, lambda row: row["name"], lambda row: row["name"]), "roomy", "Roomy")
+    qtbot.addWidget(table)
+    table.resize(700, 200)
+    table.show()
+    table.rows.show([{**said, "work": "import"}])
+    needed = table.fontMetrics().horizontalAdvance(said["state"])
+    until(qtbot, lambda: table.columnWidth(1) > needed + GRID)
+    width = table.columnWidth(1)
+    assert (table.columnWidth(0), table.columnWidth(2) > 300) == (90, True)
+    table.rows.show([{**said, "name": "b", "state": "in use", "work": ""}])
+    table.resize(690, 200)
+    assert table.columnWidth(1) == width
+    table.setColumnWidth(1, 80)
+    table.resize(700, 200)
+    assert table.columnWidth(1) == 80
+    table.setColumnWidth(1, 70)
+    table.resize(200, 200)
+    assert table.columnWidth(1) == 70
 
 
 def test_a_narrow_table_leaves_out_what_can_be_spared(
