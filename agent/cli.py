@@ -68,6 +68,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("logs", "logs", "print what a task has printed, wherever it runs"),
     ("fetch", "fetch", "fetch results into a folder"),
     ("cancel", "questions", "cancel a workflow, or some of its tasks"),
+    ("remove", "remove", "remove what has ended, and say what that frees"),
     ("retry", "questions", "try again what failed or was cancelled"),
     ("priority", "questions", "change the priority of a workflow"),
     ("done", "done", "mark a gate done"),

@@ -12,7 +12,7 @@ from msgspec import Meta, Raw, Struct, field
 
 from agent.api.reasons import no_why
 from agent.api.rpc import Method
-from agent.api.values import Count, Millis, Page, Priority, ShortText, WorkflowId
+from agent.api.values import Count, Millis, Page, Priority, Reference, ShortText, WorkflowId
 
 EndState = Literal["finished", "failed", "cancelled"]
 MS_MAX = 2**53
@@ -103,6 +103,30 @@ class PastReply(Struct, frozen=True):
     days_kept: Count = 0
 
 
+class Remove(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Have workflows that have ended, and were submitted on this machine, leave the flock's table
+    before their time: what only they needed is deleted here, and elsewhere as room is wanted. With
+    ``past`` this machine forgets what became of them, too. ``trial``: only say what that would free.
+    """
+
+    workflows: Annotated[tuple[Reference, ...], Meta(min_length=1, max_length=1_000)]
+    past: bool = False
+    trial: bool = False
+
+
+class Removed(Struct, frozen=True):
+    """The workflows that left the table, those that this machine has forgotten, and how many datasets
+    of how many bytes were deleted here; in a trial what it would be. ``names`` are those of all of
+    them, by their ids."""
+
+    workflows: tuple[WorkflowId, ...]
+    past: tuple[WorkflowId, ...] = ()
+    datasets: Count = 0
+    frees_bytes: Span = 0
+    names: dict[str, str] = {}
+
+
 # -- what is asked, and what is answered ----------------------------------------------------------
 
 PAST = Method("past", Past, PastReply)
+REMOVE = Method("remove", Remove, Removed, repeatable=False, by_members=False)

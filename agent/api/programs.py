@@ -88,6 +88,21 @@ class RefuseProgram(Struct, frozen=True, forbid_unknown_fields=True):
     program: Reference
 
 
+class ForgetProgram(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Delete a published program here with what was decided about it; work that brings it asks anew.
+    ``trial``: only say what that would free."""
+
+    program: Reference
+    trial: bool = False
+
+
+class Forgotten(Struct, frozen=True):
+    """The program is not here any more, and so many bytes are free; in a trial what it would be."""
+
+    program: str
+    frees_bytes: Annotated[int, Meta(ge=0, le=2**60)] = 0
+
+
 class Decided(Struct, frozen=True):
     """What holds now for this program here."""
 
@@ -101,4 +116,5 @@ class Decided(Struct, frozen=True):
 PROGRAMS = Method("programs", Programs, ProgramsReply)
 PUBLISH = Method("publish", Publish, Published, by_members=False)
 ACCEPT_PROGRAM = Method("accept_program", AcceptProgram, Decided, by_members=False)
+FORGET_PROGRAM = Method("forget_program", ForgetProgram, Forgotten, by_members=False)
 REFUSE_PROGRAM = Method("refuse_program", RefuseProgram, Decided, by_members=False)

@@ -97,7 +97,7 @@ PRIORITIES = ("low", "interactive")
 Source = Callable[[BlockingClient, list[str], str], list[str]]
 """What fits at a place: who is asked, the words before it behind the command, how it begins."""
 OWN_WORDS: Mapping[tuple[str, int], tuple[str, ...]] = {
-    ("programs", 0): ("publish", "accept", "refuse"),
+    ("programs", 0): ("publish", "accept", "refuse", "forget"),
     ("datasets", 0): ("add",),
     ("pause", 0): ("15m", "1h", "tomorrow"),
     ("priority", 1): PRIORITIES,
@@ -167,7 +167,7 @@ def _programs_decided(client: BlockingClient, before: list[str], begun: str) -> 
 
 
 PLACES: Mapping[str, Source] = {
-    **dict.fromkeys(("status", "watch", "history"), _workflows),
+    **dict.fromkeys(("status", "watch", "history", "remove"), _workflows),
     **dict.fromkeys(("cancel", "retry"), _workflow_then_tasks),
     "fetch": _workflow_or_task,
     **dict.fromkeys(("why", "show", "logs", "done"), _tasks),

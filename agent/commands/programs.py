@@ -6,11 +6,13 @@ from pathlib import Path
 
 from agent.api.programs import (
     ACCEPT_PROGRAM,
+    FORGET_PROGRAM,
     PROGRAMS,
     PUBLISH,
     REFUSE_PROGRAM,
     AcceptProgram,
     Decided,
+    ForgetProgram,
     Programs,
     ProgramsReply,
     Publish,
@@ -19,16 +21,16 @@ from agent.api.programs import (
 from agent.commands import exits
 from agent.commands.asking import ask
 from agent.commands.parsing import Options, argument, command, misuse
-from agent.commands.showing import duration, show_lines, show_rows
+from agent.commands.showing import duration, show_lines, show_rows, size
 
-ACTIONS = ("publish", "accept", "refuse")
+ACTIONS = ("publish", "accept", "refuse", "forget")
 
 
 @command(
     "programs",
     "Show the programs that machines of the flock can run. `publish` gives a program folder of\n"
     "this machine to the flock; `accept` and `refuse` decide whether this machine runs what\n"
-    "somebody has published.",
+    "somebody has published, `forget` deletes it here, with what was decided.",
     "wingbeat programs",
     "wingbeat programs publish ./count",
     "wingbeat programs accept count@0123456789ab",
@@ -52,6 +54,15 @@ def _act(options: Options, program: str) -> int:
         return ask(options, ACCEPT_PROGRAM, AcceptProgram(program), _decided)
     if options.action == "refuse":
         return ask(options, REFUSE_PROGRAM, RefuseProgram(program), _decided)
+    if options.action == "forget":
+        return ask(
+            options,
+            FORGET_PROGRAM,
+            ForgetProgram(program),
+            lambda gone: show_lines(
+                [f"{gone.program} is not here any more; that freed {size(gone.frees_bytes)}"]
+            ),
+        )
     return ask(
         options,
         PUBLISH,

@@ -9,7 +9,7 @@ tests, with real sockets and neither network nor disk behind them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -47,7 +47,7 @@ from agent.protocol.effects import (
     TaskProgressed,
     WorkflowSafe,
 )
-from agent.protocol.events import Cancel, MarkGate, Prioritise, Retry, Submit
+from agent.protocol.events import Cancel, MarkGate, Prioritise, Remove, Retry, Submit
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId, TaskSpec
 from agent.protocol.table import Table
@@ -68,7 +68,7 @@ Notice = (
     | AskChanged
 )
 """What a node tells whoever has subscribed."""
-Wish = Submit | Cancel | Retry | Prioritise | MarkGate
+Wish = Submit | Cancel | Retry | Prioritise | Remove | MarkGate
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -116,6 +116,12 @@ class DatasetRoom(Protocol):
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers that have the dataset."""
 
+    async def only_of(self, workflows: Collection[str]) -> dict[DatasetId, int]:
+        """Return the datasets here that nothing but these workflows has, with their sizes."""
+
+    async def let_go(self, datasets: Collection[DatasetId]) -> None:
+        """Delete those of these datasets that nobody needs any more. Raises ``OSError``."""
+
 
 class ProgramRoom(Protocol):
     """Programs, those that come with the work too; ``agent.data.publishing.PublishedPrograms``."""
@@ -137,6 +143,10 @@ class ProgramRoom(Protocol):
     async def accept(self, name: str) -> None:
         """Fetch a program, and let it run here. Raises ``ServiceError`` where it is unknown or
         cannot be had."""
+
+    async def forget(self, name: str, *, trial: bool) -> int:
+        """Delete a program here with what was decided; return how many bytes that frees. Raises
+        ``ServiceError`` where nothing is known of it, or it is needed."""
 
     async def refuse(self, name: str) -> None:
         """Delete a program here, and never let it run. Raises ``ServiceError`` where it is
@@ -217,6 +227,9 @@ class PastRoom(Protocol):
 
     async def recall(self, workflow: str, task: str = ...) -> Recalled | None:
         """Return one as it was, by its id or name, or that of a task; None where it is not kept."""
+
+    async def settle(self) -> None:
+        """Wait until everything that has ended is kept."""
 
     async def forget(self, workflows: list[str]) -> list[str]:
         """Forget some; return which were there."""

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
-from agent.data.retention import DatasetRetention, lineage_of_task
+from agent.data.retention import DatasetRetention, lineage_of_task, only_of
 from agent.data.shared import SharedResults
 from agent.data.transfers import DatasetTransfers, Reach
 from agent.protocol.effects import TaskMoved
 from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
-from agent.protocol.records import Dataset, DatasetId, NodeId, TaskState
+from agent.protocol.records import Dataset, DatasetId, NodeId, TaskState, WorkflowId
 from agent.storage.datasets.backend import Backend, Sharing
 from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.room import Wanted
@@ -149,6 +149,28 @@ class NodeDatasets:
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers from which the dataset can be fetched now."""
         return self._node.holders(dataset)
+
+    async def only_of(self, workflows: Collection[WorkflowId]) -> dict[DatasetId, int]:
+        """Return the datasets on this disk that nothing but these workflows has, with their sizes;
+        programs that were published or accepted here are not among them."""
+        alone = only_of(self._node.table, workflows).difference(self._besides())
+        rows = await asyncio.to_thread(self.store.listing)
+        return {each.dataset: each.size_bytes for each in rows if each.dataset in alone}
+
+    def is_needed(self, dataset: DatasetId) -> bool:
+        """Tell whether something of the table needs a dataset, or has it as a result; that its program
+        is kept here is no such reason."""
+        return dataset in only_of(self._node.table, self._node.table.workflows)
+
+    async def let_go(self, datasets: Collection[DatasetId], *, added: bool = False) -> None:
+        """Delete those of these datasets that nothing in the table needs any more; with ``added`` also
+        those that were brought a moment ago, for work that may still come. Raises ``OSError`` when a
+        file cannot be deleted."""
+        if added:
+            self._caretaker.not_added(datasets)
+        wanted = self._caretaker.wanted()
+        gone = [each for each in datasets if each not in wanted.needed | wanted.results]
+        await asyncio.to_thread(self.store.remove, gone)
 
     async def listing(self) -> DatasetsReply:
         """Return the datasets on this disk, the newest first, and how full the store is. Of a

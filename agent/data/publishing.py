@@ -27,6 +27,7 @@ from agent.api.errors import ServiceError
 from agent.api.programs import Decision, published_name
 from agent.api.session import ProgramWaiting
 from agent.data.node_datasets import NodeDatasets
+from agent.execution.folder_size import folder_bytes
 from agent.execution.programs import ProgramError, Programs, Reader
 from agent.host.private_files import write_whole
 from agent.protocol.effects import (
@@ -178,6 +179,33 @@ class PublishedPrograms:
         self._programs.drop(name)
         await self._decided()
         await asyncio.to_thread(shutil.rmtree, self._place(dataset), ignore_errors=True)
+
+    async def forget(self, name: str, *, trial: bool) -> int:
+        """Delete a published program here, its folder and the dataset that nobody else needs, with what
+        was decided about it; return how many bytes that frees, in a trial would free. Raise
+        ``ServiceError`` when nothing is known of it here or unfinished work brings it, ``OSError``
+        when the decision cannot be written or something not be deleted."""
+        decided = self._decisions.own | self._decisions.accepted | self._decisions.refused
+        if name not in decided:
+            raise ServiceError(f"Nothing is decided here about a program {name}.")
+        if any(name == brought for brought, _, _ in self._brought()):
+            raise ServiceError(f"{name} is needed: unfinished work brings it.")
+        dataset = decided[name]
+        place, kept = self._place(dataset), self._datasets.store.get(dataset)
+        alone = kept is not None and not self._datasets.is_needed(dataset)
+        frees = await asyncio.to_thread(folder_bytes, str(place))
+        frees += kept.size_bytes if kept is not None and alone else 0
+        if trial:
+            return frees
+        for each in (self._decisions.own, self._decisions.accepted, self._decisions.refused):
+            each.pop(name, None)
+        self._announced.pop(name, None)
+        self._programs.drop(name)
+        await self._decided()
+        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        if alone:
+            await self._datasets.let_go([dataset], added=True)
+        return frees
 
     # -- for the node ----------------------------------------------------------------------
 

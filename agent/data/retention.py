@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 
 from agent.data.transfers import DatasetTransfers
@@ -29,6 +29,7 @@ from agent.protocol.records import (
     TaskState,
     Terminated,
     Workflow,
+    WorkflowId,
 )
 from agent.protocol.table import Table
 from agent.storage.datasets.index import Lineage
@@ -60,6 +61,14 @@ def wanted_of(table: Table, others: Iterable[DatasetId] = ()) -> Wanted:
         else:
             results.update(_ends_of(table, workflow))
     return Wanted(frozenset(needed), frozenset(results - needed))
+
+
+def only_of(table: Table, workflows: Collection[WorkflowId]) -> set[DatasetId]:
+    """Return what these workflows were given, made and saved, and no other workflow of the table."""
+    mine, others = set[DatasetId](), set[DatasetId]()
+    for name, workflow in table.workflows.items():
+        (mine if name in workflows else others).update(_all_of(table, workflow))
+    return mine - others
 
 
 def _all_of(table: Table, workflow: Workflow) -> Iterator[DatasetId]:
@@ -160,6 +169,11 @@ class DatasetRetention:
         soon for a second node to take a copy."""
         self._added[dataset] = time.monotonic() + ADDED_KEPT_S
         self._soon.set()
+
+    def not_added(self, datasets: Iterable[DatasetId]) -> None:
+        """Keep these datasets no longer than what any other work needs."""
+        for each in datasets:
+            self._added.pop(each, None)
 
     def look(self) -> None:
         """Look soon for what is to be copied or removed, as datasets came or went."""

@@ -201,12 +201,18 @@ class Past:
             self._recalled.popitem(last=False)
         return made
 
+    async def settle(self) -> None:
+        """Wait until everything that has ended is kept, as far as a history is kept here at all."""
+        if self._store is not None:
+            await self._settled()
+
     async def forget(self, workflows: list[WorkflowId]) -> list[WorkflowId]:
         """Forget these workflows of the past, as long as nothing new happens to them; return which
         were there. Raises ``ServiceError``."""
         store = await self._settled()
         for each in workflows:
             self._recalled.pop(each, None)
+            self._known.pop(each, None)
         try:
             return await asyncio.to_thread(store.remove, workflows)
         except sqlite3.Error as error:

@@ -241,6 +241,11 @@ class Prioritise(AboutWorkflow):
 
 
 @dataclass(frozen=True, slots=True)
+class Remove(AboutWorkflow):
+    """A client has a workflow that has ended leave the table before its time."""
+
+
+@dataclass(frozen=True, slots=True)
 class MarkGate:
     """A person has done the step that a gate asks for, and may attach datasets."""
 
@@ -283,6 +288,7 @@ Event = (
     | Cancel
     | Retry
     | Prioritise
+    | Remove
     | MarkGate
     | Shutdown
 )

@@ -3,7 +3,8 @@
 Deleting a record locally brings it back with the next comparison, so pruning is itself a record
 that hides what it names, up to a generation; a retry made elsewhere meanwhile has a higher one
 and wins. It is written by the master, when the workflow is finished for longer than the retention
-by the *flock's* clock, the median of all clocks it hears: no node prunes by its own clock alone.
+by the *flock's* clock, the median of all clocks it hears: no node prunes by its own clock alone. A
+person may have it done earlier; ``requests`` sees to that.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from agent.protocol.core import Core, Part
 from agent.protocol.election import Election
 from agent.protocol.records import Pruning, Workflow, WorkflowId
+from agent.protocol.table import Table
 
 PERIOD_S = 10.0
 PRUNED_AT_ONCE_MAX = 200
@@ -59,7 +61,7 @@ class Prunings(Part):
             for workflow_id, workflow in core.table.workflows.items()
             if self._rested(workflow_id)
             and self._last_moved_ms(workflow, wall_ms) < oldest_ms
-            and not self._needed_elsewhere(workflow)
+            and not needed_elsewhere(core.table, workflow)
         ]
         if not finished:
             return
@@ -90,15 +92,6 @@ class Prunings(Part):
         believable = wall_ms + self.core.settings.clock_ahead_ms_max
         return max((stamp for stamp in stamps if stamp <= believable), default=0)
 
-    def _needed_elsewhere(self, workflow: Workflow) -> bool:
-        table = self.core.table
-        for spec in workflow.spec.tasks:
-            for dependant in table.dependants(spec.task):
-                other = table.workflow_of.get(dependant, "")
-                if other != workflow.spec.workflow and table.unfinished.get(other):
-                    return True
-        return False
-
     def _forget(self, wall_ms: int) -> None:
         """Only by a clock that is near this node's own: one far ahead would forget too early."""
         core = self.core
@@ -111,3 +104,13 @@ class Prunings(Part):
         for workflow in old:
             core.table.forget_pruning(workflow)
             core.save_forgotten_pruning(workflow)
+
+
+def needed_elsewhere(table: Table, workflow: Workflow) -> bool:
+    """Tell whether unfinished work needs a task of this workflow."""
+    for spec in workflow.spec.tasks:
+        for dependant in table.dependants(spec.task):
+            other = table.workflow_of.get(dependant, "")
+            if other != workflow.spec.workflow and table.unfinished.get(other):
+                return True
+    return False

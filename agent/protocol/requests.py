@@ -18,12 +18,14 @@ from agent.protocol.events import (
     Cancel,
     MarkGate,
     Prioritise,
+    Remove,
     Retry,
     Submit,
 )
 from agent.protocol.identity import asked_in
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
 from agent.protocol.phrases import Phrase, RequestError, said
+from agent.protocol.pruning import needed_elsewhere
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
     ENDED,
@@ -33,6 +35,7 @@ from agent.protocol.records import (
     Life,
     NodeId,
     PriorityWish,
+    Pruning,
     RequestId,
     Run,
     TaskId,
@@ -85,13 +88,14 @@ class Requests(Part):
             Cancel: self._guarded(self._cancel),
             Retry: self._guarded(self._retry),
             Prioritise: self._guarded(self._prioritise),
+            Remove: self._guarded(self._remove),
             MarkGate: self._guarded(self._mark_gate),
             Enqueue: self._enqueued,
             Stored: self._stored,
         }
 
     def _guarded(self, handler: Callable[..., None]) -> Callable[..., None]:
-        def answer(event: Submit | Cancel | Retry | Prioritise | MarkGate) -> None:
+        def answer(event: Submit | Cancel | Retry | Prioritise | Remove | MarkGate) -> None:
             core = self.core
             try:
                 if not core.able:
@@ -359,6 +363,23 @@ class Requests(Part):
             )
         wish = PriorityWish(workflow.priority.revision + 1, core.me, event.priority)
         core.write(workflows=[Workflow(workflow.spec, wish, workflow.generation)])
+        core.emit(Answer(event.request, Verdict.DONE))
+
+    def _remove(self, event: Remove) -> None:
+        core = self.core
+        workflow = self._workflow(event.workflow)
+        name = workflow.spec.name
+        if core.table.unfinished.get(event.workflow):
+            raise RequestError(said("{workflow} still goes on: cancel it first", workflow=name))
+        if any(self._live_runs(spec.task) for spec in workflow.spec.tasks):
+            raise RequestError(
+                said("{workflow} is still being stopped: remove it in a moment", workflow=name)
+            )
+        if needed_elsewhere(core.table, workflow):
+            raise RequestError(
+                said("{workflow} cannot be removed: unfinished work needs it", workflow=name)
+            )
+        core.write(prunings=[Pruning(event.workflow, workflow.generation, core.stamp())])
         core.emit(Answer(event.request, Verdict.DONE))
 
     def _mark_gate(self, event: MarkGate) -> None:

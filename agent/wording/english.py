@@ -461,6 +461,7 @@ EVENTS = {
     "Cancel": "a person cancelled",
     "Retry": "a person had it tried again",
     "Prioritise": "a person changed the priority",
+    "Remove": "a person removed it",
     "MarkGate": "a person marked a gate done",
     "Shutdown": "an agent was stopped",
     "InputsThere": "what it needs is there",

@@ -1205,6 +1205,18 @@
         <translation>{workflow} terminou; a prioridade não muda nada</translation>
     </message>
     <message>
+        <source>{workflow} still goes on: cancel it first</source>
+        <translation>{workflow} ainda continua: cancele-o primeiro</translation>
+    </message>
+    <message>
+        <source>{workflow} is still being stopped: remove it in a moment</source>
+        <translation>{workflow} ainda está sendo parado: remova-o daqui a pouco</translation>
+    </message>
+    <message>
+        <source>{workflow} cannot be removed: unfinished work needs it</source>
+        <translation>{workflow} não pode ser removido: trabalho inacabado precisa dele</translation>
+    </message>
+    <message>
         <source>{task} is no manual step known on {host}</source>
         <translation>{task} não é um passo manual conhecido em {host}</translation>
     </message>
@@ -1263,6 +1275,10 @@
     <message>
         <source>datasets came or went</source>
         <translation>dados chegaram ou saíram</translation>
+    </message>
+    <message>
+        <source>a person removed it</source>
+        <translation>uma pessoa o removeu</translation>
     </message>
     <message>
         <source>an agent was stopped</source>
@@ -4788,6 +4804,10 @@
     <message>
         <source>{number} things</source>
         <translation>{number} elementos</translation>
+    </message>
+    <message>
+        <source>{workflow} was submitted on {host}: remove it there</source>
+        <translation>{workflow} foi enviado em {host}: remova-o lá</translation>
     </message>
 </context>
 </TS>

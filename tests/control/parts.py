@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -106,6 +107,12 @@ class FakePublished:
     async def refuse(self, name: str) -> None:
         await self.accept(name, "refused")
 
+    async def forget(self, name: str, *, trial: bool) -> int:
+        await self.accept(name, self.decision(name))
+        if not trial:
+            del self.decided[name]
+        return 5
+
 
 def presence_of(folder: Path) -> PresenceWatcher:
     """The real one, which was not started: it watches nothing."""
@@ -179,6 +186,13 @@ class FakeDatasets:
             for dataset, (name, files) in self.contents.items()
         )
         return DatasetsReply(views, len(views), 5, 10_000, 9_995)
+
+    async def only_of(self, workflows: Collection[str]) -> dict[DatasetId, int]:
+        return dict.fromkeys(self.contents, 5) if workflows else {}
+
+    async def let_go(self, datasets: Collection[DatasetId]) -> None:
+        for each in datasets:
+            del self.contents[each]
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         return ("aldernode",) if dataset in self.contents else ()

@@ -109,3 +109,25 @@ def scene_pruned_while_a_node_was_away() -> Stage:
     assert stage.same_tables()
     assert not stage.sent(msg.TryDequeue)
     return stage
+
+
+def test_what_has_ended_is_removed_everywhere_and_what_goes_on_is_not() -> None:
+    stage = Stage(*NAMES).flock()
+    stage.submit("pato", "bread", task("T1")).play(0.5).curtain()
+    stage.ask("grifo", "remove bread", ev.Remove("early", "bread"))
+    assert verdicts(stage) == [Verdict.REFUSED]
+    stage.ask("grifo", "cancel bread", ev.Cancel("cancel", "bread")).play(4).curtain()
+    stage.ask("grifo", "remove bread", ev.Remove("late", "bread"))
+    assert verdicts(stage) == [Verdict.DONE]
+    stage.play(2)
+    tables = [node.table for node in stage.living().values()]
+    assert all("bread" in each.prunings and "bread" not in each.workflows for each in tables)
+    stage.curtain().ask("acor", "remove bread", ev.Remove("again", "bread"))
+    assert verdicts(stage) == [Verdict.REFUSED]
+    stage.submit("pato", "dough", task("T2")).play(10)
+    assert stage.state("T2") is TaskState.TERMINATED
+    stage.submit("pato", "cake", task("T3", "T2")).play(0.1).curtain()
+    stage.ask("pato", "remove dough", ev.Remove("dough", "dough"))
+    (refused,) = stage.effects(fx.Answer)
+    assert refused.fault is not None
+    assert "unfinished work needs it" in refused.fault.template

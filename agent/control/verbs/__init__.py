@@ -10,6 +10,7 @@ from agent.control.verbs import (
     programs,
     session,
     submitting,
+    tidying,
     volunteering,
     why,
     work,
@@ -27,6 +28,7 @@ _NOUNS = (
     datasets,
     logs,
     history,
+    tidying,
 )
 VERBS: dict[str, Verb] = {
     each.name: each for noun in _NOUNS for each in vars(noun).values() if isinstance(each, Verb)

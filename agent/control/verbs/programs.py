@@ -6,12 +6,15 @@ from pathlib import Path
 from agent.api.errors import RefusedError
 from agent.api.programs import (
     ACCEPT_PROGRAM,
+    FORGET_PROGRAM,
     PROGRAMS,
     PUBLISH,
     REFUSE_PROGRAM,
     AcceptProgram,
     BrokenProgram,
     Decided,
+    ForgetProgram,
+    Forgotten,
     Programs,
     ProgramsReply,
     Publish,
@@ -83,3 +86,13 @@ async def refuse_program(call: RequestContext, params: RefuseProgram) -> Decided
     name = find_published(call.now.table, published, params.program)
     await published.refuse(name)
     return Decided(name, "refused", len(published.waiting()))
+
+
+@serves(FORGET_PROGRAM)
+async def forget_program(call: RequestContext, params: ForgetProgram) -> Forgotten:
+    """Delete a published program on this machine with what was decided about it, and return what that
+    frees; work that brings it asks anew. Raises ``ServiceError`` where nothing is decided about it or
+    unfinished work brings it, ``RefusedError`` where several are meant."""
+    published = call.rooms.programs
+    name = find_published(call.now.table, published, params.program)
+    return Forgotten(name, await published.forget(name, trial=params.trial))
