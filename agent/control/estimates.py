@@ -1,6 +1,6 @@
 """How long things still take, and on what each guess stands: one place that everybody asks.
 
-A length is never made up. It stands on earlier runs of the step, else on what somebody told, else on
+A length is never made up. It stands on earlier runs of the same step, else on what somebody told, else on
 earlier runs of its program; what a running program says of its own progress goes before all of them. Where
 there is none of these there is no guess, and nothing that is reckoned from it: an end that has to wait for
 something unknown is unknown. So it is with whatever no machine that helps could run, with what is held
@@ -204,14 +204,14 @@ class Estimates:
         usual = self._usual.get(kind)
         if usual is None:
             usual = self._usual[kind] = self._usual_length(spec)
-        if not usual.basis.runs and self._now.earlier(spec.program, "")[0] == 0:
+        if not usual.basis.runs and self._now.earlier(spec.program)[0] == 0:
             return usual
-        runs, middle_ms = self._now.earlier(spec.program, spec.name)
+        runs, middle_ms = self._now.earlier(spec.program, spec.name, spec.parameters)
         return Length(middle_ms / 1000, _of_runs(runs)) if runs else usual
 
     def _usual_length(self, spec: TaskSpec) -> Length:
         """What is known of a task that is called otherwise than all that ran before."""
-        told, (runs, middle_ms) = told_ms(spec), self._now.earlier(spec.program, "")
+        told, (runs, middle_ms) = told_ms(spec), self._now.earlier(spec.program)
         if spec.gate or not (told or runs):
             return NEVER
         if told:

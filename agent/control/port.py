@@ -346,9 +346,10 @@ class Snapshot(Protocol):
         """Return since when the machine of a run is gone, as far as this node knows; 0 while it may
         still be running."""
 
-    def earlier(self, program: str, step: str) -> tuple[int, int]:
-        """Return how many earlier runs of a program, of steps of this name only if it is not empty,
-        are known, and the middle of their lengths in milliseconds; twice 0 for none."""
+    def earlier(self, program: str, step: str = ..., parameters: str = ...) -> tuple[int, int]:
+        """Return how many earlier runs of a program are known, only of steps of this name and with these
+        parameters if one is named, and the middle of their lengths in milliseconds; twice 0 for
+        none."""
 
 
 class NodePort(Protocol):

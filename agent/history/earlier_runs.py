@@ -1,8 +1,8 @@
 """How long programs took before, as far as this node's own history knows.
 
 Asked for with every row that is shown, so it is kept in memory: the last few lengths of each program,
-and of each of its steps, of which the middle one counts. A step that is called the same and runs the
-same program is most alike; what else ran that program comes next.
+and of each of its steps, of which the middle one counts. A step that is called the same, runs the same
+program and is told the same parameters is most alike; what else ran that program comes next.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable
 from statistics import median
 from typing import NamedTuple
+from zlib import crc32
 
 KEPT = 20
 """The latest of each; a program is changed, and so are its inputs."""
@@ -28,19 +29,25 @@ class Lengths(NamedTuple):
 UNKNOWN = Lengths(0, 0)
 
 
+def likeness(parameters: str) -> str:
+    """Return what tells steps of one name apart that are given other parameters, short enough to be kept
+    with each of them."""
+    return f"{crc32(parameters.encode()):08x}"
+
+
 class EarlierRuns:
     """The latest lengths by program and step."""
 
     def __init__(self) -> None:
-        self._took: OrderedDict[tuple[str, str], deque[int]] = OrderedDict()
-        self._known: dict[tuple[str, str], Lengths] = {}
+        self._took: OrderedDict[tuple[str, str, str], deque[int]] = OrderedDict()
+        self._known: dict[tuple[str, str, str], Lengths] = {}
 
-    def note(self, program: str, step: str, ran_ms: int) -> None:
+    def note(self, program: str, step: str, alike: str, ran_ms: int) -> None:
         """Keep how long a run took that ended well; one of no program, or that took no time at all, says
-        nothing."""
+        nothing. ``alike`` is the ``likeness`` of its parameters; one that is not known is no step's."""
         if not program or ran_ms <= 0:
             return
-        for key in ((program, step), (program, "")):
+        for key in ((program, step, alike), (program, "", "")) if alike else ((program, "", ""),):
             took = self._took.setdefault(key, deque(maxlen=KEPT))
             self._took.move_to_end(key)
             took.append(ran_ms)
@@ -48,12 +55,13 @@ class EarlierRuns:
         while len(self._took) > KEYS_MAX:
             del self._known[self._took.popitem(last=False)[0]]
 
-    def take(self, runs: Iterable[tuple[str, str, int]]) -> None:
-        """Note many at once, the latest last: program, step, and how long it took."""
-        for program, step, ran_ms in runs:
-            self.note(program, step, ran_ms)
+    def take(self, runs: Iterable[tuple[str, str, str, int]]) -> None:
+        """Note many at once, the latest last: program, step, likeness, and how long it took."""
+        for program, step, alike, ran_ms in runs:
+            self.note(program, step, alike, ran_ms)
 
-    def of(self, program: str, step: str = "") -> Lengths:
-        """Return what is known of the step of this name of a program, or of all its runs if none is
-        named; ``UNKNOWN`` without any."""
-        return self._known.get((program, step), UNKNOWN)
+    def of(self, program: str, step: str = "", parameters: str = "") -> Lengths:
+        """Return what is known of the step of this name and with these parameters of a program, or of all
+        its runs if no step is named; ``UNKNOWN`` without any."""
+        alike = likeness(parameters) if step else ""
+        return self._known.get((program, step, alike), UNKNOWN)

@@ -29,7 +29,7 @@ from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.reasons import NO_REASON, NO_WHY, Reason, as_why
 from agent.api.session import WorkflowEnded
-from agent.history.earlier_runs import EarlierRuns
+from agent.history.earlier_runs import EarlierRuns, likeness
 from agent.history.log_reading import read_lines, read_piece
 from agent.history.past import Past
 from agent.history.past_records import times_of, worked_ms_of
@@ -209,7 +209,7 @@ class TaskHistory:
             return
         row = self._row(task, table)
         if row.state == TaskState.TERMINATED:
-            self.earlier.note(row.program, row.name, row.ran_ms)
+            self.earlier.note(row.program, row.name, row.alike, row.ran_ms)
         self._rows.append(row)
         self._write_soon()
 
@@ -229,6 +229,7 @@ class TaskHistory:
             workflow=workflow,
             workflow_name=_named(table, workflow),
             program=spec.program,
+            alike=likeness(spec.parameters),
             state=reading.state.value,
             host=self._name_of(outcome.host) if outcome else "",
             host_node=outcome.host if outcome else "",

@@ -49,7 +49,8 @@ log = logging.getLogger(__name__)
 
 class TaskRow(NamedTuple):
     """What became of a task. ``moved``, ``spans`` and ``whys`` are JSON texts of their owner's making;
-    rows of before have no ``whys``, and no name of their workflow, whose id it was."""
+    rows of before have no ``whys``, and no name of their workflow, whose id it was.
+    ``alike`` tells runs of a step with the same parameters."""
 
     task: str
     generation: int
@@ -72,6 +73,7 @@ class TaskRow(NamedTuple):
     spans: str
     whys: str = ""
     workflow_name: str = ""
+    alike: str = ""
 
 
 class StoryRow(NamedTuple):
@@ -118,7 +120,7 @@ _PUT = (
     f"INSERT OR REPLACE INTO task ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 )
 _TELL = "INSERT OR REPLACE INTO story VALUES (?, ?, ?, ?)"
-_LATER = ("whys", "workflow_name")
+_LATER = ("whys", "workflow_name", "alike")
 """What a database that was made before has no columns for."""
 _GIVE = "INSERT INTO given VALUES (?, ?) ON CONFLICT (hour) DO UPDATE SET ran_ms = ran_ms + excluded.ran_ms"
 _TRIM = """DELETE FROM task WHERE (task, generation) IN
@@ -212,13 +214,13 @@ class History:
                     found[task] = row[0]
         return found
 
-    def lengths(self, runs_max: int = LENGTHS_READ_MAX) -> list[tuple[str, str, int]]:
-        """Return program, step and length in milliseconds of the latest runs that ended well, at
+    def lengths(self, runs_max: int = LENGTHS_READ_MAX) -> list[tuple[str, str, str, int]]:
+        """Return program, step, likeness and length in milliseconds of the latest runs that ended well, at
         most ``runs_max``, the latest last. Raise ``sqlite3.Error`` when the database cannot be
         read."""
         with self._lock:
             found = self._connection.execute(
-                "SELECT program, name, ran_ms FROM task WHERE state = 'Terminated' AND ran_ms > 0"
+                "SELECT program, name, alike, ran_ms FROM task WHERE state = 'Terminated' AND ran_ms > 0"
                 " ORDER BY ended_ms DESC LIMIT ?",
                 (runs_max,),
             ).fetchall()

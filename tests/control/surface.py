@@ -134,7 +134,7 @@ class Known:
     log_folder: str = "/log"
     warning: Reason | None = None
     table: Table = field(default_factory=lambda: Table(Settings()))
-    earlier: Callable[[str, str], tuple[int, int]] = EarlierRuns().of
+    earlier: Callable[..., tuple[int, int]] = EarlierRuns().of
     gone_ms: Callable[[Run], int] = lambda _: 0
 
     def facts(self) -> Facts:

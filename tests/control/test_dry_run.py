@@ -22,7 +22,7 @@ from agent.control.estimates import TaskProgress
 from agent.control.fitting import FitTable, seen, slots_of
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views
-from agent.history.earlier_runs import EarlierRuns
+from agent.history.earlier_runs import EarlierRuns, likeness
 from agent.protocol.records import Dataset, TaskSpec
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
@@ -112,7 +112,7 @@ def test_no_end_is_invented(
 ) -> None:
     """Three earlier runs of a step took 3 s to 5 s."""
     flock(node, own_helps=own_helps)
-    node.history.earlier.take([("copy", "short", ms) for ms in (3_000, 5_000, 4_000)])
+    node.history.earlier.take([("copy", "short", likeness(""), ms) for ms in (3_000, 5_000, 4_000)])
     if ends == inf:
         node.history.earlier = EarlierRuns()
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))

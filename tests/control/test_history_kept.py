@@ -15,7 +15,7 @@ import tomlkit
 
 from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog
-from agent.history.earlier_runs import KEYS_MAX, UNKNOWN, EarlierRuns
+from agent.history.earlier_runs import KEYS_MAX, UNKNOWN, EarlierRuns, likeness
 from agent.history.log_reading import read_lines
 from agent.history.task_history import TaskHistory
 from agent.host import logs
@@ -60,7 +60,7 @@ async def test_what_earlier_runs_took_is_known_after_a_restart(tmp_path: Path) -
     }
     took = (("cut", 9_000), ("cut", 3_000), ("cut", 5_000), ("merge", 100), ("merge", 0))
     rows = [
-        TaskRow(**row | {"task": str(n), "name": name, "ran_ms": ms})
+        TaskRow(**row | {"task": str(n), "name": name, "ran_ms": ms, "alike": likeness("")})
         for n, (name, ms) in enumerate(took)
     ]
     history.write(rows, {})
@@ -75,8 +75,8 @@ async def test_what_earlier_runs_took_is_known_after_a_restart(tmp_path: Path) -
 
 def test_of_very_many_programs_the_latest_are_remembered() -> None:
     earlier = EarlierRuns()
-    earlier.take((f"p{n}", "step", n + 1) for n in range(KEYS_MAX))
-    earlier.take([("", "gate", 5)])
+    earlier.take((f"p{n}", "step", "00", n + 1) for n in range(KEYS_MAX))
+    earlier.take([("", "gate", "00", 5)])
     assert [earlier.of(f"p{n}") for n in (0, KEYS_MAX - 1)] == [UNKNOWN, (1, KEYS_MAX)]
 
 

@@ -16,7 +16,7 @@ from agent.api.work import Basis, TaskView
 from agent.control.estimates import TaskProgress
 from agent.control.naming import task_id
 from agent.control.views import Views, node_view
-from agent.history.earlier_runs import EarlierRuns
+from agent.history.earlier_runs import EarlierRuns, likeness
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import Claim, Life, Lost, Phase, Run, Running, TaskLife, TaskState
@@ -32,6 +32,7 @@ TASKS: tuple[dict[str, Any], ...] = (
 )
 CHAIN = (TASKS[0], {**TASKS[2], "after": ["long"]}, {**TASKS[3], "expected_s": 3})
 EIGHT = tuple({"id": str(number), "program": "copy", "expected_s": 1} for number in range(8))
+SAME = likeness("")
 MANY = tuple({"id": str(number), "program": "copy", "expected_s": 2} for number in range(1_200))
 COPIER = structs.replace(ALDER, capabilities=Capabilities(programs=("copy",)))
 
@@ -228,16 +229,26 @@ def test_what_is_left_is_shared_among_those_who_help(
     [
         ((), 0, 3_000, (0, 0, 0.0, None)),
         ((), 60, 3_000, (50, 57_000, 60.0, Basis(told=True))),
-        ((("copy", "long", 4_000),) * 12, 60, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
-        ((("copy", "other", 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, Basis(told=True))),
-        ((("copy", "other", 4_000),) * 12, 0, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
+        ((("copy", "long", SAME, 4_000),) * 12, 60, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
+        ((("copy", "other", SAME, 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, Basis(told=True))),
+        ((("copy", "other", SAME, 4_000),) * 12, 0, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
+        ((("copy", "long", "", 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, Basis(told=True))),
+        (
+            (("copy", "long", likeness("30"), 4_000),),
+            60,
+            6_000,
+            (100, 54_000, 60.0, Basis(told=True)),
+        ),
         ((), 2, 8_000, (990, 0, 2.0, None)),
     ],
-    ids=["unknown", "told", "step", "told before others", "other steps", "long passed"],
+    ids=[
+        *("unknown", "told", "step", "told before others", "other steps"),
+        *("from before", "told something else", "long passed"),
+    ],
 )
 def test_a_guess_stands_on_something(
     tmp_path: Path,
-    earlier: tuple[tuple[str, str, int], ...],
+    earlier: tuple[tuple[str, str, str, int], ...],
     expected_s: float,
     passed_ms: int,
     told: tuple[int, int, float, Basis | None],
