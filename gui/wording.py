@@ -76,7 +76,7 @@ OTHERWISE = {
     ),
     SENTENCES[TaskFailedOnce]: "{task} failed: {error}",
     SENTENCES[TaskFailed]: "{task}: {why}",
-    "{task} is aborted: {why}": "{why}",
+    "{task} failed: {why}": "{why}",
     "{task} is cancelled: {why}": "{why}",
     "{host} could run it, and its slot is taken": "{host} could run it, and is busy",
     "{host} could run it, and all its {slots} slots are taken": (

@@ -204,8 +204,6 @@ class Estimates:
         usual = self._usual.get(kind)
         if usual is None:
             usual = self._usual[kind] = self._usual_length(spec)
-        if not usual.basis.runs and self._now.earlier(spec.program)[0] == 0:
-            return usual
         runs, middle_ms = self._now.earlier(spec.program, spec.name, spec.parameters)
         return Length(middle_ms / 1000, _of_runs(runs)) if runs else usual
 
@@ -244,7 +242,8 @@ class Estimates:
             return 0, length
         passed_ms = max(0, self._progress.now_ms() - run.stamp[0])
         permille = min(PERMILLE_MAX * passed_ms // max(1, length.ms), RECKONED_PERMILLE_MAX)
-        return permille, self._rest(length.ms, run.stamp[0], length.basis)
+        rest = self._rest(length.ms, run.stamp[0], length.basis)
+        return (permille if rest.known else 0), rest
 
     def _is_at_it(self, reading: DerivedState) -> bool:
         """Whether a machine has the task in hand that is there."""

@@ -2,7 +2,8 @@
 
 Asked for with every row that is shown, so it is kept in memory: the last few lengths of each program,
 and of each of its steps, of which the middle one counts. A step that is called the same, runs the same
-program and is told the same parameters is most alike; what else ran that program comes next.
+program and is told the same parameters is most alike; what else ran that program comes next, where that
+always took about as long. A program is known by its name: an edited script mostly takes as long as before.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from zlib import crc32
 
 KEPT = 20
 """The latest of each; a program is changed, and so are its inputs."""
+OTHERS_MIN, ALIKE_FACTOR = 3, 3
+"""Runs of other steps tell something if there are so many, and none is so many times as long as another."""
 KEYS_MAX = 4_000
 """Those that ended longest ago make room."""
 
@@ -40,20 +43,28 @@ class EarlierRuns:
 
     def __init__(self) -> None:
         self._took: OrderedDict[tuple[str, str, str], deque[int]] = OrderedDict()
-        self._known: dict[tuple[str, str, str], Lengths] = {}
+        self._known: dict[str, dict[tuple[str, str], Lengths]] = {}
 
     def note(self, program: str, step: str, alike: str, ran_ms: int) -> None:
         """Keep how long a run took that ended well; one of no program, or that took no time at all, says
         nothing. ``alike`` is the ``likeness`` of its parameters; one that is not known is no step's."""
+        program = program.partition("@")[0]
         if not program or ran_ms <= 0:
             return
         for key in ((program, step, alike), (program, "", "")) if alike else ((program, "", ""),):
             took = self._took.setdefault(key, deque(maxlen=KEPT))
             self._took.move_to_end(key)
             took.append(ran_ms)
-            self._known[key] = Lengths(len(took), round(median(took)))
+            agree = key[1] or (len(took) >= OTHERS_MIN and max(took) <= ALIKE_FACTOR * min(took))
+            told = Lengths(len(took), round(median(took))) if agree else UNKNOWN
+            self._known.setdefault(program, {})[key[1:]] = told
         while len(self._took) > KEYS_MAX:
-            del self._known[self._took.popitem(last=False)[0]]
+            self._forget(*self._took.popitem(last=False)[0])
+
+    def _forget(self, program: str, *step: str) -> None:
+        del self._known[program][step[0], step[1]]
+        if not self._known[program]:
+            del self._known[program]
 
     def take(self, runs: Iterable[tuple[str, str, str, int]]) -> None:
         """Note many at once, the latest last: program, step, likeness, and how long it took."""
@@ -63,5 +74,7 @@ class EarlierRuns:
     def of(self, program: str, step: str = "", parameters: str = "") -> Lengths:
         """Return what is known of the step of this name and with these parameters of a program, or of all
         its runs if no step is named; ``UNKNOWN`` without any."""
-        alike = likeness(parameters) if step else ""
-        return self._known.get((program, step, alike), UNKNOWN)
+        known = self._known.get(program.partition("@")[0])
+        if known is None:
+            return UNKNOWN
+        return known.get((step, likeness(parameters) if step else ""), UNKNOWN)

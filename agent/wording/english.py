@@ -284,9 +284,9 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.TaskFinished: "{task} finished on {host}",
     api.TaskCancelled: "{task} is cancelled",
     api.TaskStopping: "{task} is cancelled, still being stopped on {hosts}",
-    api.TaskFailedOnce: "{task} is aborted: it failed: {error}",
-    api.TaskFailed: "{task} is aborted: it {why}",
-    api.TaskAborted: "{task} is aborted: {why}",
+    api.TaskFailedOnce: "{task} failed: {error}",
+    api.TaskFailed: "{task} has {why}",
+    api.TaskAborted: "{task} failed: {why}",
     api.TaskCancelledFor: "{task} is cancelled: {why}",
     api.NotAcceptedYet: "{host} does not take the published program {program}: `wingbeat programs "
     "accept {program}` there lets it",

@@ -291,7 +291,7 @@ async def test_the_event_says_why_a_task_was_given_up(there: Serving, client: Li
         moved = (await client.heard())["params"]["happening"]
     assert moved["reason"] == "failed: no film in the camera"
     async with greeted(there) as other:
-        assert await now(other) == "copy is aborted: it failed: no film in the camera"
+        assert await now(other) == "copy failed: no film in the camera"
 
 
 async def test_what_does_not_stop_yet_is_told_until_it_has(

@@ -143,7 +143,7 @@ async def test_failed_work_is_retried_and_cancelled_work_is_over(
     for _ in range(3):
         there.node.fail(COPY)
     given_up = await client.result("why", {"task": "copy"})
-    assert given_up["now"] == ("copy is aborted: it failed 3 times, last: no film in the camera")
+    assert given_up["now"] == ("copy has failed 3 times, last: no film in the camera")
     again = await client.result("retry", {"workflow": "survey", "tasks": ["copy"]})
     assert again["text"] == "3 tasks are tried again"
     cancelled = await client.result("cancel", {"workflow": "survey"})

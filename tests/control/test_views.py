@@ -232,6 +232,9 @@ def test_what_is_left_is_shared_among_those_who_help(
         ((("copy", "long", SAME, 4_000),) * 12, 60, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
         ((("copy", "other", SAME, 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, Basis(told=True))),
         ((("copy", "other", SAME, 4_000),) * 12, 0, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
+        ((("copy@of-before", "long", SAME, 4_000),), 0, 1_000, (250, 3_000, 4.0, Basis(runs=1))),
+        ((("copy", "other", SAME, 4_000),) * 2, 0, 1_000, (0, 0, 0.0, None)),
+        (tuple(("copy", "other", SAME, ms) for ms in (1, 2, 4)), 0, 1_000, (0, 0, 0.0, None)),
         ((("copy", "long", "", 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, Basis(told=True))),
         (
             (("copy", "long", likeness("30"), 4_000),),
@@ -239,10 +242,11 @@ def test_what_is_left_is_shared_among_those_who_help(
             6_000,
             (100, 54_000, 60.0, Basis(told=True)),
         ),
-        ((), 2, 8_000, (990, 0, 2.0, None)),
+        ((), 2, 8_000, (0, 0, 2.0, None)),
     ],
     ids=[
         *("unknown", "told", "step", "told before others", "other steps"),
+        *("an edited script", "too few others", "others differ"),
         *("from before", "told something else", "long passed"),
     ],
 )
