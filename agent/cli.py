@@ -81,6 +81,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("log", "logs", "print the agent's own log"),
     ("settings", "settings", "show how this node is set up, or change it"),
     ("telnet", "agent", "tell how to talk to the agent by hand"),
+    ("uninstall", "uninstall", "remove Wingbeat from this machine"),
     ("completion", "completion", "print what makes a shell complete names and options"),
     ("program", "program", "write a program, or run one by hand"),
     ("demo", "demo", "watch real agents inspect a power line, lose one, and recover"),

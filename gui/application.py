@@ -7,16 +7,20 @@ see it. The agent ends with the tray only if the tray hosts it.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QSettings, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from agent.api.flock import INVITATION_SUFFIX
+from agent.api.session import STOP, Stop
 from agent.client import Home
 from agent.client.own_agent import own_name
+from agent.client.removal import VARIABLE, delete_home
 from gui import settings
 from gui.bridge.bridge import Bridge
 from gui.finishing import Finishing
@@ -37,6 +41,9 @@ if TYPE_CHECKING:
     from gui.views.window import Window
 
 FIRST_RUN_AFTER_MS = 400
+OWN_FILE = Path(__file__)
+OWN_FILES_MS, OWN_FILES_MISSED = 15_000, 6
+"""Later than the agent, which looks for itself and needs a while to hand over."""
 ICON_ALONE_MS = 60
 """How long the icon has the process for itself: panels take it in by a short conversation."""
 
@@ -75,7 +82,14 @@ class Application(QObject):
         self.hosting.stopped.connect(self._stopped)
         self.context.changed.connect(self._maybe_first_run)
         self.context.changed.connect(self._submit_early)
+        self.context.removed.connect(self._removed)
         self._early_paths: list[str] = []
+        self._removing: bool | None = None
+        """That this computer was removed, and whether its data is to be deleted."""
+        self._misses = 0
+        own_files = QTimer(self)
+        own_files.timeout.connect(self._look_for_own_files)
+        own_files.start(OWN_FILES_MS)
         application.aboutToQuit.connect(self.session_ends)
 
     @property
@@ -281,7 +295,34 @@ class Application(QObject):
         self.hosting.end("the tray ends")
 
     def _stopped(self) -> None:
+        if self._removing is not None:
+            self._forget_all(delete=self._removing)
         self._application.quit()
+
+    def _removed(self, delete: bool) -> None:
+        """Nothing is to run or start here any more; an agent that is a service ends too."""
+        self._removing = delete
+        if self.hosting.hosts:
+            self.quit()
+        else:
+            ended = self.quit
+            self.bridge.ask(self, STOP, Stop("removed"), lambda _: ended(), lambda _: ended())
+
+    def _forget_all(self, *, delete: bool) -> None:
+        if not os.environ.get(VARIABLE):  # else what starts at login is of another home
+            with contextlib.suppress(OSError):
+                self._login.disable()
+        if delete:
+            remembered = QSettings()
+            remembered.clear()
+            remembered.sync()
+            delete_home(self._home)
+
+    def _look_for_own_files(self) -> None:
+        """A program that was removed while it runs ends; its agent has handed over before."""
+        self._misses = 0 if OWN_FILE.exists() else self._misses + 1
+        if self._misses >= OWN_FILES_MISSED:
+            self.quit()
 
     def session_ends(self) -> None:
         """Stop the bridge and the agent of this process, and wait some seconds for what runs to be

@@ -18,7 +18,9 @@ from typing import Protocol
 
 from PySide6.QtCore import QSettings
 
-ENTRY = "wingbeat.desktop"
+from agent.client import removal
+from agent.client.removal import VALUE, login_entry
+
 _ENTRY_TEXT = """\
 [Desktop Entry]
 Type=Application
@@ -29,8 +31,7 @@ Icon=wingbeat
 Terminal=false
 X-GNOME-Autostart-enabled=true
 """
-RUN_KEY = r"HKEY_CURRENT_USER\Software\Microsoft\Windows\CurrentVersion\Run"
-VALUE = "Wingbeat"
+RUN_KEY = rf"HKEY_CURRENT_USER\{removal.RUN_KEY}"
 
 
 class Login(Protocol):
@@ -71,8 +72,7 @@ class LinuxLogin:
     """Starts at login by an autostart entry; satisfies ``Login``."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
-        base = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-        self._file = Path(base) / "autostart" / ENTRY
+        self._file = login_entry(environment)
 
     def enabled(self) -> bool:
         """Tell whether this program starts at login; an entry that is missing or hidden counts as

@@ -150,6 +150,21 @@ class Expelled(Struct, frozen=True):
     warning: str = ""
 
 
+class HandOver(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Have others take what only this machine keeps, for it goes; wait for that so long at most."""
+
+    within_s: Annotated[float, Meta(ge=0, le=60)] = 10.0
+
+
+class HandedOver(Struct, frozen=True):
+    """How many results and files only this machine still keeps, and how large they are; ``takers``
+    are linked machines."""
+
+    datasets: Count
+    size_bytes: Traffic
+    takers: Count
+
+
 class Leave(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Leave the flock. The last keeper takes the authority with it and has to mean it."""
 
@@ -215,5 +230,6 @@ FLOCK_CREATE = Method("flock_create", FlockCreate, Joined, repeatable=False, by_
 INVITE = Method("invite", Invite, Invitation, repeatable=False, by_members=False)
 JOIN = Method("join", Join, Joined, repeatable=False, by_members=False)
 EXPEL = Method("expel", Expel, Expelled, repeatable=False, by_members=False)
+HAND_OVER = Method("hand_over", HandOver, HandedOver, by_members=False)
 LEAVE = Method("leave", Leave, Left, repeatable=False, by_members=False)
 DOCTOR = Method("doctor", Doctor, DoctorReply)

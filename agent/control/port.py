@@ -23,7 +23,15 @@ from agent.api.admission import (
     NearbyReply,
 )
 from agent.api.datasets import DatasetsReply, FileView
-from agent.api.flock import DepartureView, Finding, Invitation, Joined, MemberView, PeerView
+from agent.api.flock import (
+    DepartureView,
+    Finding,
+    HandedOver,
+    Invitation,
+    Joined,
+    MemberView,
+    PeerView,
+)
 from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.past import Past, PastReply
@@ -112,6 +120,9 @@ class DatasetRoom(Protocol):
 
     async def listing(self) -> DatasetsReply:
         """Return all that are here, and how full the store is."""
+
+    async def hand_over(self, within_s: float) -> HandedOver:
+        """Have others take what only this node keeps, and return what is left of it."""
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers that have the dataset."""

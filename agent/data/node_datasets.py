@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
+from agent.api.flock import HandedOver
 from agent.data.retention import DatasetRetention, lineage_of_task, only_of
 from agent.data.shared import SharedResults
 from agent.data.transfers import DatasetTransfers, Reach
@@ -25,6 +27,7 @@ from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 
 WANTED_S_MAX = 30.0
+LOOK_S = 0.3
 
 log = logging.getLogger(__name__)
 EMBEDDED = "embedded"
@@ -145,6 +148,20 @@ class NodeDatasets:
         """Return at most ``limit`` bytes of one of the dataset's files from this offset, empty
         behind its end; raise ``DatasetError`` when the dataset is not here or has no such file."""
         return await asyncio.to_thread(self.store.read, dataset, path, offset, limit)
+
+    async def hand_over(self, within_s: float) -> HandedOver:
+        """Have other machines take what only this one keeps, from now on, and wait until nothing of
+        it is left, at most so long; return what is left."""
+        ends_s = time.monotonic() + within_s
+        while True:
+            left = await self._caretaker.only_here()
+            if not left or time.monotonic() >= ends_s:
+                break
+            await asyncio.sleep(LOOK_S)
+        takers = len(self._node.reachable())
+        rows = await asyncio.to_thread(lambda: [self.store.get(each) for each in left])
+        size_bytes = sum(row.size_bytes for row in rows if row is not None)
+        return HandedOver(len(left), size_bytes, takers)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers from which the dataset can be fetched now."""

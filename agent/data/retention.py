@@ -159,6 +159,8 @@ class DatasetRetention:
         self._linked: set[NodeId] = set()
         self._unready = False
         """Somebody is linked who cannot be given anything yet; nobody tells when that is over."""
+        self._leaving = False
+        """This machine goes: whatever only it keeps is copied, however often it was elsewhere."""
         self._soon = asyncio.Event()
         self.look_elsewhere: Callable[[frozenset[DatasetId]], Awaitable[None]] | None = None
         """Finds what a back end has of the needed datasets that are not here."""
@@ -196,6 +198,21 @@ class DatasetRetention:
     def wanted(self) -> Wanted:
         """Return which datasets must stay here now."""
         return wanted_of(self._node.table, (*self._others(), *self._added))
+
+    async def only_here(self) -> list[DatasetId]:
+        """Have what only this node keeps of what the flock needs copied from now on, because it goes,
+        and return what is left of it; nothing with a back end, which has it all."""
+        if self.look_elsewhere is not None:
+            return []
+        self._leaving = True
+        self._soon.set()
+        here = set(await asyncio.to_thread(self._store.holdings))
+        return sorted(self._for_the_flock(here))
+
+    def _for_the_flock(self, here: set[DatasetId]) -> list[DatasetId]:
+        """What is needed here, or a result, and nobody else who can be reached has."""
+        wanted = wanted_of(self._node.table, self._added)
+        return [each for each in (wanted.needed | wanted.results) & here if not self._holders(each)]
 
     async def run(self) -> None:
         """Copy datasets to peers and, now and then, remove those that nobody needs, each time
@@ -235,7 +252,11 @@ class DatasetRetention:
             return
         reachable = self._node.reachable()
         self._unready = not self._linked.issubset(reachable)
-        if self._copies < 2 or not reachable:
+        if not reachable or (self._copies < 2 and not self._leaving):
+            return
+        if self._leaving:
+            for dataset in sorted(self._for_the_flock(here))[:SPREAD_PER_LOOK_MAX]:
+                await self._give(dataset)
             return
         stays = [*(wanted.needed & here), *self._never_elsewhere(wanted.results & here)]
         for dataset in sorted(filter(self._lonely, stays))[:SPREAD_PER_LOOK_MAX]:
@@ -269,7 +290,7 @@ class DatasetRetention:
             for each in self._node.reachable()
             if each not in holders and self._refused.get((each, dataset), 0.0) <= now_s
         ]
-        wanting = self._copies - 1 - len(holders)
+        wanting = max(self._copies - 1, int(self._leaving)) - len(holders)
         keepers = await self._transfers.spread([dataset], peers, wanting)
         if len(keepers) < wanting:
             # Who broke off because it is gone may take one as soon as it is back (``met``, where that

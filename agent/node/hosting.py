@@ -9,6 +9,7 @@ is asked for by ``stop``, or by a client. Clients find it like any other, by its
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
 from agent.host.stop_signals import Asked, Ending, InputEnding, native_ending
 from agent.node.agent import Agent
+from agent.node.own_files import until_removed
 from agent.node.running import AlreadyRunningError, Options, refuse_second_start
 from agent.paths import Home
 from agent.settings.editing import keep_changes
@@ -42,6 +44,9 @@ APART = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(
 )
 """On Windows: no console of its own, and no Ctrl-C from the one that it was started in."""
 STOP_S_MAX = 30.0
+HAND_OVER_S_MAX = 60.0
+
+log = logging.getLogger(__name__)
 Beside = Callable[[Agent], Awaitable[None]]
 """Called when the node runs; what it begins ends when the agent has stopped."""
 
@@ -252,13 +257,25 @@ async def live(home: Home, options: Options, ending: Ending, beside: Beside | No
             stopping.append(asyncio.create_task(agent.stop(reason)))
 
     ending.watch(asked)
+    removed = asyncio.create_task(_end_when_removed(agent, asked))
     try:
         if beside is not None:
             await beside(agent)
         return await agent.wait_stopped()
     finally:
+        removed.cancel()
         await agent.stop("the process ends")
         ending.ended()
+
+
+async def _end_when_removed(agent: Agent, asked: Asked) -> None:
+    """Nobody can end it by a command any more, nor start it again."""
+    await until_removed()
+    log.warning("the files of this program were removed: what it holds is handed over")
+    left = await agent.live.datasets.hand_over(HAND_OVER_S_MAX)
+    if left.datasets:
+        log.warning("%d results or files are on this machine only", left.datasets)
+    asked("its own files were removed")
 
 
 def _running(agent: Agent, server: ControlServer) -> Running:

@@ -273,5 +273,19 @@
             <numerusform>%n workflows of the past</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n dataset(s) are on this computer only, {size}: they are being handed over.</source>
+        <translation>
+            <numerusform>%n dataset is on this computer only, {size}: it is being handed over.</numerusform>
+            <numerusform>%n datasets are on this computer only, {size}: they are being handed over.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>No machine takes %n dataset(s) that only this computer keeps: switch another one on, or save the results first.</source>
+        <translation>
+            <numerusform>No machine takes %n dataset that only this computer keeps: switch another one on, or save the results first.</numerusform>
+            <numerusform>No machine takes %n datasets that only this computer keeps: switch another one on, or save the results first.</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

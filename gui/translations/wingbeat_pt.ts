@@ -2756,6 +2756,30 @@
         <translation>Ficar</translation>
     </message>
     <message>
+        <source>What only this computer keeps is given to other machines, what runs here is handed back, and it leaves the flock. Wingbeat then ends and starts at login no more; the program itself is removed by whatever has installed it.</source>
+        <translation>O que só este computador guarda é entregue a outras máquinas, o que roda aqui é devolvido, e ele deixa o bando. O Wingbeat então fecha e não abre mais no login; o programa em si é removido por quem o instalou.</translation>
+    </message>
+    <message>
+        <source>Remove, and keep its data</source>
+        <translation>Remover e manter os dados</translation>
+    </message>
+    <message>
+        <source>Remove, and delete its data</source>
+        <translation>Remover e apagar os dados</translation>
+    </message>
+    <message>
+        <source>Remove Wingbeat from this computer?</source>
+        <translation>Remover o Wingbeat deste computador?</translation>
+    </message>
+    <message>
+        <source>Remove all the same</source>
+        <translation>Remover mesmo assim</translation>
+    </message>
+    <message>
+        <source>It cannot go yet</source>
+        <translation>Ele ainda não pode sair</translation>
+    </message>
+    <message>
         <source>Both can be kept: the new one is then called {name}.</source>
         <translation>Podem guardar-se ambos: o novo passa a chamar-se {name}.</translation>
     </message>
@@ -2904,6 +2928,10 @@
     <message>
         <source>Port for the other machines</source>
         <translation>Porta para as outras máquinas</translation>
+    </message>
+    <message>
+        <source>Remove from this computer …</source>
+        <translation>Remover deste computador …</translation>
     </message>
     <message>
         <source>Processor for programs</source>
@@ -4808,6 +4836,24 @@
     <message>
         <source>{workflow} was submitted on {host}: remove it there</source>
         <translation>{workflow} foi enviado em {host}: remova-o lá</translation>
+    </message>
+    <message>
+        <source>Handing over what only this computer keeps …</source>
+        <translation>Entregando o que só este computador guarda …</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n dataset(s) are on this computer only, {size}: they are being handed over.</source>
+        <translation>
+            <numerusform>%n conjunto de dados está só neste computador, {size}: está sendo entregue.</numerusform>
+            <numerusform>%n conjuntos de dados estão só neste computador, {size}: estão sendo entregues.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>No machine takes %n dataset(s) that only this computer keeps: switch another one on, or save the results first.</source>
+        <translation>
+            <numerusform>Nenhuma máquina recebe %n conjunto de dados que só este computador guarda: ligue outra, ou salve antes os resultados.</numerusform>
+            <numerusform>Nenhuma máquina recebe %n conjuntos de dados que só este computador guarda: ligue outra, ou salve antes os resultados.</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

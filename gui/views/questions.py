@@ -50,6 +50,27 @@ def ask_to_leave(parent: QWidget, leave: Callable[[], object]) -> QMessageBox:
     return ask(parent, "leaveBox", tr("Leave the flock?"), more, tr("Stay"), answer)
 
 
+def ask_to_remove(parent: QWidget, remove: Callable[[bool], object]) -> QMessageBox:
+    """Ask whether Wingbeat is to be removed from this computer; ``remove`` is called with whether
+    its data is to be deleted too. Returns at once, with the open box."""
+    more = tr("What only this computer keeps is given to other machines, what runs here is handed "
+              "back, and it leaves the flock. Wingbeat then ends and starts at login no more; the "
+              "program itself is removed by whatever has installed it.")  # fmt: skip
+    keep = ("removeKeep", tr("Remove, and keep its data"), AWAY, lambda: remove(False))
+    delete = ("removeDelete", tr("Remove, and delete its data"), AWAY, lambda: remove(True))
+    question = tr("Remove Wingbeat from this computer?")
+    return ask(parent, "removeBox", question, more, tr("Stay"), keep, delete)
+
+
+def ask_to_remove_all_the_same(
+    parent: QWidget, why: str, remove: Callable[[], object]
+) -> QMessageBox:
+    """Ask whether this computer is to go although something is lost by that, ``why`` says what.
+    Returns at once, with the open box."""
+    answer = ("removeEvenSo", tr("Remove all the same"), AWAY, remove)
+    return ask(parent, "removeEvenSoBox", tr("It cannot go yet"), why, tr("Stay"), answer)
+
+
 def ask_to_expel(parent: QWidget, name: str, expel: Callable[[], object]) -> QMessageBox:
     """Ask whether a machine is to be expelled from the flock; ``expel`` is called on a yes. Returns
     at once, with the open box."""

@@ -20,7 +20,6 @@ from gui.theme.look import GRID
 from gui.translations import available
 from gui.views.bars import Bar
 from gui.views.pieces import (
-    LEFT,
     Placed,
     Sheet,
     button,
@@ -119,8 +118,9 @@ class SettingsDialog(Sheet):
         self.restart_note = set_up(label(tr("Kept in {file}", file=view.file)), quiet=True)
         leave = button(tr("Leave the flock …"), "leaveFlock", self._leave)
         leave.setEnabled(bool(self._context.screen.node and self._context.screen.node.flock))
+        remove = button(tr("Remove from this computer …"), "removeWingbeat", self._remove)
         controls = form(*self._machine_controls(view))
-        return _page(controls, self.restart_note, "stretch", (leave, LEFT))
+        return _page(controls, self.restart_note, "stretch", row(leave, remove, "stretch"))
 
     def _machine_controls(self, view: SettingsView) -> tuple[tuple[str, QWidget], ...]:
         slots = number_field("machineSlots", 1, 256)
@@ -257,6 +257,13 @@ class SettingsDialog(Sheet):
 
         bridge = self._context.bridge
         ask_to_leave(self, lambda: bridge.ask(self, LEAVE, Leave(), left, self.fault.say))
+
+    def _remove(self) -> None:
+        from gui.views.removing import Removal
+
+        window = self.parentWidget() or self
+        self.close()
+        Removal(self._context, window).ask()
 
 
 def _page(*parts: Placed) -> QWidget:

@@ -37,6 +37,8 @@ class ViewContext(QObject):
     """A place, and what is to be chosen there."""
     submit = Signal(object)
     """Paths to submit, or none to ask for one."""
+    removed = Signal(bool)
+    """This computer has left its flock for good; whether its data is to be deleted too."""
     log_of = Signal(object)
     """A task whose output is to be shown."""
 

@@ -17,6 +17,7 @@ CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-e
 
 TAKE_NO_NAMES = {
     *("agent", "stop", "peers", "doctor", "resume", "volunteering", "log", "settings", "telnet"),
+    "uninstall",
     *("completion", "demo", "pause"),
     *("flock create", "flock invite", "flock nearby", "flock requests", "flock members"),
     "flock leave",

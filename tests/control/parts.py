@@ -13,6 +13,7 @@ from msgspec import structs
 from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyReply
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import MembershipError, ServiceError
+from agent.api.flock import HandedOver
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
 from agent.api.volunteering import VolunteerRules
@@ -157,6 +158,10 @@ class FakeDatasets:
             dataset = f"sha256:{hashlib.sha256(files['']).hexdigest()}"
         self.contents[dataset] = (name or path.name, files)
         return Dataset(dataset, sum(map(len, files.values())))
+
+    async def hand_over(self, within_s: float) -> HandedOver:
+        assert within_s >= 0
+        return HandedOver(len(self.contents), 0, 0)
 
     async def bring(self, dataset: DatasetId) -> None:
         if dataset not in self.contents:

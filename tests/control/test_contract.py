@@ -91,6 +91,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("asked", {}),
     ("withdraw_ask", {}),
     ("expel", {"member": "aldernode"}),
+    ("hand_over", {"within_s": 0.0}),
     ("leave", {"even_as_last_keeper": True}),
     ("flock_create", {"name": "heath"}),
     ("leave", {"even_as_last_keeper": True}),

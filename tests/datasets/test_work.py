@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from agent.net import transfer_words
 from agent.node.agent import Agent
 from agent.protocol.events import MarkGate
 from agent.protocol.records import Evicted, InputRef, TaskSpec, TaskState, Terminated
+from agent.protocol.settings import Settings
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.nodes import (
     MEGABYTE,
@@ -29,6 +31,7 @@ from tests.datasets.nodes import (
     until,
 )
 from tests.driver.nodes import QUIET, flock_of, home_of, in_state, members, reading, services
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 
 @pytest.fixture
@@ -322,6 +325,21 @@ async def test_who_takes_a_copy_counts_at_once_and_who_refuses_one_does_not(tmp_
         assert await transfers.spread([dataset], peers, 1) == [bee.node_id]
         assert transfers.takers(dataset) == {bee.node_id}
         assert transfers.takers(f"sha256:{64 * '0'}") == set()
+
+
+async def test_what_only_this_node_keeps_is_taken_by_another_before_it_goes(
+    tmp_path: Path,
+) -> None:
+    options = replace(QUIET, protocol=Settings(copies=1))
+    async with members(tmp_path, "ant", "bee", options=options) as (ant, bee):
+        path, name = a_file(tmp_path / "mine", MEGABYTE)
+        await ant.live.datasets.add(path)
+        assert not here(bee, name)
+        left = await ant.live.datasets.hand_over(EVENTUALLY_S_MAX)
+        assert (left.datasets, left.takers, here(bee, name)) == (0, 1, True)
+        await bee.stop("it goes first")
+        again = await ant.live.datasets.hand_over(0.0)
+        assert (again.datasets, again.size_bytes, again.takers) == (1, MEGABYTE, 0)
 
 
 async def test_what_nobody_has_is_said(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def classes_with_a_context() -> set[str]:
     found = set()
     for module in iter_modules(gui.views.__path__, "gui.views."):
         for name, each in inspect.getmembers(import_module(module.name), inspect.isclass):
-            ours = issubclass(each, QWidget) and each.__module__.startswith("gui.views.")
+            ours = issubclass(each, QObject) and each.__module__.startswith("gui.views.")
             if ours and "context" in inspect.signature(each.__init__).parameters:
                 found.add(name)
     return found

@@ -16,13 +16,14 @@ from pytestqt.qtbot import QtBot
 
 from agent.client import Home
 from agent.client.own_agent import host
+from agent.client.removal import VALUE
 from gui import settings
 from gui.application import Application
 from gui.model.news import News, NewsKind
 from gui.model.notices import Absence
 from gui.model.tray import Act, Entry, TrayState
 from gui.single import FirstInstance
-from gui.startup import VALUE, WindowsLogin
+from gui.startup import WindowsLogin
 from gui.theme.wing import FILL_STEPS, wing_pixmap
 from gui.translations import available, speak
 from gui.tray_icon import TrayIcon

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QMessageBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.views.computer_page import ComputerPage
@@ -176,6 +176,13 @@ def leave(stage: Stage) -> QWidget:
     return dialog
 
 
+def remove(stage: Stage) -> QWidget:
+    press(settings(stage), "removeWingbeat")
+    until(stage.qtbot, lambda: stage.window.findChild(QPushButton, "removeKeep") is not None)
+    press(stage.window, "removeKeep")
+    return stage.window
+
+
 def sheet(stage: Stage) -> SubmitSheet:
     return certain(stage.window.submit([str(stage.file("late.wingbeat.yaml", FILE))]))
 
@@ -257,6 +264,7 @@ CASES = (
     Case("Outputs._work", "dataset_files", with_task("import", "openOutput0")),
     Case("SettingsDialog._change", "change_settings", change, act=True),
     Case("SettingsDialog._leave", "leave", leave, act=True),
+    Case("Removal.begin", "leave", remove, act=True),
     Case("SubmitSheet._check", "plan", sheet),
     Case("SubmitSheet._edit", "editor", sheet_button("submitEdit")),
     Case("SubmitSheet._send", "submit", sheet_button("submitDo"), act=True),

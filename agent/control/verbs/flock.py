@@ -4,6 +4,7 @@ from agent.api.flock import (
     DOCTOR,
     EXPEL,
     FLOCK_CREATE,
+    HAND_OVER,
     INVITE,
     JOIN,
     LEAVE,
@@ -13,6 +14,8 @@ from agent.api.flock import (
     DoctorReply,
     Expel,
     Expelled,
+    HandedOver,
+    HandOver,
     Invitation,
     Invite,
     Leave,
@@ -82,6 +85,13 @@ async def expel(call: RequestContext, params: Expel) -> Expelled:
     member = find_member(call.rooms.flock.members(), params.member)
     warning = await call.rooms.flock.expel(member.node)
     return Expelled(member.node, member.name, warning)
+
+
+@serves(HAND_OVER)
+async def hand_over(call: RequestContext, params: HandOver) -> HandedOver:
+    """Have other machines take what only this one keeps, from now on, until it is started again;
+    wait until nothing of it is left, at most as long as is asked, and return what is left."""
+    return await call.rooms.datasets.hand_over(params.within_s)
 
 
 @serves(LEAVE)

@@ -1,0 +1,130 @@
+"""Removing Wingbeat from a computer, as the command and the window do it.
+
+What others still need goes first: copies of what only this machine keeps, then what it runs, then its
+place in the flock. Only when the agent has ended is anything deleted. The package itself is left to
+whatever has installed it, which alone knows its files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from agent.api.flock import (
+    HAND_OVER,
+    LEAVE,
+    MEMBERS,
+    PEERS,
+    HandedOver,
+    HandOver,
+    Leave,
+    Members,
+    Peers,
+)
+from agent.client.connected import Client
+from agent.client.errors import ClientError
+from agent.paths import APPLICATION, Home
+from agent.paths import VARIABLE as VARIABLE  # noqa: PLC0414
+
+ENTRY = "wingbeat.desktop"
+RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
+VALUE = "Wingbeat"
+"""How the system is told to start the tray at login."""
+LOOK_S = 5.0
+STANDS_STILL_S = 60.0
+"""Without anything handed over for so long, nobody takes the rest."""
+
+
+class OnlyHereError(ClientError):
+    """What would be lost if this machine left its flock now."""
+
+    def __init__(self, left: HandedOver) -> None:
+        self.left = left
+        super().__init__(
+            f"nobody takes what only this machine keeps (datasets: {left.datasets}): switch on "
+            "another machine, or fetch results first"
+        )
+
+
+async def hand_over_and_leave(
+    client: Client,
+    told: Callable[[HandedOver], object],
+    *,
+    even_so: bool = False,
+    stands_still_s: float = STANDS_STILL_S,
+) -> tuple[str, str]:
+    """Have others take what only this machine keeps, then leave the flock, which hands back what
+    runs here; return the flock's name, empty without one, and a warning, mostly empty. ``told``
+    hears what is left now and then. Raises ``OnlyHereError`` where somebody else belongs to the
+    flock and takes nothing, unless ``even_so``, and ``ClientError``, also for the last keeper."""
+    node = (await client.call(PEERS, Peers())).node
+    if not node.flock:
+        return "", ""
+    members = (await client.call(MEMBERS, Members())).members
+    others = any(not each.own for each in members)
+    left = await _handed_over(client, told, stands_still_s) if others else HandedOver(0, 0, 0)
+    if left.datasets and not even_so:
+        raise OnlyHereError(left)
+    answer = await client.call(LEAVE, Leave(even_so or not others))
+    return answer.flock, answer.warning
+
+
+async def _handed_over(
+    client: Client, told: Callable[[HandedOver], object], stands_still_s: float
+) -> HandedOver:
+    """What is left when there is nothing more, or nobody has taken anything for a while."""
+    before, since_s = -1, time.monotonic()
+    while True:
+        left = await client.call(HAND_OVER, HandOver(min(LOOK_S, stands_still_s)))
+        told(left)
+        if left.datasets != before:
+            before, since_s = left.datasets, time.monotonic()
+        if not left.datasets or time.monotonic() - since_s >= stands_still_s:
+            return left
+
+
+def login_entry(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return where the entry lies that starts the tray at login, on systems that keep such files."""
+    base = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(base) / "autostart" / ENTRY
+
+
+def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
+    """Have the system not start the tray at login any more; return whether it would have. An agent
+    of another home than the user's own is not what starts then: nothing is done. Raises
+    ``OSError``."""
+    if environment.get(VARIABLE, "").strip():
+        return False
+    if sys.platform == "win32":
+        import winreg
+
+        with winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN_KEY, 0, winreg.KEY_SET_VALUE) as key:
+            try:
+                winreg.DeleteValue(key, VALUE)
+            except FileNotFoundError:
+                return False
+        return True
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        file = login_entry(environment)
+        there = file.exists()
+        file.unlink(missing_ok=True)
+        return there
+
+
+def delete_home(home: Home) -> list[Path]:
+    """Delete all that an agent of this home has kept: data, settings, logs and cache; return what
+    could not be deleted. No agent may run on it."""
+    folders = (home.data, home.config, home.log, home.cache)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    tops = {each.parent for each in folders}
+    for top in tops:  # those that were made for it, if they held nothing else
+        if len(tops) == 1 or top.name == APPLICATION:
+            with suppress(OSError):
+                top.rmdir()
+    return [folder for folder in folders if folder.exists()]
