@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Raw, Struct, field
 
+from agent.api.programs import PathText
 from agent.api.reasons import no_why
 from agent.api.rpc import Method
 from agent.api.values import (
@@ -84,6 +85,21 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     attach: AttachNames = ()
 
 
+class Origin(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where the client read a workflow, on the machine that submitted it, and what its person said
+    beside it: enough to read it again. ``start`` is where typed names of files begin; the last four
+    are of a program that came alone."""
+
+    path: PathText
+    start: Annotated[str, Meta(max_length=4_096)] = ""
+    variables: dict[ShortText, LongText] = {}
+    name: ShortText = ""
+    files: Annotated[tuple[PathText, ...], Meta(max_length=1_000)] = ()
+    each: bool = False
+    times: int = 1
+    parameters: LongText = ""
+
+
 class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Have the flock run a workflow. What the same person has had run is answered, and not run
     twice, unless it is wanted ``again``; other contents under the same name are other work.
@@ -97,6 +113,7 @@ class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     submitter: ShortText = ""
     key: ShortText = ""
     again: bool = False
+    origin: Origin | None = None
 
 
 class Cancel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -152,6 +169,54 @@ class MeantReply(Struct, frozen=True):
     name: str
     text: str = ""
     why: Raw = field(default_factory=no_why)
+
+
+class Again(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Have a workflow run again as another one: as it is ``wanted`` now, or as it was. Steps whose
+    program, inputs and parameters are as they were keep what they have made, unless ``anew``.
+
+    ``dry``: nothing is run, only said what would be. ``submitter``, ``key``: as in a submission.
+    """
+
+    workflow: Reference
+    wanted: Submit | None = None
+    anew: bool = False
+    dry: bool = False
+    submitter: ShortText = ""
+    key: ShortText = ""
+
+
+Difference = Literal["new", "program", "data", "parameters", "inputs", "step"]
+"""Why a step is not as it was: it was not there, or what it runs, is given, told, needs, or asks."""
+
+
+class Step(Struct, frozen=True):
+    """A step of what would run: how it differs, how it ended before, and whether that is kept."""
+
+    name: str
+    differs: tuple[Difference, ...] = ()
+    before: TaskState | None = None
+    kept: bool = False
+    needs: tuple[str, ...] = ()
+    gate: bool = False
+
+
+class AgainReply(Struct, frozen=True):
+    """What runs again: the workflow, its steps in the order of their author, and those that are
+    ``gone``. Where nothing is kept although nothing differs, all of it had ended well.
+
+    ``origin`` is where it was read, if that is known and was on the machine of ``host``.
+    """
+
+    workflow: WorkflowId
+    name: str
+    steps: tuple[Step, ...]
+    gone: tuple[str, ...] = ()
+    disks: Count = 0
+    waits: tuple[str, ...] = ()
+    whys: tuple[Raw, ...] = ()
+    origin: Origin | None = None
+    host: str = ""
 
 
 class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -318,6 +383,7 @@ class TaskView(Struct, frozen=True, gc=False):
     basis: Basis | None = None
     gone_ms: Millis = 0
     output_names: tuple[str, ...] = ()
+    kept: bool = False
 
 
 class ShowReply(Struct, frozen=True):
@@ -427,5 +493,6 @@ GATE = Method("gate", Gate, Wished, repeatable=False)
 STATUS = Method("status", Status, StatusReply)
 SHOW = Method("show", Show, ShowReply)
 MEANT = Method("meant", Meant, MeantReply)
+AGAIN = Method("again", Again, AgainReply)
 WHY = Method("why", Why, Story)
 PLAN = Method("plan", Plan, PlanReply)

@@ -166,7 +166,7 @@ async def submit(client: Client, wanted: Submit) -> Submitted:
     except RequestError as error:
         if error.code != ErrorCode.WRONG_PARAMETERS or not wanted.key or wanted.again:
             raise
-        return await client.call(SUBMIT, replace(wanted, key=""))
+        return await client.call(SUBMIT, replace(wanted, key="", origin=None))
 
 
 async def pieces_of(client: Client, wanted: ReadDataset) -> AsyncGenerator[bytes]:

@@ -171,7 +171,7 @@ PLACES: Mapping[str, Source] = {
     **dict.fromkeys(("cancel", "retry"), _workflow_then_tasks),
     "fetch": _workflow_or_task,
     **dict.fromkeys(("why", "show", "logs", "done"), _tasks),
-    "priority": _workflow_alone,
+    **dict.fromkeys(("priority", "again"), _workflow_alone),
     "programs": _programs_decided,
     "datasets": _workflow_alone,
     "flock ask": _flocks,

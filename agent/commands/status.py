@@ -111,7 +111,11 @@ async def _workflow(options: Options, client: Client) -> int:
 
 
 def _reason(task: TaskView) -> str:
-    reason = task.reason or (task.asks if task.state is TaskState.WAITING else "")
+    reason = (
+        task.reason
+        or ("kept from before" if task.kept else "")
+        or (task.asks if task.state is TaskState.WAITING else "")
+    )
     return f"mixed inputs; {reason}".rstrip("; ") if task.mixed_inputs else reason
 
 

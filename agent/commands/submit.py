@@ -56,8 +56,8 @@ MISFITS_SHOWN_MAX = 20
 ALONE_OPTIONS = "--with, --each, --times or --parameters"
 
 
-def _name(text: str) -> str:
-    """What a workflow may be called."""
+def name_of_workflow(text: str) -> str:
+    """Return a text that a workflow may be called; raise ``ArgumentTypeError`` for another one."""
     if not text.strip():
         raise argparse.ArgumentTypeError("a workflow needs a name that can be seen")
     if len(text) > NAME_CHARACTERS_MAX:
@@ -66,7 +66,9 @@ def _name(text: str) -> str:
     return text
 
 
-def _setting(text: str) -> tuple[str, str]:
+def setting(text: str) -> tuple[str, str]:
+    """Return name and value of what is typed as NAME=VALUE; raise ``ArgumentTypeError`` where it is
+    not."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
@@ -84,13 +86,13 @@ def _setting(text: str) -> tuple[str, str]:
     "wingbeat submit simulate.py --times 100 --parameters fast",
     "wingbeat submit survey.wingbeat.yaml --again",
     argument("file", metavar="FILE", help="the workflow"),
-    argument("--name", type=_name, help="submit it under this name, not its own"),
+    argument("--name", type=name_of_workflow, help="submit it under this name, not its own"),
     argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
     argument(
         "--set",
         action="append",
         default=[],
-        type=_setting,
+        type=setting,
         metavar="NAME=VALUE",
         help="the value of a variable of the workflow; may be given again",
     ),
@@ -163,6 +165,7 @@ async def _workflow(options: Options, client: Client) -> Submit:
         start=Path.cwd(),
         far=bool(options.node),
         alone=alone,
+        path=Path(options.file),
     )
     read = await read_for(client, Path(options.file), wanted)
     if options.dry_run:

@@ -28,6 +28,7 @@ from agent.control.estimates import NEVER, NOT_READ, Estimates, TaskProgress
 from agent.control.fitting import Machine
 from agent.control.gates import attach_names
 from agent.control.port import Snapshot
+from agent.protocol.identity import KEPT
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.reasons import WaitsFor, WaitsForMany, WaitsForSeveral, WaitsForUnknown
 from agent.protocol.records import (
@@ -101,6 +102,7 @@ class Views:
             generation=max(1, effective_generation(table.life(spec.task))),
             attach=attach_names(spec) if spec.gate else (),
             output_names=output_names(reading.outcome) if reading.outcome else (),
+            kept=reading.outcome is not None and KEPT in reading.outcome.more,
             why=as_why(reason),
             basis=left.told if reading.state not in ENDED else None,
             gone_ms=gone_ms,

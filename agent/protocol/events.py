@@ -207,7 +207,8 @@ class Submit(AboutWorkflow):
     ``far``: the client is on another machine.
 
     Where the same person has asked for the same content before (``identity``), that is the answer,
-    unless it is wanted ``again``.
+    unless it is wanted ``again``. ``keeps`` names tasks of it with earlier ones, whose outcomes they
+    have from the start.
     """
 
     name: ShortText
@@ -217,6 +218,7 @@ class Submit(AboutWorkflow):
     far: bool = False
     more: More = field(default_factory=dict)
     again: bool = False
+    keeps: tuple[tuple[TaskId, TaskId], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,23 +14,51 @@ other things, as those of the versions before are from the name alone, it is an 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from agent.protocol.records import More, ShortText, TaskSpec, WorkflowId, WorkflowSpec
+from agent.protocol.records import (
+    InputRef,
+    More,
+    ShortText,
+    TaskId,
+    TaskSpec,
+    WorkflowId,
+    WorkflowSpec,
+)
 
 KEY, CONTENT = "key", "content"
 """By which name a workflow carries them under ``more``."""
+ORIGIN = "origin"
+"""By which name a workflow carries where its client read it."""
+KEPT = "kept"
+"""By which name a run carries the earlier task whose outcome it is."""
 TOLD = "told"
 """By which name a task carries that somebody told its length."""
 ID_LETTERS = 32
 
 _encode = msgspec.msgpack.Encoder().encode
 _read_text = msgspec.msgpack.Decoder(str).decode
+
+
+def called(tasks: Iterable[TaskSpec], ids: Callable[[TaskId], TaskId]) -> tuple[TaskSpec, ...]:
+    """Return the tasks of a workflow under other ids, in what they need of each other too; what they
+    need of others stays."""
+    tasks = tuple(tasks)
+    now = {spec.task: ids(spec.task) for spec in tasks}
+    return tuple(
+        replace(
+            spec,
+            task=now[spec.task],
+            inputs=tuple(InputRef(now.get(ref.task, ref.task), ref.output) for ref in spec.inputs),
+            after=tuple(now.get(each, each) for each in spec.after),
+        )
+        for spec in tasks
+    )
 
 
 def content_of(name: ShortText, tasks: Iterable[TaskSpec]) -> str:

@@ -8,8 +8,11 @@ present, on one more; a peer that goes down meanwhile is not waited for, and wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import Raw
 
 from agent.protocol.admission import fault_of
 from agent.protocol.core import Core, Part, Peer
@@ -22,7 +25,7 @@ from agent.protocol.events import (
     Retry,
     Submit,
 )
-from agent.protocol.identity import asked_in
+from agent.protocol.identity import KEPT, asked_in
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
 from agent.protocol.phrases import Phrase, RequestError, said
 from agent.protocol.pruning import needed_elsewhere
@@ -49,6 +52,7 @@ from agent.protocol.records import (
 from agent.protocol.table import News
 
 RECEIPT_REPEAT_S = 1.0
+_encode = msgspec.msgpack.Encoder().encode
 RECEIPTS_PER_REPEAT_MAX = 20
 GIVEN_UP = (TaskState.CANCELLED, TaskState.ABORTED)
 
@@ -123,10 +127,26 @@ class Requests(Part):
         if fault:
             raise RequestError(fault)
         workflow = Workflow(spec, PriorityWish(1, core.me, event.priority))
-        core.write(workflows=[workflow])
+        core.write(workflows=[workflow], lives=self._kept(event.keeps))
         self._receipts[event.workflow] = _Receipt([event.request], dict.fromkeys(core.voters()))
         core.tell_enqueued(receipt=True)
         self._answer_submission(event.workflow)
+
+    def _kept(self, keeps: Iterable[tuple[TaskId, TaskId]]) -> Iterator[TaskLife]:
+        """The lives of tasks that begin with the outcome of an earlier one; its outputs may be lost
+        later like any others, and are made anew then."""
+        core = self.core
+        for task, earlier in keeps:
+            reading = core.table.reading(earlier)
+            if reading is None or reading.outcome is None:
+                continue  # it was cleaned up meanwhile, and runs
+            stamp, inputs = core.stamp(), reading.outcome.inputs
+            more = reading.outcome.more | {KEPT: Raw(_encode(earlier))}
+            run = Run(
+                *(1, 1, core.me, core.incarnation, Claim(0, stamp, core.me), 0, inputs, 1),
+                *(reading.outcome.phase, stamp, more),
+            )
+            yield TaskLife(task, Life(runs=(run,)))
 
     def _is_known(self, event: Submit, workflow: WorkflowId) -> bool:
         """Whether this is what is submitted, and known; it is answered with that, or soon will be."""

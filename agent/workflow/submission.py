@@ -19,7 +19,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -37,7 +37,7 @@ from agent.api.datasets import (
 from agent.api.programs import Programs, ProgramsReply, Publish, Published, published_name
 from agent.api.rpc import Method, P, R
 from agent.api.values import Dataset, NamedPriority
-from agent.api.work import PENDING, Submit, Submitted, Task
+from agent.api.work import PENDING, Origin, Submit, Submitted, Task
 from agent.workflow.faults import FaultsError
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
 from agent.workflow.one_program import Alone, describe_file
@@ -169,7 +169,7 @@ class Wanted:
 
     ``start`` is where typed names of files begin; ``far``: the agent is on another machine;
     ``alone``: how a program runs that is no workflow; ``again``: run it anew, although the same was
-    run before.
+    run before; ``path``: where it was read, so that it can be read again.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -180,6 +180,7 @@ class Wanted:
     far: bool = False
     alone: Alone = field(default_factory=Alone)
     again: bool = False
+    path: Path | None = None
 
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
@@ -206,6 +207,7 @@ async def submit_file(
 
     Raises ``FaultsError``, ``OSError`` and what the client raises; what was added until then stays.
     """
+    wanted = replace(wanted, path=path)
     workflow = await read_for(client, path, wanted)
     return await client.call(work.SUBMIT, await prepare(client, workflow, wanted, told))
 
@@ -230,7 +232,21 @@ async def prepare(
         told(f"publishing {name}")
         programs[name] = await publish(client, program, far=wanted.far)
     found = ready(workflow.submit, wanted, files, programs)
-    return structs.replace(found, key=new_key(), again=wanted.again)
+    return structs.replace(found, key=new_key(), again=wanted.again, origin=_origin(wanted))
+
+
+def _origin(wanted: Wanted) -> Origin | None:
+    """Where it was read, for the machine that submits it; another one finds nothing there."""
+    if wanted.path is None or wanted.far:
+        return None
+    alone, start = wanted.alone, wanted.start
+    return Origin(
+        str(wanted.path.absolute()),
+        "" if start is None else str(start.absolute()),
+        dict(wanted.variables),
+        wanted.name,
+        *(alone.files, alone.each, alone.times, alone.parameters),
+    )
 
 
 def ready(

@@ -153,5 +153,11 @@ async def send_all(
 def _wanted(choices: Choices, path: Path) -> Wanted:
     values = {name: text for name, text in choices.values.items() if text.strip()}
     return Wanted(
-        values, choices.name, choices.priority, own_name(), path.parent, alone=choices.alone
+        values,
+        choices.name,
+        choices.priority,
+        own_name(),
+        path.parent,
+        alone=choices.alone,
+        path=path,
     )

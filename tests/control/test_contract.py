@@ -49,6 +49,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("gate", {"task": "check"}),
     ("cancel", {"workflow": "survey", "tasks": ["merge"]}),
     ("retry", {"workflow": "survey"}),
+    ("again", {"workflow": "survey", "submitter": "ada"}),
     ("runs", {"workflow": "survey"}),
     ("task_log", {"task": "copy", "wait_s": 0.01}),
     ("history", {"workflow": "survey", "state": "Terminated"}),

@@ -438,6 +438,7 @@ def test_every_verb_that_can_be_told_something_is_told_it_wrongly() -> None:
         "status",
         "show",
         "meant",
+        "again",
         "why",
         "cancel",
         "retry",

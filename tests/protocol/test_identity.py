@@ -1,7 +1,8 @@
-"""What a submission is: its id, what of it is content, and how the same content is found again."""
+"""What a submission is: its id, what of it is content, how the same is found again, what is kept."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,8 @@ from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol.effects import Verdict
 from agent.protocol.identity import TOLD, carried, content_of, workflow_id
-from agent.protocol.records import Dataset, InputRef, Pruning, TaskSpec
+from agent.protocol.records import Dataset, InputRef, Pruning, TaskSpec, TaskState
+from tests.certain import certain
 from tests.protocol.stage import Stage
 
 TASK = TaskSpec("a", "a", "count", raw=(Dataset("sha256:1", 1),), parameters="once")
@@ -128,3 +130,20 @@ def test_two_machines_that_meet_keep_what_each_has_under_one_name() -> None:
     for node in stage.living().values():
         assert sorted(node.table.workflows) == sorted((FIRST, BENS))
         assert {each.spec.submitter for each in node.table.workflows.values()} == {"ana", "ben"}
+
+
+def test_what_is_kept_is_done_everywhere_without_a_start() -> None:
+    stage = Stage("acor", "pato").flock()
+    stage.play(0.1)
+    stage.ask("acor", "words", asked("1", "k1")).play(5)
+    assert len(stage.starters(f"{FIRST}/a")) == 1
+    again = asked("2", "k2", again=True)
+    after = replace(TASK, task="after", name="b", raw=(), inputs=(InputRef(f"{AGAIN}/a", 0),))
+    keeps = ((f"{AGAIN}/a", f"{FIRST}/a"), ("after", "cleaned up"))
+    event = dataclasses.replace(again, tasks=(*again.tasks, after), keeps=keeps)
+    stage.ask("pato", "words again", event).play(5)
+    assert stage.same_tables()
+    assert (stage.starters(f"{AGAIN}/a"), len(stage.starters("after"))) == ([], 1)
+    for node in stage.living().values():
+        old, kept = (certain(node.table.reading(f"{each}/a")) for each in (FIRST, AGAIN))
+        assert (kept.state, kept.outputs) == (TaskState.TERMINATED, old.outputs)

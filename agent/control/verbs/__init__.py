@@ -3,6 +3,7 @@
 from agent.control.request_context import Verb
 from agent.control.verbs import (
     admission,
+    again,
     datasets,
     flock,
     history,
@@ -19,6 +20,7 @@ from agent.control.verbs import (
 _NOUNS = (
     session,
     submitting,
+    again,
     work,
     why,
     flock,

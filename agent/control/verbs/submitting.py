@@ -15,6 +15,7 @@ from math import ceil
 from sys import intern
 from types import MappingProxyType
 
+from msgspec import Raw, msgpack
 from msgspec.structs import astuple
 
 from agent.api.errors import RefusedError
@@ -27,6 +28,7 @@ from agent.api.work import (
     PLAN,
     SUBMIT,
     Input,
+    Origin,
     Plan,
     PlanReply,
     Submit,
@@ -44,7 +46,15 @@ from agent.control.views import Views
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
 from agent.protocol.admission import fault_of
-from agent.protocol.identity import CONTENT, carried, content_of, text_in, workflow_id
+from agent.protocol.identity import (
+    CONTENT,
+    ORIGIN,
+    called,
+    carried,
+    content_of,
+    text_in,
+    workflow_id,
+)
 from agent.protocol.phrases import Phrase, hinted, said
 from agent.protocol.records import TaskId
 from agent.protocol.table import Table
@@ -79,15 +89,32 @@ def submission(
 ) -> events.Submit:
     """Return what the node is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
     has the tasks of other workflows that it needs; ``far``: a client of another machine asks."""
-    key = params.key or uuid.uuid4().hex
-    content = content_of(params.name, specs_of(params, "{}".format, elsewhere))
+    priority, specs = priority_value(params.priority), specs_of(params, str, elsewhere)
+    asked = (params.name, submitter, priority, specs)
+    return submission_of(*asked, params.key, far=far, again=params.again, origin=params.origin)
+
+
+def submission_of(
+    name: str,
+    submitter: str,
+    priority: int,
+    specs: tuple[records.TaskSpec, ...],
+    key: str = "",
+    *,
+    far: bool = False,
+    again: bool = False,
+    origin: Origin | None = None,
+) -> events.Submit:
+    """Return what the node is asked to keep, with an id, of tasks that have names for ids."""
+    key = key or uuid.uuid4().hex
+    content = content_of(name, specs)
     workflow = workflow_id(submitter, key, content)
+    more = carried(key, content)
+    if origin is not None:
+        more[ORIGIN] = Raw(msgpack.encode(origin))
+    tasks = called(specs, lambda task: task_id(workflow, task))
     return events.Submit(
-        *(TO_BE_NAMED, workflow, params.name, submitter, priority_value(params.priority)),
-        specs_of(params, lambda name: task_id(workflow, name), elsewhere),
-        far,
-        carried(key, content),
-        params.again,
+        *(TO_BE_NAMED, workflow, name, submitter, priority, tasks, far, more, again)
     )
 
 

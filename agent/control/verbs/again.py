@@ -1,0 +1,165 @@
+"""Work that runs again: what differs from how it ran, and what of it is kept.
+
+A workflow is never changed. What runs again is another one, of the same content or of what its files
+say now; a step that is as it was may begin with what it made, which is a run of its own record. Where
+that is lost some day, the step runs like any other whose outputs are lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from agent.api.errors import RefusedError
+from agent.api.reasons import as_why
+from agent.api.rpc import ErrorCode
+from agent.api.work import AGAIN, Again, AgainReply, Difference, Origin, Step
+from agent.control.dry_run import acceptances
+from agent.control.fitting import seen
+from agent.control.naming import find_workflow
+from agent.control.request_context import RequestContext, serves
+from agent.control.verbs.submitting import (
+    misnamed,
+    needed_elsewhere,
+    priority_value,
+    specs_of,
+    submission_of,
+)
+from agent.control.wishes import wish
+from agent.protocol.identity import ORIGIN, called
+from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowSpec
+from agent.protocol.sanity import producers_of
+from agent.protocol.table import Table
+from agent.wording.speech import english
+
+_read_origin = msgspec.msgpack.Decoder(Origin).decode
+
+
+@serves(AGAIN)
+async def again(call: RequestContext, params: Again) -> AgainReply:
+    """Compare a workflow with what is wanted now and, unless that was all, run this as another one:
+    answered like a submission, with each step, how it differs and whether it is kept. Raises
+    ``RefusedError`` for one that is unknown, and as a submission does."""
+    table, wanted = call.now.table, params.wanted
+    past = find_workflow(table, params.workflow)
+    submitter = params.submitter or past.spec.submitter
+    specs, name, priority = by_names(past.spec), past.spec.name, past.priority.value
+    origin = origin_of(past.spec)
+    if wanted is not None:
+        elsewhere = needed_elsewhere(table, wanted, submitter)
+        fault = misnamed(wanted) or elsewhere.fault
+        if fault is not None:
+            raise RefusedError(ErrorCode.REFUSED, fault)
+        specs, name = specs_of(wanted, str, elsewhere.tasks), wanted.name
+        priority, origin = priority_value(wanted.priority), wanted.origin
+    compared = compare(table, past, specs, anew=params.anew)
+    host = call.now.name_of(past.spec.host)
+    if params.dry:
+        told = (past.spec.workflow, name, compared.steps, compared.gone)
+        return AgainReply(*told, origin=origin, host=host)
+    event = submission_of(
+        *(name, submitter, priority, specs, params.key),
+        far=bool(call.member),
+        again=True,
+        origin=origin,
+    )
+    new = {spec.name: spec.task for spec in event.tasks}
+    keeps = tuple((new[each], compared.kept[each]) for each in new if each in compared.kept)
+    answer = await wish(call, dataclasses.replace(event, keeps=keeps))
+    waits = acceptances(event.tasks, seen(call.now))
+    texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
+    told = (answer.workflow or event.workflow, name, compared.steps, compared.gone)
+    return AgainReply(*told, answer.disks, texts, whys, origin, host)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The steps of what would run, names of those that are gone, and, by the names of steps that are
+    kept, the tasks that made what they have."""
+
+    steps: tuple[Step, ...]
+    gone: tuple[str, ...]
+    kept: Mapping[str, TaskId]
+
+
+def compare(table: Table, past: Workflow, specs: Sequence[TaskSpec], *, anew: bool) -> Compared:
+    """Compare these tasks, which have names for ids, with those of a workflow. What is kept differs in
+    nothing, ended well, and needs only what is kept too; nothing is where all would be."""
+    before = {spec.name: spec for spec in by_names(past.spec)}
+    ids = {spec.name: spec.task for spec in past.spec.tasks}
+    readings = {name: table.reading(task) for name, task in ids.items()}
+    own = {spec.name for spec in specs}
+    differs: dict[str, tuple[Difference, ...]] = {}
+    kept: dict[str, TaskId] = {}
+    for spec in _producers_first(specs):
+        differs[spec.name] = differences(before.get(spec.name), spec)
+        reading = readings.get(spec.name)
+        whole = reading is not None and reading.outcome is not None and not reading.mixed_inputs
+        needs = (need for need in producers_of(spec) if need in own)
+        if whole and not differs[spec.name] and all(need in kept for need in needs):
+            kept[spec.name] = ids[spec.name]
+    if anew or len(kept) == len(own):
+        kept = {}
+    steps = []
+    for spec in specs:
+        reading = readings.get(spec.name)
+        needs_of = tuple(need for need in producers_of(spec) if need in own)
+        state = None if reading is None else reading.state
+        told = (spec.name, differs[spec.name], state, spec.name in kept, needs_of, spec.gate)
+        steps.append(Step(*told))
+    return Compared(tuple(steps), tuple(name for name in before if name not in own), kept)
+
+
+def differences(before: TaskSpec | None, now: TaskSpec) -> tuple[Difference, ...]:
+    """Return in what a task differs from how it ran, both with names for ids; empty where its result
+    has to be the same."""
+    if before is None:
+        return ("new",)
+    pairs: tuple[tuple[Difference, object, object], ...] = (
+        ("program", _program(before), _program(now)),
+        ("data", before.raw, now.raw),
+        ("parameters", before.parameters, now.parameters),
+        ("inputs", (before.inputs, set(before.after)), (now.inputs, set(now.after))),
+        ("step", (before.gate, before.asks), (now.gate, now.asks)),
+    )
+    return tuple(name for name, one, other in pairs if one != other)
+
+
+def by_names(spec: WorkflowSpec) -> tuple[TaskSpec, ...]:
+    """Return the tasks of a workflow with names for ids."""
+    names = {each.task: each.name for each in spec.tasks}
+    return called(spec.tasks, names.__getitem__)
+
+
+def origin_of(spec: WorkflowSpec) -> Origin | None:
+    """Return where a workflow was read; None where that is not told, or cannot be read."""
+    told = spec.more.get(ORIGIN)
+    try:
+        return None if told is None else _read_origin(told)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _program(spec: TaskSpec) -> str:
+    return spec.program if spec.published is None else spec.published.dataset
+
+
+def _producers_first(specs: Sequence[TaskSpec]) -> list[TaskSpec]:
+    """In an order in which each comes behind what it needs; a circle is refused elsewhere."""
+    by_name = {spec.name: spec for spec in specs}
+    found: dict[str, TaskSpec] = {}
+    waiting = list(reversed(specs))
+    opened: set[str] = set()
+    while waiting:
+        spec = waiting[-1]
+        needs = [by_name[each] for each in producers_of(spec) if each in by_name]
+        rest = [each for each in needs if each.name not in found and each.name not in opened]
+        opened.add(spec.name)
+        if rest:
+            waiting += rest
+        else:
+            found.setdefault(waiting.pop().name, spec)
+    return list(found.values())

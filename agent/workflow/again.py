@@ -1,0 +1,110 @@
+"""Work of before, once more: with its files as they are now, or as they were.
+
+The window and the command line both come through here. A workflow remembers where its client read it;
+on that machine it is read again, its files are added and its programs published as at a submission,
+and the agent says which steps differ from what ran. Elsewhere, and where the file is gone or has
+faults by now, it can run as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.api.values import TaskState
+from agent.api.work import AGAIN, STATUS, Again, AgainReply, Origin, Status, Step, Submit
+from agent.workflow.faults import FaultsError
+from agent.workflow.one_program import Alone
+from agent.workflow.submission import Client, ProgressCallback, Wanted, new_key, prepare, read_for
+from agent.workflow.variables import Variable
+
+FAILED = (TaskState.ABORTED, TaskState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a person wants otherwise: values of variables, and another name."""
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    submitter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A workflow of before: how it was, and how it would be now.
+
+    ``now`` and ``wanted`` are None where its file cannot be had here; ``trouble`` is why it cannot be
+    read.
+    """
+
+    was: AgainReply
+    now: AgainReply | None = None
+    wanted: Submit | None = None
+    variables: tuple[Variable, ...] = ()
+    trouble: Exception | None = None
+
+    @property
+    def differing(self) -> tuple[Step, ...]:
+        """The steps that are not as they were."""
+        return tuple(step for step in self.now.steps if step.differs) if self.now else ()
+
+    @property
+    def mended(self) -> bool:
+        """Whether nothing differs but programs of steps that did not end well: somebody has
+        mended them, and means those."""
+        return (
+            bool(self.differing)
+            and not (self.now and self.now.gone)
+            and all(
+                step.differs == ("program",) and step.before in FAILED for step in self.differing
+            )
+        )
+
+
+async def look_again(
+    client: Client,
+    workflow: str,
+    changes: Changes | None = None,
+    told: ProgressCallback = lambda _: None,
+) -> Looked:
+    """Ask how a workflow was, read its file again with what is wanted otherwise, where it was
+    submitted on this machine, and compare; files are added and programs published for that.
+    ``told`` hears each step. Raises what the client raises."""
+    changes = changes or Changes()
+    was = await client.call(AGAIN, Again(workflow, dry=True))
+    here = (await client.call(STATUS, Status(limit=1))).node.name
+    if was.origin is None or was.host != here:
+        return Looked(was)
+    wanted = wanted_again(was.origin, changes)
+    try:
+        read = await read_for(client, Path(was.origin.path), wanted)
+        submit = await prepare(client, read, wanted, told)
+    except (FaultsError, OSError) as error:
+        return Looked(was, trouble=error)
+    now = await client.call(AGAIN, Again(was.workflow, submit, dry=True))
+    return Looked(was, now, submit, read.variables)
+
+
+def wanted_again(origin: Origin, changes: Changes) -> Wanted:
+    """Return what was said beside a file when it was submitted, with what is wanted otherwise."""
+    return Wanted(
+        {**origin.variables, **changes.variables},
+        changes.name or origin.name,
+        submitter=changes.submitter,
+        start=Path(origin.start) if origin.start else None,
+        alone=Alone(origin.files, origin.each, origin.times, origin.parameters),
+        path=Path(origin.path),
+    )
+
+
+async def run_again(
+    client: Client, looked: Looked, changes: Changes | None = None, *, now: bool, anew: bool
+) -> AgainReply:
+    """Have it run again as another workflow, with its files as they are ``now`` or as they were;
+    ``anew``: steps that are as they were run too. Raises what the client raises."""
+    submitter = changes.submitter if changes is not None else ""
+    wanted = looked.wanted if now else None
+    asked = Again(looked.was.workflow, wanted, anew, False, submitter, new_key())
+    return await client.call(AGAIN, asked)
