@@ -60,6 +60,7 @@ _WANTED = (
     (_BASE64, "a text in base64"),
 )
 _STEP = re.compile(r"\.(?P<field>\w+)|\[[^\]]*\]")
+_STRANGE = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
 def parameters_fault(
@@ -198,3 +199,8 @@ def _words(kind: Any) -> Iterator[str]:
         yield from map(str, get_args(kind))
     elif isinstance(kind, type) and issubclass(kind, Enum):
         yield from (str(each.value) for each in kind)
+
+
+def plain(name: str) -> str:
+    """Return a name that every system takes, made of what somebody calls a file; it may be empty."""
+    return _STRANGE.sub("_", name).rstrip(". ")

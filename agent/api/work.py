@@ -105,6 +105,7 @@ class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     twice, unless it is wanted ``again``; other contents under the same name are other work.
 
     ``key`` names the request, so that telling it twice does no harm; without one the node draws it.
+    ``deliver`` is a folder of the machine that is asked, into which the last results go as they end.
     """
 
     name: WorkflowId
@@ -114,6 +115,7 @@ class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     key: ShortText = ""
     again: bool = False
     origin: Origin | None = None
+    deliver: Annotated[str, Meta(max_length=4_096)] = ""
 
 
 class Cancel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -6,18 +6,17 @@ other machines' words, so none leads out of the folder, and every system takes w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
 from agent.api.datasets import DATASET_FILES, DatasetFiles, FilesReply, ReadDataset
+from agent.api.wording import plain
 from agent.client.connected import Client, pieces_of
 
 FILES_PAGE = 10_000
 EXECUTABLE = 0o755
-_STRANGE = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
 async def all_files(client: Client, dataset: str) -> FilesReply:
@@ -66,11 +65,6 @@ async def fetch_files(
 def is_there(path: Path) -> bool:
     """Tell whether there is anything by this path, a link that leads nowhere too."""
     return path.exists() or path.is_symlink()
-
-
-def plain(name: str) -> str:
-    """Return a name that every system takes, made of what somebody calls a file; it may be empty."""
-    return _STRANGE.sub("_", name).rstrip(". ")
 
 
 def _begun(place: Path, *, over: bool) -> Path:

@@ -8,9 +8,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.api.values import TaskState
+from agent.api.wording import plain
 from agent.api.work import SHOW, WHY, Show, TaskView, Why
 from agent.client import Client, RequestError
-from agent.client.fetching import all_files, fetch_files, plain
+from agent.client.fetching import all_files, fetch_files
 from agent.commands.asking import PAGE, fail, tell, whole, with_loop
 from agent.commands.drawing import transfer_bar
 from agent.commands.parsing import Options, argument, command

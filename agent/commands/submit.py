@@ -140,11 +140,16 @@ async def run(options: Options, client: Client) -> int:
     if options.dry_run:
         plan = await client.call(PLAN, Plan(workflow))
         show_json(plan) if options.json else show_plan(plan)
+        if workflow.deliver and not (plan.faults or options.json):
+            show_lines([f"its last results go to {workflow.deliver}"])
         return exits.FAILED if plan.faults else exits.DONE
     position = (await client.call(STATUS, Status(limit=1))).position
     submitted = await send(client, workflow)
     if not (options.json and options.wait):
-        told = [*_told(submitted, workflow.name), *await _unhelped(options, client, workflow)]
+        told = [
+            *_told(submitted, workflow.name, workflow.deliver),
+            *await _unhelped(options, client, workflow),
+        ]
         tell(options, submitted, told)
     if not options.wait:
         return exits.DONE
@@ -260,7 +265,7 @@ def _faulty(options: Options, error: FaultsError) -> int:
     return exits.FAILED
 
 
-def _told(submitted: Submitted, name: str) -> list[str]:
+def _told(submitted: Submitted, name: str, delivered: str) -> list[str]:
     workflow = submitted.workflow
     meant = [english(reason_of(each, "")) for each in submitted.meant]
     if submitted.known:
@@ -269,6 +274,7 @@ def _told(submitted: Submitted, name: str) -> list[str]:
     return [
         *meant,
         f"{name} is accepted as {workflow} and kept on {disks}",
+        *([f"its last results go to {delivered}"] if delivered else []),
         *submitted.waits,
     ]
 

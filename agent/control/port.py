@@ -106,6 +106,9 @@ class DatasetRoom(Protocol):
     async def add(self, path: Path, name: str = ..., *, move: bool = ...) -> Dataset:
         """Keep a file or folder; raises ``OSError``."""
 
+    async def deliver(self, workflow: str, folder: Path) -> None:
+        """Put its last results into a folder as they end. Raises ``OSError``."""
+
     async def bring(self, dataset: DatasetId) -> None:
         """Bring a dataset to this disk. Raises ``OSError``."""
 

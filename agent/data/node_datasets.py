@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.flock import HandedOver
+from agent.data.delivery import Deliveries
 from agent.data.retention import DatasetRetention, lineage_of_task, only_of
 from agent.data.shared import SharedResults
 from agent.data.transfers import DatasetTransfers, Reach
@@ -26,6 +27,7 @@ from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 
+DELIVERIES = "deliveries.json"
 WANTED_S_MAX = 30.0
 LOOK_S = 0.3
 
@@ -50,6 +52,7 @@ class NodeDatasets:
         self._node: Node
         self._caretaker: DatasetRetention
         self._caring: asyncio.Task[None] | None = None
+        self._deliveries = Deliveries(store.folder.parent / DELIVERIES, store, self.bring)
         self._results: SharedResults | None = None
 
     @classmethod
@@ -61,7 +64,9 @@ class NodeDatasets:
         Raise ``OSError`` when the folder or the URL cannot be used."""
         backend = await asyncio.to_thread(open_backend, url)
         store = await asyncio.to_thread(DatasetStore, folder, quota_bytes)
-        return cls(me, store, reach, None if backend is None else Sharing(store, backend))
+        made = cls(me, store, reach, None if backend is None else Sharing(store, backend))
+        await asyncio.to_thread(made._deliveries.load)
+        return made
 
     def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
         """Tell the node, which runs now, of changes of the datasets from now on, and begin a task
@@ -77,6 +82,7 @@ class NodeDatasets:
         self.store.changed = self._changed
         self.store.wanted = self._wanted
         self._caring = asyncio.create_task(self._caretaker.run())
+        self._deliveries.begin(node.table)
 
     def commit_first(self, event: Event, then: Callable[[Event], None]) -> bool:
         """Begin to commit the results of a run that succeeded to the back end, and return True at
@@ -90,6 +96,7 @@ class NodeDatasets:
     async def close(self) -> None:
         """Cancel all commits, copies and transfers, wait until they have ended, then close the back
         end and the store."""
+        await self._deliveries.close()
         if self._results is not None:
             await self._results.close()
         if self._caring is not None:
@@ -108,6 +115,7 @@ class NodeDatasets:
             log.warning("task %s was finished and runs again: %s", moved.task, moved.cause)
         elif moved.after is TaskState.TERMINATED:
             self._caretaker.look_if_elsewhere()
+            self._deliveries.look_soon()
             lineage = lineage_of_task(self._node.table, moved.task)
             if lineage:
                 self._loop.run_in_executor(None, self._note, lineage)
@@ -127,6 +135,11 @@ class NodeDatasets:
         dataset = await asyncio.to_thread(self._keep, path, name, move=move)
         self._caretaker.added(dataset.dataset)
         return dataset
+
+    async def deliver(self, workflow: WorkflowId, folder: Path) -> None:
+        """Have the last results of a workflow put into a folder of this machine as they end, never
+        over what is there. Raise ``OSError`` where that cannot be remembered."""
+        await self._deliveries.ask(workflow, folder)
 
     async def bring(self, dataset: DatasetId) -> None:
         """Wait until the dataset is here, fetched from the back end or the peers that hold it;

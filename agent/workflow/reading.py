@@ -8,13 +8,14 @@ only follow from a fault that was told is not told too. Nothing is sent, run or 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
-from agent.api.wording import near
+from agent.api.wording import near, plain
 from agent.api.work import Input, Submit, Task
 from agent.protocol.phrases import said
 from agent.workflow.faults import Fault, Faults, FaultsError, Place, sendable, shown
@@ -28,6 +29,7 @@ from agent.workflow.references import Links, input_reference
 from agent.workflow.tables import (
     LINKS_MAX,
     PARAMETERS_CHARACTERS_MAX,
+    PATH,
     PRIORITY,
     TASKS_MAX,
     WORKFLOW,
@@ -46,7 +48,7 @@ from agent.workflow.yaml_nodes import Mapping, Node, kind_of, read_yaml, read_ya
 
 SUFFIX = ".wingbeat.yaml"
 RETRIES = 2
-_LATER = ("name", "priority", "variables", "defaults", "programs", "tasks", "gates")
+_LATER = ("name", "priority", "deliver", "variables", "defaults", "programs", "tasks", "gates")
 
 Known = Map[str, KnownProgram]
 
@@ -133,13 +135,14 @@ class _Reader:
         tasks = self._tasks(templates, links)
         links.circle()
         name, priority = self._name(), self._priority()
+        deliver = self._deliver(name)
         report_unused(self._scope, self._faults)
         if self._faults:
             return None
         programs = {
             each: self._programs.local[each] for each in sorted(used & {*self._programs.local})
         }
-        submit = sendable(Submit(name, tuple(tasks), priority), self._faults)
+        submit = sendable(Submit(name, tuple(tasks), priority, deliver=deliver), self._faults)
         if submit is None:
             return None
         return Workflow(submit, self._files.files, programs, self.variables)
@@ -189,6 +192,19 @@ class _Reader:
         read = PRIORITY.read(fill(given, self._scope, self._faults), "priority", self._faults)
         word = str(read or "low")
         return "interactive" if word == "interactive" else int(word) if word.isdecimal() else "low"
+
+    def _deliver(self, name: str) -> str:
+        """Where results go: beside the file, if it says no more."""
+        given = self._sections.get("deliver")
+        if given is None:
+            return ""
+        told = str(PATH.read(fill(given, self._scope, self._faults), "deliver", self._faults) or "")
+        try:
+            folder = Path(told.replace("{name}", plain(name))).expanduser()
+        except RuntimeError:
+            self._faults.at(given.place).said("deliver: there is no home folder {path}", path=told)
+            return ""
+        return os.path.normpath(self._path.parent.absolute() / folder)
 
     def _used_programs(self, templates: Iterable[Template]) -> set[str]:
         used: set[str] = set()

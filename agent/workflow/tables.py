@@ -3,6 +3,7 @@
     # yaml-language-server: $schema=…/agent/workflow/workflow.schema.json
     name: line ${line}                  # default: the file's name
     priority: low                       # or interactive, or 0 to 100
+    deliver: ~/lines/{name}             # a folder of this computer, for what the last tasks make
     variables:                          # ${line}; given with --set line=42
       line: {type: whole, says: the number of the line}
       mode: {choices: [fast, exact], default: fast}
@@ -240,6 +241,9 @@ WORKFLOW = Record(
     (
         Field("name", Text(NAME_CHARACTERS_MAX), "What it is called; the file's name otherwise."),
         Field("priority", PRIORITY, "low, interactive, or a number up to 100."),
+        Field(
+            "deliver", PATH, "A folder of this computer for the last results, as ~/lines/{name}."
+        ),
         Field("variables", Later(VARIABLES), "Values that are given when it is submitted."),
         Field("defaults", Later(DEFAULTS), "What holds for all tasks that do not say otherwise."),
         Field(

@@ -18,9 +18,10 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from agent.api.datasets import FilesReply
 from agent.api.values import Dataset, TaskState
+from agent.api.wording import plain
 from agent.api.work import TaskView
 from agent.client import Client, ClientError
-from agent.client.fetching import all_files, fetch_files, is_there, plain
+from agent.client.fetching import all_files, fetch_files, is_there
 from gui.model.graph import output_name
 from gui.model.results import Kind, kind_of
 from gui.model.times import size

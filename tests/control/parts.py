@@ -135,6 +135,10 @@ class FakeDatasets:
     me: NodeId
     contents: dict[DatasetId, tuple[str, dict[str, bytes]]] = field(default_factory=dict)
     added: list[Path] = field(default_factory=list)
+    delivered: dict[str, Path] = field(default_factory=dict)
+
+    async def deliver(self, workflow: str, folder: Path) -> None:
+        self.delivered[workflow] = folder
 
     async def add(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
         self.added.append(path)

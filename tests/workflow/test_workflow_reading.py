@@ -77,6 +77,24 @@ gates:
     assert workflow.files == {"pending:1": tmp_path / "scan.las"}
 
 
+@pytest.mark.parametrize(
+    ("deliver", "folder"),
+    [
+        ("~/lines/{name}", "/home/ana/lines/line_42"),
+        ("results", "{beside}/results"),
+        ("../${part}/{name}", "{above}/north/line_42"),
+    ],
+)
+def test_results_go_into_a_folder_of_this_computer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deliver: str, folder: str
+) -> None:
+    monkeypatch.setenv("HOME", "/home/ana")
+    text = f"name: line/42\ndeliver: {deliver}\nvariables: {{part: {{default: north}}}}\n"
+    text += "tasks: {a: {program: import, parameters: '${part}'}}\n"
+    expected = folder.format(beside=tmp_path, above=tmp_path.parent)
+    assert read(text, tmp_path).submit.deliver == expected
+
+
 def test_outputs_by_name_and_what_programs_say_of_themselves(tmp_path: Path) -> None:
     text = """
 tasks:

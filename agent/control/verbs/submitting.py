@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import ceil
+from pathlib import Path
 from sys import intern
 from types import MappingProxyType
 
@@ -69,12 +70,15 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     where it is wrong or this disk is full."""
     submitter = params.submitter or call.now.name
     elsewhere = needed_elsewhere(call.now.table, params, submitter)
-    fault = misnamed(params) or elsewhere.fault
+    far = bool(call.member)
+    fault = misnamed(params) or elsewhere.fault or misdelivered(params.deliver, far=far)
     if fault is not None:
         raise RefusedError(ErrorCode.REFUSED, fault)
-    event = submission(params, submitter, elsewhere.tasks, far=bool(call.member))
+    event = submission(params, submitter, elsewhere.tasks, far=far)
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
+    if params.deliver:
+        await call.rooms.datasets.deliver(workflow, Path(params.deliver))
     known = workflow != event.workflow
     waits = [] if known else acceptances(event.tasks, seen(call.now))
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
@@ -82,6 +86,23 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     view = None if there is None else call.views.workflow(there)
     meant = tuple(map(as_why, elsewhere.meant))
     return Submitted(workflow, known, answer.disks, answer.text, texts, whys, view, meant)
+
+
+def misdelivered(folder: str, *, far: bool) -> Phrase | None:
+    """Return why results cannot go to this folder: one that only another machine could mean, or a
+    hidden one, in which programs look for what to do. None when they can, or nothing is said."""
+    path = Path(folder)
+    if not folder:
+        return None
+    if far:
+        return said(
+            "deliver: results go to folders of the machine that you sit at; submit it there"
+        )
+    if not path.is_absolute() or ".." in path.parts:
+        return said("deliver: {folder} is no whole path of a folder", folder=folder)
+    if any(part.startswith(".") for part in path.parts):
+        return said("deliver: {folder} is hidden, or lies in a hidden folder", folder=folder)
+    return None
 
 
 def submission(
@@ -246,7 +267,8 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     told, views = params.workflow, call.views
     now, submitter = views.now, told.submitter or views.now.name
     elsewhere = needed_elsewhere(now.table, told, submitter)
-    fault = misnamed(told) or elsewhere.fault
+    far = bool(call.member)
+    fault = misnamed(told) or elsewhere.fault or misdelivered(told.deliver, far=far)
     event = None if fault is not None else submission(told, submitter, elsewhere.tasks)
     if event is not None:
         fault = fault_of(event, now.table)

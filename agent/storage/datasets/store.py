@@ -54,6 +54,7 @@ class DatasetStore:
         just_used_s: float = room.JUST_USED_S,
     ) -> None:
         make_private_folder(folder)
+        self.folder = folder
         self._objects = Objects(folder)
         self._trees, self._partial = folder / "trees", folder / "partial"
         for each in (self._trees, self._partial):
