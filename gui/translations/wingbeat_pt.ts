@@ -3157,6 +3157,10 @@
         </translation>
     </message>
     <message>
+        <source>Its last results go to {folder}</source>
+        <translation>Os últimos resultados vão para {folder}</translation>
+    </message>
+    <message>
         <source>Reading …</source>
         <translation>Lendo …</translation>
     </message>
@@ -3601,6 +3605,10 @@
     <message>
         <source>a workflow needs tasks: there are none</source>
         <translation>um fluxo precisa de tarefas: não há nenhuma</translation>
+    </message>
+    <message>
+        <source>deliver: there is no home folder {path}</source>
+        <translation>deliver: não existe a pasta pessoal {path}</translation>
     </message>
     <message>
         <source>list a script of your own under programs</source>
@@ -4413,6 +4421,18 @@
     <message>
         <source>Sunday</source>
         <translation>domingo</translation>
+    </message>
+    <message>
+        <source>deliver: results go to folders of the machine that you sit at; submit it there</source>
+        <translation>deliver: os resultados vão para pastas do computador em que está; submeta-o aí</translation>
+    </message>
+    <message>
+        <source>deliver: {folder} is no whole path of a folder</source>
+        <translation>deliver: {folder} não é o caminho completo de uma pasta</translation>
+    </message>
+    <message>
+        <source>deliver: {folder} is hidden, or lies in a hidden folder</source>
+        <translation>deliver: {folder} está oculta, ou fica numa pasta oculta</translation>
     </message>
     <message>
         <source>task {task} is no gate, and nobody can attach anything to it</source>

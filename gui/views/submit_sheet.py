@@ -265,6 +265,8 @@ class SubmitSheet(Sheet):
             if plan is not None
             else [found.note]
         )
+        if deliver := workflow.submit.deliver:
+            said.append(tr("Its last results go to {folder}", folder=deliver))
         if file.sent:
             said = [file.news]
         self.machines.setText("\n".join(filter(None, said)))
