@@ -43,8 +43,6 @@ from agent.api.volunteering import OwnWork
 
 TaskName = Annotated[str, Meta(min_length=1, max_length=128, pattern="^[^/]+$")]
 """What the author of a workflow calls a task; without a slash, which parts it from the workflow."""
-
-
 ATTACHED_MAX = 100
 AttachNames = Annotated[tuple[ShortText, ...], Meta(max_length=ATTACHED_MAX)]
 Permille = Annotated[int, Meta(ge=0, le=1_000)]
