@@ -11,7 +11,6 @@ from gui.theme.colours import Colours
 _SHEET = Template(
     """
 QToolTip { color: $text; background: $raised; border: 1px solid $line; padding: 4px 6px; }
-QBalloonTip QLabel { color: #1b1f24; background: transparent; }
 QPushButton { color: $text; background: $surface; border: 1px solid $line; border-radius: 5px;
     padding: 5px 12px; min-height: 18px; }
 QPushButton:hover { background: $raised; }
@@ -32,6 +31,8 @@ QToolButton { color: $text; background: transparent; border: 1px solid transpare
 QToolButton:hover { background: $raised; }
 QToolButton:pressed, QToolButton:checked { background: $selected; }
 QToolButton:focus { border: 1px solid $accent; }
+QBalloonTip QLabel { color: #1b1f24; background: transparent; }
+QBalloonTip QPushButton { background: transparent; border: 0; padding: 0; min-height: 0; }
 QLineEdit, QSpinBox, QDoubleSpinBox, QTimeEdit, QComboBox, QPlainTextEdit, QTextEdit {
     color: $text; background: $surface; border: 1px solid $line; border-radius: 5px;
     padding: 4px 8px; selection-background-color: $selected; selection-color: $text; }

@@ -8,7 +8,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from agent.api.logs import AgentLogReply, LogLine
+from agent.api.logs import AgentLogReply, LogLine, Severity
 from agent.api.values import TaskState
 from agent.api.work import TaskView
 from gui.model.graph import BENDS_MAX, BOX_WIDTH, LAYER_GAP, draw
@@ -174,6 +174,19 @@ def test_a_long_log_is_written_whole_and_in_order(qtbot: QtBot, context: ViewCon
     qtbot.waitUntil(lambda: page.text.blockCount() == len(lines), timeout=WITHIN_MS)
     said = page.text.toPlainText().splitlines()
     assert [each.rpartition("  ")[2] for each in said] == [each.text for each in lines]
+
+
+def test_the_log_tells_severity_by_shape_too(qtbot: QtBot, context: ViewContext) -> None:
+    """Marks stand in a column of their own, so that times stay below each other."""
+    page = LogPage(context)
+    qtbot.addWidget(page)
+    kinds: tuple[Severity, ...] = ("debug", "info", "normal", "warning", "error")
+    page._took(AgentLogReply(tuple(LogLine(0, each, each) for each in kinds), "1"))
+    qtbot.waitUntil(lambda: page.text.blockCount() == len(kinds), timeout=WITHIN_MS)
+    said = page.text.toPlainText().splitlines()
+    marks = [line[0].strip() for line in said]
+    assert (marks[:3], len({*marks[2:]})) == (["", "", ""], 3)
+    assert len({line.partition("1970")[0][1:] for line in said}) == 1
 
 
 def test_who_looks_back_in_a_growing_log_stays_there(qtbot: QtBot, context: ViewContext) -> None:

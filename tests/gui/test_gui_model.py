@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
 
 import gui.translations
 from agent.api.history import PhaseSpan, RunView, TaskRuns
@@ -237,6 +238,24 @@ def test_bars_of_the_time_line_are_seen_and_their_names_read(colours: Colours) -
         hue = pair[1 if colours.dark else 0]
         assert contrast(hue, colours.surface) >= SHAPE_CONTRAST_MIN
         assert contrast(text_on(hue), hue) >= TEXT_CONTRAST_MIN
+
+
+class QBalloonTip(QWidget):
+    """Called as Qt calls what it shows beside a tray without notifications, always on this paper."""
+
+    PAPER = "#ffffe1"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_balloons_can_be_read(qtbot: QtBot, dark: bool) -> None:
+    look().show(dark)
+    balloon = QBalloonTip()
+    label = QLabel("Line 42 waits for you", balloon)
+    qtbot.addWidget(balloon)
+    balloon.show()
+    ink = label.palette().color(QPalette.ColorRole.WindowText).name()
+    look().show(dark=False)
+    assert contrast(ink, QBalloonTip.PAPER) >= TEXT_CONTRAST_MIN
 
 
 def test_an_accent_that_cannot_be_read_is_not_taken() -> None:
