@@ -40,6 +40,57 @@ _STATES = {state.value: state for state in TaskState}
 WEEK_DAYS = 7
 BY = "{by}"
 NOT_TAKEN = "{host} does not take the published program {program} until it is allowed there"
+FOUND = {
+    "ListensNowhere": "other machines cannot reach this computer: quit Wingbeat here and start it again",
+    "JournalMended": "something on the disk of this computer was damaged and has been mended; what is "
+    "missing comes from the other machines by itself",
+    "DiskOfDataFull": "the disk with {folder} is full: make room there; until then no new work is taken",
+    "DiscoveryOff": "looking for machines is switched off here: type their addresses in Settings, under "
+    "This computer",
+    "MulticastUnusable": "machines do not find each other on this network ({why}): type their addresses in "
+    "Settings, under This computer",
+    "NobodyHeard": "no other machine is found on this network: a firewall may be in between, or the network "
+    "keeps its machines apart (Wi-Fi for guests does); whoever looks after it can let UDP 5353 and TCP "
+    "{port} pass, or you type the addresses of machines in Settings, under This computer",
+    "OtherPort": "another program was there first, so this computer is reached at port {port}: a firewall "
+    "may have to let that pass",
+    "NoFlock": "this computer belongs to no flock yet: join one, or create one, under Flock",
+    "OwnCertificateFrom": "by the clock here this computer belongs to its flock only from {date} on, so "
+    "nobody lets it in: if the clock is right, leave the flock and join again with a new invitation",
+    "OwnCertificateUntil": "this computer belonged to its flock until {date}, so nobody lets it in any "
+    "more: if the clock here is right, leave the flock and join again with a new invitation",
+    "OtherFlockHere": "another flock is on this network too: if the machine that you miss belongs there, "
+    "let it leave that one and join yours",
+    "OtherFlocksHere": "{count} other flocks are on this network too: if the machine that you miss belongs "
+    "to one of them, let it leave that and join yours",
+    "OwnIdentityCopied": "another machine was set up as a copy of this one, so the two cannot be told "
+    "apart: on the copy, quit Wingbeat, delete {folder} and join again with a new invitation",
+    "IdentityOfTwo": "two machines call themselves {peer} and cannot be told apart (at {places}), as one was "
+    "set up as a copy of the other: on the copy, quit Wingbeat, delete its data (here that is {folder}) and "
+    "join again with a new invitation",
+    "PeerLost": "{peer} was here and is gone: it may be switched off or asleep, or its network is down",
+    "PeerUnreachable": "{peer} does not answer: it may be switched off or asleep, on another network, or its "
+    "firewall keeps Wingbeat out",
+    "UnheardOne": "nothing was heard of {peer} since this computer started Wingbeat: it may be switched off, "
+    "on another network, or Wingbeat does not run there",
+    "UnheardMany": "nothing was heard of {name} and {count} more since this computer started Wingbeat: they "
+    "may be switched off, on another network, or Wingbeat does not run there",
+    "PeerBusy": "{peer} has too much to answer just now: wait a minute",
+    "PeerSlow": "{peer} answers too slowly: it or its network is very busy",
+    "PeerElsewhere": "another machine answers where {peer} was ({address}): if its address was typed here, "
+    "correct it in Settings, under This computer",
+    "PeerNotWingbeat": "another program answers where {peer} should ({address}): if the address was typed "
+    "here, correct it in Settings, under This computer",
+    "PeerOfOtherFlock": "{peer} belongs to another flock: let it leave that one, and join this one again "
+    "with a new invitation",
+    "PeerRefuses": "{peer} and this computer do not accept each other ({why}): compare the clocks of both; "
+    "if one of them was sent away, let it join again with a new invitation",
+    "PeerUnreadable": "{peer} and this computer do not understand each other: update Wingbeat on both",
+    "SentAway": "this computer was sent away from {name}: leave the flock, and join again with a new "
+    "invitation",
+}
+"""What *Find out why* says of what is wrong, by its kind: what may be the matter and what a person can do,
+without commands and files."""
 OTHERWISE = {
     "starting": "Starting …",
     "set to always": "Helps always",
@@ -115,6 +166,7 @@ OTHERWISE = {
 """By the agent's sentence: what the window says instead. How a source sees is mostly left out."""
 
 
+FOUND_SAID = {SENTENCES[kind]: said for kind, said in FOUND.items()}
 IN_PLACES = re.compile(r"\{\w+\}")
 
 
@@ -212,7 +264,7 @@ def sentences(
 def own_words(template: str) -> str:
     """Return what the window says in the place of a sentence of the agent; most often that
     sentence."""
-    return OTHERWISE.get(template) or template.removesuffix(BY)
+    return OTHERWISE.get(template) or FOUND_SAID.get(template) or template.removesuffix(BY)
 
 
 def templates() -> Iterator[str]:

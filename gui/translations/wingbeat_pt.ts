@@ -583,64 +583,12 @@
         <translation>o relógio de {peer} está {length} atrasado em relação ao daqui: acerte todos pelo mesmo servidor de hora</translation>
     </message>
     <message>
-        <source>discovery is switched off here: type the addresses of other machines, `addresses` in settings.toml</source>
-        <translation>a descoberta está desligada aqui: digite os endereços das outras máquinas, `addresses` em settings.toml</translation>
-    </message>
-    <message>
-        <source>the disk of {folder} is full: make room, new work is refused until then</source>
-        <translation>o disco de {folder} está cheio: libere espaço, até lá trabalho novo é recusado</translation>
-    </message>
-    <message>
-        <source>two machines have the identity of {peer} (at {places}): on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), start it again and join with a new invitation</source>
-        <translation>duas máquinas têm a identidade de {peer} (em {places}): na máquina que recebeu a cópia, encerre o Wingbeat, apague a pasta de dados dele (aqui é {folder}), inicie-o de novo e entre com um novo convite</translation>
-    </message>
-    <message>
-        <source>the journal was mended ({error}): what it lacks is taken from other machines</source>
-        <translation>o diário foi consertado ({error}): o que falta é pego de outras máquinas</translation>
-    </message>
-    <message>
-        <source>this machine listens nowhere: look into its log, and start the agent again</source>
-        <translation>esta máquina não escuta em lugar nenhum: veja o registro dela e inicie o agente de novo</translation>
-    </message>
-    <message>
-        <source>multicast cannot be used here ({why}): until that is mended, type the addresses of other machines, `addresses` in settings.toml</source>
-        <translation>o multicast não pode ser usado aqui ({why}): até que isso seja resolvido, digite os endereços das outras máquinas, `addresses` em settings.toml</translation>
-    </message>
-    <message>
-        <source>this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)</source>
-        <translation>esta máquina não pertence a nenhum bando: entre em um com um convite (`wingbeat flock join TEXT`), peça a um próximo (`wingbeat flock nearby`) ou crie um (`wingbeat flock create NAME`)</translation>
-    </message>
-    <message>
-        <source>nobody is heard by multicast although it can be used: see that the network is marked as private, that firewalls let UDP 5353 and TCP {port} pass, and that the access point does not keep machines apart; or type addresses, `addresses` in settings.toml</source>
-        <translation>ninguém é ouvido por multicast, embora ele possa ser usado: veja se a rede está marcada como privada, se os firewalls deixam passar UDP 5353 e TCP {port} e se o ponto de acesso não isola as máquinas; ou digite endereços, `addresses` em settings.toml</translation>
-    </message>
-    <message>
         <source>the certificate of this machine ends on {date} and could not be renewed ({error}): switch on a keeper of the flock</source>
         <translation>o certificado desta máquina vence em {date} e não pôde ser renovado ({error}): ligue uma guardiã do bando</translation>
     </message>
     <message>
-        <source>another flock is on this network too: if the machine you miss belongs there, leave that flock on it (`wingbeat flock leave`) and join this one</source>
-        <translation>há outro bando nesta rede também: se a máquina que falta é de lá, saia daquele bando nela (`wingbeat flock leave`) e entre neste</translation>
-    </message>
-    <message>
-        <source>{count} other flocks are on this network too: if the machine you miss belongs there, leave that flock on it (`wingbeat flock leave`) and join this one</source>
-        <translation>há outros {count} bandos nesta rede também: se a máquina que falta é de um deles, saia daquele bando nela (`wingbeat flock leave`) e entre neste</translation>
-    </message>
-    <message>
-        <source>port {port_wanted} was used by another program when the agent started, so this machine is reached at {port}: see that firewalls let TCP {port} pass, or choose a port of its own (`wingbeat settings --port`)</source>
-        <translation>a porta {port_wanted} era usada por outro programa quando o agente iniciou, por isso esta máquina é alcançada em {port}: veja se os firewalls deixam passar TCP {port}, ou escolha uma porta própria (`wingbeat settings --port`)</translation>
-    </message>
-    <message>
-        <source>the certificate of this machine begins only on {date}, so nobody lets it in: if the clock here is right, one was wrong before, so leave the flock (`wingbeat flock leave`) and join again with a new invitation</source>
-        <translation>o certificado desta máquina só começa em {date}, por isso ninguém a admite: se o relógio daqui está certo, antes algum estava errado; saia do bando (`wingbeat flock leave`) e entre de novo com um novo convite</translation>
-    </message>
-    <message>
         <source>the certificate of this machine begins only on {date}, so nobody lets it in: if the clock here is right, one was wrong before, so this machine, a keeper, makes itself a new one within an hour, or at once when you start its agent anew</source>
         <translation>o certificado desta máquina só começa em {date}, por isso ninguém a admite: se o relógio daqui está certo, antes algum estava errado; esta máquina, uma guardiã, faz um novo para si em uma hora, ou logo que você iniciar o agente de novo</translation>
-    </message>
-    <message>
-        <source>the certificate of this machine ended on {date}, so nobody lets it in: if the clock here is right, leave the flock (`wingbeat flock leave`) and join again with a new invitation</source>
-        <translation>o certificado desta máquina venceu em {date}, por isso ninguém a admite: se o relógio daqui está certo, saia do bando (`wingbeat flock leave`) e entre de novo com um novo convite</translation>
     </message>
     <message>
         <source>the clock of this machine is {length} ahead of those of all others: set all by the same time server</source>
@@ -651,14 +599,6 @@
         <translation>o relógio desta máquina está {length} atrasado em relação aos de todas as outras: acerte todos pelo mesmo servidor de hora</translation>
     </message>
     <message>
-        <source>another machine has the same identity as this one, so a data folder was copied: on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), start it again and join with a new invitation</source>
-        <translation>outra máquina tem a mesma identidade que esta, portanto uma pasta de dados foi copiada: na máquina que recebeu a cópia, encerre o Wingbeat, apague a pasta de dados dele (aqui é {folder}), inicie-o de novo e entre com um novo convite</translation>
-    </message>
-    <message>
-        <source>{peer} takes no more connections for now: wait a minute, then look at its log</source>
-        <translation>{peer} não aceita mais conexões por enquanto: espere um minuto e veja o registro dela</translation>
-    </message>
-    <message>
         <source>the certificate of {peer} has ended, or a clock is wrong: compare the clocks of both; if they are right, leave the flock on {peer} and join again with a new invitation</source>
         <translation>o certificado de {peer} venceu, ou algum relógio está errado: compare os relógios das duas; se estiverem certos, saia do bando em {peer} e entre de novo com um novo convite</translation>
     </message>
@@ -667,52 +607,12 @@
         <translation>o certificado de {peer} ainda não é válido pelo relógio desta máquina: acerte os dois relógios pelo mesmo servidor de hora</translation>
     </message>
     <message>
-        <source>another machine than {peer} answers at {address}: see where {peer} is now, and correct the address if it was typed in, `addresses` in settings.toml</source>
-        <translation>outra máquina que não {peer} responde em {address}: veja onde {peer} está agora e corrija o endereço se ele foi digitado, `addresses` em settings.toml</translation>
-    </message>
-    <message>
-        <source>{peer} was linked and is gone ({why}): see that it is switched on, awake and runs Wingbeat, and that its network works</source>
-        <translation>{peer} estava ligada e se foi ({why}): veja se a máquina está ligada, acordada e com o Wingbeat em execução, e se a rede dela funciona</translation>
-    </message>
-    <message>
-        <source>something that is not Wingbeat answers at the address of {peer} ({address}): give Wingbeat another port there, or correct the address in `addresses` in settings.toml</source>
-        <translation>algo que não é o Wingbeat responde no endereço de {peer} ({address}): dê outra porta ao Wingbeat lá, ou corrija o endereço, `addresses` em settings.toml</translation>
-    </message>
-    <message>
-        <source>{peer} belongs to another flock: leave that there (`wingbeat flock leave`) and join this one again with a new invitation</source>
-        <translation>{peer} pertence a outro bando: saia dele lá (`wingbeat flock leave`) e entre de novo neste com um novo convite</translation>
-    </message>
-    <message>
         <source>{peer} runs a version of Wingbeat that this one cannot talk to: update the older of both</source>
         <translation>{peer} tem uma versão do Wingbeat com a qual esta não conversa: atualize a mais antiga das duas</translation>
     </message>
     <message>
-        <source>{peer} and this machine do not accept each other ({why}): compare the clocks of both, and look at `wingbeat flock members` on both for who was sent away and joins again</source>
-        <translation>{peer} e esta máquina não se aceitam ({why}): compare os relógios das duas e veja em `wingbeat flock members`, nas duas, quem foi mandada embora e precisa entrar de novo</translation>
-    </message>
-    <message>
-        <source>{peer} at {address} answers too slowly to be greeted: look at its load and its network</source>
-        <translation>{peer} em {address} responde devagar demais para se apresentar: veja a carga e a rede dela</translation>
-    </message>
-    <message>
-        <source>{peer} does not answer at {address} ({why}): see that it is switched on and awake, that both are on one network, and that its firewall lets Wingbeat accept connections</source>
-        <translation>{peer} não responde em {address} ({why}): veja se está ligada e acordada, se as duas estão na mesma rede e se o firewall dela deixa o Wingbeat aceitar conexões</translation>
-    </message>
-    <message>
-        <source>{peer} sent what this machine cannot read ({why}): update Wingbeat on both</source>
-        <translation>{peer} enviou o que esta máquina não consegue ler ({why}): atualize o Wingbeat nas duas</translation>
-    </message>
-    <message>
-        <source>this machine was sent away from {name}: leave the flock (`wingbeat flock leave`) and join again with a new invitation</source>
-        <translation>esta máquina foi mandada embora de {name}: saia do bando (`wingbeat flock leave`) e entre de novo com um novo convite</translation>
-    </message>
-    <message>
-        <source>nothing was heard of {name} and {count} more since this agent started: see that they are switched on and run Wingbeat on the same network, or type their addresses, `addresses` in settings.toml</source>
-        <translation>nada se ouviu de {name} e mais {count} desde que este agente iniciou: veja se estão ligadas e com o Wingbeat na mesma rede, ou digite os endereços delas, `addresses` em settings.toml</translation>
-    </message>
-    <message>
-        <source>nothing was heard of {peer} since this agent started: see that it is switched on and runs Wingbeat on the same network, or type its address, `addresses` in settings.toml</source>
-        <translation>nada se ouviu de {peer} desde que este agente iniciou: veja se está ligada e com o Wingbeat na mesma rede, ou digite o endereço dela, `addresses` em settings.toml</translation>
+        <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
+        <translation>este computador foi expulso de {name}: saia do bando e entre de novo com um novo convite</translation>
     </message>
     <message>
         <source>, by {way}</source>
@@ -1315,6 +1215,106 @@
     <message>
         <source>the agent started</source>
         <translation>o agente iniciou</translation>
+    </message>
+    <message>
+        <source>looking for machines is switched off here: type their addresses in Settings, under This computer</source>
+        <translation>a procura de máquinas está desligada aqui: digite os endereços delas em Ajustes, em Este computador</translation>
+    </message>
+    <message>
+        <source>the disk with {folder} is full: make room there; until then no new work is taken</source>
+        <translation>o disco com {folder} está cheio: libere espaço; até lá nenhum trabalho novo é aceito</translation>
+    </message>
+    <message>
+        <source>two machines call themselves {peer} and cannot be told apart (at {places}), as one was set up as a copy of the other: on the copy, quit Wingbeat, delete its data (here that is {folder}) and join again with a new invitation</source>
+        <translation>duas máquinas se dizem {peer} e não se distinguem (em {places}), pois uma foi instalada como cópia da outra: na cópia, feche o Wingbeat, apague os dados dela (aqui é {folder}) e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>something on the disk of this computer was damaged and has been mended; what is missing comes from the other machines by itself</source>
+        <translation>algo no disco deste computador estava danificado e foi reparado; o que falta vem sozinho das outras máquinas</translation>
+    </message>
+    <message>
+        <source>other machines cannot reach this computer: quit Wingbeat here and start it again</source>
+        <translation>as outras máquinas não alcançam este computador: feche o Wingbeat aqui e inicie-o de novo</translation>
+    </message>
+    <message>
+        <source>machines do not find each other on this network ({why}): type their addresses in Settings, under This computer</source>
+        <translation>as máquinas não se encontram nesta rede ({why}): digite os endereços delas em Ajustes, em Este computador</translation>
+    </message>
+    <message>
+        <source>this computer belongs to no flock yet: join one, or create one, under Flock</source>
+        <translation>este computador ainda não pertence a um bando: entre em um, ou crie um, em Bando</translation>
+    </message>
+    <message>
+        <source>no other machine is found on this network: a firewall may be in between, or the network keeps its machines apart (Wi-Fi for guests does); whoever looks after it can let UDP 5353 and TCP {port} pass, or you type the addresses of machines in Settings, under This computer</source>
+        <translation>nenhuma outra máquina é encontrada nesta rede: pode haver um firewall no meio, ou a rede isola as máquinas (como o Wi-Fi para visitantes); quem cuida dela pode liberar UDP 5353 e TCP {port}, ou você digita os endereços das máquinas em Ajustes, em Este computador</translation>
+    </message>
+    <message>
+        <source>another flock is on this network too: if the machine that you miss belongs there, let it leave that one and join yours</source>
+        <translation>há outro bando nesta rede: se a máquina que falta pertence a ele, faça-a sair dele e entrar no seu</translation>
+    </message>
+    <message>
+        <source>{count} other flocks are on this network too: if the machine that you miss belongs to one of them, let it leave that and join yours</source>
+        <translation>há {count} outros bandos nesta rede: se a máquina que falta pertence a um deles, faça-a sair dele e entrar no seu</translation>
+    </message>
+    <message>
+        <source>another program was there first, so this computer is reached at port {port}: a firewall may have to let that pass</source>
+        <translation>outro programa já ocupava a porta, então este computador é alcançado na porta {port}: talvez um firewall precise liberá-la</translation>
+    </message>
+    <message>
+        <source>by the clock here this computer belongs to its flock only from {date} on, so nobody lets it in: if the clock is right, leave the flock and join again with a new invitation</source>
+        <translation>pelo relógio daqui, este computador só pertence ao bando a partir de {date}, então ninguém o deixa entrar: se o relógio está certo, saia do bando e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>this computer belonged to its flock until {date}, so nobody lets it in any more: if the clock here is right, leave the flock and join again with a new invitation</source>
+        <translation>este computador pertenceu ao bando até {date}, então ninguém mais o deixa entrar: se o relógio daqui está certo, saia do bando e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>another machine was set up as a copy of this one, so the two cannot be told apart: on the copy, quit Wingbeat, delete {folder} and join again with a new invitation</source>
+        <translation>outra máquina foi instalada como cópia desta, e as duas não se distinguem: na cópia, feche o Wingbeat, apague {folder} e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>{peer} has too much to answer just now: wait a minute</source>
+        <translation>{peer} tem muito a responder agora: espere um minuto</translation>
+    </message>
+    <message>
+        <source>another machine answers where {peer} was ({address}): if its address was typed here, correct it in Settings, under This computer</source>
+        <translation>outra máquina responde onde estava {peer} ({address}): se o endereço foi digitado aqui, corrija-o em Ajustes, em Este computador</translation>
+    </message>
+    <message>
+        <source>{peer} was here and is gone: it may be switched off or asleep, or its network is down</source>
+        <translation>{peer} estava aqui e desapareceu: pode estar desligada ou suspensa, ou sem rede</translation>
+    </message>
+    <message>
+        <source>another program answers where {peer} should ({address}): if the address was typed here, correct it in Settings, under This computer</source>
+        <translation>outro programa responde onde deveria estar {peer} ({address}): se o endereço foi digitado aqui, corrija-o em Ajustes, em Este computador</translation>
+    </message>
+    <message>
+        <source>{peer} belongs to another flock: let it leave that one, and join this one again with a new invitation</source>
+        <translation>{peer} pertence a outro bando: faça-a sair dele e entrar neste de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>{peer} and this computer do not accept each other ({why}): compare the clocks of both; if one of them was sent away, let it join again with a new invitation</source>
+        <translation>{peer} e este computador não se aceitam ({why}): compare os relógios de ambos; se um deles foi expulso, faça-o entrar de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>{peer} answers too slowly: it or its network is very busy</source>
+        <translation>{peer} responde devagar demais: ela ou a rede está muito ocupada</translation>
+    </message>
+    <message>
+        <source>{peer} does not answer: it may be switched off or asleep, on another network, or its firewall keeps Wingbeat out</source>
+        <translation>{peer} não responde: pode estar desligada ou suspensa, em outra rede, ou o firewall dela bloqueia o Wingbeat</translation>
+    </message>
+    <message>
+        <source>{peer} and this computer do not understand each other: update Wingbeat on both</source>
+        <translation>{peer} e este computador não se entendem: atualize o Wingbeat em ambos</translation>
+    </message>
+    <message>
+        <source>nothing was heard of {name} and {count} more since this computer started Wingbeat: they may be switched off, on another network, or Wingbeat does not run there</source>
+        <translation>nada se soube de {name} e de mais {count} desde que o Wingbeat iniciou neste computador: podem estar desligadas, em outra rede, ou o Wingbeat não está aberto nelas</translation>
+    </message>
+    <message>
+        <source>nothing was heard of {peer} since this computer started Wingbeat: it may be switched off, on another network, or Wingbeat does not run there</source>
+        <translation>nada se soube de {peer} desde que o Wingbeat iniciou neste computador: pode estar desligada, em outra rede, ou o Wingbeat não está aberto nela</translation>
     </message>
     <message>
         <source>the inputs are there</source>

@@ -26,6 +26,12 @@ def test_all_is_said_as_in_the_golden_file(qapp: QApplication) -> None:
     assert said == GOLDEN.read_text("utf-8")
 
 
+def test_what_is_found_out_is_told_without_commands_and_files() -> None:
+    """Who pressed *Find out why* sits before a window, not before a shell."""
+    told = [window() for _, window in families()["what is wrong"]]
+    assert [each for each in told if "`" in each or "settings.toml" in each] == []
+
+
 def _all_said() -> Iterator[str]:
     try:
         for family, sentences in families().items():
