@@ -17,11 +17,12 @@ from agent.api.datasets import READ_DATASET, ReadDataset
 from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import Event, Welcome
 from agent.api.values import Position
-from agent.api.work import SUBMIT, Submit, Submitted
+from agent.api.work import SHOW, SUBMIT, Show, ShowReply, Submit, Submitted
 from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
 from agent.client.link import Link, read_control_file
 from agent.paths import Home
 
+TASKS_PAGE = 1_000
 PATIENCE_S = 30.0
 """How long an agent that went away is waited for while its events are followed."""
 FINAL = (ErrorCode.NO_FLOCK, ErrorCode.UNKNOWN)
@@ -180,3 +181,13 @@ async def pieces_of(client: Client, wanted: ReadDataset) -> AsyncGenerator[bytes
             return
         if not piece.data:
             raise EOFError("only a part of it came")
+
+
+async def whole_workflow(client: Client, name: str) -> ShowReply:
+    """Return a workflow, by its name, its id or the beginning of one, with all of its tasks. Raises
+    ``ClientError``."""
+    reply = await client.call(SHOW, Show(name, limit=TASKS_PAGE))
+    name, tasks = reply.workflow.workflow, list(reply.tasks)
+    for first in range(TASKS_PAGE, reply.workflow.tasks, TASKS_PAGE):
+        tasks += (await client.call(SHOW, Show(name, first, TASKS_PAGE))).tasks
+    return replace(reply, tasks=tuple(tasks))

@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from agent.api.reasons import NO_WHY
 from agent.api.rpc import ErrorCode, Method, P, R
-from agent.api.work import MEANT, SHOW, Meant, Show, ShowReply
+from agent.api.work import MEANT, Meant
 from agent.client import (
     BlockingClient,
     Client,
@@ -27,7 +26,6 @@ from agent.commands.columns import complain
 from agent.commands.parsing import PROGRAM, Options, Use
 from agent.commands.showing import plain, show_json, show_lines
 
-PAGE = 1_000
 REFERENCES = {"workflow": (False,), "task": (True,), "what": (False, True)}
 """By what they are called in a command's table: words that name a workflow, or (True) a task."""
 
@@ -106,15 +104,6 @@ def ask(
         return exits.FAILED if bad(answer) else exits.DONE
 
     return with_client(asked)(options)
-
-
-async def whole(client: Client, reply: ShowReply) -> ShowReply:
-    """Ask for the other pages of a workflow's tasks, and return the reply that had the first one
-    with all of them in it. Raises ``ClientError``."""
-    name, tasks = reply.workflow.workflow, list(reply.tasks)
-    for first in range(PAGE, reply.workflow.tasks, PAGE):
-        tasks += (await client.call(SHOW, Show(name, first, PAGE))).tasks
-    return replace(reply, tasks=tuple(tasks))
 
 
 def tell(options: Options, answer: Struct, lines: Iterable[str]) -> int:

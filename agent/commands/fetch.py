@@ -9,10 +9,11 @@ from msgspec import Struct
 
 from agent.api.values import TaskState
 from agent.api.wording import plain
-from agent.api.work import SHOW, WHY, Show, TaskView, Why
+from agent.api.work import WHY, TaskView, Why
 from agent.client import Client, RequestError
+from agent.client.connected import whole_workflow
 from agent.client.fetching import all_files, fetch_files
-from agent.commands.asking import PAGE, fail, tell, whole, with_loop
+from agent.commands.asking import fail, tell, with_loop
 from agent.commands.drawing import transfer_bar
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import size
@@ -103,13 +104,12 @@ async def _save_results(client: Client, options: Options, folder: Path) -> list[
 async def _tasks(client: Client, what: str) -> list[TaskView]:
     """Of the workflow that is called so, or the one task."""
     try:
-        reply = await client.call(SHOW, Show(what, limit=PAGE))
+        return list((await whole_workflow(client, what)).tasks)
     except RequestError as unknown:
         try:
             return [(await client.call(WHY, Why(what))).task]
         except RequestError as error:
             raise (error if "/" in what else unknown) from error
-    return list((await whole(client, reply)).tasks)
 
 
 async def _save(

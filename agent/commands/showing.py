@@ -172,8 +172,8 @@ def duration(seconds: float) -> str:
 
 
 def going(view: TaskView | WorkflowView, now_s: float | None = None) -> str:
-    """Return how long what runs still needs, or where nobody knows that for how long it has run; empty for
-    what has not begun, has ended, or is held. ``now_s`` is the time now unless given."""
+    """Return how long what runs still needs, or where nobody knows that for how long it has run;
+    empty for what has not begun, has ended, or is held. ``now_s`` is the time now unless given."""
     if view.state not in ("running", TaskState.RUNNING, TaskState.SCHEDULED) or not view.begun_ms:
         return ""
     if view.expected_end_ms:

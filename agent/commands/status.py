@@ -11,11 +11,9 @@ from msgspec import Struct
 from agent.api.history import RUNS, Runs, RunsReply, RunView
 from agent.api.values import PRIORITY_NAMES, TaskState
 from agent.api.work import (
-    SHOW,
     STATUS,
     WHY,
     NodeView,
-    Show,
     Status,
     StatusReply,
     Story,
@@ -23,8 +21,9 @@ from agent.api.work import (
     Why,
 )
 from agent.client import BlockingClient, Client
+from agent.client.connected import whole_workflow
 from agent.commands import exits
-from agent.commands.asking import PAGE, ask, whole, with_client, with_loop
+from agent.commands.asking import ask, with_client, with_loop
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import (
     ago,
@@ -93,7 +92,7 @@ def _show_node(reply: StatusReply) -> None:
 @with_loop
 async def _workflow(options: Options, client: Client) -> int:
     """All tasks, however many pages they are."""
-    reply = await whole(client, await client.call(SHOW, Show(options.workflow, limit=PAGE)))
+    reply = await whole_workflow(client, options.workflow)
     if options.json:
         show_json(reply, options)
         return exits.DONE

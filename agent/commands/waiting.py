@@ -19,8 +19,8 @@ from agent.api.session import Event, GateWaiting, Happening, TaskMoved
 from agent.api.values import Position, TaskState, WorkflowState
 from agent.api.work import SHOW, STATUS, Show, Status, TaskView, WorkflowView
 from agent.client import Client, DisconnectedError, EventsLostError, NoAgentError
+from agent.client.connected import whole_workflow
 from agent.commands import exits
-from agent.commands.asking import PAGE, whole
 from agent.commands.drawing import on_terminal, work_bar
 from agent.commands.showing import counts_told, going, plain, show_json, show_lines
 from agent.wording.speech import state_word
@@ -137,8 +137,7 @@ async def show_ended(client: Client, workflow: WorkflowView) -> None:
     is asked for. Raises ``ClientError``."""
     tasks: tuple[TaskView, ...] = ()
     if workflow.state != "finished":
-        reply = await client.call(SHOW, Show(workflow.workflow, limit=PAGE))
-        tasks = (await whole(client, reply)).tasks
+        tasks = (await whole_workflow(client, workflow.workflow)).tasks
     left = tuple(each for each in tasks if each.state is not TaskState.TERMINATED)
     show_json(Ended(**structs.asdict(workflow), unfinished=left))
 

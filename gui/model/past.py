@@ -14,6 +14,7 @@ from itertools import accumulate
 from agent.api.past import PastDay, PastReply, PastWorkflow
 from gui.model.marks import Mark
 from gui.model.times import clock, exact, span
+from gui.model.workflows import whose
 from gui.wording import explained
 from gui.words import tr, tr_n
 
@@ -63,7 +64,8 @@ class PastLines:
         return self._starts[:-1]
 
     def line(self, place: int) -> PastLine | None:
-        """Return what stands at a place; None where nothing does."""
+        """Return what stands at a place, the heading of a day or a workflow, ``UNREAD`` for one
+        that was not read yet; None where nothing does."""
         if not 0 <= place < len(self):
             return None
         day = bisect_right(self._starts, place) - 1
@@ -77,8 +79,8 @@ class PastLines:
         return (self._first + max(0, place - day - 1)) // PAGE
 
     def put(self, first: int, workflows: Sequence[PastWorkflow]) -> tuple[int, int]:
-        """Take in a page that begins with the workflow of this number; return the first and the last
-        place that is known now."""
+        """Take in a page that begins with the workflow of this number; return the first and the
+        last place that it fills."""
         self._known.update(enumerate(workflows, first))
         return self._place_of(first), self._place_of(first + max(0, len(workflows) - 1))
 
@@ -116,21 +118,15 @@ def end_words(each: PastWorkflow) -> str:
     return tr("done") if each.state == "finished" else tr("cancelled")
 
 
-def who(each: PastWorkflow) -> str:
-    """Return who has submitted a workflow: the person and the machine."""
-    if each.submitter and each.host and each.submitter != each.host:
-        return tr("{who} on {host}", who=each.submitter, host=each.host)
-    return each.submitter or each.host
-
-
 def past_tip(each: PastWorkflow) -> str:
-    """Return all that is to be said of a workflow in a list, a line each."""
+    """Return all that is to be said of a workflow in a list, a line each: how it ended, when, whose
+    it is, how long it took and on which machines."""
     lines = [
         each.name,
         end_words(each),
         tr("Submitted {when}", when=exact(each.submitted_ms / 1000)),
         tr("Ended {when}", when=exact(each.ended_ms / 1000)),
-        tr("by {who}", who=who(each)),
+        tr("by {who}", who=whose(each)),
         tr("Waited {waited}, ran {ran}, {makespan} from submission to end",
            waited=span(each.waited_s), ran=span(each.ran_s), makespan=span(each.makespan_s)),
         tr_n("%n attempt(s)", "", each.attempts) + " · " + tr_n("%n task(s)", "", each.tasks),
@@ -140,7 +136,8 @@ def past_tip(each: PastWorkflow) -> str:
 
 
 def past_facts(each: PastWorkflow) -> list[tuple[str, str]]:
-    """Return what is known of a workflow only when it has ended: a name and a text each."""
+    """Return what is told only of a workflow that has ended, such as its end, how long it waited
+    and its machines: a name and a text each, in the window's language."""
     return [
         (tr("Ended"), exact(each.ended_ms / 1000)),
         (tr("Waited"), span(each.waited_s)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from agent.api.past import PastWorkflow
 from agent.api.values import ENDED, PRIORITY_NAMES, UNDER_WAY, TaskState
 from agent.api.work import Basis, TaskView, WorkflowView
 from gui.model.folding import is_open
@@ -40,7 +41,7 @@ def outlook(workflow: WorkflowView, tasks: Iterable[TaskView], now_s: float) -> 
             return _going(workflow, tasks, now_s)
 
 
-def whose(workflow: WorkflowView) -> str:
+def whose(workflow: WorkflowView | PastWorkflow) -> str:
     """Return who has submitted a workflow: the person and the machine, as far as they are told."""
     who, host = workflow.submitter, workflow.host
     if who and host and who != host:

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from agent.api.past import PastWorkflow
-from agent.api.work import SHOW, Show, ShowReply, TaskView, WorkflowView
-from agent.client import Client
+from agent.api.work import ShowReply, TaskView, WorkflowView
+from agent.client.connected import whole_workflow
 from gui.bridge.bridge import Task
 from gui.model.past import past_facts
 from gui.model.workflows import in_order
@@ -26,7 +26,6 @@ from gui.views.timeline_view import WorkflowTimeline
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
-TASKS_PAGE = 1_000
 DETAILS_WIDTH = 36 * GRID
 
 
@@ -74,7 +73,8 @@ class PastDetail(QWidget):
 
     def open(self, workflow: PastWorkflow) -> None:
         """Have a workflow read and show it when it is here, instead of the one before; returns at
-        once. What is shown of the one that is open already stays until then."""
+        once. What is shown stays until then, and where it cannot be read, below a note that says
+        why."""
         if workflow.workflow != self._workflow:
             self._chosen = ()
         self._workflow, self._line = workflow.workflow, workflow
@@ -83,7 +83,7 @@ class PastDetail(QWidget):
             self._asking.cancel()
         self._asking = self._context.bridge.work(
             self,
-            lambda: tasks_of(self._client, workflow.workflow),
+            lambda: whole_workflow(self._client, workflow.workflow),
             self._opened,
             self._failed,
         )
@@ -118,12 +118,3 @@ class PastDetail(QWidget):
     def _box_opened(self, tasks: Sequence[str]) -> None:
         if len(tasks) == 1 and tasks[0] in self._own:
             self._context.log_of.emit(self._own[tasks[0]])
-
-
-async def tasks_of(client: Client, workflow: str) -> ShowReply:
-    """Return a workflow with all of its tasks. Raises ``ClientError``."""
-    reply = await client.call(SHOW, Show(workflow, limit=TASKS_PAGE))
-    tasks = list(reply.tasks)
-    for first in range(TASKS_PAGE, reply.workflow.tasks, TASKS_PAGE):
-        tasks += (await client.call(SHOW, Show(workflow, first, TASKS_PAGE))).tasks
-    return ShowReply(reply.workflow, tuple(tasks), 0, reply.position)

@@ -20,9 +20,9 @@ from gui.model.past import (
     end_words,
     ended_clock,
     past_tip,
-    who,
 )
 from gui.model.times import span
+from gui.model.workflows import whose
 from gui.views.pieces import timer
 from gui.views.rows import Column, Index, Rows
 from gui.words import tr
@@ -50,7 +50,8 @@ def day_words(begins_ms: int, now_s: float) -> str:
 
 
 def past_columns() -> tuple[Column, ...]:
-    """Return the columns of the past: which, how it ended, whose, when, how long, where."""
+    """Return the columns of the past: which, how it ended, whose, when, how long, where. In the
+    heading of a day all but the first are empty."""
 
     def of(text: Text) -> Callable[[Any, float], str]:
         return lambda line, now_s: text(line) if isinstance(line, PastWorkflow) else ""
@@ -64,7 +65,7 @@ def past_columns() -> tuple[Column, ...]:
     return (
         Column("name", tr("Workflow"), name, 220, narrow=150, tip=tip, mark=_mark),
         Column("end", tr("State"), of(end_words), 220, stretch=True, tip=tip),
-        Column("owner", tr("Owner"), of(who), 150, narrow=120, quiet=True, spare=True, tip=tip),
+        Column("owner", tr("Owner"), of(whose), 150, narrow=120, quiet=True, spare=True, tip=tip),
         Column("ended", tr("Ended"), of(ended_clock), 84, right=True, tip=tip),
         Column("waited", tr("Waited"), of(lambda each: span(each.waited_s)), 80, right=True, tip=tip,
                quiet=True, spare=True),
@@ -104,7 +105,8 @@ class PastRows(Rows):
         self.endResetModel()
 
     def fill(self, first: int, workflows: Sequence[PastWorkflow]) -> None:
-        """Take in a page, and paint it where it is in sight."""
+        """Take in a page that begins with this number of workflow, and paint it where it is in
+        sight."""
         begin, end = self.lines.put(first, workflows)
         self._asked.discard(first // PAGE)
         self.dataChanged.emit(self.index(begin, 0), self.index(end, len(self.columns) - 1))
@@ -122,8 +124,8 @@ class PastRows(Rows):
     # -- what a table asks -------------------------------------------------------------------
 
     def row(self, place: int) -> Any:
-        """Return the line at a place, None where there is none; one that was not read is wanted from
-        now on."""
+        """Return the line at a place, None where there is none; of one that was not read its page
+        is asked for in a moment."""
         line = self.lines.line(place)
         if line is UNREAD:
             self._missing[self.lines.page_of(place)] = None
