@@ -179,8 +179,9 @@ class OwnSpeech(Speech):
         return state_words(_STATES[state]) if state in _STATES else state
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
-        """Return the window's own words for a template, translated, with the values put in; where they
-        have ``%n``, in the number of ``values["count"]``, and ``KeyError`` without one."""
+        """Return the window's own words for a template, translated, with the values put in; where
+        they have ``%n``, in the number of ``values["count"]``. Raises ``KeyError`` for a value that
+        is missing."""
         text = own_words(template)
         if "%n" in text:
             return tr_n(text, "", values["count"], **values)
@@ -304,7 +305,7 @@ def error_text(error: Exception) -> str:
 
 def sentence_of(error: Exception) -> str:
     """Return an error as a person reads it: it begins large and ends with a full stop; of a file,
-    with its name."""
+    with its name in front."""
     if isinstance(error, OSError):
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     text = error_text(error).strip()

@@ -46,8 +46,10 @@ class EarlierRuns:
         self._known: dict[str, dict[tuple[str, str], Lengths]] = {}
 
     def note(self, program: str, step: str, alike: str, ran_ms: int) -> None:
-        """Keep how long a run took that ended well; one of no program, or that took no time at all, says
-        nothing. ``alike`` is the ``likeness`` of its parameters; one that is not known is no step's."""
+        """Keep how long a run took that ended well, for its program, and for its step with the
+        ``likeness`` of its parameters where ``alike`` tells that; the last ``KEPT`` of each. A run
+        of no program, or that took no time at all, changes nothing. Versions of programs count as
+        one."""
         program = program.partition("@")[0]
         if not program or ran_ms <= 0:
             return
@@ -72,8 +74,9 @@ class EarlierRuns:
             self.note(program, step, alike, ran_ms)
 
     def of(self, program: str, step: str = "", parameters: str = "") -> Lengths:
-        """Return what is known of the step of this name and with these parameters of a program, or of all
-        its runs if no step is named; ``UNKNOWN`` without any."""
+        """Return what is known of the step of this name and with these parameters of a program, or
+        of all its runs if no step is named; ``UNKNOWN`` without any, and for all runs where those
+        differ too much."""
         known = self._known.get(program.partition("@")[0])
         if known is None:
             return UNKNOWN

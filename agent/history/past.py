@@ -75,7 +75,8 @@ class Past:
         self._write_soon()
 
     async def stop(self) -> None:
-        """Write what is still to be written, and keep nothing from now on."""
+        """Write what is still to be written, and keep nothing from now on; what the disk refuses is
+        only logged. Do nothing before ``start``."""
         writing, self._writing = self._writing, None
         if writing is not None:
             writing.cancel()
@@ -85,8 +86,8 @@ class Past:
         self._store = None
 
     def noticed(self, notice: object) -> None:
-        """Take note of a workflow of which something has ended, to be kept a moment later; other
-        notices are ignored."""
+        """Have a workflow kept a moment later, at once complete, when the last of its tasks has
+        ended or its outcome has changed; other notices are ignored."""
         match notice:
             case TaskMoved(task, _, after) if after in ENDED:
                 self._ended(task)
@@ -168,7 +169,8 @@ class Past:
 
     async def page(self, wanted: api.Past) -> api.PastReply:
         """Return the page that is wanted, with the sums if they are; write first what waits to be
-        written. Raises ``ServiceError`` when no history is kept here."""
+        written. Raises ``ServiceError`` when no history is kept here, ``sqlite3.Error`` when it
+        cannot be read."""
         store = await self._settled()
         here = self._node()
         return await asyncio.to_thread(self._page, store, wanted, here, self._name_of(here))
@@ -184,8 +186,10 @@ class Past:
         return api.PastReply(reply.workflows, total, days, programs, machines, *facts)
 
     async def recall(self, workflow: str, task: str = "") -> Recalled | None:
-        """Return a workflow of the past by its id, its name or the beginning of its id, or else that
-        of a task by the task's id; None for one that is not kept."""
+        """Return a workflow of the past by its id, its name or the beginning of its id, or else
+        that of a task by the task's id; the last few are kept in memory. None for one that is not
+        kept or is damaged, and without a history. Raises ``sqlite3.Error`` when it cannot be
+        read."""
         for known in self._recalled.values():
             if workflow in known.table.workflows or task in known.table.specs:
                 return known
@@ -208,7 +212,8 @@ class Past:
 
     async def forget(self, workflows: list[WorkflowId]) -> list[WorkflowId]:
         """Forget these workflows of the past, as long as nothing new happens to them; return which
-        were there. Raises ``ServiceError``."""
+        were there. Raises ``ServiceError``, with nothing forgotten on the disk, when no history is
+        kept here or it cannot be changed."""
         store = await self._settled()
         for each in workflows:
             self._recalled.pop(each, None)

@@ -139,7 +139,8 @@ def table_of(records: Records) -> Table:
 
 
 def row_of(ended: Ended) -> PastRow:
-    """Return what a list shows of a workflow, and what a search looks through."""
+    """Return what a list shows of a workflow, with its times, its machines and programs by name and
+    why it failed, and the words that a search looks through."""
     records, table = ended.records, table_of(ended.records)
     spec, names = records.workflow.spec, records.names
     host, programs = names[spec.host], _programs(records.workflow)
@@ -180,8 +181,8 @@ class Times(NamedTuple):
 
 
 def times_of(table: Table, workflow: Workflow, seen_ms: int) -> Times:
-    """Return the times of a workflow that has ended, as every node tells them; of one of which nothing
-    ever ran, its end is when that was seen."""
+    """Return the times of a workflow that has ended, as every node tells them; the end of one of
+    which nothing ever ran is ``seen_ms``. It is never before the submission."""
     submitted_ms = workflow.spec.submitted[0]
     begun_ms, ended_ms = span_of_workflow_ms(workflow, table)
     ended_ms = max(submitted_ms, ended_ms or seen_ms)

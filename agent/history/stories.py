@@ -39,14 +39,16 @@ class Stories:
         self._unkept: dict[TaskId, None] = {}
 
     def moved(self, task: TaskId, after: TaskState) -> bool:
-        """Note that a task moved, and tell whether its story is to be kept now."""
+        """Note that a task moved. Return whether its story is to be kept from now on, which it is
+        once the task was more than submitted, ready or waiting; then ``taken`` returns it."""
         keeps = after not in BEGINNINGS or len(self._seen(task)) > len(BEGINNINGS)
         if keeps:
             self._unkept[task] = None
         return keeps
 
     def taken(self) -> list[StoryRow]:
-        """Return and forget what is to be kept."""
+        """Return the whole story since the start of each task that has moved since this was called
+        last, a row each, and note that they are kept."""
         unkept, self._unkept = self._unkept, {}
         stories = ((task, self._seen(task)) for task in unkept)
         return [

@@ -338,7 +338,8 @@ class TaskHistory:
 
     async def story(self, task: TaskId, table: Table) -> list[StoryEntry]:
         """Return why a task of this table moved, which may be one of the past, the oldest first, as
-        far as this node has seen it or the records tell."""
+        far as this node has seen it or the records tell. Raises ``sqlite3.Error`` when the history
+        cannot be read."""
         history = self._history
         kept = [] if history is None else await asyncio.to_thread(history.stories_of, task)
         return self._stories.told(task, table, kept)

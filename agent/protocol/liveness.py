@@ -163,8 +163,9 @@ class Liveness(Part):
         return self.core.now_s - self.lost_s.get(host, self.started_s)
 
     def gone_s(self, host: NodeId, incarnation: int) -> float | None:
-        """Return for how many seconds this incarnation of a host is gone, as far as this node saw it go;
-        None while it may still be running what it says it runs, and infinity where nobody here knows."""
+        """Return for how many seconds this incarnation of a host is gone, as far as this node saw
+        it go; None while it may still be running what it says it runs, and infinity where nobody
+        here knows."""
         if self.alive(host, incarnation):
             return None
         lost_s = self.lost_s.get(host)

@@ -158,8 +158,8 @@ class Node:
         return tuple(p.node for p in sorted(peers, key=lambda p: (not _helps(p), p.node)))
 
     def gone_since_ms(self, run: Run) -> int:
-        """Return since when the machine of a run is gone for this node, by the wall clock; since its last
-        word where nobody here saw it go, and 0 while it may still be running."""
+        """Return since when the machine of a run is gone for this node, by the wall clock; since
+        its last word where nobody here saw it go, and 0 while it may still be running."""
         gone_s = self._liveness.gone_s(run.host, run.incarnation)
         if gone_s is None:
             return 0

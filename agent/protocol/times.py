@@ -44,7 +44,9 @@ _decode = msgspec.msgpack.Decoder(int).decode
 
 
 def with_times(run: Run, phase: Phase, now_ms: int) -> More:
-    """Return what the record of a run carries along from now on, when it comes to this phase."""
+    """Return what the record of a run carries besides when it comes from its own phase to this one:
+    what it carried, with how long it was held so far when it leaves a suspension, and with when its
+    program began when that was late. The run is not changed."""
     told: More = {}
     if isinstance(run.phase, Suspended):
         told[HELD] = _packed(held_ms(run) + max(0, now_ms - run.stamp[0]))
@@ -77,8 +79,8 @@ def held_ms(run: Run) -> int:
 
 
 def end_of_run_ms(run: Run, life: Life, reading: DerivedState) -> int:
-    """Return when a run came to its end, by its own word or because the flock went on without it; 0 while
-    it goes on."""
+    """Return when a run came to its end, by its own word or because the flock went on without it,
+    whichever was first; 0 while it goes on."""
     told_ms = 0 if run.live else run.stamp[0]
     if told_ms and not isinstance(run.phase, Lost):
         return told_ms
@@ -95,8 +97,8 @@ def end_of_run_ms(run: Run, life: Life, reading: DerivedState) -> int:
 
 
 def end_of_task_ms(life: Life, reading: DerivedState) -> int:
-    """Return when it was decided how a task ends; 0 while it goes on, and where nothing of it ever ran,
-    as that is decided elsewhere."""
+    """Return when it was decided how a task ends; 0 while it goes on, and where nothing of it ever
+    ran, as that is decided elsewhere."""
     match reading.state:
         case TaskState.TERMINATED:
             return reading.outcome.stamp[0] if reading.outcome is not None else 0
@@ -135,8 +137,9 @@ class Times(NamedTuple):
 
 
 def times_of_task(task: str, table: Table) -> Times:
-    """Return the times of a task of the table, as far as they are decided; raise ``KeyError`` for an unknown
-    one. It could run when the last that it needs had ended; since when a person wants it again is not known."""
+    """Return the times of a task of the table, as far as they are decided; raise ``KeyError`` for
+    an unknown one. It could run when the last that it needs had ended; since when a person wants it
+    again is not known."""
     life, reading = table.life(task), table.reading(task)
     assert reading is not None
     workflow = table.workflows[table.workflow_of[task]]
@@ -158,8 +161,8 @@ def _ends(tasks: Iterable[str], table: Table) -> Iterable[int]:
 
 
 def span_of_workflow_ms(workflow: Workflow, table: Table) -> tuple[int, int]:
-    """Return when the first run of a workflow was claimed and when it was decided how its last task ends; 0
-    for what has not come yet, and for the end of one of which nothing ever ran."""
+    """Return when the first run of a workflow was claimed and when it was decided how its last task
+    ends; 0 for what has not come yet, and for the end of one of which nothing ever ran."""
     begun, ended = list[int](), 0
     for spec in workflow.spec.tasks:
         life, reading = table.lives.get(spec.task), table.reading(spec.task)

@@ -179,7 +179,8 @@ class History:
 
     def trim(self, tasks_max: int = TASKS_MAX) -> None:
         """Delete the tasks that ended first, until no more than ``tasks_max`` are left, with their
-        stories, and those of tasks that moved before that and never ended."""
+        stories, and those of tasks that moved before that and never ended. Raise ``sqlite3.Error``,
+        with nothing deleted, when that fails."""
         with self._transaction() as connection:
             connection.execute(_TRIM, (tasks_max,))
             connection.execute(_TRIM_UNENDED)
@@ -228,7 +229,8 @@ class History:
 
     def stories_of(self, task: str) -> list[StoryRow]:
         """Return what is kept of why a task moved, a row for each start of the agent, the oldest
-        first."""
+        first; empty for an unknown one. Raise ``sqlite3.Error`` when the database cannot be
+        read."""
         with self._lock:
             found = self._connection.execute(
                 "SELECT * FROM story WHERE task = ? ORDER BY begun_ms", (task,)

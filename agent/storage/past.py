@@ -145,8 +145,9 @@ class PastStore:
         return [PastRow(*row) for row in rows], int(total)
 
     def days(self, wanted: asked.Past, here: str, unnamed: str) -> list[Day]:
-        """Return the sums of all pages by day, the latest first, without days on which nothing ended
-        and this machine gave nothing."""
+        """Return the sums of all pages by day of this machine, the latest first, without days on
+        which nothing ended and this machine gave nothing. Raise ``sqlite3.Error`` when the database
+        cannot be read."""
         where, values = _filter(wanted, here, unnamed)
         with self._lock:
             ended = self._connection.execute(
@@ -175,7 +176,8 @@ class PastStore:
         return self._given[1]
 
     def choices(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return all programs and all machines that occur, in the order of names."""
+        """Return all programs and all machines that occur, in the order of names, read anew only
+        when rows have changed. Raise ``sqlite3.Error`` when the database cannot be read."""
         if self._choices is None:
             with self._lock:
                 ask = self._connection.execute
@@ -193,8 +195,8 @@ class PastStore:
         return oldest or 0
 
     def size_bytes(self) -> int:
-        """Return what the whole history takes on the disk, tasks and logs' places included, but for
-        room in its file that is free again."""
+        """Return what the whole history takes on the disk, tasks and stories included, without room
+        in its file that is free again. Raise ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             pages, free, each = (
                 self._connection.execute(f"PRAGMA {name}").fetchone()[0]

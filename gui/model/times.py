@@ -76,8 +76,9 @@ def left(end_s: float, now_s: float) -> str:
 
 
 def still(end_s: float, begun_s: float, now_s: float) -> str:
-    """Return what is said of something that runs: the time until its expected end, if one is expected (0:
-    none) and was not passed long ago; else for how long it has run, if it is known when it began."""
+    """Return what is said of something that runs: the time until its expected end, if one is
+    expected (0: none) and was not passed long ago; else for how long it has run, empty where it is
+    not known when it began."""
     late_s = max(LATE_S, (end_s - begun_s) / 2) if begun_s else LATE_S
     if end_s and now_s - end_s <= late_s:
         return left(end_s, now_s)

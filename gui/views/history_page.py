@@ -152,7 +152,8 @@ class HistoryPage(QWidget):
         )
 
     def read(self) -> None:
-        """Have the list read anew, in place of what is being read; returns at once."""
+        """Have the first page and the sums of what is chosen read anew, in place of what is being
+        read; returns at once, and the list is shown when they are here."""
         self._again.stop()
         if self._asking is not None:
             self._asking.cancel()
@@ -211,7 +212,8 @@ class HistoryPage(QWidget):
     # -- what is shown -----------------------------------------------------------------------
 
     def refresh(self, changes: Changes) -> None:
-        """Have the list read again soon if something has ended and somebody looks."""
+        """Have the list read again after a while if a workflow has ended, or the connection has
+        changed, and somebody looks; else do nothing."""
         screen = self._context.screen
         views = (screen.workflows.get(each) for each in changes.workflows)
         over = any(view is not None and not is_open(view) for view in views)
@@ -255,7 +257,8 @@ class HistoryPage(QWidget):
             self.detail.open(line)
 
     def clear(self) -> None:
-        """Show all of the past, whoever it belongs to."""
+        """Take back everything that was chosen and typed, show everybody's from now on, which is
+        remembered, and have the list read anew."""
         self._days = (0, MS_MAX)
         self.range.hide()
         for each in (self.state, self.program, self.machine):

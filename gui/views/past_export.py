@@ -31,8 +31,9 @@ class PastExport(QPushButton):
         self.setMenu(menu)
 
     def export(self, kind: str) -> None:
-        """Have all that is shown read, then ask the person where it is to be kept, and keep it there;
-        returns at once. Why it fails is told by the context."""
+        """Have all pages of what the list shows read, then ask the person for a file and write it
+        there, as ``kind`` says; returns at once. Why it fails is told by the context's
+        ``failed``."""
         wanted = self._wanted()
         self._context.bridge.client_work(
             self,

@@ -69,7 +69,8 @@ class PastPlot(QWidget):
         self._lay_out()
 
     def choose(self, since_ms: int, until_ms: int) -> None:
-        """Mark the days in this time as chosen, without telling; none where both are 0."""
+        """Mark the bars of the days in this time as chosen, or none where both are 0 or no bar is
+        in it; no signal is emitted."""
         inside = [
             place
             for place, each in enumerate(self._buckets)
@@ -184,7 +185,8 @@ class PastPlot(QWidget):
         return max(0, min(len(self._buckets) - 1, place))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin to choose at the day below the mouse."""
+        """Begin to choose at the day below the mouse, if it is the left button; nothing is told
+        until that is released."""
         if self._buckets and event.button() is Qt.MouseButton.LeftButton:
             self._from = self._at(event)
             self._range = (self._from, self._from)
@@ -203,7 +205,8 @@ class PastPlot(QWidget):
             self._tell_chosen()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Walk by arrows, extend with Shift; leave other keys to Qt. Esc is the window's."""
+        """Choose the next bar by the arrows, with Shift more of them, and tell it by the signal;
+        leave other keys to Qt. Esc is the window's."""
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
         last = len(self._buckets) - 1
         if step and self._buckets:
@@ -243,8 +246,8 @@ class PastPlot(QWidget):
 
 
 def buckets_of(days: Sequence[PastDay], each: int) -> list[Bucket]:
-    """Return bars of so many days each, the first one first and the last one whole; days on which
-    nothing was are among them."""
+    """Return bars of so many days each, the first one first and the last one whole, with the sums
+    of the days; days that are missing count as nothing. There has to be a day, the latest first."""
     first = QDateTime.fromMSecsSinceEpoch(days[-1].begins_ms).date()
     last = QDateTime.fromMSecsSinceEpoch(days[0].begins_ms).date()
     count = -(-(first.daysTo(last) + 1) // each)

@@ -61,7 +61,8 @@ class SheetFile:
 
     @property
     def urgency(self) -> NamedPriority:
-        """How urgent it would be."""
+        """How urgent it would be: as the person chose, else as the file says, by its name where it
+        has one, else as a number."""
         workflow = self.checked.workflow if self.checked is not None else None
         said = workflow.submit.priority if workflow is not None else "low"
         wanted = said if self.priority is None else self.priority

@@ -307,8 +307,8 @@ class Window(QWidget):
             self.submit(paths)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept files anywhere, and cover the window with what dropping them will do; leave
-        anything else."""
+        """Accept files anywhere, and cover the window with what dropping them will do; anything
+        else is not accepted."""
         if paths_in(event.mimeData()):
             event.acceptProposedAction()
             self._veil.begin(paths_in(event.mimeData()))
