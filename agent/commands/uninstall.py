@@ -99,7 +99,10 @@ def run(options: Options) -> int:
 
 
 def _yes(question: str) -> bool:
-    return input(question).strip().casefold() in ("y", "yes")
+    try:
+        return input(question).strip().casefold() in ("y", "yes")
+    except EOFError:
+        return False
 
 
 def _lines(removed: Removed, *, delete: bool) -> list[str]:

@@ -3157,8 +3157,16 @@
         </translation>
     </message>
     <message>
+        <source>Submitting …</source>
+        <translation>Enviando …</translation>
+    </message>
+    <message>
         <source>Its last results go to {folder}</source>
         <translation>Os últimos resultados vão para {folder}</translation>
+    </message>
+    <message>
+        <source>{sent} of {whole} submitted</source>
+        <translation>{sent} de {whole} enviados</translation>
     </message>
     <message>
         <source>Reading …</source>

@@ -20,10 +20,17 @@ AWAY, ACCEPT = QMessageBox.ButtonRole.DestructiveRole, QMessageBox.ButtonRole.Ac
 
 
 def ask(
-    parent: QWidget | None, name: str, question: str, more: str, no: str, *answers: Answer
+    parent: QWidget | None,
+    name: str,
+    question: str,
+    more: str,
+    no: str,
+    *answers: Answer,
+    careful: bool = False,
 ) -> QMessageBox:
     """Ask a question with these answers; what is done by each is called when its button is pressed,
-    and ``no`` is on the button by which nothing is done. Returns at once, with the open box."""
+    and ``no`` is on the button by which nothing is done, which Enter presses where one has to be
+    ``careful``. Returns at once, with the open box."""
     box = set_up(
         QMessageBox(parent),
         name,
@@ -37,7 +44,9 @@ def ask(
     for each, text, role, act in answers:
         made: QPushButton = box.addButton(text, role)
         set_up(made, each, clicked=lambda _=False, act=act: act())
-    box.addButton(no, QMessageBox.ButtonRole.RejectRole)
+    stay = box.addButton(no, QMessageBox.ButtonRole.RejectRole)
+    if careful:
+        box.setDefaultButton(stay)
     box.open()
     return box
 
@@ -47,7 +56,7 @@ def ask_to_leave(parent: QWidget, leave: Callable[[], object]) -> QMessageBox:
     box."""
     more = tr("This computer forgets its key and works alone. To come back it has to be invited.")
     answer = ("leave", tr("Leave"), AWAY, leave)
-    return ask(parent, "leaveBox", tr("Leave the flock?"), more, tr("Stay"), answer)
+    return ask(parent, "leaveBox", tr("Leave the flock?"), more, tr("Stay"), answer, careful=True)
 
 
 def ask_to_remove(parent: QWidget, remove: Callable[[bool], object]) -> QMessageBox:
@@ -59,7 +68,7 @@ def ask_to_remove(parent: QWidget, remove: Callable[[bool], object]) -> QMessage
     keep = ("removeKeep", tr("Remove, and keep its data"), AWAY, lambda: remove(False))
     delete = ("removeDelete", tr("Remove, and delete its data"), AWAY, lambda: remove(True))
     question = tr("Remove Wingbeat from this computer?")
-    return ask(parent, "removeBox", question, more, tr("Stay"), keep, delete)
+    return ask(parent, "removeBox", question, more, tr("Stay"), keep, delete, careful=True)
 
 
 def ask_to_remove_all_the_same(
@@ -68,7 +77,8 @@ def ask_to_remove_all_the_same(
     """Ask whether this computer is to go although something is lost by that, ``why`` says what.
     Returns at once, with the open box."""
     answer = ("removeEvenSo", tr("Remove all the same"), AWAY, remove)
-    return ask(parent, "removeEvenSoBox", tr("It cannot go yet"), why, tr("Stay"), answer)
+    question = tr("It cannot go yet")
+    return ask(parent, "removeEvenSoBox", question, why, tr("Stay"), answer, careful=True)
 
 
 def ask_to_expel(parent: QWidget, name: str, expel: Callable[[], object]) -> QMessageBox:
@@ -78,7 +88,7 @@ def ask_to_expel(parent: QWidget, name: str, expel: Callable[[], object]) -> QMe
     more = tr("Its certificate is void on all machines at once. To come back it has to be "
               "invited anew.")  # fmt: skip
     answer = ("expel", tr("Expel"), AWAY, expel)
-    return ask(parent, "expelBox", question, more, tr("Keep it"), answer)
+    return ask(parent, "expelBox", question, more, tr("Keep it"), answer, careful=True)
 
 
 class Keep(Protocol):

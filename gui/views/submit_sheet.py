@@ -228,7 +228,8 @@ class SubmitSheet(Sheet):
         self.submit.setEnabled(count > 0 and self._act is None)
         many = len(self._files) > 1
         said = tr_n("Submit %n workflow(s)", "", count) if many else tr("Submit")
-        self.submit.setText(f" {said if self._act is None else tr('Submitting …')}")
+        busy = tr("Submitting …")
+        self.submit.setText(f" {said if self._act is None else busy}")
 
     # -- showing -----------------------------------------------------------------------------
 
@@ -412,7 +413,7 @@ class SubmitSheet(Sheet):
                 client,
                 sendings,
                 lambda told: bridge.tell(self, partial(self._told, files), told),
-                lambda line: bridge.tell(self, self.note.setText, line),
+                lambda line: bridge.tell(self, self._told_step, line),
             ),
             lambda _: self._ended(files),
             lambda sentence: self._ended(files, sentence),
@@ -421,6 +422,12 @@ class SubmitSheet(Sheet):
         self.progress.setVisible(len(self._files) > 1)
         self.away.setText(tr("Stop sending") if len(files) > 1 else tr("Close"))
         self._tell_submit()
+
+    def _told_step(self, line: str) -> None:
+        """Of one file each step, of many how far they are."""
+        sent, whole = sum(each.sent for each in self._files), len(self._files)
+        many = tr("{sent} of {whole} submitted", sent=sent, whole=whole)
+        self.note.setText(many if whole > 1 else line)
 
     def _told(self, files: list[SheetFile], told: tuple[int, Submitted | str]) -> None:
         """What became of one of them."""

@@ -1,0 +1,62 @@
+"""A script alone at the command line, and what is said where no machine helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.machine import WITHIN_S, Machine
+from tests.hosts.waiting import wait_for
+
+
+@pytest.fixture(scope="module")
+def ant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """It helps when nobody uses it, and cannot see whether anybody does."""
+    made = Machine(tmp_path_factory.mktemp("machines") / "ant", answer="when idle")
+    with made.agent("--name", "ant", "--port", "0"):
+        yield made
+
+
+def test_a_script_waits_for_help_or_runs_now_and_is_told_its_files(
+    ant: Machine, tmp_path: Path
+) -> None:
+    script = tmp_path / "my count.sh"
+    script.write_text('cat "$2" > all.txt; echo "$@"; echo TERMINATED all.txt\n')
+    pages = [tmp_path / f"page {number}.txt" for number in (1, 2)]
+    for each in pages:
+        each.write_text(each.stem)
+    files = [str(each) for each in pages]
+    said = ant.said("submit", str(script), "--with", *files, "--each", "--parameters", "fast")
+    first = "no machine helps at the moment: it starts as soon as one does, or with "
+    assert f"{first}`wingbeat priority my-count interactive` now on ant" in said
+    ant.said("pause")
+    paused = ant.said("submit", str(script), "--name", "another")
+    assert paused.endswith("it starts as soon as one does; ant is paused\n")
+    ant.said("resume")
+    now = ant.said("submit", str(script), "--name", "now", "--priority", "interactive", "--wait")
+    assert "no machine helps" not in now
+    ant.said("priority", "my-count", "interactive")
+    wait_for(lambda: "2/2" in ant.said("status"), WITHIN_S, "both have ended")
+    ant.said("fetch", "my-count", "--all", "--into", str(tmp_path / "fetched"))
+    texts = {each.read_text() for each in (tmp_path / "fetched").rglob("*") if each.is_file()}
+    assert texts == {"page 1", "page 2"}
+
+
+@pytest.mark.parametrize(
+    ("words", "because"),
+    [
+        (("flow.wingbeat.yaml", "--each"), "a workflow says itself how each of its steps runs"),
+        (("photo.jpg",), "is neither a workflow nor a program"),
+        (("count.sh", "--each"), "choose the files for each of which it is to run"),
+        (("count.sh", "--with", "none.txt"), "there is no file"),
+    ],
+)
+def test_what_cannot_run_alone_is_said(
+    ant: Machine, tmp_path: Path, words: tuple[str, ...], because: str
+) -> None:
+    for name in ("flow.wingbeat.yaml", "photo.jpg", "count.sh"):
+        (tmp_path / name).write_text("tasks: {a: {program: imprt}}\n")
+    name, *more = words
+    assert because in ant.refused("submit", str(tmp_path / name), *more)
