@@ -31,12 +31,14 @@ SUFFIXES = (SUFFIX, f"{SUFFIX[:-4]}yml")
 @dataclass(frozen=True, slots=True)
 class Choices:
     """What a person says in the sheet beside a file: values of its variables, another name, how
-    urgent it is (None: as the file says), and how a program runs that comes alone."""
+    urgent it is (None: as the file says), and how a program runs that comes alone; ``again``: that
+    it runs although the same was run before."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     priority: NamedPriority | None = None
     alone: Alone = field(default_factory=Alone)
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,5 +161,6 @@ def _wanted(choices: Choices, path: Path) -> Wanted:
         own_name(),
         path.parent,
         alone=choices.alone,
+        again=choices.again,
         path=path,
     )

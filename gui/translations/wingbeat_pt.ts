@@ -1349,6 +1349,10 @@
         <translation>enviado</translation>
     </message>
     <message>
+        <source>known already</source>
+        <translation>já conhecido</translation>
+    </message>
+    <message>
         <source>not submitted</source>
         <translation>não enviado</translation>
     </message>
@@ -4882,6 +4886,38 @@
             <numerusform>Nenhuma máquina recebe %n conjunto de dados que só este computador guarda: ligue outra, ou salve antes os resultados.</numerusform>
             <numerusform>Nenhuma máquina recebe %n conjuntos de dados que só este computador guarda: ligue outra, ou salve antes os resultados.</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Another name</source>
+        <translation>Outro nome</translation>
+    </message>
+    <message>
+        <source>Show it</source>
+        <translation>Mostrar</translation>
+    </message>
+    <message>
+        <source>Run again</source>
+        <translation>Executar de novo</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Nome</translation>
+    </message>
+    <message>
+        <source>It runs under another name.</source>
+        <translation>Roda com outro nome.</translation>
+    </message>
+    <message>
+        <source>The same was submitted {when} ({how}), and is not run twice.</source>
+        <translation>O mesmo foi enviado {when} ({how}), e não roda duas vezes.</translation>
+    </message>
+    <message>
+        <source>{name} was submitted before, {when} ({how}). If nothing has changed since, it is not run twice.</source>
+        <translation>{name} já foi enviado antes, {when} ({how}). Se nada mudou desde então, não roda duas vezes.</translation>
+    </message>
+    <message>
+        <source>Call it {name}</source>
+        <translation>Chamar de {name}</translation>
     </message>
 </context>
 </TS>

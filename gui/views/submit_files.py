@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.api.values import PRIORITY_NAMES, NamedPriority
-from agent.api.work import Submitted
+from agent.api.work import Submitted, WorkflowView
 from agent.workflow.one_program import WORKFLOW_ENDS, Alone, is_program
 from gui.bridge.submitting import Checked, Choices
 from gui.model.marks import Mark
@@ -52,12 +52,25 @@ class SheetFile:
     """Why it could not be looked at, or was not submitted."""
     news: str = ""
     """What the agent said to it, beyond that it is submitted."""
+    name: str = ""
+    """Another name, as its person wants it."""
+    again: bool = False
+    known: WorkflowView | None = None
+    """What it was answered with, where the same had been run before."""
     in_editor: bool = False
 
     @property
     def choices(self) -> Choices:
         """What its person says beside it, as it is now."""
-        return Choices(dict(self.values), "", self.priority, self.alone)
+        return Choices(dict(self.values), self.name, self.priority, self.alone, self.again)
+
+    @property
+    def namesake(self) -> WorkflowView | None:
+        """What is there under its name, or is the same; None where nothing is, or it runs again."""
+        if self.known is not None or self.sent:
+            return self.known
+        plan = self.checked.plan if self.checked is not None else None
+        return plan.namesake if plan is not None else None
 
     @property
     def urgency(self) -> NamedPriority:
@@ -81,7 +94,7 @@ class SheetFile:
         read, how many things are to mend, waiting its turn, or ready."""
         found = self.checked
         if self.sent:
-            return Mark.DONE, tr("submitted")
+            return Mark.DONE, tr("known already") if self.known is not None else tr("submitted")
         if self.refused:
             return Mark.FAILED, tr("not submitted") if found is not None else tr("not read")
         if found is None:
@@ -110,8 +123,10 @@ class SheetFile:
         """Return what an answer tells that was not told before the submission: that it is
         known, or who has to accept programs; empty where it tells nothing new."""
         if reply.known:
+            self.known = reply.there
             known = reply.there.name if reply.there is not None else reply.workflow
             return tr("{name} is known already and not run twice.", name=known)
+        self.known = None
         plan = self.checked.plan if self.checked is not None else None
         if plan is not None and reply.waits == plan.waits:
             return ""

@@ -45,6 +45,7 @@ from gui.model.planning import (
 from gui.theme.drawing import mark_icon
 from gui.theme.look import GRID
 from gui.views.graph_view import GraphView
+from gui.views.known_name import KnownName
 from gui.views.pieces import (
     Sheet,
     button,
@@ -127,6 +128,7 @@ class SubmitSheet(Sheet):
         self.urgency.activated.connect(lambda _: self._chose_urgency(self.urgency.currentData()))
         self.urgency_line = held(row(said_of(self.urgency, tr("It runs")), self.urgency, "stretch"))
         self.here = button(tr("Run it here now"), "submitHere", self._run_here)
+        self.known = KnownName(self._chose_name, self._show_known, self._run_again)
         self.graph = set_up(GraphView(), "submitGraph")
         self.faults = set_up(QListWidget(), "submitFaults", tr("Faults"), wordWrap=True)
         self.faults.itemActivated.connect(lambda _: self._edit())
@@ -146,7 +148,8 @@ class SubmitSheet(Sheet):
         self.note = quiet(name="submitNote", wrap=True)
 
     def _lay(self) -> None:
-        head = (self.name, self.summary, self.form_holder, self.program, self.urgency_line)
+        about = (self.name, self.summary, self.known)
+        head = (*about, self.form_holder, self.program, self.urgency_line)
         foot = row((self.machines, 1), self.here)
         beside = (GRID, 0, 0, 0) if len(self._files) > 1 else 0
         right = held(column(*head, (self.faults, 1), (self.graph, 2), foot, margins=beside))
@@ -286,6 +289,11 @@ class SubmitSheet(Sheet):
         plan = file.checked.plan if file.checked is not None else None
         waits = nobody_helps(plan, self._own) and not is_for_here(file.urgency)
         self.here.setVisible(file.ready and waits)
+        workflow = file.checked.workflow if file.checked is not None else None
+        taken = {each.name for each in self._context.screen.workflows.values()}
+        same = file.known is not None or (plan is not None and plan.known)
+        there = file.namesake if workflow is not None else None
+        self.known.tell(there, file.name, taken, same=same)
 
     def _changed(self, _: object = None) -> None:
         """What this computer is called may be known only now; while it is paused it runs nothing."""
@@ -311,6 +319,21 @@ class SubmitSheet(Sheet):
     def _run_here(self) -> None:
         file = self._current()
         file.priority = "interactive"
+        self._send([file])
+
+    def _chose_name(self, name: str) -> None:
+        file = self._current()
+        file.name, file.sent, file.known = name.strip(), False, None
+        self._typing.start()
+
+    def _show_known(self, workflow: str) -> None:
+        self._context.bridge.want(workflow)
+        self.submitted.emit(workflow)
+        self.close()
+
+    def _run_again(self) -> None:
+        file = self._current()
+        file.again, file.sent, file.known = True, False, None
         self._send([file])
 
     def _give_keyboard(self, found: Checked) -> None:

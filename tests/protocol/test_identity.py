@@ -18,10 +18,10 @@ from agent.protocol.records import Dataset, InputRef, Pruning, TaskSpec, TaskSta
 from tests.certain import certain
 from tests.protocol.stage import Stage
 
-TASK = TaskSpec("a", "a", "count", raw=(Dataset("sha256:1", 1),), parameters="once")
+TASK = TaskSpec("a", "a", "mill", raw=(Dataset("words", external=True),), parameters="once")
 OTHER = TaskSpec("b", "b", "sum", (InputRef("a", 0),))
 DIFFERS: dict[str, dict[str, Any]] = {
-    "program": {"program": "count@1"},
+    "program": {"program": "mill@1"},
     "published": {"published": Dataset("tree:1", 9)},
     "input": {"raw": (Dataset("sha256:2", 1),)},
     "parameters": {"parameters": "twice"},
