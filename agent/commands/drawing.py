@@ -26,7 +26,7 @@ from rich.text import Text
 
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
-from agent.commands.showing import STYLES, going, plain
+from agent.commands.showing import STYLES, going, plain, state_of
 from agent.wording.speech import state_word
 
 BAR_CELLS, BAR_CELLS_MIN, WORDS_CELLS = 24, 4, 58
@@ -105,7 +105,7 @@ def _task_cells(task: TaskView) -> tuple[Text | str, ...]:
     why = task.asks if task.state is TaskState.WAITING else task.reason
     return (
         Text(plain(task.name)),
-        _state(task.state.value),
+        _state(state_of(task)),
         Text(plain(task.host)),
         bar(task.permille, 12) if under_way else "",
         going(task),

@@ -125,6 +125,11 @@ def standing(state: WorkflowState) -> str:
     return "has failed" if state == "failed" else f"is {state_word(state)}"
 
 
+def state_of(task: TaskView) -> str:
+    """Return the state of a task in words; what a machine has in hand that is gone does not run."""
+    return "its machine is gone" if task.gone_ms else state_word(task.state.value)
+
+
 def counts_told(workflow: WorkflowView) -> str:
     """Return how a workflow stands, and how many of its tasks are in which state."""
     return f"{workflow.name} {standing(workflow.state)}: {counts_in_words(workflow.counts)}"
@@ -174,6 +179,8 @@ def duration(seconds: float) -> str:
 def going(view: TaskView | WorkflowView, now_s: float | None = None) -> str:
     """Return how long what runs still needs, or where nobody knows that for how long it has run;
     empty for what has not begun, has ended, or is held. ``now_s`` is the time now unless given."""
+    if isinstance(view, TaskView) and view.gone_ms:
+        return ""
     if view.state not in ("running", TaskState.RUNNING, TaskState.SCHEDULED) or not view.begun_ms:
         return ""
     if view.expected_end_ms:

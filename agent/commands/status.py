@@ -36,6 +36,7 @@ from agent.commands.showing import (
     show_lines,
     show_rows,
     size,
+    state_of,
 )
 from agent.wording.speech import Speech, state_word
 
@@ -100,7 +101,7 @@ async def _workflow(options: Options, client: Client) -> int:
     show_rows(
         reply.tasks,
         TASK=lambda task: task.name,
-        STATE=lambda task: state_word(task.state.value),
+        STATE=state_of,
         ON=lambda task: task.host,
         SINCE=lambda task: ago(task.changed_ms),
         PROGRAM=lambda task: "(gate)" if task.gate else task.program,

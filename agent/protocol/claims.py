@@ -24,6 +24,7 @@ from agent.protocol.reading import next_attempt
 from agent.protocol.reasons import ClaimedAhead, ClaimedBy, ClaimWithdrawn
 from agent.protocol.records import (
     Claim,
+    More,
     NodeId,
     Run,
     Scheduled,
@@ -31,6 +32,7 @@ from agent.protocol.records import (
     TaskLife,
 )
 from agent.protocol.table import News
+from agent.protocol.times import following
 
 REBUFFED_S = 0.03
 SCORE = 500_000
@@ -61,13 +63,14 @@ class Claims(Part):
         obstacle: Callable[[TaskId], str],
         obstacle_ahead: Callable[[TaskId], str],
         begin: Callable[[TaskId, Run], None],
+        gone_since_ms: Callable[[Run], int],
     ) -> None:
         super().__init__(core)
         self.open: dict[TaskId, OpenClaim] = {}
         self.contested: dict[TaskId, tuple[NodeId, float]] = {}
         self._rebuffs: dict[TaskId, int] = {}
         self._obstacle, self._obstacle_ahead = obstacle, obstacle_ahead
-        self._begin = begin
+        self._begin, self._gone_since_ms = begin, gone_since_ms
 
     def handlers(self) -> dict[type, Callable[..., None]]:
         return {ClaimAnswers: self._answered, Release: self._rival_released}
@@ -223,9 +226,14 @@ class Claims(Part):
             1,
             Scheduled(),
             core.stamp(),
+            self._after(reading.owner),
         )
         write_run(core, task, run, generation=generation)
         self._begin(task, run)
+
+    def _after(self, owner: Run | None) -> More:
+        """What the record carries of the run that it goes on for: since when its machine is gone."""
+        return {} if owner is None else following(self._gone_since_ms(owner), self.core.wall_ms)
 
     def withdraw(self, tasks: Iterable[TaskId], why: str) -> None:
         """Give up the claims on these tasks, tell everyone who was asked and is still linked, and

@@ -53,7 +53,9 @@ class Node:
         self._datasets = Datasets(core, self._liveness)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
-        self.claims = Claims(core, self._obstacle, self._obstacle_ahead, self._runs.begin)
+        self.claims = Claims(
+            core, self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms
+        )
         self.promises = Promises(
             core, self._can.is_taken, self.claims.own_claim, self.claims.yield_to
         )

@@ -5,7 +5,8 @@ gone on without the end is when it did so: when the next attempt was claimed, or
 elsewhere. What a loser still writes about itself changes neither that nor the end of its task.
 
 Most runs begin with their claim; of one that first had to fetch its inputs, or to wait for its place, the
-record carries when its program began, and of one that was held for how long.
+record carries when its program began, and of one that was held for how long. One that goes on for a machine
+that had been gone for a while when it was claimed says since when.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.table import Table
 
-STARTED, HELD = "started", "held"
+STARTED, HELD, GONE = "started", "held", "gone"
 WORTH_TELLING_MS = 1_000
 """A program that begins so soon after the claim begins with it, for people."""
 ELSEWHERE = ("SupersededBy", "FinishedBy", "NewIncarnation")
@@ -54,6 +55,13 @@ def with_times(run: Run, phase: Phase, now_ms: int) -> More:
         late = now_ms - run.claim.stamp[0] >= WORTH_TELLING_MS
         told = {STARTED: _packed(now_ms)} if late else {}
     return {**run.more, **told} if told else run.more
+
+
+def following(gone_ms: int, now_ms: int) -> More:
+    """Return what the record of a run carries that takes over from a machine that is gone since then (0: it
+    is not)."""
+    worth_telling = gone_ms and now_ms - gone_ms >= WORTH_TELLING_MS
+    return {GONE: _packed(gone_ms)} if worth_telling else {}
 
 
 def _packed(count_ms: int) -> Raw:
@@ -85,7 +93,7 @@ def end_of_run_ms(run: Run, life: Life, reading: DerivedState) -> int:
     if told_ms and not isinstance(run.phase, Lost):
         return told_ms
     others = [
-        other.claim.stamp[0]
+        _told(other, GONE) or other.claim.stamp[0]
         for other in life.runs
         if (other.generation, other.attempt) > (run.generation, run.attempt)
     ]

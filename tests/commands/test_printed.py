@@ -221,6 +221,7 @@ def test_where_nobody_knows_no_end_is_told(
         (TaskState.RUNNING, {}, "running for 3:00"),
         (TaskState.RUNNING, {"expected_end_ms": 1, "left_ms": 61_000}, "1:01 left"),
         (TaskState.RUNNING, {"begun_ms": 0}, ""),
+        (TaskState.RUNNING, {"gone_ms": 1_100_000}, ""),
         (TaskState.SUSPENDED, {}, ""),
         (TaskState.TERMINATED, {}, ""),
     ],

@@ -89,6 +89,12 @@ def test_where_nobody_else_can_run_it_a_dead_machine_does_nothing_either() -> No
     assert 0 <= gone_ms - died_ms <= 1_000
     stage.play(600)
     assert abs(pato.gone_since_ms(run) - gone_ms) <= 1
+    stage.owner("pato", here=False).play(5)
+    _, _, (ended_ms, going) = told(stage)["pato"]
+    assert (abs(ended_ms - gone_ms) <= 1, going) == (True, 0)
+    came_back(stage, "acor", "pato")
+    stage.play(60)
+    assert [told(stage)[name][2][0] for name in NAMES] == [ended_ms] * 2
 
 
 def test_what_held_a_program_up_travels_with_its_run() -> None:
