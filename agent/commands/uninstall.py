@@ -30,6 +30,10 @@ from agent.commands.showing import show_lines
 STOPPED_S_MAX = 30.0
 PATIENCE_S_MAX = 86_400
 LOOK_S = 0.1
+CLOCK_S = 2.0
+"""What clocks of files and of processes may differ by."""
+WINDOW_LOCK = "window.lock"
+"""``LOCK_FILE`` of ``gui.single``."""
 ENDED_S = 2.0
 """A process that is an agent and nothing else has ended by then."""
 QUESTION = "Remove Wingbeat from this machine: hand over, leave the flock, end the agent? [y/N] "
@@ -121,18 +125,20 @@ def _lines(removed: Removed, *, delete: bool) -> list[str]:
 
 def _leave(options: Options, home: Home) -> tuple[str, str]:
     """By the agent that runs, or one that is started for it where this machine belongs to a flock;
-    it has ended on return. Raises ``ClientError``."""
+    it has ended on return, and a window with it. Raises ``ClientError``."""
     inside: OwnAgent | None = None
     try:
         process = read_control_file(home).process if _answers(home) else 0
         if not process and home.identity.is_dir():
             inside = host(home)
-        if not process and inside is None:
-            return "", ""
-        return asyncio.run(_leave_by(options, home, process))
+        left = ("", "")
+        if process or inside is not None:
+            left = asyncio.run(_leave_by(options, home, process))
     finally:
         if inside is not None:
             inside.stop("wingbeat uninstall", STOPPED_S_MAX)
+    _end_windows(home, process)
+    return left
 
 
 def _answers(home: Home) -> bool:
@@ -160,17 +166,29 @@ async def _leave_by(options: Options, home: Home, process: int) -> tuple[str, st
         if process:
             await client.call(STOP, Stop("wingbeat uninstall"))
             await client.wait_ended(STOPPED_S_MAX)
-            await asyncio.to_thread(_end_window, process)
     return left
 
 
-def _end_window(process: int) -> None:
-    """A tray that has hosted the agent would stay, and start it again."""
-    with suppress(psutil.NoSuchProcess):
-        hosting = psutil.Process(process)
-        if not _ends(hosting, ENDED_S):
-            hosting.terminate()
-            _ends(hosting, STOPPED_S_MAX)
+def _end_windows(home: Home, *hosting: int) -> None:
+    """A tray would stay, and start the agent again."""
+    for process in {*hosting, _window_of(home)} - {0}:
+        with suppress(psutil.NoSuchProcess):
+            found = psutil.Process(process)
+            if not _ends(found, ENDED_S):
+                found.terminate()
+                _ends(found, STOPPED_S_MAX)
+
+
+def _window_of(home: Home) -> int:
+    """The process of the window, by the lock that it holds; 0 without one. Whoever has its number
+    since it died has begun after the lock was made."""
+    lock = home.data / WINDOW_LOCK
+    try:
+        process = int(lock.read_text("utf-8").split()[0])
+        begun_s = psutil.Process(process).create_time()
+        return process if begun_s <= lock.stat().st_mtime + CLOCK_S else 0
+    except (OSError, ValueError, IndexError, psutil.Error):
+        return 0
 
 
 def _ends(process: psutil.Process, within_s: float) -> bool:

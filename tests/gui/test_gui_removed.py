@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gui.single import LOCK_FILE
 from tests.gui.acts import press
 from tests.gui.machines import prepared
 from tests.gui.whole import WITHIN_MS, program
 from tests.hosts.machine import Machine
+from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
+from tests.hosts.waiting import ended as ended_process
+from tests.style.source import REPOSITORY
 
 
 @pytest.fixture
@@ -51,3 +58,22 @@ def test_a_computer_from_which_it_is_removed_keeps_nothing_running(
         assert not whole._login.enabled()
         assert machine.home.data.exists() is not delete
         assert machine.home.settings_file.exists() is not delete
+
+
+@pytest.mark.parametrize("hosts", [True, False])
+def test_a_window_ends_where_the_command_removes_it(machine: Machine, hosts: bool) -> None:
+    environment = {**machine.environment, "QT_QPA_PLATFORM": "offscreen"}
+    environment.pop("PYTHONWARNINGS")
+    with contextlib.ExitStack() as stack:
+        if not hosts:
+            stack.enter_context(machine.agent())
+        words = [sys.executable, "-m", "gui", "--background"]
+        tray = stack.enter_context(
+            ended_process(subprocess.Popen(words, cwd=REPOSITORY, env=environment))
+        )
+        lock = machine.home.data / LOCK_FILE
+        wait_for(lock.exists, EVENTUALLY_S_MAX, "the window is there")
+        wait_for(lambda: machine.run("status").code == 0, EVENTUALLY_S_MAX, "and an agent")
+        machine.said("uninstall", "--yes", "--data", "delete")
+        assert tray.wait(EVENTUALLY_S_MAX) == 0
+        assert not machine.home.data.exists()
