@@ -7,7 +7,6 @@ file, flushes that to the disk, and says how many seconds it took. TLS 1.3 as th
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import socket
 import ssl
@@ -16,32 +15,18 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
+from agent.net.certificates import private_bytes
+from tests.net.flocks import new_authority, new_node
 
 BUFFER_BYTES = 256 * 1024
 
 
 def make_certificate(path: Path) -> None:
-    """Key and certificate in one file, signed by itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "plain copy")])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path.write_bytes(private + certificate.public_bytes(Encoding.PEM))
+    """A key, its certificate, and that of who has issued it, in one file."""
+    authority = new_authority("plain copy")
+    node = new_node(authority)
+    shown = map(ssl.DER_cert_to_PEM_cert, (node.member.certificate, authority.flock.der))
+    path.write_bytes(private_bytes(node.key) + "".join(shown).encode())
 
 
 def give(certificate: str, address: str, port: int, path: Path) -> None:

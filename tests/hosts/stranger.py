@@ -82,9 +82,13 @@ class Stranger:
     frames: FrameReader = field(default_factory=lambda: FrameReader(LINK_LIMITS))
 
     @classmethod
-    async def dial(cls, address: tuple[str, int], context: ssl.SSLContext) -> Stranger:
+    async def dial(
+        cls, address: tuple[str, int], context: ssl.SSLContext, unread_bytes_max: int = 2**16
+    ) -> Stranger:
         """As far as the handshake."""
-        reader, writer = await asyncio.open_connection(*address, ssl=context, server_hostname="")
+        reader, writer = await asyncio.open_connection(
+            *address, ssl=context, server_hostname="", limit=unread_bytes_max
+        )
         return cls(reader, writer)
 
     async def greet(self, own_id: str, agent_id: str, instance: str) -> None:

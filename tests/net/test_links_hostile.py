@@ -1,6 +1,6 @@
 """Peers that are not healthy: each costs its own link, and nothing else.
 
-``Rogue`` speaks TLS and the greeting like any member and then sends and reads as a test says.
+``rogue`` speaks TLS and the greeting like any member and then sends and reads as a test says.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Records
 from agent.protocol.reasons import Opaque
 from agent.protocol.records import Life, TaskLife
 from agent.wording.speech import english
+from tests.certain import certain
+from tests.hosts.stranger import Stranger
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import LOOPBACK, Node, contexts, linked, nodes
 
@@ -33,42 +35,17 @@ BEAT = messages.encode(Heartbeat(1, 0, 0, 0, 0, "", (0, 0)))
 MEGABYTE = 1024 * 1024
 
 
-class Rogue:
-    """A member's certificate in the wrong hands."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    async def frame(self) -> tuple[int, bytes]:
-        header = await self.reader.readexactly(5)
-        return header[4], await self.reader.readexactly(int.from_bytes(header[:4], "big"))
-
-    async def greet(self) -> None:
-        self.writer.write(opening_frame(Opening("rogue", 0, 1)))
-        assert (await self.frame())[0] == Kind.OPENING
-        assert (await self.frame())[0] == Kind.WELCOME
-
-    async def until_closed(self) -> bytes:
-        """All that still comes."""
-        try:
-            return await self.reader.read()
-        except OSError:
-            return b""
-
-
 @asynccontextmanager
-async def rogue(bee: Node, name: str = "ant", *, greet: bool = True) -> AsyncIterator[Rogue]:
-    reader, writer = await asyncio.open_connection(
-        *bee.address, ssl=contexts(name, "flock").link, server_hostname="", limit=4096
-    )
-    made = Rogue(reader, writer)
+async def rogue(bee: Node, name: str = "ant", *, greet: bool = True) -> AsyncIterator[Stranger]:
+    """A member's certificate in the wrong hands."""
+    made = await Stranger.dial(bee.address, contexts(name, "flock").link, unread_bytes_max=4096)
     try:
         if greet:
-            await made.greet()
+            await made.greet(name, bee.name, "rogue")
         yield made
     finally:
-        writer.transport.abort()
-        await eventually(writer.transport.is_closing)
+        made.close()
+        await eventually(made.writer.transport.is_closing)
 
 
 MALFORMED = {
@@ -88,7 +65,7 @@ async def test_malformed_frames_cost_the_link_of_their_sender(data: bytes) -> No
         async with rogue(bee) as ant:
             good = frame(Kind.MESSAGE, BEAT)
             ant.writer.write(good + data + good)
-            await ant.until_closed()
+            await ant.drain()
             await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
             assert (len(bee.heard("received")), bee.links.linked) == (1, ("cat",))
             assert bee.links.refusals()[-1].cause is Cause.MISBEHAVED
@@ -98,11 +75,11 @@ async def test_who_lost_its_link_so_is_out_of_favour_for_a_while() -> None:
     async with nodes("bee") as (bee,):
         async with rogue(bee) as ant:
             ant.writer.write(MALFORMED["no message"])
-            await ant.until_closed()
+            await ant.drain()
         async with rogue(bee, greet=False) as ant:
             ant.writer.write(opening_frame(Opening("rogue", 0, 1)))
-            assert (await ant.frame())[0] == Kind.OPENING
-            assert (await ant.frame())[0] == Kind.REFUSED
+            assert certain(await ant.next())[0] == Kind.OPENING
+            assert certain(await ant.next())[0] == Kind.REFUSED
 
 
 async def test_messages_and_kinds_of_later_versions_are_counted() -> None:
@@ -125,7 +102,7 @@ async def test_any_bytes_in_the_greeting_end_the_greeting() -> None:
         for data in words:
             async with rogue(bee, greet=False) as ant:
                 ant.writer.write(data)
-                await ant.until_closed()
+                await ant.drain()
         await eventually(lambda: not bee.links.linked)
         assert bee.heard("received") == []
 
@@ -133,7 +110,7 @@ async def test_any_bytes_in_the_greeting_end_the_greeting() -> None:
 async def test_a_refusal_in_the_greeting_ends_it() -> None:
     async with nodes("bee") as (bee,), rogue(bee, greet=False) as ant:
         ant.writer.write(refused_frame("any", Opaque("For no reason.")))
-        await ant.until_closed()
+        await ant.drain()
         await eventually(lambda: bool(bee.links.refusals()))
         assert english(bee.links.refusals()[0].why) == "it refuses this machine: For no reason."
 
@@ -147,7 +124,7 @@ async def test_a_flood_is_held_back_and_then_cut_off(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(link, "HELD_BACK_STEP_S", 0.01)
     monkeypatch.setattr(link, "HELD_BACK_S_MAX", 0.5)
 
-    async def flood(ant: Rogue) -> None:
+    async def flood(ant: Stranger) -> None:
         beats = frame(Kind.MESSAGE, BEAT) * 500
         try:
             while True:
@@ -164,7 +141,7 @@ async def test_a_flood_is_held_back_and_then_cut_off(monkeypatch: pytest.MonkeyP
         assert len(bee.heard("received")) < 10_000
         cat.links.send(["bee"], AskStatus())
         await bee.until(lambda: ("received", "cat", AskStatus()) in bee.told)
-        await ant.until_closed()
+        await ant.drain()
         await flooding
 
 
@@ -202,11 +179,11 @@ async def test_a_slow_reader_loses_messages_and_that_is_told() -> None:
         assert await until_goodbye(ant) < link.BULKY_LANE_BYTES_MAX // 2
 
 
-async def until_goodbye(ant: Rogue) -> int:
+async def until_goodbye(ant: Stranger) -> int:
     """How much comes before the small message that was sent last."""
     passed = 0
     while True:
-        _, body = await ant.frame()
+        _, body = certain(await ant.next())
         if body == messages.encode(Goodbye("small")):
             return passed
         passed += len(body)
@@ -254,10 +231,10 @@ async def test_an_old_link_without_a_sign_of_life_is_replaced(
 async def test_who_knocks_gets_the_link_when_the_old_one_ends() -> None:
     async with nodes("bee") as (bee,), rogue(bee) as old, rogue(bee, greet=False) as new:
         new.writer.write(opening_frame(Opening("rogue", 0, 1)))
-        assert (await new.frame())[0] == Kind.OPENING
+        assert certain(await new.next())[0] == Kind.OPENING
         await eventually(lambda: bool(bee.links._rivals))
         old.writer.transport.abort()
-        assert (await new.frame())[0] == Kind.WELCOME
+        assert certain(await new.next())[0] == Kind.WELCOME
         assert bee.comings_and_goings("ant") == ["linked", "unlinked", "linked"]
 
 
@@ -270,7 +247,7 @@ async def test_the_silent_and_the_half_greeted_are_sent_away(
         reader, writer = await asyncio.open_connection(*bee.address)
         assert await reader.read() == b""
         writer.close()
-        await ant.until_closed()
+        await ant.drain()
         assert {refusal.cause for refusal in bee.links.refusals()} == {Cause.SLOW}
         assert bee.told == []
 
@@ -310,7 +287,7 @@ async def test_many_lost_connections_leave_nothing_behind() -> None:
         for _ in range(60):
             async with rogue(bee, greet=False) as ant:
                 ant.writer.write(b"\0\0\0\0\0")
-                await ant.until_closed()
+                await ant.drain()
         await eventually(lambda: not bee.links._reception._shared.connections)
         gc.collect()
         kept = [one for one in gc.get_objects() if isinstance(one, link_greeting.Greeting)]

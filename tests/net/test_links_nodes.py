@@ -6,8 +6,8 @@ What a node was told is kept in order, and a test waits for conditions, never fo
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 import ssl
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,79 +17,40 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
-
 from agent.net.addresses import Address
+from agent.net.certificates import member_of
 from agent.net.link_reception import Contexts, StreamAcceptor
 from agent.net.links import LinkCallbacks, Links
+from agent.net.tls import BULK, LINK, client_context, server_context
 from agent.net.transfer_words import Pipe
-from agent.net.wire import ALPN_BULK, ALPN_LINK
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
+from tests.certain import certain
 from tests.hosts.waiting import EVENTUALLY_S_MAX
+from tests.net.flocks import DAY_S, new_authority, new_node
 
 LOOPBACK = ("127.0.0.1",)
-DAY = dt.timedelta(days=1)
 
 
 # -- certificates ------------------------------------------------------------------------------
 
 
-@cache
-def key() -> ec.EllipticCurvePrivateKey:
-    """One key for all will do: what counts here are the certificates."""
-    return ec.generate_private_key(ec.SECP256R1())
-
-
-def certificate(name: str, flock: str, days_from: int = -1, days_to: int = 1) -> x509.Certificate:
-    now = dt.datetime.now(dt.UTC)
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, flock)])
-    builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer)
-    builder = builder.public_key(key().public_key()).serial_number(x509.random_serial_number())
-    builder = builder.not_valid_before(now + days_from * DAY).not_valid_after(now + days_to * DAY)
-    authority = name == flock
-    builder = builder.add_extension(x509.BasicConstraints(authority, None), critical=True)
-    return builder.sign(key(), hashes.SHA256())
-
-
-@cache
-def authority(flock: str) -> str:
-    return certificate(flock, flock).public_bytes(Encoding.PEM).decode()
+authority = cache(new_authority)
 
 
 @cache
 def contexts(name: str, flock: str, days_from: int = -1, days_to: int = 1) -> Contexts:
-    private = key().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    own = certificate(name, flock, days_from, days_to).public_bytes(Encoding.PEM)
+    life_s = (days_to - days_from) * DAY_S
+    node = new_node(authority(flock), name, time.time() + days_from * DAY_S, life_s)
     with TemporaryDirectory() as folder:
-        path = Path(folder, "own.pem")
-        path.write_bytes(own + private)
-        return Contexts(
-            context(path, flock, ssl.PROTOCOL_TLS_SERVER, [ALPN_LINK, ALPN_BULK, "other/1"]),
-            context(path, flock, ssl.PROTOCOL_TLS_CLIENT, [ALPN_LINK]),
-            context(path, flock, ssl.PROTOCOL_TLS_CLIENT, [ALPN_BULK]),
-        )
-
-
-def context(path: Path, flock: str, side: int, protocols: list[str]) -> ssl.SSLContext:
-    made = ssl.SSLContext(side)
-    made.minimum_version = ssl.TLSVersion.TLSv1_3
-    made.check_hostname = False
-    made.verify_mode = ssl.CERT_REQUIRED
-    made.load_cert_chain(path)
-    made.load_verify_locations(cadata=authority(flock))
-    made.set_alpn_protocols(protocols)
-    return made
+        told = authority(flock).flock, node.files(Path(folder))
+        server = server_context(*told, keeper=False)
+        server.set_alpn_protocols([LINK, BULK, "other/1"])
+        return Contexts(server, client_context(*told, LINK), client_context(*told, BULK))
 
 
 def name_in_certificate(tls: ssl.SSLObject) -> str:
-    subject: Any = (tls.getpeercert() or {}).get("subject")
-    return str(subject[0][0][1])
+    return member_of(certain(tls.getpeercert(binary_form=True))).host_name
 
 
 # -- nodes -------------------------------------------------------------------------------------
