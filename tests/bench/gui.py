@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.report import Limit
+from tests.certain import certain
 from tests.style.source import REPOSITORY
 
 WHAT = "the window with 2,000 workflows, 20,000 tasks, 30 machines and 200 events a second"
@@ -94,8 +95,7 @@ def _generated(home: Path, *load: str) -> Iterator[None]:
     command = [sys.executable, "-m", "tests.bench.gui_flock", str(home), *load]
     process = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE)
     try:
-        assert process.stdout is not None
-        assert process.stdout.readline(), "the flock was not made"
+        assert certain(process.stdout).readline(), "the flock was not made"
         yield
     finally:
         process.kill()

@@ -23,6 +23,7 @@ import psutil
 from agent.client import BlockingClient, Home
 from agent.client.errors import ClientError
 from tests.bench.report import Limit
+from tests.certain import certain
 from tests.desktop.virtual_desktop import VirtualDesktop, virtual_desktop
 from tests.hosts.waiting import let_pass, wait_for
 
@@ -62,8 +63,7 @@ class Round:
             self._until("icon", began_s, lambda: self._icon() is not None)
             before = set(self._windows())
             icon = self._icon()
-            assert icon is not None
-            self._desktop.click(icon, 3)
+            self._desktop.click(certain(icon), 3)
             self._until("menu", began_s, lambda: bool(set(self._windows()) - before))
             self._until("agent", began_s, self._answers)
             self._desktop.keys("Escape")

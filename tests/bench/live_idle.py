@@ -24,6 +24,7 @@ from typing import Any
 from agent.api import flock
 from agent.execution.process_tree import descendants
 from tests.bench.report import Figures, Limit
+from tests.certain import certain
 from tests.hosts.host import Host
 from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import let_pass, wait_for
@@ -131,8 +132,7 @@ def _flock_of_thirty(seconds: float) -> Figures:
             let_pass(seconds)
             found, after = meter.read(), _asked(crowd, agent.node)
         finally:
-            assert crowd.stdin is not None
-            crowd.stdin.close()
+            certain(crowd.stdin).close()
             crowd.wait(60.0)
     messages = after["messages"] - before["messages"]
     return {**found, "messages a minute, both ways": round(60 * messages / seconds)}
@@ -147,8 +147,7 @@ def _start_crowd(host: Host, folder: str, address: str, invitation: str) -> subp
         text=True,
         cwd=REPOSITORY,
     )
-    assert crowd.stdout is not None
-    if crowd.stdout.readline().strip() != "ready":
+    if certain(crowd.stdout).readline().strip() != "ready":
         crowd.kill()
         raise RuntimeError("the crowd did not come together")
     return crowd
@@ -156,8 +155,7 @@ def _start_crowd(host: Host, folder: str, address: str, invitation: str) -> subp
 
 def _asked(crowd: subprocess.Popen[str], agent: str) -> dict[str, Any]:
     assert crowd.stdin is not None
-    assert crowd.stdout is not None
     crowd.stdin.write(f"{agent}\n")
     crowd.stdin.flush()
-    told: dict[str, Any] = json.loads(crowd.stdout.readline())
+    told: dict[str, Any] = json.loads(certain(crowd.stdout).readline())
     return told

@@ -24,6 +24,7 @@ from tests.bench import live_work
 from tests.bench.live_idle import resident_mb
 from tests.bench.plain_copy import make_certificate
 from tests.bench.report import Figures, Limit, quantile
+from tests.certain import certain
 from tests.hosts.hosts import Hosts
 from tests.hosts.waiting import wait_for
 from tests.style.source import REPOSITORY
@@ -114,8 +115,7 @@ def _plain(hosts: Hosts, number: int) -> float:
         cwd=REPOSITORY,
     )
     try:
-        assert giver.stdout is not None
-        assert giver.stdout.readline()
+        assert certain(giver.stdout).readline()
         command = [*hosts[1].inside, *module, "take", *place, str(copy)]
         told = subprocess.run(command, check=True, capture_output=True, cwd=REPOSITORY)
         assert copy.stat().st_size == (hosts.folder / f"content{number}").stat().st_size

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from agent.node.agent import Agent
-from agent.paths import Home
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Submit
 from agent.protocol.records import PRIORITY_LOW, Dataset, TaskSpec
-from tests.driver.nodes import QUIET
 from tests.hosts.waiting import eventually
 
 MEGABYTE = 1024 * 1024
@@ -67,20 +64,6 @@ def install_shout(folder: Path) -> None:
     program.mkdir(parents=True)
     (program / "program.yaml").write_text(PROGRAM)
     (program / "shout.py").write_text(SCRIPT)
-
-
-@asynccontextmanager
-async def services_of_homes(folder: Path, *names: str) -> AsyncIterator[list[Agent]]:
-    """Nodes of homes that are prepared already; they are stopped whatever happens."""
-    async with AsyncExitStack() as undone:
-        started: list[Agent] = []
-        for name in names:
-            home = Home.at(folder / name)
-            assert home.settings_file.exists(), f"{name} would listen at the port of every agent"
-            service = await Agent.start(home, QUIET)
-            undone.push_async_callback(service.stop, "the test is over")
-            started.append(service)
-        yield started
 
 
 def here(service: Agent, dataset: str) -> bool:

@@ -37,11 +37,10 @@ from tests.datasets.nodes import (
     here,
     install_shout,
     points,
-    services_of_homes,
     submit,
     until,
 )
-from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading
+from tests.driver.nodes import QUIET, flock_of, home_of, in_state, reading, services_of_homes
 
 KINDS = ("folder", "object store", "database")
 

@@ -117,8 +117,8 @@ async def test_a_folder_that_is_no_program_is_given_up_and_not_tried_for_ever(
             Speech()
             .say(reading(ant, "a").reason)
             .startswith(
-                f"failed 3 times, last: {name} cannot be run: program.yaml:2:10: command must be "
-                f'a list, not "7"'
+                "failed 3 times, last: broken cannot be run: program.yaml:2:10: command must be "
+                'a list, not "7"'
             )
         )
 

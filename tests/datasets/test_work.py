@@ -26,11 +26,19 @@ from tests.datasets.nodes import (
     laid,
     points,
     raw,
-    services_of_homes,
     submit,
     until,
 )
-from tests.driver.nodes import QUIET, flock_of, home_of, in_state, members, reading, services
+from tests.driver.nodes import (
+    QUIET,
+    flock_of,
+    home_of,
+    in_state,
+    members,
+    reading,
+    services,
+    services_of_homes,
+)
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 

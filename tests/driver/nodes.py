@@ -34,10 +34,23 @@ async def services(
     folder: Path, *names: str, options: Options = QUIET, **settings: object
 ) -> AsyncIterator[list[Agent]]:
     """Started nodes of no flock; they are stopped whatever happens."""
+    for name in names:
+        home_of(folder, name, **settings)
+    async with services_of_homes(folder, *names, options=options) as started:
+        yield started
+
+
+@asynccontextmanager
+async def services_of_homes(
+    folder: Path, *names: str, options: Options = QUIET
+) -> AsyncIterator[list[Agent]]:
+    """Nodes of homes that are prepared already; they are stopped whatever happens."""
     async with AsyncExitStack() as undone:
         started: list[Agent] = []
         for name in names:
-            service = await Agent.start(home_of(folder, name, **settings), options)
+            home = Home.at(folder / name)
+            assert home.settings_file.exists(), f"{name} would listen at the port of every agent"
+            service = await Agent.start(home, options)
             undone.push_async_callback(service.stop, "the test is over")
             started.append(service)
         yield started

@@ -27,6 +27,7 @@ from unittest.mock import Mock
 from agent.execution import keeper as under_test
 from agent.execution.keeper import HEADER, Bounds, Keeper, memory_bytes, start
 from agent.execution.process_tree import _children_by_parent, children_of, descendants, end_tree
+from tests.certain import certain
 from tests.execution.installed import state_of
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 
@@ -95,8 +96,7 @@ def test_the_memory_of_processes_is_their_sum_and_the_exact_one_only_above_the_l
     with subprocess.Popen(
         [sys.executable, "-IS", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as holding:
-        assert holding.stdout is not None
-        holding.stdout.readline()
+        certain(holding.stdout).readline()
         holding.send_signal(signal.SIGSTOP)  # it takes nothing more meanwhile
         wait_for(lambda: state_of(holding.pid) == "T", EVENTUALLY_S_MAX, "it stands still")
         resident = psutil.Process(holding.pid).memory_info().rss
@@ -142,9 +142,7 @@ def test_letters_before_a_request_were_for_the_program_before(
     agent.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2**20)
     agent.sendall(letters)
     assert socket.send_fds(agent, [told], [read, write, read]) == len(told)
-    found = keeper._wait_for_request()
-    assert found is not None
-    wanted, files = found
+    wanted, files = certain(keeper._wait_for_request())
     assert wanted == {"command": ["x" * size]}
     assert len(files) == 3
     assert os.write(files[1], b"x") == 1
@@ -277,8 +275,7 @@ def test_a_tree_is_found_from_above_and_from_below_and_is_ended_whole() -> None:
     script = "setsid sleep 1000 & sleep 1000 & echo $!; wait"
     command = ["/bin/sh", "-c", f"({script}) & wait"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout is not None
-        sleeping = int(parent.stdout.readline())
+        sleeping = int(certain(parent.stdout).readline())
         wait_for(lambda: len(descendants(parent.pid)) == 3, EVENTUALLY_S_MAX, "all run")
         [shell] = children_of(parent.pid)
         assert _children_by_parent(parent.pid) == [shell]

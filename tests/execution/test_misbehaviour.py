@@ -26,6 +26,7 @@ from agent.protocol.events import (
     ChildNotStarted,
     ChildStopped,
 )
+from tests.certain import certain
 from tests.driver.worlds import RUN
 from tests.execution.installed import parent_of, state_of
 from tests.execution.places import Place, place, placed
@@ -123,8 +124,7 @@ async def child_of(here: Place) -> Child:
     """The child of the task, once its keeper has said that it runs."""
     run = here.children._runs["t", RUN]
     await eventually(lambda: run.child is not None)
-    assert run.child is not None
-    return run.child
+    return certain(run.child)
 
 
 async def test_one_whose_keeper_is_killed_fails_leaves_nothing_and_harms_no_other(

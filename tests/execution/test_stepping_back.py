@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from agent.execution import groups_linux
 from agent.execution.keeper import step_back_all
+from tests.certain import certain
 from tests.execution.installed import parent_of
 from tests.execution.places import Place, placed
 from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually, wait_for
@@ -68,8 +69,7 @@ def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as parent:
-        assert parent.stdout is not None
-        early = int(parent.stdout.readline())
+        early = int(certain(parent.stdout).readline())
         try:
             wait_for(
                 lambda: os.getpriority(os.PRIO_PROCESS, early) == 19, EVENTUALLY_S_MAX, "it is nice"
@@ -91,8 +91,7 @@ def test_whatever_gives_way_to_all_others_is_put_into_the_idle_group(
     with subprocess.Popen(
         ["/bin/sh", "-c", f"({script}) & wait"], stdout=subprocess.PIPE, text=True
     ) as parent:
-        assert parent.stdout is not None
-        started = int(parent.stdout.readline())
+        started = int(certain(parent.stdout).readline())
         below = [parent_of(started), started]
         try:
             step_back_all(parent.pid, spare=spare, group=str(path))

@@ -24,6 +24,7 @@ from agent.api.values import Position
 from agent.client.connected import Client
 from agent.client.errors import ClientError
 from agent.paths import Home
+from tests.certain import certain
 from tests.hosts.lan import enter
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
@@ -108,8 +109,7 @@ class HostClient:
     async def _follow_start(self) -> None:
         """All events of one start of the agent."""
         async with await Client.connect(self._home, "test events") as client:
-            assert client.welcome is not None
-            log = client.welcome.position.log
+            log = certain(client.welcome).position.log
         seen = [each.event.sequence for each in self.noticed[-1:] if each.log == log]
         position = Position(log, seen[0] if seen else 0)
         events = client.events(position, patience_s=0.0)

@@ -30,6 +30,7 @@ from agent.net.joining import AddressesOf, join_flock
 from agent.net.membership import Membership, create_flock
 from agent.net.tls import Arrival, arrival_of
 from agent.protocol.link_reasons import NoLink
+from tests.certain import certain
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 LOOPBACK = "127.0.0.1"
@@ -168,9 +169,7 @@ def first(path: Path, name: str = "Office", hands: Hands | None = None) -> Membe
 
 def reopened(path: Path) -> Membership:
     """The member that is started there again."""
-    found = Membership.open(path)
-    assert found is not None
-    return found
+    return certain(Membership.open(path))
 
 
 async def invited(membership: Membership, door: Door, uses: int = 1) -> Invitation:

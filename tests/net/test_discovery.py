@@ -38,6 +38,7 @@ from agent.net.discovery_network import (
     own_addresses,
 )
 from agent.protocol.records import NodeId
+from tests.certain import certain
 from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 
 LOOPBACK = "127.0.0.1"
@@ -319,7 +320,6 @@ def test_links_and_addresses_of_both_families_are_followed() -> None:
     news = NetlinkNews()
     try:
         news.due()
-        assert news._socket is not None
-        assert news._socket.getsockname()[1] == 0b1_0001_0001
+        assert certain(news._socket).getsockname()[1] == 0b1_0001_0001
     finally:
         news.close()

@@ -24,6 +24,7 @@ from agent.net.joining import exchange, join_flock, keep_up, leave, renew
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, client_context
 from agent.protocol.link_reasons import NoLink
+from tests.certain import certain
 from tests.net.flocks import (
     DAY_S,
     Door,
@@ -79,9 +80,7 @@ async def test_a_keeper_whose_clock_was_months_ahead_is_let_in_again_when_it_is_
     await keep_up(keeper, nowhere)
     assert keeper.member.valid_from_s > time.time() + 300 * DAY_S
     member.roster.merge(keeper.roster.to_bytes())  # while their link still stood
-    told = member.roster.objection_to(keeper.member.certificate)
-    assert told is not None
-    assert told.kind == "CertificateFrom"
+    assert certain(member.roster.objection_to(keeper.member.certificate)).kind == "CertificateFrom"
     hands.ahead_s = 0
     await keep_up(keeper, nowhere)
     for each in (keeper, member):
@@ -108,9 +107,7 @@ async def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(
     await keeper.expel(other.node_id)
     hands.ahead_s = 0
     await keep_up(other, nowhere)  # it has not heard of it
-    told = keeper.roster.objection_to(other.member.certificate)
-    assert told is not None
-    assert told.kind == "WasExpelled"
+    assert certain(keeper.roster.objection_to(other.member.certificate)).kind == "WasExpelled"
     keeper.roster.merge(other.roster.to_bytes())
     assert keeper.roster.member(other.node_id) is None
 
@@ -300,9 +297,7 @@ async def test_a_stolen_key_lets_nobody_in(flock: Flock, backdated_s: int) -> No
     await flock.expel_the_thief()
     node = await smuggled(flock.thief, flock.thief.clock() - backdated_s)
     for member in everybody(flock):
-        told = member.roster.objection_to(node.member.certificate)
-        assert told is not None
-        assert told.kind == "NotLetIn"
+        assert certain(member.roster.objection_to(node.member.certificate)).kind == "NotLetIn"
         assert not member.roster.learn(node.member.certificate)
         assert member.roster.objection_to(before.member.certificate) is not None
         assert member.roster.objection_to(flock.plain.member.certificate) is None
@@ -398,8 +393,7 @@ async def test_the_founder_is_not_what_a_peer_says(flock: Flock) -> None:
 
 async def test_who_expels_a_keeper_is_told_whom_it_let_in(flock: Flock) -> None:
     warning = flock.second.expulsion_warning(flock.thief.node_id)
-    assert warning is not None
     for name in "bcd":
-        assert f"{name}" in warning.rpartition("had let in ")[2]
+        assert f"{name}" in certain(warning).rpartition("had let in ")[2]
     with pytest.raises(MembershipError):
         flock.plain.authority("expel")

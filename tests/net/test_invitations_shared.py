@@ -21,6 +21,7 @@ from agent.net.invitation import Invitation
 from agent.net.invitation_book import Entry, _joined, proof_of, tag_of
 from agent.net.joining import AddressesOf, join_flock, keep_up, share_book
 from agent.net.membership import Membership
+from tests.certain import certain
 from tests.hosts.waiting import eventually
 from tests.net.flocks import (
     LOOPBACK,
@@ -176,16 +177,12 @@ async def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(
         await third.join_book([forged])
         await third.merge_roster(keeper.roster.to_bytes())
         for one in (keeper, third):
-            entry = one.book().find(slipped.secret)
-            assert entry is not None
-            assert entry.withdrawn
+            assert certain(one.book().find(slipped.secret)).withdrawn
         keeper.clock = third.clock = Hands(60)
         made_since = await invited(keeper, two)
         await third.join_book(keeper.book().entries)
         await third.end_known_invitations()
-        since = third.book().find(made_since.secret)
-        assert since is not None
-        assert not since.withdrawn
+        assert not certain(third.book().find(made_since.secret)).withdrawn
 
 
 async def test_a_used_invitation_lets_nobody_in_at_a_keeper_that_was_off_meanwhile(

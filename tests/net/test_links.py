@@ -12,6 +12,7 @@ from agent.net.link_refusals import Cause
 from agent.protocol.link_reasons import NoLink, RefusesThis
 from agent.protocol.messages import AskStatus, Goodbye, Heartbeat, Message
 from agent.wording.speech import english
+from tests.certain import certain
 from tests.hosts.waiting import eventually
 from tests.net.test_links_nodes import (
     Node,
@@ -103,8 +104,7 @@ async def test_there_is_one_link_when_both_dial_at_once(typed: bool, times: int)
 
 async def test_a_second_connection_does_not_replace_a_link_that_lives(ant: Node, bee: Node) -> None:
     _, refusal = await ant.links._reception.dial([bee.address], "bee")
-    assert refusal is not None
-    assert refusal.cause is Cause.DUPLICATE
+    assert certain(refusal).cause is Cause.DUPLICATE
     assert ant.comings_and_goings("bee") == bee.comings_and_goings("ant") == ["linked"]
 
 
@@ -172,8 +172,7 @@ async def test_nobody_links_with_itself() -> None:
         await eventually(lambda: target.peer == "ant")
         assert ant.told == []
         _, refusal = await ant.links._reception.dial([ant.address], "bee")
-        assert refusal is not None
-        assert refusal.cause is Cause.MYSELF
+        assert certain(refusal).cause is Cause.MYSELF
 
 
 async def test_the_higher_node_dials_when_the_lower_does_not_come(
@@ -202,8 +201,7 @@ async def test_a_connection_that_times_out_was_not_reset_by_the_peer(ant: Node, 
     """What the system reports of a cable that was cut."""
     connection = bee.links._links["ant"]._connection
     connection.error = TimeoutError(errno.ETIMEDOUT, "timed out")
-    assert connection.raw is not None
-    connection.raw.abort()
+    certain(connection.raw).abort()
     await bee.until(lambda: ("unlinked", "ant", False) in bee.told)
     await ant.until(lambda: ("unlinked", "bee", True) in ant.told)
 

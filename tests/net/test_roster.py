@@ -17,6 +17,7 @@ from agent.host.private_files import PrivateFolder
 from agent.net.authority import EXPELLED, KEEPER, LEFT, Statement
 from agent.net.roster import ROSTER_BYTES_MAX, ROSTER_FILE, STATEMENTS_MAX, Roster
 from agent.wording.speech import english
+from tests.certain import certain
 from tests.net.flocks import DAY_S, Hands, expired_node, future_node, new_authority, new_node
 
 AUTHORITY = new_authority()
@@ -114,8 +115,7 @@ def test_members_are_accepted_known_or_not(roster: Roster) -> None:
 )
 def test_what_is_not_accepted_has_a_reason(certificate: bytes, reason: str) -> None:
     refused = Roster(FLOCK).objection_to(certificate)
-    assert refused is not None
-    assert re.search(reason, english(refused))
+    assert re.search(reason, english(certain(refused)))
 
 
 def test_a_certificate_that_was_good_ends() -> None:
@@ -124,9 +124,7 @@ def test_a_certificate_that_was_good_ends() -> None:
     member = new_node(AUTHORITY, life_s=DAY_S).member
     assert roster.objection_to(member.certificate) is None
     hands.ahead_s = DAY_S + 1
-    objection = roster.objection_to(member.certificate)
-    assert objection is not None
-    assert "ended on" in english(objection)
+    assert "ended on" in english(certain(roster.objection_to(member.certificate)))
 
 
 def test_an_expelled_member_is_out_also_with_a_renewed_certificate(tmp_path: Path) -> None:
@@ -138,8 +136,7 @@ def test_an_expelled_member_is_out_also_with_a_renewed_certificate(tmp_path: Pat
     for known in (roster, Roster.load(folder, FLOCK)):
         for node in (NODES[1], RENEWED[1]):
             objection = known.objection_to(node.member.certificate)
-            assert objection is not None
-            assert english(objection).startswith("it was expelled from the flock on 20")
+            assert english(certain(objection)).startswith("it was expelled from the flock on 20")
         assert NODES[1].node_id not in {member.node_id for member in known.members()}
         (departure,) = known.departures()
         assert (departure.host_name, departure.expelled) == ("renewed", True)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.certain import certain
+
 NO_DISPLAY = "Xvfb and xdotool are not installed: there is no display to try this on"
 NO_BUS = "dbus-daemon is not installed: there is no bus to try this on"
 OWN_NUMBERS = range(1_000, 50_000)
@@ -87,9 +89,8 @@ def bus(folder: Path) -> Iterator[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert daemon.stdout is not None
     try:
-        address = daemon.stdout.readline().strip().partition(",guid")[0]
+        address = certain(daemon.stdout).readline().strip().partition(",guid")[0]
         assert address, "the message bus ended before it was there"
         yield address
     finally:

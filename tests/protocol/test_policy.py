@@ -34,6 +34,7 @@ from agent.protocol.policy.default import TASKS_MAX, LookAhead
 from agent.protocol.policy.ranking import AGEING_STEP_S, FirstCome, Strict, level, remaining_paths_s
 from tests.bench import optimum
 from tests.bench.optimum import CHAIN_TASKS, FLOCK_NODES, FLOCK_WORKFLOWS, NODES, TASK_S, WORKFLOWS
+from tests.certain import certain
 
 CELLS = [(nodes, workflows) for workflows in WORKFLOWS for nodes in NODES]
 AVERAGE_RATIO_MAX = 1.01
@@ -111,8 +112,7 @@ class World:
         for name in names:
             node, workflow = self.idle.pop(0), int(name.split(".")[0])
             since_s = self.ready_since_s[workflow]
-            assert since_s is not None
-            self.waited_s += self.now_s - since_s
+            self.waited_s += self.now_s - certain(since_s)
             self.ready_since_s[workflow] = None
             end_s = self.now_s + self.start_up_s + TASK_S + self.drift.random() * self.drift_s
             heappush(self.running, (end_s, node, workflow))

@@ -55,6 +55,7 @@ from agent.protocol.sanity import (
 )
 from agent.protocol.seats import evictions, failed_on, misfit
 from agent.protocol.table import Table
+from tests.certain import certain
 from tests.protocol.stage import Stage, task
 
 KNOWN = ("known", "K1")
@@ -98,9 +99,7 @@ def test_what_can_be_done_is_accepted(table: Table, priority: int) -> None:
     ],
 )
 def test_what_cannot_is_refused_by_one_sentence(table: Table, event: Submit, fault: str) -> None:
-    found = fault_of(event, table)
-    assert found is not None
-    assert fault in worded(found)
+    assert fault in worded(certain(fault_of(event, table)))
 
 
 def test_a_workflow_has_to_fit_into_one_message(table: Table) -> None:
@@ -123,8 +122,7 @@ def test_tasks_that_need_each_other_are_named_without_those_that_wait_for_them()
     assert found is not None
     assert found.values == {"way": "A → C → B → A"}
     found = contradiction([task("A", "A")])
-    assert found is not None
-    assert found.values == {"way": "A → A"}
+    assert certain(found).values == {"way": "A → A"}
     assert contradiction(around) is contradiction([]) is None
     assert contradiction([task("join", "x", "y"), task("x"), task("y", "x")]) is None
 

@@ -6,6 +6,7 @@ from agent.protocol import effects as fx
 from agent.protocol.reasons import Became
 from agent.protocol.records import Requirements, TaskState
 from agent.protocol.settings import Settings
+from tests.certain import certain
 from tests.protocol.stage import Stage, at_work, both_ways, task
 from tests.protocol.stage_machines import NAMES, Course
 
@@ -24,9 +25,7 @@ def scene_agent_killed_while_it_runs() -> Stage:
     assert stage.starters("T1") == ["grifo"], "elsewhere within a tenth of a second"
     stage.play(5)
     assert stage.outcome("T1") == "grifo"
-    onlooker = stage.actors["pato"].node
-    assert onlooker is not None
-    seen = onlooker.story("T1")
+    seen = certain(stage.actors["pato"].node).story("T1")
     assert Became("Running", "grifo", "acor") in [each.what for each in seen], "by others"
     return stage
 

@@ -9,6 +9,7 @@ from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.reasons import Opaque
 from agent.protocol.records import Dataset, TaskId, TaskState
+from tests.certain import certain
 from tests.protocol.stage import DELAY_S, Stage, at_work, task
 from tests.protocol.stage_machines import NAMES
 from tests.sim.disk import Disk
@@ -46,8 +47,7 @@ def scene_saved_state_that_cannot_be_had() -> Stage:
     stage.say("acor is killed before the state is copied, but not before it is known")
     stage.crash("acor").play(30)
     saved = stage.living()["pato"].table.life("T1").runs[0].checkpoint
-    assert saved is not None
-    assert saved.dataset == "state of T1 on acor"
+    assert certain(saved).dataset == "state of T1 on acor"
     assert checkpoints(stage, "T1") == ["", ""]
     assert stage.outcome("T1") == "pato"
     return stage

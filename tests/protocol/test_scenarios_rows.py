@@ -10,6 +10,7 @@ from agent.protocol import messages as msg
 from agent.protocol.pending_news import KEPT_BACK_S
 from agent.protocol.records import TaskState
 from agent.protocol.settings import Settings
+from tests.certain import certain
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
 
@@ -92,9 +93,7 @@ def test_an_end_is_not_kept_back_for_a_claim_that_is_not_answered() -> None:
     stage.play(0.5)
     assert any(isinstance(each.what, msg.TryDequeue) for each in stage.entries)
     stage.play(KEPT_BACK_S + 0.05)
-    reading = stage.living()["grifo"].table.reading("first")
-    assert reading is not None
-    assert reading.state is TaskState.TERMINATED
+    assert certain(stage.living()["grifo"].table.reading("first")).state is TaskState.TERMINATED
     assert stage.starters("second") == []
     stage.deliver(("pato", "acor"))
 

@@ -31,6 +31,7 @@ from agent.protocol.times import (
     times_of_task,
     with_times,
 )
+from tests.certain import certain
 from tests.protocol.stage import WALL_MS, Stage, at_work, task
 
 NAMES = ("acor", "pato")
@@ -43,8 +44,7 @@ def told(stage: Stage) -> dict[str, tuple[Any, ...]]:
     for name, node in stage.living().items():
         table = node.table
         life, reading = table.life("T1"), table.reading("T1")
-        assert reading is not None
-        ends = [end_of_run_ms(run, life, reading) for run in life.runs]
+        ends = [end_of_run_ms(run, life, certain(reading)) for run in life.runs]
         (workflow,) = table.workflows.values()
         span = span_of_workflow_ms(workflow, table)
         found[name] = (times_of_task("T1", table), span, ends)

@@ -17,6 +17,7 @@ import pytest
 from agent.storage.database import Key, Record
 from agent.storage.errors import JournalInUse
 from agent.storage.journal import Journal
+from tests.certain import certain
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.storage.samples import held, identity, persist, replayed, written
 from tests.style.source import REPOSITORY
@@ -35,8 +36,7 @@ def start(folder: Path, first: int, log_pages: int) -> subprocess.Popen[bytes]:
 
 def said_before_death(process: subprocess.Popen[bytes], lines: int, more_s: float) -> list[bytes]:
     """Let it say so many lines and live a moment longer; all that it said in whole lines."""
-    assert process.stdout is not None
-    with process, process.stdout as output:
+    with process, certain(process.stdout) as output:
         said = [output.readline() for _ in range(lines)]
         with suppress(subprocess.TimeoutExpired):
             process.wait(more_s)
@@ -88,8 +88,7 @@ def test_a_process_that_forgets_to_close_its_journal_ends_all_the_same(tmp_path:
 
 def test_a_second_opening_names_the_process_that_has_it(tmp_path: Path) -> None:
     process = start(tmp_path, 1, 1000)
-    assert process.stdout is not None
-    with process, process.stdout as output:
+    with process, certain(process.stdout) as output:
         assert output.readline() == b"open\n"
         with pytest.raises(JournalInUse, match=f"process {process.pid};") as refused:
             Journal.open(tmp_path)

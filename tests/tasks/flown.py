@@ -15,6 +15,7 @@ from tasks.inspection.conversation import Do, Work, converse
 from tasks.inspection.raw_scan import write_raw
 from tasks.inspection.survey import Plan, Planted, Section, measure
 from tasks.inspection.track import write_track
+from tests.certain import certain
 from tests.hosts.waiting import ended
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -87,9 +88,7 @@ def run(
         env={"PATH": "", **(given or {})},
     )
     with ended(started) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        lines = process.stdout.read().splitlines()
-        errors = process.stderr.read()
+        lines = certain(process.stdout).read().splitlines()
+        errors = certain(process.stderr).read()
         code = process.wait(PROGRAM_S_MAX)
     return Said(lines, code, errors)

@@ -25,6 +25,7 @@ from tasks.inspection.survey import (
 from tasks.inspection.terrain import ground_below
 from tasks.inspection.track import Series, Track, read_track
 from tasks.inspection.wires import line_through, wire_points
+from tests.certain import certain
 from tests.tasks.flown import SMALL, Flown, fly, said_by
 
 RIGHT_MIN = 0.99
@@ -83,9 +84,7 @@ def test_without_the_attitude_points_would_be_metres_away(flown: Flown, work: Pa
 
 def test_attitude_goes_the_short_way_round_north() -> None:
     series = Series([0.0, 0.2], [(0.0, 0.0, radians(359.0)), (0.0, 0.0, radians(1.0))])
-    found = series.at(0.1, turning=True)
-    assert found is not None
-    assert found[2] == pytest.approx(radians(360.0))
+    assert certain(series.at(0.1, turning=True))[2] == pytest.approx(radians(360.0))
 
 
 def test_nothing_is_guessed_outside_of_the_track_or_in_a_hole_of_it() -> None:
