@@ -19,6 +19,7 @@ from agent.history.earlier_runs import EarlierRuns
 from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
+from agent.protocol.records import Run
 from agent.protocol.table import Table
 from agent.wording.speech import english
 
@@ -36,7 +37,12 @@ class Snapshot:
     ) -> None:
         self._own, self._flock, self._live, self._presence = own, flock, live, presence
         self.node, self.name, self.name_of = live.node_id, own.name, own.name_of
-        self.earlier, self.gone_ms = earlier.of, live.node.gone_since_ms
+        self.earlier = earlier.of
+
+    def gone_ms(self, run: Run) -> int:
+        """Return since when the machine of a run is gone for this node, by the wall clock; 0 while
+        the run may still go on."""
+        return self._live.node.gone_since_ms(run)
 
     @property
     def table(self) -> Table:
