@@ -12,8 +12,8 @@ from agent.control.verbs.submitting import misdelivered
 from agent.data import delivery
 from agent.protocol.records import InputRef, TaskSpec, TaskState
 from tests.certain import certain
-from tests.datasets.nodes import install_shout, services_of_homes, submit, until
-from tests.driver.nodes import flock_of, home_of, in_state, services
+from tests.datasets.nodes import install_shout, submit, until
+from tests.driver.nodes import flock_of, home_of, in_state, services, services_of_homes
 
 TEXT = "NOTHING!"
 
