@@ -12,6 +12,7 @@ from PySide6.QtCore import QSettings
 from gui.model.news import NewsKind
 
 LANGUAGE_SYSTEM = ""
+HIDDEN_MAX = 5_000
 
 
 def news_wanted(kind: NewsKind) -> bool:
@@ -42,6 +43,24 @@ def shows_all(place: str) -> bool:
 def show_all(place: str, wanted: bool) -> None:
     """Keep what a place shows, from now on."""
     QSettings().setValue(f"everybody/{place}", wanted)
+
+
+def hidden_workflows() -> dict[str, int]:
+    """Return the workflows that were put out of sight, by their ids, with when they had ended then."""
+    stored = QSettings().value("workflows/hidden")
+    told = (each.split(" ") for each in _texts(stored))
+    return {parts[0]: int(parts[1]) for parts in told if len(parts) == 2 and parts[1].isdecimal()}
+
+
+def hide_workflows(hidden: dict[str, int]) -> None:
+    """Keep which are out of sight from now on; of very many the last ones."""
+    told = [f"{workflow} {ended_ms}" for workflow, ended_ms in hidden.items()]
+    QSettings().setValue("workflows/hidden", told[-HIDDEN_MAX:])
+
+
+def _texts(stored: object) -> list[str]:
+    """Qt reads a list of one back as that one."""
+    return [stored] if isinstance(stored, str) else list(stored) if isinstance(stored, list) else []
 
 
 def language() -> str:

@@ -148,7 +148,7 @@ def row_of(ended: Ended) -> PastRow:
     machines = sorted({names[run.host] for run in worked})
     failed, why = _failure(table, records.workflow)
     reason = english(why)
-    words = (spec.name, spec.submitter, host, *machines, *programs, failed, reason, spec.workflow)
+    words = (spec.name, spec.submitter, host, *machines, *programs, failed, reason)
     return PastRow(
         spec.workflow,
         spec.name,

@@ -27,6 +27,8 @@ from typing import NamedTuple
 from agent.api import past as asked
 
 HOUR_MS = 3_600_000
+ID_LETTERS_MIN = 8
+"""The beginning of an id is found from so many letters on; fewer would be in most of them."""
 
 
 class PastRow(NamedTuple):
@@ -80,6 +82,8 @@ _WHERE = """(:state = '' OR state = :state) AND ended_ms >= :since_ms AND ended_
     AND (:host = '' OR instr(machines, :host) > 0)
     AND (NOT :mine OR (host_node = :here
          AND (:submitter = '' OR submitter IN (:submitter, :unnamed, ''))))"""
+_WORD = f"""(instr(words, :{{0}}) > 0
+    OR length(:{{0}}) >= {ID_LETTERS_MIN} AND substr(workflow, 1, length(:{{0}})) = :{{0}})"""
 _MEANT = """SELECT workflow FROM past WHERE workflow = :ref OR name = :ref
     OR substr(workflow, 1, length(:ref)) = :ref AND length(:ref) >= 6
     ORDER BY workflow = :ref DESC, name = :ref DESC, submitted_ms DESC LIMIT 1"""
@@ -236,7 +240,7 @@ class PastStore:
 
 def _filter(wanted: asked.Past, here: str, unnamed: str) -> tuple[str, dict[str, object]]:
     words = {f"word{at}": word for at, word in enumerate(wanted.words.casefold().split())}
-    where = " AND ".join([_WHERE, *(f"instr(words, :{name}) > 0" for name in words)])
+    where = " AND ".join([_WHERE, *(_WORD.format(name) for name in words)])
     return where, {
         "state": wanted.state or "",
         "since_ms": wanted.since_ms,

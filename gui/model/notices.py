@@ -60,6 +60,13 @@ class StatusPage:
     reply: StatusReply
 
 
+@dataclass(frozen=True, slots=True)
+class WorkflowsRemoved:
+    """These workflows are not in the flock's table any more."""
+
+    workflows: tuple[str, ...]
+
+
 Notice = (
     Welcome
     | Absent
@@ -73,6 +80,7 @@ Notice = (
     | SettingsView
     | RequestsReply
     | AskView
+    | WorkflowsRemoved
     | Event
 )
 """Where an answer of the agent, or what it tells, says all by itself, that is the notice: a greeting

@@ -125,6 +125,7 @@ class Screen:
             notices.StatusPage: self._status,
             ShowReply: self._shown,
             PeersReply: self._peers,
+            notices.WorkflowsRemoved: self._removed,
             session.Event: self._happened,
             **dict.fromkeys(KEPT, self._keep),
         }
@@ -250,9 +251,7 @@ class Screen:
         kept, so that a list that is read again after a break neither shrinks nor jumps."""
         self.workflows = {name: self.workflows[name] for name in self._read_at}
         self.tasks = {name: own for name, own in self.tasks.items() if name in self.workflows}
-        self.totals, self.mine = Totals(), Totals()
-        for workflow in self.workflows.values():
-            self._count_again(None, workflow)
+        self._count_all()
 
     def _shown(self, reply: ShowReply, changes: Changes) -> None:
         name, at = reply.workflow.workflow, reply.position.sequence
@@ -292,6 +291,19 @@ class Screen:
         if getattr(self, name) != told:
             setattr(changes, part, True)
         setattr(self, name, told)
+
+    def _removed(self, notice: notices.WorkflowsRemoved, changes: Changes) -> None:
+        gone = set(notice.workflows)
+        self.workflows = {name: each for name, each in self.workflows.items() if name not in gone}
+        self.tasks = {name: own for name, own in self.tasks.items() if name not in gone}
+        self.total = len(self.workflows)
+        self._count_all()
+        changes.everything = True
+
+    def _count_all(self) -> None:
+        self.totals, self.mine = Totals(), Totals()
+        for workflow in self.workflows.values():
+            self._count_again(None, workflow)
 
     def _happened(self, event: session.Event, changes: Changes) -> None:
         match event.happening:

@@ -287,5 +287,13 @@
             <numerusform>No machine takes %n datasets that only this computer keeps: switch another one on, or save the results first.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n hidden</source>
+        <comment>workflows</comment>
+        <translation>
+            <numerusform>%n hidden</numerusform>
+            <numerusform>%n hidden</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

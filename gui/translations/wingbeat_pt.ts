@@ -2580,6 +2580,10 @@
         <translation>Mostrar todos os dias de novo</translation>
     </message>
     <message>
+        <source>Remove …</source>
+        <translation>Remover …</translation>
+    </message>
+    <message>
         <source>ended</source>
         <translation>terminou</translation>
     </message>
@@ -2718,6 +2722,10 @@
     <message>
         <source>What it does</source>
         <translation>O que faz</translation>
+    </message>
+    <message>
+        <source>Forget …</source>
+        <translation>Esquecer …</translation>
     </message>
     <message>
         <source>Programs</source>
@@ -3441,6 +3449,18 @@
     <message>
         <source>Show everybody&apos;s</source>
         <translation>Mostrar os de todos</translation>
+    </message>
+    <message>
+        <source>Show again</source>
+        <translation>Mostrar de novo</translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation>Ocultar</translation>
+    </message>
+    <message>
+        <source>Hide all that has ended</source>
+        <translation>Ocultar tudo o que terminou</translation>
     </message>
     <message>
         <source>Views of the workflow</source>
@@ -4918,6 +4938,54 @@
     <message>
         <source>Call it {name}</source>
         <translation>Chamar de {name}</translation>
+    </message>
+    <message>
+        <source>Show what was hidden, or leave it out again</source>
+        <translation>Mostrar o que foi ocultado, ou deixá-lo de fora de novo</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n hidden</source>
+        <comment>workflows</comment>
+        <translation>
+            <numerusform>%n oculto</numerusform>
+            <numerusform>%n ocultos</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>That frees {size} on this computer.</source>
+        <translation>Isso libera {size} neste computador.</translation>
+    </message>
+    <message>
+        <source>This computer forgets what became of it. What the flock still has of it goes, too.</source>
+        <translation>Este computador esquece o que foi feito dele. O que o bando ainda tem dele também vai embora.</translation>
+    </message>
+    <message>
+        <source>Its results are deleted on all machines. The history keeps what became of it.</source>
+        <translation>Os resultados são apagados em todas as máquinas. O histórico guarda o que foi feito dele.</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Remover</translation>
+    </message>
+    <message>
+        <source>Remove {names}?</source>
+        <translation>Remover {names}?</translation>
+    </message>
+    <message>
+        <source>{names} removed; that freed {size} here.</source>
+        <translation>{names} removido; isso liberou {size} aqui.</translation>
+    </message>
+    <message>
+        <source>It is deleted here, with what was decided about it. Work that brings it asks anew.</source>
+        <translation>Ele é apagado aqui, com o que foi decidido sobre ele. Trabalho que o traga pergunta de novo.</translation>
+    </message>
+    <message>
+        <source>Forget</source>
+        <translation>Esquecer</translation>
+    </message>
+    <message>
+        <source>Forget the program {program}?</source>
+        <translation>Esquecer o programa {program}?</translation>
     </message>
 </context>
 </TS>

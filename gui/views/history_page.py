@@ -16,7 +16,7 @@ from gui.model.past import END_WORDS, PAGE, PastLines, is_empty, within
 from gui.model.screen import Changes
 from gui.model.times import size
 from gui.theme.look import GRID
-from gui.views.menus import add_copy, context_menu
+from gui.views.menus import add_copy, add_entry, context_menu
 from gui.views.past_detail import PastDetail
 from gui.views.past_export import PastExport
 from gui.views.past_plot import PastPlot, range_words
@@ -37,6 +37,7 @@ from gui.views.pieces import (
     title,
 )
 from gui.views.table import Table
+from gui.views.tidying import ask_to_remove
 from gui.views.view_context import ViewContext
 from gui.views.whose import Whose
 from gui.words import tr, tr_n
@@ -65,6 +66,7 @@ class HistoryPage(QWidget):
         self._lay()
         self.begins_at = self.table
         context.changed.connect(self.refresh)
+        context.tidied.connect(self.read)
 
     # -- parts -------------------------------------------------------------------------------
 
@@ -302,6 +304,12 @@ class HistoryPage(QWidget):
         if not chosen:
             return None
         menu = context_menu(self, "historyMenu")
+        workflows = [each.workflow for each in chosen]
+        add_entry(menu, "remove", tr("Remove …"), lambda: self._remove(workflows))
+        menu.addSeparator()
         add_copy(menu, "\n".join(each.workflow for each in chosen))
         menu.popup(place)
         return menu
+
+    def _remove(self, workflows: list[str]) -> None:
+        ask_to_remove(self, self._context, workflows, past=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QLabel, QWidget
+from functools import partial
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QFrame, QLabel, QMenu, QWidget
 
 from agent.api.programs import (
     ACCEPT_PROGRAM,
@@ -14,6 +17,7 @@ from agent.api.programs import (
 )
 from agent.api.rpc import Method, P, R
 from gui.theme.look import GRID
+from gui.views.menus import add_copy, add_entry, context_menu
 from gui.views.pieces import (
     CARD_MARGINS,
     PLAIN,
@@ -28,6 +32,7 @@ from gui.views.pieces import (
 )
 from gui.views.rows import Column, Rows
 from gui.views.table import Table
+from gui.views.tidying import ask_to_forget
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -69,6 +74,10 @@ class ProgramsCard(QFrame):
             self,
         )  # fmt: skip
         self.table = Table(self.rows, "programsTable", tr("Programs"))
+        self.table.customContextMenuRequested.connect(
+            lambda at: self.menu_at(self.table.viewport().mapToGlobal(at))
+        )
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.none = quiet(
             tr("No program is installed yet. Each is a folder with a program.yaml in the folder "
                "of programs; workflows may also bring their own."),
@@ -122,3 +131,17 @@ class ProgramsCard(QFrame):
 
     def _answer(self, method: Method[P, R], wish: P) -> None:
         self._context.ask(self, method, wish, lambda _: self._context.bridge.want_flock())
+
+    def menu_at(self, place: QPoint) -> QMenu | None:
+        """Open the menu of the chosen program at this place, and return it without waiting; None if
+        none is chosen. Only what was published is forgotten; an installed one is its owner's."""
+        chosen: ProgramView | None = self.table.current()
+        if chosen is None:
+            return None
+        menu = context_menu(self, "programMenu")
+        able = chosen.here in ("accepted", "refused")
+        forget = partial(ask_to_forget, self, self._context, chosen.name)
+        add_entry(menu, "forget", tr("Forget …"), forget, able=able)
+        add_copy(menu, chosen.name)
+        menu.popup(place)
+        return menu

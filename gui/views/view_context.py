@@ -12,6 +12,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from agent.api.past import REMOVE, Remove, Removed
+from agent.api.programs import FORGET_PROGRAM, ForgetProgram, Forgotten
 from agent.api.rpc import Method, P, R
 from agent.api.values import NamedPriority
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume, VolunteeringView
@@ -19,9 +21,12 @@ from agent.api.work import CANCEL, PRIORITY, RETRY, Cancel, Retry, SetPriority, 
 from agent.client import Home
 from gui.bridge.bridge import Bridge
 from gui.model.early import EarlyPause
+from gui.model.notices import WorkflowsRemoved
 from gui.model.screen import Changes, Screen
+from gui.model.times import size
 from gui.model.tray import Act, Entry
 from gui.views.pieces import timer
+from gui.words import tr
 
 READ_AGAIN_MS, OUTLOOK_EVERY_S = 700, 10.0
 OUTLOOKS_EVERY_MS, OUTLOOKS_MAX = 4_000, 24
@@ -39,6 +44,8 @@ class ViewContext(QObject):
     """Paths to submit, or none to ask for one."""
     removed = Signal(bool)
     """This computer has left its flock for good; whether its data is to be deleted too."""
+    tidied = Signal()
+    """After something of the past, or of today, was removed."""
     log_of = Signal(object)
     """A task whose output is to be shown."""
 
@@ -141,6 +148,30 @@ class ViewContext(QObject):
     def set_priority(self, workflow: str, priority: NamedPriority) -> None:
         """Ask the agent to give a workflow another priority."""
         self.ask(self, PRIORITY, SetPriority(workflow, priority), self._wished)
+
+    def would_free(
+        self, workflows: Sequence[str], past: bool, told: Callable[[Removed], object]
+    ) -> None:
+        """Ask what the removal of these workflows would free, without removing them; ``told`` is called
+        with the reply."""
+        self.ask(self, REMOVE, Remove(tuple(workflows), past, trial=True), told)
+
+    def remove(self, workflows: Sequence[str], past: bool) -> None:
+        """Ask the agent to remove workflows from the flock, with ``past`` from the history, too, and
+        say what that has freed."""
+        self.ask(self, REMOVE, Remove(tuple(workflows), past), self._removed)
+
+    def _removed(self, removed: Removed) -> None:
+        self.take((WorkflowsRemoved(removed.workflows),))
+        self.tidied.emit()
+        freed = size(removed.frees_bytes)
+        names = ", ".join(removed.names.values())
+        self.said.emit(tr("{names} removed; that freed {size} here.", names=names, size=freed))
+
+    def forget_program(self, name: str, trial: bool, told: Callable[[Forgotten], object]) -> None:
+        """Ask the agent to forget a published program, in a trial only what that would free; ``told``
+        is called with the reply."""
+        self.ask(self, FORGET_PROGRAM, ForgetProgram(name, trial), told)
 
     def press(self, entry: Entry) -> bool:
         """Ask the agent for what an entry of the pause menu means, or keep it until it is there

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from agent.api.values import ENDED, NamedPriority
 from agent.api.work import TaskView, WorkflowView
 from gui.model.flock import may_run_here
+from gui.model.folding import is_open
 from gui.model.screen import Changes
 from gui.model.trouble import Remedy, flock_trouble, programs_trouble
 from gui.model.workflows import in_order, may_cancel, may_retry
@@ -43,6 +44,7 @@ from gui.views.rows import Rows
 from gui.views.table import Table
 from gui.views.task_details import TaskDetails
 from gui.views.task_menu import TaskActs, add_priorities, task_menu
+from gui.views.tidying import HiddenWorkflows, ask_to_remove
 from gui.views.timeline_view import WorkflowTimeline
 from gui.views.view_context import ViewContext
 from gui.views.whose import Whose
@@ -88,8 +90,9 @@ class WorkflowsPage(QWidget):
         self.table = Table(self.rows, "workflows", tr("Workflows"))
         self.table.chosen.connect(self._workflow_chosen)
         self.filter = filter_field("workflowsFilter", self.rows.type)
-        self.whose = Whose("workflows")
-        self.whose.changed.connect(self._show_workflows)
+        self.whose, self.hidden = Whose("workflows"), HiddenWorkflows()
+        for choice in (self.whose, self.hidden):
+            choice.changed.connect(self._show_workflows)
         self.submit = self._submit_button(tr("Submit"), "submit")
         self.submit.setToolTip(tr("Submit a workflow (Ctrl+O)"))
         self.empty = Empty(
@@ -153,7 +156,7 @@ class WorkflowsPage(QWidget):
         self.below.setStretchFactor(0, 1)
         self.split = splitter("workflowSplit", down, [260, 380], self._stack, self.below)
         heading = title(tr("Workflows"))
-        acts = (self.whose, self.filter, self.submit)
+        acts = (self.hidden, self.whose, self.filter, self.submit)
         head = row(heading, "stretch", *acts, margins=HEAD_MARGINS)
         parts = (head, self.flock_trouble, self.undo, GRID // 2, (self.split, 1))
         column(*parts, on=self, spacing=0)
@@ -186,6 +189,7 @@ class WorkflowsPage(QWidget):
         shown = [each for each in screen.workflows.values() if screen.is_mine(each)]
         if self.whose.all:
             shown += [each for each in screen.workflows.values() if not screen.is_mine(each)]
+        shown = self.hidden.seen(shown)
         self.rows.show(shown)
         self._show_list(self.table if shown else self.others if screen.workflows else self.empty)
         self._ask_what_failed(shown)
@@ -224,6 +228,8 @@ class WorkflowsPage(QWidget):
         known = self._context.screen.workflows.get(workflow)
         if known is not None and not self.whose.all and not self._context.screen.is_mine(known):
             self.whose.choose(True)
+        if known is not None and self.hidden.is_hidden(known):
+            self.hidden.show_again([known])
         if not self.table.choose(workflow) and self.filter.text():
             self.filter.clear()
             self.table.choose(workflow)
@@ -315,9 +321,28 @@ class WorkflowsPage(QWidget):
         able = any(may_run_here(self._context.screen, each) for each in chosen)
         add_entry(menu, "runHere", tr("Run it here now"), self._run_here, able=able)
         add_priorities(menu, self._set_priority)
+        menu.addSeparator()
+        self._add_tidying(menu, [each for each in chosen if not is_open(each)])
+        menu.addSeparator()
         add_copy(menu, "\n".join(each.workflow for each in chosen))
         menu.popup(place)
         return menu
+
+    def _add_tidying(self, menu: QMenu, ended: list[WorkflowView]) -> None:
+        """What can be done with those of the chosen that have ended, and with all that have."""
+        every = [each for each in self.rows.rows if not is_open(each)]
+        again = bool(ended) and all(map(self.hidden.is_hidden, ended))
+        hide = self.hidden.show_again if again else self.hidden.hide_all
+        words = tr("Show again") if again else tr("Hide")
+        add_entry(menu, "hide", words, lambda: hide(ended), able=bool(ended))
+        hide_all = self.hidden.hide_all
+        words = tr("Hide all that has ended")
+        add_entry(menu, "hideAll", words, lambda: hide_all(every), able=bool(every))
+        mine = [each.workflow for each in ended if self._context.screen.is_mine(each)]
+        add_entry(menu, "remove", tr("Remove …"), lambda: self._remove(mine), able=bool(mine))
+
+    def _remove(self, workflows: list[str]) -> None:
+        ask_to_remove(self, self._context, workflows, past=False)
 
     def cancel_chosen(self) -> None:
         """Cancel the tasks chosen below if the keyboard is there, else the workflows above that can

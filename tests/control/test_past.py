@@ -50,6 +50,8 @@ async def test_what_has_ended_is_listed_and_searched(tmp_path: Path) -> None:
             ({"words": "birch ana"}, {"north"}),
             ({"words": "no film"}, {"south"}),
             ({"words": "100%"}, set()),
+            ({"words": next(iter(there.node.table.workflows))[:8]}, {"north"}),
+            ({"words": next(iter(there.node.table.workflows))[:2] + "zz"}, set()),
             ({"mine": True, "submitter": "ana"}, {"north", "unnamed"}),
             ({"mine": True}, {"north", "south", "unnamed"}),
             ({"state": "failed"}, {"south"}),

@@ -44,6 +44,12 @@ def submit(qtbot: QtBot, context: ViewContext, *tasks: Task) -> str:
     return found[0]
 
 
+def id_of(context: ViewContext, name: str) -> str:
+    """The id of the workflow of this name; empty where there is none."""
+    views = context.screen.workflows.values()
+    return next((each.workflow for each in views if each.name == name), "")
+
+
 def view_of(context: ViewContext, name: str) -> WorkflowView:
     return context.screen.workflows[name]
 

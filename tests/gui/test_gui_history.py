@@ -20,7 +20,7 @@ from gui.views.past_rows import day_words
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
-from tests.gui.acts import fresh, gone_to, press, until, waiting
+from tests.gui.acts import fresh, gone_to, id_of, press, until, waiting
 from tests.gui.values import NOW_S, past_workflow
 
 DAY_MS = 86_400_000
@@ -98,13 +98,13 @@ def page(qtbot: QtBot, window: Window, context: ViewContext) -> HistoryPage:
 
 
 def ended(qtbot: QtBot, context: ViewContext, page: HistoryPage, submitter: str = "ana") -> str:
-    """A workflow that was cancelled, once the list has it."""
-    name = f"past {fresh()}"
+    """The name of a workflow that was cancelled, once the list has it."""
+    name = f"past-{fresh()}-"
     tasks = (Task("made", "nobody-has-it"), waiting())
     context.ask(context, SUBMIT, Submit(name, tasks, submitter=submitter))
-    until(qtbot, lambda: name in context.screen.workflows)
-    context.ask(context, CANCEL, Cancel(name))
-    until(qtbot, lambda: page.rows.place_of(name) > 0)
+    until(qtbot, lambda: bool(id_of(context, name)))
+    context.ask(context, CANCEL, Cancel(id_of(context, name)))
+    until(qtbot, lambda: page.rows.place_of(id_of(context, name)) > 0)
     return name
 
 
@@ -120,7 +120,7 @@ def test_what_ends_comes_to_the_top_and_is_opened_as_it_was(
     second = ended(qtbot, context, page)
     assert shown(page)[:2] == [second, first]
     assert isinstance(page.rows.row(0), Heading)
-    page.table.choose(first)
+    page.table.choose(id_of(context, first))
     until(qtbot, lambda: page.detail._view is not None and page.detail._view.name == first)
     assert {each.name for each in page.detail._own.values()} == {"made", "look"}
     page.detail.tabs.setCurrentIndex(1)
@@ -205,7 +205,11 @@ def test_what_is_shown_is_exported(
     if kind == "json":
         assert [each["name"] for each in json.loads(file.read_text())] == [name]
     else:
-        assert file.read_text().splitlines()[1].startswith(f"{name},{name},cancelled,ana,")
+        assert (
+            file.read_text()
+            .splitlines()[1]
+            .startswith(f"{id_of(context, name)},{name},cancelled,ana,")
+        )
 
 
 def test_a_plot_of_years_fits_its_room(qtbot: QtBot) -> None:

@@ -18,7 +18,7 @@ from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
-from tests.gui.acts import fresh, press, until, waiting
+from tests.gui.acts import fresh, id_of, press, until, waiting
 from tests.gui.conftest import NoLogin
 from tests.gui.values import happened, node, shown, status, task, workflow
 
@@ -98,25 +98,31 @@ def test_the_list_is_mine_and_everybodys_is_one_click_away(
     context.screen.me = "ana"
     page = window.workflows
     theirs, own = f"theirs {fresh()}", f"mine {fresh()}"
+
+    def place(name: str) -> int:
+        return page.rows.place_of(id_of(context, name))
+
     context.ask(context, SUBMIT, Submit(theirs, (waiting(),), submitter="bia"))
-    until(qtbot, lambda: theirs in context.screen.workflows)
-    assert page.rows.place_of(theirs) == -1
+    until(qtbot, lambda: bool(id_of(context, theirs)))
+    assert place(theirs) == -1
     assert page.others.isVisible()
     count = window.side.buttons[Place.WORKFLOWS]
     assert "wait" not in count.accessibleName()
     context.ask(context, SUBMIT, Submit(own, (waiting(),), submitter="ana"))
-    until(qtbot, lambda: page.rows.place_of(own) == 0)
-    assert page.rows.place_of(theirs) == -1
+    until(qtbot, lambda: place(own) == 0)
+    assert place(theirs) == -1
     until(qtbot, lambda: "1 wait" in count.accessibleName())
     press(page, "workflows_everybodys")
-    assert (page.rows.place_of(own), page.rows.place_of(theirs)) == (0, 1)
+    assert (place(own), place(theirs)) == (0, 1)
     again = Window(context, login)
     qtbot.addWidget(again)
-    assert again.workflows.rows.place_of(theirs) == 1
+    assert again.workflows.rows.place_of(id_of(context, theirs)) == 1
     press(page, "workflows_mine")
-    assert page.rows.place_of(theirs) == -1
-    window.show_there(Place.WORKFLOWS, theirs)  # a door that leads to another's work opens
-    assert page.rows.place_of(theirs) == 1
+    assert place(theirs) == -1
+    window.show_there(
+        Place.WORKFLOWS, id_of(context, theirs)
+    )  # a door that leads to another's work opens
+    assert place(theirs) == 1
     dialog = SettingsDialog(context, login)
     qtbot.addWidget(dialog)
     press(dialog, "newsEverybody")
