@@ -91,7 +91,8 @@ def test_a_gate_names_its_workflow_and_opens_what_it_asks_about(
 ) -> None:
     gate = Task("look", gate=True, asks="look", after=("import",), attach=("corrected",))
     made = Task("import", "import", parameters="0.1")
-    dialog, name = opened(qtbot, context, window, made, gate)
+    dialog, workflow = opened(qtbot, context, window, made, gate)
+    name = view_of(context, workflow).name
     assert dialog.windowTitle() == f"look of {name}"
     assert certain(dialog.findChild(QLabel, "gateWorkflow")).text() == name
     shown = (dialog, window.workflows.details)
