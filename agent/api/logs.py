@@ -39,7 +39,9 @@ class TaskLog(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 class TaskLogPart(Struct, frozen=True):
     """Some of it. ``next_offset`` is where to go on; ``over``: the run has ended, and that was all.
 
-    Bytes that are no text are shown by a replacement sign.
+    Bytes that are no text are shown by a replacement sign. ``copy_on`` is the machine that keeps
+    this copy, as it was at ``copied_ms``, where the run's own could not be asked; what was before
+    ``begins`` is not kept then.
     """
 
     task: str
@@ -50,6 +52,9 @@ class TaskLogPart(Struct, frozen=True):
     next_offset: Offset
     size_bytes: Offset
     over: bool
+    copy_on: str = ""
+    copied_ms: Millis = 0
+    begins: Offset = 0
 
 
 class AgentLog(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

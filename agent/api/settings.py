@@ -18,6 +18,7 @@ AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Tags = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=60)], ...], Meta(max_length=64)]
 Days = Annotated[int, Meta(ge=0, le=36_500)]
+LogMegabytes = Annotated[float, Meta(ge=0, le=16)]
 Gigabytes = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
@@ -32,7 +33,8 @@ class SettingsView(Struct, frozen=True):
     program may take; 0 is the default of both. ``join_requests``: whether machines without an
     invitation may ask this one, if it is a keeper, to let them in. ``listening`` is the port by
     which members reach this node now, 0 without a flock: another one where ``port`` was used.
-    ``history_days`` is how long finished work is remembered, 0 for ever.
+    ``history_days`` is how long finished work is remembered, 0 for ever. ``logs_mb`` is how much of
+    the end of each task's log another machine keeps, too, 0 for nothing.
     """
 
     file: str
@@ -50,6 +52,7 @@ class SettingsView(Struct, frozen=True):
     join_requests: bool = True
     listening: int = 0
     history_days: Days = 1095
+    logs_mb: LogMegabytes = 1.0
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -66,6 +69,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     join_requests: bool | UnsetType = UNSET
     port: Port | UnsetType = UNSET
     history_days: Days | UnsetType = UNSET
+    logs_mb: LogMegabytes | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import get_args
 
 from msgspec.structs import replace
 
+from agent.api.history import RUNS, Runs, RunsReply
 from agent.api.logs import (
     AGENT_LOG,
     LOG_LINES_MAX,
@@ -15,12 +17,21 @@ from agent.api.logs import (
     LogLine,
     Severity,
     TaskLog,
+    TaskLogPart,
 )
 from agent.client import Client
 from agent.commands import exits
-from agent.commands.asking import with_loop
+from agent.commands.asking import tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
-from agent.commands.showing import moment, plain, show_json, show_lines, show_text, show_verbatim
+from agent.commands.showing import (
+    moment,
+    plain,
+    show_json,
+    show_lines,
+    show_text,
+    show_verbatim,
+    size,
+)
 
 PIECE_BYTES = 256 * 1024
 FOLLOW_S = WAIT_S_MAX / 2
@@ -30,26 +41,51 @@ LINES = 50
 @command(
     "logs",
     "Print what a task has printed, from whichever machine runs it or ran it; of its latest\n"
-    "run, unless one of `wingbeat show TASK` is named.",
+    "attempt, unless another one is named. Of a machine that is off, another one keeps the end.",
     "wingbeat logs survey/merge",
     "wingbeat logs -f merge",
+    "wingbeat logs survey/merge --attempts",
     argument("task", metavar="TASK", help="its name, or workflow/name"),
     argument("-f", "--follow", action="store_true", help="go on until the run is over"),
-    argument("--run", default="", metavar="RUN", help="of this run"),
+    argument("--run", default="", metavar="RUN", help="of this attempt"),
+    argument("--attempts", action="store_true", help="list the attempts, the first one first"),
 )
 @with_loop
 async def logs(options: Options, client: Client) -> int:
     """Print all that a task has printed so far in its latest run, or in the one that is named; with
-    ``--follow`` go on until that run is over. Return the exit code."""
+    ``--follow`` go on until that run is over; with ``--attempts`` print only which there are. What
+    a copy lacks is said on standard error. Return the exit code."""
+    if options.attempts:
+        reply = await client.call(RUNS, Runs(task=options.task))
+        return tell(options, reply, _attempts(reply))
     wait_s = FOLLOW_S if options.follow else 0.0
     asked = TaskLog(options.task, options.run, 0, PIECE_BYTES, wait_s)
+    noted = options.json
     while True:
         part = await client.call(TASK_LOG, asked)
+        if part.copy_on and not noted:
+            noted = True
+            sys.stderr.write(f"{plain(_of_copy(part))}\n")
         show_json(part, options) if options.json else show_text(part.text)
         more = part.next_offset < part.size_bytes and part.next_offset > asked.offset
         asked = replace(asked, run=part.run or asked.run, offset=part.next_offset)
         if part.over or not (more or options.follow):
             return exits.DONE
+
+
+def _of_copy(part: TaskLogPart) -> str:
+    cut = f" without its first {size(part.begins)}" if part.begins else ""
+    at = moment(part.copied_ms)
+    return f"({part.host} cannot be asked: this is the copy on {part.copy_on} of {at}{cut})"
+
+
+def _attempts(reply: RunsReply) -> list[str]:
+    return [
+        f"{run.run}  {moment(run.begun_ms)}  {run.phase} on {run.host}"
+        + (f": {run.text}" if run.text else "")
+        for task in reply.tasks
+        for run in task.runs
+    ] or ["nobody has begun it so far"]
 
 
 @command(

@@ -73,6 +73,12 @@ PROCESSOR_WORDS = {
         help="how long finished work is remembered; 0: for ever",
     ),
     argument(
+        "--logs-mb",
+        type=float,
+        metavar="MB",
+        help="of the end of each task's log, kept on another machine, too; 0: nothing",
+    ),
+    argument(
         "--join-requests",
         choices=("yes", "no"),
         help="as a keeper, let machines without an invitation ask to be let in",
@@ -116,6 +122,7 @@ def _show(view: SettingsView) -> None:
         "processor": PROCESSOR_WORDS[view.processor],
         "join requests": "" if view.join_requests else "none without an invitation",
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
+        "logs kept elsewhere": f"the last {view.logs_mb:g} MB of each" if view.logs_mb else "none",
         "history": f"{view.history_days} days" if view.history_days else "for ever",
     }
     show_lines(f"{name:<20}{value}" for name, value in facts.items() if value)

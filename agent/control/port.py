@@ -9,7 +9,7 @@ tests, with real sockets and neither network nor disk behind them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -277,6 +277,36 @@ class HistoryRoom(Protocol):
         """Return lines of the agent's own log, as far as there are any."""
 
 
+class CopyRoom(Protocol):
+    """Logs of other machines, kept for them; ``agent.data.log_copies.LogCopies``."""
+
+    async def kept(self, task: TaskId, run: Run, offset: int, limit: int) -> KeptLog | None:
+        """Return some of what a run of another machine has printed, where that is kept here."""
+
+    def keepers(self, host: NodeId, nodes: Iterable[NodeId]) -> list[NodeId]:
+        """Return these machines in the order in which they may keep the logs of that one."""
+
+
+class KeptLog(Protocol):
+    """Some of a log from ``offset`` on; there is something from ``begins`` until ``size``, as it was
+    at ``at_ms``."""
+
+    @property
+    def data(self) -> bytes: ...
+
+    @property
+    def offset(self) -> int: ...
+
+    @property
+    def begins(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def at_ms(self) -> int: ...
+
+
 class SettingsRoom(Protocol):
     """What the owner of this machine has set; ``agent.settings.editing.OwnerSettings``."""
 
@@ -297,6 +327,7 @@ class Rooms:
     programs: ProgramRoom
     history: HistoryRoom
     settings: SettingsRoom
+    copies: CopyRoom
 
 
 class Belonging(Protocol):

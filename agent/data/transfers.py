@@ -13,11 +13,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from agent.net import transfer_words
 from agent.net.transfer_download import HOLDERS_AT_ONCE_MAX, Download
-from agent.net.transfer_words import OFFERED_MAX, Pipe, Taken
+from agent.net.transfer_words import OFFERED_MAX, LogPiece, Pipe, Taken
 from agent.protocol.effects import CopyCheckpoint, CopyOutputs, Fetch
 from agent.protocol.events import Event, FetchFailed, InputsFetched, OutputsCopied
 from agent.protocol.reasons import EndCause
@@ -37,6 +38,10 @@ Reach = Callable[[NodeId], Awaitable[Pipe]]
 """Opens a transfer with a peer; raises ``OSError``."""
 
 log = logging.getLogger(__name__)
+
+
+def _keep_none(peer: NodeId, pieces: tuple[LogPiece, ...]) -> None:
+    raise ConnectionAbortedError(f"{len(pieces)} logs of {peer} are not kept here")
 
 
 class _GivenPipe:
@@ -77,9 +82,11 @@ class DatasetTransfers:
     """All transfers of one node. In the loop, but for ``serve``."""
 
     def __init__(self, me: NodeId, store: DatasetStore, reach: Reach) -> None:
-        self._me, self._store, self._reach = me, store, reach
+        self._me, self._store, self.reach = me, store, reach
         self.tell: Callable[[Event], None]
         """Hands an event to the node; set before the first effect."""
+        self.keep_logs: Callable[[NodeId, tuple[LogPiece, ...]], None] = _keep_none
+        """Keeps what a run of a peer has printed, in the thread of the transfer."""
         self._threads = ThreadPoolExecutor(THREADS_MAX, "datasets")
         self._downloads = asyncio.Semaphore(DOWNLOADS_AT_ONCE_MAX)
         self._offers = asyncio.Semaphore(OFFERS_AT_ONCE_MAX)
@@ -137,7 +144,7 @@ class DatasetTransfers:
         while not await self._in_thread(self._store.has, dataset):
             known = self._bringing.get(dataset)
             if known is None:
-                await self._wait_for(dataset, self._start(dataset, holders, reach or self._reach))
+                await self._wait_for(dataset, self._start(dataset, holders, reach or self.reach))
                 return
             try:
                 await self._wait_for(dataset, known)
@@ -244,7 +251,7 @@ class DatasetTransfers:
         return True
 
     async def _offer(self, peer: NodeId, datasets: tuple[DatasetId, ...]) -> Taken:
-        pipe = await self._reach(peer)
+        pipe = await self.reach(peer)
 
         def offer() -> Taken:
             try:
@@ -264,7 +271,8 @@ class DatasetTransfers:
 
     def serve(self, peer: NodeId, pipe: Pipe) -> None:
         """Serve a transfer that a peer has opened, in the calling thread, until it ends: give what
-        it asks for, take what it offers. Raise ``OSError`` when it breaks or the agent stops."""
+        it asks for, take what it offers, keep what it has printed. Raise ``OSError`` when it breaks
+        or the agent stops."""
 
         def take(pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
             work = self._take(peer, pipe, datasets)
@@ -275,7 +283,8 @@ class DatasetTransfers:
                 raise ConnectionAbortedError("the agent is stopping") from error
             return taking.result(TAKING_S_MAX)
 
-        transfer_words.serve(pipe, _Source(self._store, self._bring_to_give), take)
+        source = _Source(self._store, self._bring_to_give)
+        transfer_words.serve(pipe, source, take, partial(self.keep_logs, peer))
 
     def _bring_to_give(self, dataset: DatasetId) -> None:
         """What only the back end has is given to those that do not use it, in their thread."""

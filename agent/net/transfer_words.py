@@ -3,7 +3,8 @@
 The one that opened asks and the other answers, in the order of the questions, so several may be
 under way. ``Offer`` turns that round: who opened has something that the other should keep, too, and
 from then on answers until it is told ``Taken``; so data can travel between two machines of which
-only one can dial the other.
+only one can dial the other. ``KeepLogs`` brings what is to be kept along: what runs of the node that
+opened have printed.
 
 A dataset is described once; its bytes are asked for piece by piece, by content, so that any holder
 can give any piece. Hashes of pieces are asked for only when something has to be found out: what of
@@ -42,7 +43,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.protocol.phrases import RemoteProtocolError
-from agent.protocol.records import DatasetId
+from agent.protocol.records import DatasetId, Generation, TaskId
 
 IDLE_S_MAX = 300.0
 """Nothing comes or goes for this long: the other side is gone, whatever the system believes."""
@@ -55,6 +56,8 @@ PIECE_BYTES = 4 * 1024 * 1024
 WORD_BYTES_MAX = 40 * 1024 * 1024
 """The largest is the list of files of a folder."""
 OFFERED_MAX = 1_000
+LOG_PIECE_BYTES = 256 * 1024
+LOG_PIECES_MAX = 1_000
 _LENGTH = Layout(">I")
 
 Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -274,7 +277,42 @@ class Taken(Struct, frozen=True, array_like=True, tag="TAKEN"):
     text: Text = ""
 
 
-Word = AskDataset | Described | AskBytes | Follow | AskHashes | Hashes | Refused | Offer | Taken
+class LogPiece(Struct, frozen=True, array_like=True):
+    """Some of what a run of the node that says it has printed, packed, from an offset on; what is
+    before ``begins`` need not be kept."""
+
+    task: TaskId
+    generation: Generation
+    attempt: Generation
+    begins: Size
+    offset: Size
+    size_bytes: Annotated[int, Meta(ge=1, le=LOG_PIECE_BYTES)]
+    packed: Annotated[bytes, Meta(max_length=2 * LOG_PIECE_BYTES)]
+
+
+class KeepLogs(Struct, frozen=True, array_like=True, tag="LOGS"):
+    """Keep these for when I am off; answered by ``LogsKept``."""
+
+    pieces: Annotated[tuple[LogPiece, ...], Meta(max_length=LOG_PIECES_MAX)]
+
+
+class LogsKept(Struct, frozen=True, array_like=True, tag="KEPT"):
+    """They are here."""
+
+
+Word = (
+    KeepLogs
+    | LogsKept
+    | AskDataset
+    | Described
+    | AskBytes
+    | Follow
+    | AskHashes
+    | Hashes
+    | Refused
+    | Offer
+    | Taken
+)
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Word).decode
@@ -328,18 +366,31 @@ class Source(Protocol):
 
 TakeOffer = Callable[[Pipe, tuple[DatasetId, ...]], Taken]
 """Fetches what is offered over the same pipe, in this thread."""
+KeepPieces = Callable[[tuple[LogPiece, ...]], None]
+"""Keeps what the other side has printed, in this thread; raises ``OSError``."""
 
 
-def serve(pipe: Pipe, source: Source, take: TakeOffer) -> None:
-    """Answer what the other side asks and ``take`` what it offers, until it ends the transfer; what
-    cannot be had here is refused in words. Raise ``OSError`` when the transfer breaks,
-    ``RemoteProtocolError`` for what no agent says."""
+def serve(pipe: Pipe, source: Source, take: TakeOffer, keep: KeepPieces) -> None:
+    """Answer what the other side asks, ``take`` what it offers and ``keep`` what it has printed,
+    until it ends the transfer; what cannot be had here is refused in words. Raise ``OSError`` when
+    the transfer breaks, ``RemoteProtocolError`` for what no agent says."""
     buffer = memoryview(bytearray(READ_BYTES))
     while (word := hear(pipe)) is not None:
         if isinstance(word, Offer):
             say(pipe, take(pipe, word.datasets))
+        elif isinstance(word, KeepLogs):
+            keep(word.pieces)
+            say(pipe, LogsKept())
         else:
             _answer(pipe, source, word, buffer)
+
+
+def give_logs(pipe: Pipe, pieces: tuple[LogPiece, ...]) -> None:
+    """Have the other side keep these, and return when it does; raise ``OSError`` when it does not,
+    as one of an earlier version."""
+    say(pipe, KeepLogs(pieces))
+    if not isinstance(hear(pipe), LogsKept):
+        raise ConnectionResetError("the other side does not keep logs")
 
 
 def offer(pipe: Pipe, source: Source, datasets: tuple[DatasetId, ...]) -> Taken:

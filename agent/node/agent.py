@@ -212,6 +212,7 @@ class Agent:
             live.published,
             self.history,
             self._owner_settings,
+            live.log_copies,
         )
 
     def now(self) -> Snapshot:
@@ -289,7 +290,7 @@ class Agent:
             live.published.moved(notice)
         elif isinstance(notice, PeerChanged) and notice.node != self.node_id:
             linked = self.network is not None and notice.node in self.network.peers
-            live.datasets.peer_seen(notice.node, linked=linked)
+            live.peer_seen(notice.node, linked=linked)
         for watcher in list(self._watchers):
             try:
                 watcher(notice)

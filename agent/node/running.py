@@ -19,6 +19,7 @@ from msgspec import structs
 
 from agent import __version__
 from agent.api.errors import ServiceError
+from agent.data.log_copies import LogCopies
 from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
 from agent.data.transfers import Reach
@@ -51,6 +52,8 @@ from agent.storage.errors import JournalInUse
 from agent.storage.journal import Journal
 from agent.storage.places import FolderLock, Places
 from agent.wording.speech import english
+
+MB = 1_000_000
 
 log = logging.getLogger(__name__)
 
@@ -162,6 +165,14 @@ class RunningNode:
             limits=node_limits(machine.memory_mb, settings.slots, settings.memory_gb),
             spare=settings.processor == SPARE,
         )
+        self.log_copies = LogCopies(
+            me,
+            home.data,
+            home.log / TASK_LOGS,
+            datasets.transfers.reach,
+            int(settings.logs_mb * MB),
+        )
+        datasets.transfers.keep_logs = self.log_copies.take
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
         self._offers: Capabilities
@@ -193,6 +204,7 @@ class RunningNode:
         work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
         self.driver = Driver(self.node, network, self._journal, work, audience)
         self.datasets.begin(self.node, self._protocol.copies, self.hand)
+        await self.log_copies.begin(self.node, self._protocol.copies)
         self.hand(Started())
         self.set_presence(presence)
 
@@ -202,6 +214,7 @@ class RunningNode:
         started is told to ``work_began`` first."""
         if isinstance(event, ChildStarted):
             self.work_began()
+        self.log_copies.heed(event)
         if not self.datasets.commit_first(event, self.driver.hand):
             self.driver.hand(event)
 
@@ -212,6 +225,12 @@ class RunningNode:
         if presence.volunteering:
             self.children.prepare()
         self.hand(self.presence)
+
+    def peer_seen(self, peer: NodeId, *, linked: bool) -> None:
+        """Tell those who keep copies elsewhere that a peer is linked, or is gone."""
+        self.datasets.peer_seen(peer, linked=linked)
+        if linked:
+            self.log_copies.peer_seen()
 
     def set_load(self, percent: int) -> None:
         """Tell the node how busy this machine is, in percent, with the presence that was told last;
@@ -246,6 +265,7 @@ class RunningNode:
         not everything was handed back: what still runs is killed, what waits is dropped."""
         self.driver.close()
         await self.children.close()
+        await self.log_copies.close()
         await self.datasets.close()
         await asyncio.to_thread(self._journal.close)
 

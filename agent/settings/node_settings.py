@@ -27,6 +27,8 @@ key                what                                     default
                    of a folder, object store or PostgreSQL
 ``datasets_gb``    how much data to keep for the flock; 0   half of what
                    is the default                           would be free
+``logs_mb``        how much of the end of each task's log   1
+                   another machine keeps, too; 0 is nothing
 ``tags``           for requirements, beside ``node``        none
 ``history_days``   how long finished work is remembered;    1095
                    0 is for ever
@@ -58,6 +60,7 @@ SLOTS_MAX = 256
 URL_LENGTH_MAX = 2_000
 DISK_GB = 1_000_000.0
 HISTORY_DAYS_MAX = 36_500
+LOGS_MB_MAX = 16
 ENTRIES_MAX = 64
 PAUSED = "paused"
 MODES = (*get_args(VolunteerMode), PAUSED)
@@ -102,6 +105,7 @@ class NodeSettings:
     tags: tuple[str, ...] = ()
     join_requests: bool = True
     history_days: int = 1095
+    logs_mb: float = 1.0
 
     @property
     def rules(self) -> VolunteerRules:
@@ -163,10 +167,8 @@ def _settings(path: Path, given: dict[str, object], before: NodeSettings) -> Nod
         "datasets_gb": _gigabytes,
         "published_programs": _one_of(TAKES),
         "tags": _list_of(_tag),
-        "history_days": read_as(
-            Annotated[int, Meta(ge=0, le=HISTORY_DAYS_MAX)],
-            f"it has to be a number of days up to {HISTORY_DAYS_MAX}, 0 for ever.",
-        ),
+        "history_days": _days,
+        "logs_mb": _log_megabytes,
         "join_requests": read_as(bool, "write true or false."),
     }
     read: dict[str, object] = {}
@@ -194,6 +196,14 @@ def _name(value: object) -> str:
     return value.strip()
 
 
+_days = read_as(
+    Annotated[int, Meta(ge=0, le=HISTORY_DAYS_MAX)],
+    f"it has to be a number of days up to {HISTORY_DAYS_MAX}, 0 for ever.",
+)
+_log_megabytes = read_as(
+    Annotated[float, Meta(ge=0, le=LOGS_MB_MAX)],
+    f"it has to be a number of megabytes up to {LOGS_MB_MAX}, 0 for nothing.",
+)
 _gigabytes = read_as(
     Annotated[float, Meta(ge=0, lt=DISK_GB)],
     "write how many gigabytes, like 50, or 0 for the default.",

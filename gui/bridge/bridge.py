@@ -32,7 +32,7 @@ from shiboken6 import Shiboken
 from agent.api.admission import NEARBY
 from agent.api.datasets import DATASETS
 from agent.api.flock import DOCTOR
-from agent.api.history import STATISTICS
+from agent.api.history import RUNS, STATISTICS
 from agent.api.logs import TASK_LOG, TaskLog, TaskLogPart
 from agent.api.past import PAST
 from agent.api.rpc import Method, P, R
@@ -51,7 +51,9 @@ call of Qt, and waits for it so long each time while the bridge, or an agent in 
 """
 LOG_PART_BYTES = 64 * 1024
 STOP_S_MAX = 5.0
-ONLY_ASKING = frozenset(each.name for each in (DATASETS, DOCTOR, NEARBY, PAST, STATISTICS, WHY))
+ONLY_ASKING = frozenset(
+    each.name for each in (DATASETS, DOCTOR, NEARBY, PAST, RUNS, STATISTICS, WHY)
+)
 """What ``ask`` may call off; everything else that it asks for is an act."""
 _PASSING = Qt.WidgetAttribute.WA_DeleteOnClose
 
@@ -226,15 +228,17 @@ class Bridge(QObject):
         self, asker: QObject, log: TaskLog, part: Callable[[TaskLogPart], object], failed: Failed
     ) -> Task:
         """Tell ``part`` a task's output from ``log.offset`` on, piece by piece, until the run is
-        over, the asker is gone or the returned work is called off; returns at once. The last piece
-        says that it is over; ``failed`` gets a sentence if reading fails."""
+        over, the asker is gone or the returned work is called off; returns at once. It is that of
+        one run, the latest where none is named. The last piece says that it is over; ``failed``
+        gets a sentence if reading fails."""
 
         async def follow(client: Client) -> None:
-            offset = log.offset
+            offset, run = log.offset, log.run
             while True:
                 told = await client.call(
-                    TASK_LOG, TaskLog(log.task, log.run, offset, LOG_PART_BYTES, LOG_WAIT_S)
+                    TASK_LOG, TaskLog(log.task, run, offset, LOG_PART_BYTES, LOG_WAIT_S)
                 )
+                run = told.run or run
                 self.tell(asker, part, told)
                 if told.over and told.next_offset >= told.size_bytes:
                     return

@@ -2584,6 +2584,10 @@
         <translation>Remover …</translation>
     </message>
     <message>
+        <source>{number}: {host}, {moment}</source>
+        <translation>{number}: {host}, {moment}</translation>
+    </message>
+    <message>
         <source>ended</source>
         <translation>terminou</translation>
     </message>
@@ -2598,6 +2602,14 @@
     <message>
         <source>It has said nothing.</source>
         <translation>Não disse nada.</translation>
+    </message>
+    <message>
+        <source>Its machine is off: copy on {host}, {moment}</source>
+        <translation>A sua máquina está desligada: cópia em {host}, {moment}</translation>
+    </message>
+    <message>
+        <source>without its first {size}</source>
+        <translation>sem os primeiros {size}</translation>
     </message>
     <message>
         <source>Results</source>

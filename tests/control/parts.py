@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,8 +19,10 @@ from agent.api.session import ProgramWaiting
 from agent.api.volunteering import VolunteerRules
 from agent.presence.sources import Sources
 from agent.presence.watching import PresenceWatcher
-from agent.protocol.records import Dataset, DatasetId, NodeId
+from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId
 from agent.storage.datasets.errors import DatasetMissing
+from agent.storage.kept_logs import Kept
+from agent.wording.run_ends import run_id
 
 WAITING = JoinRequestView(
     "0123456789abcdef",
@@ -126,6 +128,25 @@ def presence_of(folder: Path) -> PresenceWatcher:
         hand=lambda *_: None,
         make_sources=lambda: Sources({}, lambda _: None),
     )
+
+
+@dataclass
+class FakeCopies:
+    """Satisfies ``CopyRoom``."""
+
+    logs: dict[tuple[TaskId, str], Kept] = field(default_factory=dict)
+
+    async def kept(self, task: TaskId, run: Run, offset: int, limit: int) -> Kept | None:
+        """From its beginning on; that a part is asked for is tried where they are kept."""
+        kept = self.logs.get((task, run_id(run)))
+        skipped = 0 if kept is None else min(max(0, offset - kept.begins), len(kept.data))
+        return kept and kept._replace(
+            data=kept.data[skipped:][:limit], offset=kept.begins + skipped
+        )
+
+    def keepers(self, host: NodeId, nodes: Iterable[NodeId]) -> list[NodeId]:
+        del host
+        return list(nodes)
 
 
 @dataclass

@@ -67,6 +67,7 @@ from agent.settings.editing import OwnerSettings
 from agent.settings.node_settings import NodeSettings
 from tests.control.parts import (
     FakeAdmission,
+    FakeCopies,
     FakeDatasets,
     FakePublished,
     presence_of,
@@ -206,6 +207,7 @@ class FakeNode:
             KNOWN.name_of,
             self.node.story,
         )
+        self.copies = FakeCopies()
         self.home = Home.at(folder)
         self.settings = OwnerSettings(self.home.settings_file, NodeSettings(name=NAME))
         self.published = FakePublished(self.datasets, self.home.programs)
@@ -310,6 +312,7 @@ class FakeNode:
             self.published,
             self.history,
             self.settings,
+            self.copies,
         )
 
     def now(self) -> Known:

@@ -18,6 +18,7 @@ from agent.control import members
 from agent.control.naming import task_id
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.records import Claim, Life, Run, Running, TaskLife
+from agent.storage.kept_logs import Kept
 from tests.control.serving import (
     SURVEY,
     WITHIN_S,
@@ -384,3 +385,25 @@ async def test_the_output_is_asked_where_the_task_runs(two: Two) -> None:
     two.there.node.broken = True
     told = await two.client.refusal("task_log", {"task": "survey/copy"})
     assert told == (ErrorCode.AGENT_FAILED, "the agent failed at task_log; its log says more")
+
+
+async def test_where_the_machine_is_off_a_copy_is_told_of_from_wherever_it_is(two: Two) -> None:
+    for each in (two.here, two.there):
+        ran_at(each, "cedarnode")
+    await two.client.result("hello", {"token": two.here.control["token"]})
+    params = {"task": "survey/copy"}
+    told = await two.client.refusal("task_log", params)
+    assert told == (ErrorCode.REFUSED, "cedarnode cannot be asked: it is switched off")
+    kept = Kept("defä".encode()[:-1], 3, 3, 8, 1_700_000_000_000)
+    two.there.node.copies.logs[COPY, "1.1.cedarnode"] = kept
+    part = await two.client.result("task_log", params)
+    assert (part["text"], part["offset"], part["next_offset"]) == ("def", 3, 6), "ä is to come"
+    copied = {"copy_on": two.there.node.known.name, "copied_ms": kept.at_ms, "begins": 3}
+    assert {name: part[name] for name in copied} == copied
+    assert (part["host"], part["run"], part["over"]) == ("cedar", "1.1.cedarnode", False)
+    two.here.node.copies.logs[COPY, "1.1.cedarnode"] = kept._replace(data=b"here")
+    assert (await two.client.result("task_log", params))["text"] == "here", "nobody is asked"
+    ended = asyncio.create_task(
+        two.client.result("task_log", {**params, "offset": 8, "wait_s": 0.01})
+    )
+    assert (await ended)["text"] == ""

@@ -181,6 +181,24 @@ def test_what_lies_where_a_result_is_to_be_kept_is_never_replaced_unasked(
     assert sorted(folder.iterdir()) == sorted([kept, beside])
 
 
+def test_each_attempt_has_its_log_to_choose(
+    qtbot: QtBot, context: ViewContext, window: Window
+) -> None:
+    task = Task("import", "import", parameters="0.1 fails", expected_s=1, failures_max=2)
+    chosen_task(qtbot, context, window, task, TaskState.ABORTED)
+    choose(window.workflows.task_menu_at(HERE), "log")
+    (log,) = window._logs
+    assert isinstance(log, LogWindow)
+    until(qtbot, lambda: log.attempts.isVisible() and log.attempts.count() == 2)
+    until(qtbot, lambda: "reading 0.1 fails" in log.text.toPlainText())
+    assert [log.attempts.itemText(at).partition(",")[0] for at in (0, 1)] == ["2: acor", "1: acor"]
+    log.attempts.setCurrentIndex(1)
+    assert log.text.toPlainText() == ""
+    until(qtbot, lambda: log.note.text() == "ended on acor")
+    assert log.text.toPlainText().count("reading 0.1 fails") == 1
+    log.close()
+
+
 def test_a_failed_task_is_tried_again(qtbot: QtBot, context: ViewContext, window: Window) -> None:
     name = chosen_task(qtbot, context, window, import_task("0.1 fails"), TaskState.ABORTED)
     generation = task_of(context, name, "import").generation

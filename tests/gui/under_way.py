@@ -281,7 +281,8 @@ CASES = (
     Case("PastDetail.open", "show", past_opened),
     Case("PastExport.export", "past", exported),
     Case("SettingsDialog._history_days", "past", settings),
-    Case("LogWindow.__init__", "task_log", lambda stage: stage.window.open_log(RUNNING)),
+    Case("LogWindow._follow", "task_log", lambda stage: stage.window.open_log(RUNNING)),
+    Case("LogWindow._ask_attempts", "runs", lambda stage: stage.window.open_log(RUNNING)),
 )  # fmt: skip
 SILENT = {"QueuePage", "WorkflowsPage", "Window"}
 """These ask for nothing themselves; what is in them does."""

@@ -2,64 +2,111 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
+from agent.storage.kept_logs import FILE
 from tests.hosts.machine import WITHIN_S, Machine
 from tests.hosts.waiting import wait_for
 
 TELL = """\
-import sys
-print("first word", flush=True)
+import os, sys
+attempt = os.environ["WINGBEAT_ATTEMPT"]
+print("attempt", attempt, flush=True)
 print("x" * 200, file=sys.stderr)
-print("last word")
+sys.exit(int(attempt == "1"))
+"""
+STAY = """\
+import time
+print("it has begun", flush=True)
+time.sleep(600)
 """
 WORKFLOW = """\
 name: told
 tasks: {a: {program: tell}}
 """
+Flock = tuple[Machine, Machine, Machine]
 
 
-@pytest.fixture(scope="module")
-def flock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Machine, Machine]]:
-    """alder, which has a program, and birch, which has none."""
-    folder = tmp_path_factory.mktemp("flock")
-    alder, birch = Machine(folder / "alder"), Machine(folder / "birch")
+@pytest.fixture
+def flock(tmp_path: Path) -> Iterator[Flock]:
+    """alder, which has programs, and birch and cedar, which have none."""
+    machines = (
+        Machine(tmp_path / "alder"),
+        Machine(tmp_path / "birch"),
+        Machine(tmp_path / "cedar"),
+    )
+    alder = machines[0]
     alder.install("tell", TELL)
+    alder.install("stay", STAY)
     with ExitStack() as stack:
-        stack.enter_context(alder.agent("--name", "alder", "--port", "0"))
-        stack.enter_context(birch.agent("--name", "birch", "--port", "0"))
+        for each in machines:
+            stack.enter_context(each.agent("--name", each.name, "--port", "0"))
         alder.said("flock", "create", "meadow")
-        birch.said("flock", "join", alder.answer("flock", "invite")["text"])
-        wait_for(lambda: linked(alder) and linked(birch), WITHIN_S, "a link")
-        yield alder, birch
+        invitation = alder.answer("flock", "invite", "--uses", "2")["text"]
+        for each in machines[1:]:
+            each.said("flock", "join", invitation)
+        wait_for(lambda: all(map(linked, machines)), WITHIN_S, "all links")
+        yield machines
 
 
 def linked(machine: Machine) -> bool:
     peers = machine.answer("peers")["peers"]
-    return any(peer["state"] == "linked" and peer["version"] for peer in peers)
+    return [peer["state"] == "linked" and bool(peer["version"]) for peer in peers] == [True] * 2
 
 
 def moves(machine: Machine, task: str) -> list[str]:
     return [move["what"] for move in machine.answer("why", task)["moves"]]
 
 
-def test_why_and_the_log_outlive_the_machine_and_the_start(
-    flock: tuple[Machine, Machine], tmp_path: Path
-) -> None:
-    alder, birch = flock
+def logs_kept(*machines: Machine) -> int:
+    """How many pieces of logs lie on these disks, for others."""
+    found = 0
+    for each in machines:
+        with closing(sqlite3.connect(each.home.data / FILE)) as connection:
+            found += connection.execute("SELECT count(*) FROM piece").fetchone()[0]
+    return found
+
+
+def test_why_and_the_log_outlive_the_machine_and_the_start(flock: Flock, tmp_path: Path) -> None:
+    alder, birch, cedar = flock
     file = tmp_path / "told.wingbeat.yaml"
     file.write_text(WORKFLOW)
     birch.said("submit", str(file), "--wait")
     wait_for(lambda: "done on alder" in moves(birch, "told/a"), WITHIN_S, "its end")
     told = moves(birch, "told/a")
     assert "running on alder" in told
+    wait_for(lambda: logs_kept(birch, cedar) == 2, WITHIN_S, "both logs are elsewhere")
+    assert "attempt 2\n" in birch.said("logs", "told/a")
     wait_for(lambda: birch.answer("history", "--weeks")["done"] == 1, WITHIN_S, "it is written")
     alder.kill()
     birch.kill()
     birch.start("--name", "birch", "--port", "0")
     birch.up()
     assert moves(birch, "told/a") == told
+    attempts = birch.answer("logs", "told/a", "--attempts")["tasks"][0]["runs"]
+    assert [(run["phase"], run["host"]) for run in attempts] == [
+        *(("Failed", "alder"), ("Terminated", "alder"))
+    ]
+    wait_for(lambda: birch.run("logs", "told/a").code == 0, WITHIN_S, "it is linked again")
+    for machine in (birch, cedar):
+        for run, attempt in zip(attempts, "12", strict=True):
+            ran = machine.run("logs", "told/a", "--run", run["run"])
+            assert (ran.code, ran.out.count("\n")) == (0, 2), ran
+            assert {"x" * 200, f"attempt {attempt}"} == set(ran.out.splitlines())
+            assert ran.err.startswith("(alder cannot be asked: this is the copy on ")
+        assert "attempt 2" in machine.run("logs", "-f", "told/a").out
+
+
+def test_the_log_of_what_runs_is_copied_while_it_runs(flock: Flock, tmp_path: Path) -> None:
+    alder, birch, cedar = flock
+    file = tmp_path / "long.wingbeat.yaml"
+    file.write_text("tasks: {a: {program: stay}}\n")
+    birch.said("submit", str(file))
+    wait_for(lambda: logs_kept(birch, cedar) == 1, WITHIN_S, "its log is elsewhere")
+    alder.kill()
+    assert birch.run("logs", "long/a").out == cedar.run("logs", "long/a").out == "it has begun\n"

@@ -59,9 +59,13 @@ def nothing_taken(pipe: Pipe, datasets: tuple[str, ...]) -> Taken:
     return Taken((), "no room")
 
 
+def nothing_kept(pieces: tuple[transfer_words.LogPiece, ...]) -> None:
+    raise AssertionError(f"nobody has printed {pieces}")
+
+
 def giving(source: MemorySource) -> Serve:
     """A holder as agents are."""
-    return lambda pipe: transfer_words.serve(pipe, source, nothing_taken)
+    return lambda pipe: transfer_words.serve(pipe, source, nothing_taken, nothing_kept)
 
 
 def received(pipe: SocketEnd, size: int) -> bytes:

@@ -1,11 +1,14 @@
 """What tasks have printed, and the agent's own log.
 
-The output of a task lies on the machine of the run and nowhere else, so that one is asked; it
-answers of its own runs only, and questions go no further than one step.
+The output of a task lies on the machine of the run, so that one is asked; where it is off, one that
+keeps a copy of the end. Whoever is asked answers of its own runs and of what it keeps, and questions
+go no further than one step.
 """
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
 
 from msgspec.structs import replace
 
@@ -20,6 +23,8 @@ from agent.protocol.records import Run, TaskSpec
 from agent.wording.run_ends import run_id
 
 LOOK_EVERY_S = 0.2
+COPY_LOOK_EVERY_S = 5.0
+COPIES_ASKED_MAX = 8
 UTF8_BYTES_MAX = 4
 AGENT_LOG_LOOK_EVERY_S = 0.25
 
@@ -28,8 +33,8 @@ AGENT_LOG_LOOK_EVERY_S = 0.25
 async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
     """Return a piece of what a run of a task, the latest by default, has printed, asked of its
     machine; before the first run it is empty. With ``wait_s`` it waits so long for a first run, and
-    for more while the run goes on. Raises ``RefusedError`` where task or run is unknown, or its
-    machine does not answer."""
+    for more while the run goes on. Where that machine is off it is the end of it, as another one
+    keeps it. Raises ``RefusedError`` where task or run is unknown, or neither answers."""
     call = await with_past(call, "", params.task)
     now = call.now
     spec = find_task(now.table, params.task)
@@ -69,19 +74,72 @@ def _find_run(spec: TaskSpec, runs: Sequence[Run], wanted: str) -> Run | None:
 async def _elsewhere(
     call: RequestContext, params: TaskLog, spec: TaskSpec, run: Run
 ) -> TaskLogPart:
-    host = call.now.name_of(run.host)
     if params.here_only:
-        raise RefusedError(
-            ErrorCode.REFUSED,
-            said(
-                "{name} ran on {host}, not on {here}",
-                name=spec.name,
-                host=host,
-                here=call.now.name,
-            ),
-        )
+        return await _copy_here(call, params, spec, run) or _refuse(call, spec, run)
     asked = replace(params, task=spec.task, run=run_id(run), here_only=True)
-    return await call.members.ask(run.host, TASK_LOG, asked)
+    linked = any(peer.node == run.host for peer in call.now.peers)
+    refused: RefusedError | None = None
+    for of_copy in (False, True) if linked else (True, False):
+        if of_copy:
+            found = await _kept(call, asked, spec, run)
+            if found is not None:
+                if not (found.text or found.over):  # whoever follows asks again
+                    await asyncio.sleep(min(params.wait_s, COPY_LOOK_EVERY_S))
+                return found
+            continue
+        try:
+            return await call.members.ask(run.host, TASK_LOG, asked)
+        except RefusedError as error:
+            refused = error
+    assert refused is not None
+    raise refused
+
+
+def _refuse(call: RequestContext, spec: TaskSpec, run: Run) -> NoReturn:
+    host, here = call.now.name_of(run.host), call.now.name
+    raise RefusedError(
+        ErrorCode.REFUSED,
+        said("{name} ran on {host}, not on {here}", name=spec.name, host=host, here=here),
+    )
+
+
+async def _kept(
+    call: RequestContext, asked: TaskLog, spec: TaskSpec, run: Run
+) -> TaskLogPart | None:
+    """A copy, here or where one most likely is; None where nobody has any."""
+    found = await _copy_here(call, asked, spec, run)
+    others = [peer.node for peer in call.now.peers if peer.node != run.host]
+    for member in call.rooms.copies.keepers(run.host, others)[:COPIES_ASKED_MAX]:
+        if found is not None:
+            break
+        with suppress(RefusedError):
+            found = await call.members.ask(member, TASK_LOG, asked)
+    return found
+
+
+async def _copy_here(
+    call: RequestContext, params: TaskLog, spec: TaskSpec, run: Run
+) -> TaskLogPart | None:
+    kept = await call.rooms.copies.kept(spec.task, run, params.offset, params.limit)
+    if kept is None:
+        return None
+    now, live = call.now, _live(call, spec, run)
+    whole = kept.offset + len(kept.data) >= kept.size
+    data = _whole_letters(kept.data, last=whole and not live)
+    end = kept.offset + len(data)
+    return TaskLogPart(
+        spec.task,
+        run_id(run),
+        now.name_of(run.host),
+        data.decode("utf-8", "replace"),
+        kept.offset,
+        end,
+        kept.size,
+        not live and end >= kept.size,
+        now.name,
+        kept.at_ms,
+        kept.begins,
+    )
 
 
 async def _here(

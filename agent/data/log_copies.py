@@ -1,0 +1,251 @@
+"""What runs have printed last lies on a second machine, too, so that it can be read when theirs is off.
+
+The machine of a run copies what was added every few seconds while it runs, and the rest soon after
+its end, which never waits for that. All goes to one peer at a time, in one message, the first of an
+order that everybody can reckon: so whoever wants to read the log of a machine that is off knows whom
+to ask. Nothing is copied, looked at or armed while nothing runs here.
+
+There is no record of it: a copy is a comfort, and a record would be one more word to every machine
+for each task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+from agent.data.transfers import Reach
+from agent.net import transfer_words
+from agent.net.transfer_words import LOG_PIECE_BYTES, LogPiece
+from agent.paths import task_log
+from agent.protocol.events import (
+    ChildFailed,
+    ChildNotStarted,
+    ChildStarted,
+    ChildStopped,
+    ChildSucceeded,
+    Event,
+)
+from agent.protocol.node import Node
+from agent.protocol.records import NodeId, Run, RunName, TaskId
+from agent.storage.kept_logs import FILE, Kept, KeptLogs, Piece, packed
+
+EVERY_S = 10.0
+"""Between two copies, however much happens."""
+SOON_S = 1.0
+"""After an end, when nothing was copied lately: what else ends now goes along."""
+COPY_BYTES_MAX = 8 * 1024 * 1024
+WAITING_MAX = 2_000
+"""Logs of runs that ended while no other machine was there; beyond these the oldest stay alone."""
+REFUSED_S = 600.0
+PEERS_TRIED_MAX = 3
+
+log = logging.getLogger(__name__)
+Ended = ChildSucceeded | ChildFailed | ChildStopped | ChildNotStarted
+
+
+@dataclass(slots=True)
+class _Log:
+    """The log of a run of this machine, and what of it is elsewhere."""
+
+    path: Path
+    over: bool = False
+    keeper: NodeId = ""
+    sent: int = 0
+
+
+class LogCopies:
+    """The copies that this node gives and keeps, in the loop, from ``begin`` to ``close``."""
+
+    def __init__(self, me: NodeId, data: Path, logs: Path, reach: Reach, bytes_max: int) -> None:
+        self._me, self._file, self._logs = me, data / FILE, logs
+        self._reach, self._bytes_max = reach, bytes_max
+        self._node: Node | None = None
+        self._kept: KeptLogs | None = None
+        self._waiting: dict[tuple[TaskId, RunName], _Log] = {}
+        self._refused: dict[NodeId, float] = {}
+        self._copied_s = -EVERY_S
+        self._timer: asyncio.TimerHandle | None = None
+        self._work: asyncio.Task[None] | None = None
+
+    async def begin(self, node: Node, copies: int) -> None:
+        """Open what is kept here, and copy from now on, where results have copies, too; a database
+        that cannot be opened is logged, and then nothing is kept here."""
+        self._node = node if copies > 1 and self._bytes_max else None
+        try:
+            self._kept = await asyncio.to_thread(KeptLogs.open, self._file)
+        except (OSError, sqlite3.Error) as error:
+            log.warning("no logs of others are kept: %s cannot be opened (%s)", self._file, error)
+
+    async def close(self) -> None:
+        """Copy nothing more, and close what is kept here; what was not copied stays here alone."""
+        self._node = None
+        self._arm_off()
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            await asyncio.to_thread(kept.close)
+
+    # -- what is printed here --------------------------------------------------------------
+
+    def heed(self, event: Event) -> None:
+        """Note that a run of this machine has begun or ended; other events are ignored."""
+        if self._node is None or not isinstance(event, ChildStarted | Ended):
+            return
+        key = (event.task, event.run)
+        if isinstance(event, ChildStarted):
+            generation, attempt, *_ = event.run
+            self._waiting[key] = _Log(task_log(self._logs, event.task, generation, attempt))
+            self._arm(EVERY_S)
+        elif key in self._waiting:
+            self._waiting[key].over = True
+            self._arm(SOON_S)
+
+    def peer_seen(self) -> None:
+        """Copy soon what waits for another machine."""
+        if self._waiting:
+            self._arm(SOON_S)
+
+    def _arm(self, within_s: float) -> None:
+        """At that time, and not sooner after the last than ``EVERY_S``."""
+        loop = asyncio.get_running_loop()
+        at_s = max(loop.time() + within_s, self._copied_s + EVERY_S)
+        if self._timer is not None and self._timer.when() <= at_s:
+            return
+        self._arm_off()
+        self._timer = loop.call_at(at_s, self._begin_copy)
+
+    def _arm_off(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _begin_copy(self) -> None:
+        self._timer = None
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._copy())
+
+    async def _copy(self) -> None:
+        """Once, to the first that takes it; again later while there is something to wait for."""
+        self._copied_s = asyncio.get_running_loop().time()
+        peers = self._peers()
+        for peer in peers[:PEERS_TRIED_MAX]:
+            try:
+                if await self._give(peer):
+                    break
+            except (OSError, ValueError) as error:
+                self._refused[peer] = time.monotonic() + REFUSED_S
+                log.info("%s does not keep the logs of this machine: %s", peer, error)
+        while len(self._waiting) > WAITING_MAX:
+            del self._waiting[next(iter(self._waiting))]
+        if any(not each.over for each in self._waiting.values()) or (peers and self._waiting):
+            self._arm(EVERY_S)
+
+    def _peers(self) -> list[NodeId]:
+        now_s = time.monotonic()
+        self._refused = {peer: end_s for peer, end_s in self._refused.items() if end_s > now_s}
+        reachable = [] if self._node is None else self._node.reachable()
+        return self.keepers(self._me, (each for each in reachable if each not in self._refused))
+
+    async def _give(self, peer: NodeId) -> bool:
+        """True when there is nothing left that this one could keep for now."""
+        logs = dict(self._waiting)
+        over = {key for key, each in logs.items() if each.over}
+        told = await asyncio.to_thread(self._pieces, peer, logs)
+        if told:
+            pipe = await self._reach(peer)
+            await asyncio.to_thread(_told, pipe, tuple(piece for _, piece in told))
+        for key, piece in told:
+            logs[key].keeper, logs[key].sent = peer, piece.offset + piece.size_bytes
+        whole = sum(piece.size_bytes for _, piece in told) < COPY_BYTES_MAX
+        if whole:
+            for key in over:
+                self._waiting.pop(key, None)
+        return True
+
+    def _pieces(
+        self, peer: NodeId, logs: dict[tuple[TaskId, RunName], _Log]
+    ) -> list[tuple[tuple[TaskId, RunName], LogPiece]]:
+        """What this peer lacks, as much as is told at once. In a thread."""
+        found: list[tuple[tuple[TaskId, RunName], LogPiece]] = []
+        left = COPY_BYTES_MAX
+        for (task, run), each in logs.items():
+            with suppress(OSError):
+                size = each.path.stat().st_size
+                begins = max(0, size - self._bytes_max)
+                offset = max(begins, each.sent if each.keeper == peer else 0)
+                while offset < size and left > 0 and len(found) < transfer_words.LOG_PIECES_MAX:
+                    data = _read(each.path, offset, min(LOG_PIECE_BYTES, size - offset))
+                    if not data:
+                        break
+                    told = (task, *run[:2], begins, offset, len(data), packed(data))
+                    found.append(((task, run), LogPiece(*told)))
+                    offset += len(data)
+                    left -= len(data)
+        return found
+
+    # -- what is kept here -----------------------------------------------------------------
+
+    def take(self, peer: NodeId, pieces: tuple[LogPiece, ...]) -> None:
+        """Keep what runs of a peer have printed, in the calling thread; raise ``OSError`` when that
+        fails. It can only tell of its own."""
+        kept = self._kept
+        if kept is None:
+            raise ConnectionAbortedError("nothing is kept here")
+        try:
+            kept.keep(
+                Piece(
+                    each.task,
+                    _called(each.generation, each.attempt, peer),
+                    each.begins,
+                    each.offset,
+                    each.size_bytes,
+                    each.packed,
+                )
+                for each in pieces
+            )
+        except sqlite3.Error as error:
+            raise ConnectionAbortedError(f"logs cannot be kept: {error}") from error
+
+    def keepers(self, host: NodeId, nodes: Iterable[NodeId]) -> list[NodeId]:
+        """Return these machines in the order in which the logs of that one are offered to them."""
+        return sorted(nodes, key=lambda node: crc32(f"{host} {node}".encode()))
+
+    async def kept(self, task: TaskId, run: Run, offset: int, limit: int) -> Kept | None:
+        """Return some of what a run of another machine has printed, as far as it is kept here; None
+        where it is not."""
+        if self._kept is None:
+            return None
+        try:
+            called = _called(run.generation, run.attempt, run.host)
+            return await asyncio.to_thread(self._kept.read, task, called, offset, limit)
+        except sqlite3.Error as error:
+            log.warning("the kept logs cannot be read: %s", error)
+            return None
+
+
+def _called(generation: int, attempt: int, host: NodeId) -> str:
+    return f"{generation}.{attempt}.{host}"
+
+
+def _read(path: Path, offset: int, size: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.read(size)
+
+
+def _told(pipe: transfer_words.Pipe, pieces: tuple[LogPiece, ...]) -> None:
+    """In a thread."""
+    try:
+        transfer_words.give_logs(pipe, pieces)
+    finally:
+        pipe.close()

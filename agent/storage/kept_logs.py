@@ -1,0 +1,188 @@
+"""What runs of other machines have printed last, kept here for when those machines are off.
+
+Pieces are kept as they came, packed, in a database of their own: most logs are small, and a file for
+each would take far more room. Nothing depends on it but what people are shown, so a database that is
+damaged is set aside and begun anew. All of it blocks, and may be called in any thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from agent.storage.errors import UNREADABLE, is_damage
+from agent.storage.places import make_private_file
+
+FILE = "logs.sqlite"
+KEPT_BYTES_MAX = 256 * 1024 * 1024
+"""Of all machines together, packed; beyond it the logs that were told of longest ago go."""
+LEFT_SHARE = 0.9
+CACHE_KIBIBYTES = 512
+LOCKED_WAIT_S = 2.0
+_TABLES = """
+CREATE TABLE IF NOT EXISTS piece (
+    task, run, offset INTEGER, size INTEGER, at_ms INTEGER, packed BLOB,
+    UNIQUE (task, run, offset)
+);
+"""
+_OLDEST = """SELECT task, run, sum(length(packed)) FROM piece
+    GROUP BY task, run ORDER BY max(at_ms)"""
+
+log = logging.getLogger(__name__)
+
+
+class Piece(NamedTuple):
+    """Some of what a run has printed: so many bytes from an offset on. What is before ``begins`` is
+    not to be kept any more."""
+
+    task: str
+    run: str
+    begins: int
+    offset: int
+    size: int
+    packed: bytes
+
+
+class Kept(NamedTuple):
+    """What is asked for of a log, from ``offset`` on, and what there is: from ``begins`` until
+    ``size``, as it was at ``at_ms``."""
+
+    data: bytes
+    offset: int
+    begins: int
+    size: int
+    at_ms: int
+
+
+def packed(data: bytes) -> bytes:
+    """Return a piece of a log as it is kept."""
+    return zlib.compress(data, 1)
+
+
+class KeptLogs:
+    """The database of one node, from ``open`` to ``close``."""
+
+    def __init__(self, connection: sqlite3.Connection, bytes_max: int) -> None:
+        self._connection, self._bytes_max = connection, bytes_max
+        self._lock = threading.Lock()
+        (self._bytes,) = connection.execute("SELECT total(length(packed)) FROM piece").fetchone()
+
+    @classmethod
+    def open(cls, path: Path, bytes_max: int = KEPT_BYTES_MAX) -> KeptLogs:
+        """Open the database, made if there is none. One that is damaged is set aside under a name
+        with the time, which is logged, and begun anew; raise ``OSError`` or ``sqlite3.Error`` when
+        that fails, or the system does not let it be opened."""
+        try:
+            return cls(_opened(path), bytes_max)
+        except UNREADABLE as error:
+            if not is_damage(path, error):
+                raise
+            aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
+            path.replace(aside)
+            log.warning("the kept logs are damaged (%s): they are set aside in %s", error, aside)
+            return cls(_opened(path), bytes_max)
+
+    def close(self) -> None:
+        """Close the database; nothing is asked afterwards."""
+        with self._lock:
+            self._connection.close()
+
+    def keep(self, pieces: Iterable[Piece]) -> None:
+        """Keep these pieces, each in place of what there is of its run behind its offset; those
+        that are not what they say are left out. Raise ``sqlite3.Error`` and keep nothing when that
+        fails."""
+        now_ms = int(time.time() * 1000)
+        sound = [piece for piece in pieces if _is_sound(piece)]
+        with self._transaction() as connection:
+            for piece in sound:
+                name = (piece.task, piece.run)
+                connection.execute(
+                    "DELETE FROM piece WHERE task = ? AND run = ?"
+                    " AND (offset + size > ? OR offset + size <= ?)",
+                    (*name, piece.offset, piece.begins),
+                )
+                connection.execute(
+                    "INSERT INTO piece VALUES (?, ?, ?, ?, ?, ?)",
+                    (*name, piece.offset, piece.size, now_ms, piece.packed),
+                )
+                self._bytes += len(piece.packed)
+            if self._bytes > self._bytes_max:
+                self._make_room(connection)
+
+    def read(self, task: str, run: str, offset: int, limit: int) -> Kept | None:
+        """Return at most ``limit`` bytes of what a run has printed, from this offset or from where
+        that begins which is kept; None when nothing is. Raise ``sqlite3.Error``."""
+        with self._lock:
+            rows = self._connection.execute(
+                "SELECT offset, size, at_ms FROM piece WHERE task = ? AND run = ? ORDER BY offset",
+                (task, run),
+            ).fetchall()
+            if not rows:
+                return None
+            begins, size = _last_in_one(rows)
+            start = min(max(offset, begins), size)
+            data = b"".join(
+                zlib.decompress(each)[max(0, start - at) :][: start + limit - max(at, start)]
+                for at, each in self._connection.execute(
+                    "SELECT offset, packed FROM piece WHERE task = ? AND run = ?"
+                    " AND offset + size > ? AND offset < ? ORDER BY offset",
+                    (task, run, start, start + limit),
+                )
+            )
+        return Kept(data, start, begins, size, max(at_ms for _, _, at_ms in rows))
+
+    def _make_room(self, connection: sqlite3.Connection) -> None:
+        (held,) = connection.execute("SELECT total(length(packed)) FROM piece").fetchone()
+        if held > self._bytes_max:
+            for task, run, size in connection.execute(_OLDEST).fetchall():
+                connection.execute("DELETE FROM piece WHERE task = ? AND run = ?", (task, run))
+                held -= size
+                if held <= self._bytes_max * LEFT_SHARE:
+                    break
+        self._bytes = held
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._connection as connection:
+            yield connection
+
+
+def _is_sound(piece: Piece) -> bool:
+    """A peer may say anything; it must not take more room when it is read."""
+    unpacking = zlib.decompressobj()
+    try:
+        data = unpacking.decompress(piece.packed, piece.size + 1)
+    except zlib.error:
+        return False
+    return len(data) == piece.size and unpacking.eof
+
+
+def _last_in_one(rows: list[tuple[int, int, int]]) -> tuple[int, int]:
+    """Where the last part without a gap begins and ends; who was away may have missed some."""
+    begins, end = rows[0][0], rows[0][0]
+    for offset, size, _ in rows:
+        if offset > end:
+            begins = offset
+        end = offset + size
+    return begins, end
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    make_private_file(path)
+    connection = sqlite3.connect(path, timeout=LOCKED_WAIT_S, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIBIBYTES}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.executescript(_TABLES)
+    except BaseException:
+        connection.close()
+        raise
+    return connection

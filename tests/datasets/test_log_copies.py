@@ -1,0 +1,184 @@
+"""Whom a machine gives the ends of its logs to, when, and how much: over real sockets, on real disks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from agent.data import log_copies
+from agent.data.log_copies import LogCopies
+from agent.net import transfer_words
+from agent.net.transfer_words import Pipe
+from agent.paths import task_log
+from agent.protocol.events import ChildFailed, ChildStarted, ChildSucceeded
+from agent.protocol.node import Node
+from agent.protocol.reasons import EndCause
+from tests.certain import certain
+from tests.hosts.waiting import eventually
+from tests.net.pipes import SocketEnd, served
+
+ME = "ant"
+BYTES_MAX = 1_000
+
+
+@dataclass
+class Place:
+    """A machine that gives, the peers that it can reach, and what they have taken."""
+
+    folder: Path
+    copies: LogCopies = field(init=False)
+    peers: dict[str, LogCopies] = field(default_factory=dict)
+    reachable: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    refusing: set[str] = field(default_factory=set)
+
+    async def reach(self, peer: str) -> Pipe:
+        self.asked.append(peer)
+
+        def serve(pipe: SocketEnd) -> None:
+            if peer in self.refusing:
+                transfer_words.hear(pipe)  # one of a version before ends the transfer then
+                return
+            transfer_words.serve(
+                pipe,
+                cast("Any", None),
+                cast("Any", None),
+                lambda told: self.peers[peer].take(ME, told),
+            )
+
+        return served(serve)[0]
+
+    def printed(self, task: str, text: bytes, attempt: int = 1) -> None:
+        path = task_log(self.folder / "logs", task, 1, attempt)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            file.write(text)
+
+    def kept(self, peer: str, task: str, attempt: int = 1) -> bytes | None:
+        found = certain(self.peers[peer]._kept).read(task, f"1.{attempt}.{ME}", 0, 10**6)
+        return None if found is None else found.data
+
+
+def name_of(attempt: int = 1) -> tuple[int, int, str, int]:
+    return (1, attempt, ME, 1)
+
+
+def begun(task: str, attempt: int = 1) -> ChildStarted:
+    return ChildStarted(task, name_of(attempt))
+
+
+def ended(task: str, attempt: int = 1) -> ChildSucceeded:
+    return ChildSucceeded(task, name_of(attempt), ())
+
+
+@pytest.fixture
+async def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Place]:
+    monkeypatch.setattr(log_copies, "EVERY_S", 0.05)
+    monkeypatch.setattr(log_copies, "SOON_S", 0.01)
+    made = Place(tmp_path)
+
+    async def begin(name: str, copies: int = 2) -> LogCopies:
+        folder = tmp_path / name
+        folder.mkdir()
+        each = LogCopies(name, folder, tmp_path / "logs", made.reach, BYTES_MAX)
+        await each.begin(cast("Node", Reachable(made)), copies)
+        return each
+
+    made.copies = await begin(ME)
+    first, second = made.copies.keepers(ME, ["bee", "cat"])
+    made.peers = {each: await begin(each) for each in (first, second)}
+    made.reachable = [second, first]
+    yield made
+    for each in (made.copies, *made.peers.values()):
+        await each.close()
+
+
+@dataclass
+class Reachable:
+    """As much of a node as is asked."""
+
+    place: Place
+
+    def reachable(self) -> tuple[str, ...]:
+        return tuple(self.place.reachable)
+
+
+async def test_the_end_of_a_log_goes_to_the_first_in_the_order(place: Place) -> None:
+    first, second = place.peers
+    place.copies.heed(begun("t"))
+    place.printed("t", b"a" * 300 + b"b" * BYTES_MAX)
+    place.copies.heed(ended("t"))
+    await eventually(lambda: bool(place.kept(first, "t")))
+    assert place.kept(first, "t") == b"b" * BYTES_MAX
+    assert place.kept(second, "t") is None
+    assert place.asked == [first]
+    assert place.copies._timer is None, "nothing is armed while nothing runs"
+
+
+async def test_what_is_added_follows_while_it_runs_and_nothing_is_told_twice(place: Place) -> None:
+    first, _ = place.peers
+    place.copies.heed(begun("t"))
+    for text, whole in ((b"one ", b"one "), (b"two ", b"one two ")):
+        place.printed("t", text)
+        await eventually(lambda whole=whole: place.kept(first, "t") == whole)  # type: ignore[misc]
+    asked = len(place.asked)
+    assert asked == 2, "who has printed nothing is not told of"
+    place.printed("t", b"end")
+    place.copies.heed(ChildFailed("t", name_of(), EndCause("ExitCode", count=1)))
+    place.copies.heed(begun("silent", 2))
+    place.copies.heed(ended("silent", 2))
+    await eventually(lambda: not place.copies._waiting)
+    assert place.kept(first, "t") == b"one two end"
+    assert place.kept(first, "silent", 2) is None
+
+
+async def test_the_next_one_keeps_what_the_first_does_not(place: Place) -> None:
+    first, second = place.peers
+    place.refusing.add(first)
+    place.copies.heed(begun("t"))
+    place.printed("t", b"text")
+    place.copies.heed(ended("t"))
+    await eventually(lambda: bool(place.kept(second, "t")))
+    place.copies.heed(begun("u"))
+    place.printed("u", b"more")
+    place.copies.heed(ended("u"))
+    await eventually(lambda: bool(place.kept(second, "u")))
+    assert place.asked == [first, second, second], "who refused is left alone for a while"
+
+
+async def test_when_its_keeper_goes_another_one_is_told_all_again(place: Place) -> None:
+    first, second = place.peers
+    place.copies.heed(begun("t"))
+    place.printed("t", b"one ")
+    await eventually(lambda: bool(place.kept(first, "t")))
+    place.reachable.remove(first)
+    place.printed("t", b"two")
+    await eventually(lambda: place.kept(second, "t") == b"one two")
+
+
+async def test_alone_it_waits_for_a_peer_and_looks_at_nothing(place: Place) -> None:
+    first, _ = place.peers
+    reachable, place.reachable = place.reachable, []
+    place.copies.heed(begun("t"))
+    place.printed("t", b"text")
+    place.copies.heed(ended("t"))
+    await eventually(lambda: place.copies._timer is None and place.copies._work is not None)
+    place.reachable = reachable
+    place.copies.peer_seen()
+    await eventually(lambda: bool(place.kept(first, "t")))
+
+
+async def test_a_setting_of_nothing_and_results_without_copies_copy_nothing(tmp_path: Path) -> None:
+    for number, (bytes_max, copies) in enumerate(((0, 2), (BYTES_MAX, 1))):
+        place = Place(tmp_path / str(number))
+        place.folder.mkdir()
+        alone = LogCopies(ME, place.folder, place.folder, place.reach, bytes_max)
+        await alone.begin(cast("Node", Reachable(place)), copies)
+        alone.heed(begun("t"))
+        alone.heed(ended("t"))
+        assert (alone._waiting, alone._timer) == ({}, None)
+        await alone.close()
