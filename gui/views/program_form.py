@@ -40,7 +40,7 @@ class ProgramForm(QWidget):
         self.none = button(
             tr("Without files"), "programNone", lambda: self._change(files=()), flat=True
         )
-        self.often = set_up(QComboBox(), "programOften")
+        self.often = set_up(QComboBox(), "programOften", tr("How often"))
         self.often.addItems([tr("Once"), tr("Once for each file"), tr("Several times")])
         self.often.currentIndexChanged.connect(lambda _: self._change())
         self.times = set_up(number_field("programTimes", 2, RUNS_MAX), says=tr("How many times"))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -13,7 +11,6 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
-    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QGraphicsItem,
@@ -28,14 +25,11 @@ from agent.api.work import GATE, Gate, Task
 from gui import settings
 from gui.model.news import NewsKind
 from gui.model.tray import Act, Entry, pause_entries
-from gui.theme.look import GRID
 from gui.views.computer_page import ComputerPage
 from gui.views.log_page import LogPage
 from gui.views.pieces import row
-from gui.views.rows import Column, Rows
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place, SideBar
-from gui.views.table import Table
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain
@@ -330,21 +324,6 @@ def test_escape_puts_away_what_is_said(qtbot: QtBot, context: ViewContext, windo
     assert not window.fault.isVisible()
 
 
-def test_every_control_has_a_name(qtbot: QtBot, window: Window) -> None:
-    for place in Place:
-        window.go(place)
-    kinds = (QPushButton, QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit)
-    nameless = [
-        each.objectName() or repr(each)
-        for kind in kinds
-        for each in window.findChildren(kind)
-        if not (each.accessibleName() or getattr(each, "text", str)())
-        and not each.objectName().startswith("qt_")
-        and not each.objectName().endswith("Help")
-    ]
-    assert nameless == []
-
-
 def test_settings_hold_at_once(
     qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
 ) -> None:
@@ -397,56 +376,6 @@ def test_the_window_is_painted_in_both_schemes(window: Window, dark: bool) -> No
     background = window.grab().toImage().pixelColor(window.width() - 30, window.height() - 30)
     look().show(dark=False)
     assert (background.lightness() < 128) is dark
-
-
-def test_a_column_takes_the_room_that_there_is_before_it_cuts_a_word(qtbot: QtBot) -> None:
-    """But for one that a person has made so narrow; and it does not shrink again."""
-    said = {"name": "acor", "state": "pronto para ajudar quem precisa"}
-
-    def text_of(key: str) -> Callable[[Any, float], str]:
-        return lambda row, _: str(row[key])
-
-    columns = tuple(
-        Column(key, key, text_of(key), width, stretch=key == "work")
-        for key, width in (("name", 90), ("state", 70), ("work", 100))
-    )
-    table = Table(Rows(columns, lambda row: row["name"], lambda row: row["name"]), "roomy", "Roomy")
-    qtbot.addWidget(table)
-    table.resize(700, 200)
-    table.show()
-    table.rows.show([{**said, "work": "import"}])
-    needed = table.fontMetrics().horizontalAdvance(said["state"])
-    until(qtbot, lambda: table.columnWidth(1) > needed + GRID)
-    width = table.columnWidth(1)
-    assert (table.columnWidth(0), table.columnWidth(2) > 300) == (90, True)
-    table.rows.show([{**said, "name": "b", "state": "in use", "work": ""}])
-    table.resize(690, 200)
-    assert table.columnWidth(1) == width
-    table.setColumnWidth(1, 80)
-    table.resize(700, 200)
-    assert table.columnWidth(1) == 80
-    table.setColumnWidth(1, 70)
-    table.resize(200, 200)
-    assert table.columnWidth(1) == 70
-
-
-def test_a_narrow_table_leaves_out_what_can_be_spared(
-    qtbot: QtBot, context: ViewContext, window: Window
-) -> None:
-    submit(qtbot, context, waiting())
-    table = window.workflows.table
-    keys = [column.key for column in table.rows.columns]
-    window.resize(1500, 700)
-    until(qtbot, lambda: not any(table.isColumnHidden(place) for place in range(len(keys))))
-    widths = [table.columnWidth(place) for place in range(len(keys))]
-    window.resize(860, 600)
-    until(qtbot, lambda: table.isColumnHidden(keys.index("submitted")))
-    assert not table.isColumnHidden(keys.index("name"))
-    place = keys.index("next")
-    assert table.columnWidth(place) >= table.rows.columns[place].width
-    assert table.columnWidth(keys.index("name")) < widths[keys.index("name")]
-    window.resize(1500, 700)
-    until(qtbot, lambda: [table.columnWidth(place) for place in range(len(keys))] == widths)
 
 
 @pytest.mark.parametrize("width", [900, 1280])
