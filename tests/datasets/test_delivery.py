@@ -24,8 +24,9 @@ def chain(notes: Path) -> tuple[TaskSpec, TaskSpec]:
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """What somebody sees who looks into the folder; nothing hidden is left in it."""
-    return {each.name: each.read_text() for each in folder.iterdir()} if folder.exists() else {}
+    """What is in the folder; what is hidden, which may be going just now, by its name alone."""
+    found = folder.iterdir() if folder.exists() else ()
+    return {at.name: "" if at.name.startswith(".") else at.read_text() for at in found}
 
 
 async def test_what_another_machine_made_of_my_work_comes_into_my_folder(tmp_path: Path) -> None:
