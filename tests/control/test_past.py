@@ -98,6 +98,12 @@ async def test_what_the_table_forgot_is_told_as_it_was(tmp_path: Path) -> None:
         assert after == before
         assert (await client.result("why", {"task": task}))["why"]["reason"] == "TaskFailed"
         assert (await client.result("why", {"task": "old/step1"}))["task"]["task"] == task
+        dry = await client.result("again", {"workflow": "old", "dry": True})
+        assert [step["kept"] for step in dry["steps"]] == [False, False]
+        again = await client.result("again", {"workflow": "old"})
+        assert (await client.result("status"))["workflows"][0]["workflow"] == again["workflow"]
+        await client.result("cancel", {"workflow": again["workflow"]})
+        await client.result("remove", {"workflows": [again["workflow"]], "past": True})
         for wish in ("retry", "cancel"):
             refused = await client.ask(wish, {"workflow": "old"})
             assert 'no workflow is called "old"' in refused["error"]["message"]

@@ -20,6 +20,7 @@ from agent.api.work import AGAIN, Again, AgainReply, Difference, Origin, Step
 from agent.control.dry_run import acceptances
 from agent.control.fitting import seen
 from agent.control.naming import find_workflow
+from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import (
     misnamed,
@@ -41,22 +42,24 @@ _read_origin = msgspec.msgpack.Decoder(Origin).decode
 @serves(AGAIN)
 async def again(call: RequestContext, params: Again) -> AgainReply:
     """Compare a workflow with what is wanted now and, unless that was all, run this as another one:
-    answered like a submission, with each step, how it differs and whether it is kept. Raises
-    ``RefusedError`` for one that is unknown, and as a submission does."""
-    table, wanted = call.now.table, params.wanted
+    answered like a submission, with each step, how it differs and whether it is kept. Of one that the
+    flock has forgotten nothing is kept. Raises ``RefusedError`` for one that is unknown, and as a
+    submission does."""
+    then = await with_past(call, params.workflow)
+    table, wanted = then.now.table, params.wanted
     past = find_workflow(table, params.workflow)
     submitter = params.submitter or past.spec.submitter
     specs, name, priority = by_names(past.spec), past.spec.name, past.priority.value
     origin = origin_of(past.spec)
     if wanted is not None:
-        elsewhere = needed_elsewhere(table, wanted, submitter)
+        elsewhere = needed_elsewhere(call.now.table, wanted, submitter)
         fault = misnamed(wanted) or elsewhere.fault
         if fault is not None:
             raise RefusedError(ErrorCode.REFUSED, fault)
         specs, name = specs_of(wanted, str, elsewhere.tasks), wanted.name
         priority, origin = priority_value(wanted.priority), wanted.origin
-    compared = compare(table, past, specs, anew=params.anew)
-    host = call.now.name_of(past.spec.host)
+    compared = compare(table, past, specs, anew=params.anew or then is not call)
+    host = then.now.name_of(past.spec.host)
     if params.dry:
         told = (past.spec.workflow, name, compared.steps, compared.gone)
         return AgainReply(*told, origin=origin, host=host)
