@@ -77,6 +77,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("resume", "volunteering", "end a pause"),
     ("volunteering", "volunteering", "show whether this machine helps and why, or set rules"),
     ("programs", "programs", "show what the flock can run, or decide"),
+    ("permissions", "permissions", "show what others want to run here, and answer"),
     ("datasets", "datasets", "show what is kept and where, or add"),
     ("history", "history", "show what has ended, also months ago, and sums of weeks"),
     ("log", "logs", "print the agent's own log"),

@@ -140,7 +140,7 @@ class Application(QObject):
         elif news.kind in (NewsKind.FLOCK, NewsKind.JOIN):
             self.window.go(Place.FLOCK)
         elif news.kind is NewsKind.PROGRAM:
-            self.window.go(Place.COMPUTER)
+            self.window.decide()
 
     def called(self, paths: list[str]) -> None:
         """Bring the window to front and take the paths of a later start of the program: begin
@@ -217,9 +217,7 @@ class Application(QObject):
             case Remedy.DOCTOR:
                 self._doctor()
             case Remedy.OPEN_PROGRAMS:
-                from gui.views.side_bar import Place
-
-                self.window.go(Place.COMPUTER)
+                self.window.decide()
             case Remedy.NONE:
                 pass
 

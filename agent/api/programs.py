@@ -63,10 +63,12 @@ class ProgramsReply(Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-class Publish(Struct, frozen=True, forbid_unknown_fields=True):
-    """Publish a program folder of this machine to the flock."""
+class Publish(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Publish a program folder of this machine to the flock. ``with_work``: only when a submission
+    that names it is accepted; nobody hears of it before."""
 
     folder: PathText
+    with_work: bool = False
 
 
 class Published(Struct, frozen=True):

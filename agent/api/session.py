@@ -204,10 +204,13 @@ class VolunteeringChanged(Struct, frozen=True, tag="volunteering changed"):
 
 
 class ProgramWaiting(Struct, frozen=True, tag="program waiting"):
-    """Somebody published a program, and the owner of this machine is to say whether it may run."""
+    """A workflow brings programs, and the owner of this machine is to say whether they may run;
+    told once for each workflow, with the first of them and its person."""
 
     program: str
     publisher: str
+    workflow: str = ""
+    name: str = ""
 
 
 Happening = (

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from agent.api.admission import NEARBY, REQUESTS, Nearby, Requests
 from agent.api.flock import PEERS, Peers
+from agent.api.permissions import PERMISSIONS, Permissions
 from agent.api.programs import PROGRAMS, Programs
 from agent.api.work import SHOW, STATUS, Show, Status
 from agent.client import BlockingClient, ClientError
@@ -98,6 +99,10 @@ Source = Callable[[BlockingClient, list[str], str], list[str]]
 """What fits at a place: who is asked, the words before it behind the command, how it begins."""
 OWN_WORDS: Mapping[tuple[str, int], tuple[str, ...]] = {
     ("programs", 0): ("publish", "accept", "refuse", "forget"),
+    ("permissions", 0): (
+        *("show", "allow-once", "trust-machine", "allow-programs", "never"),
+        *("ask-owners", "distrust"),
+    ),
     ("datasets", 0): ("add",),
     ("pause", 0): ("15m", "1h", "tomorrow"),
     ("priority", 1): PRIORITIES,
@@ -166,6 +171,16 @@ def _programs_decided(client: BlockingClient, before: list[str], begun: str) -> 
     return [] if before[:1] in ([], ["publish"]) else _programs(client, before, begun)
 
 
+def _permitted(client: BlockingClient, before: list[str], begun: str) -> list[str]:
+    """Of others, what waits for a word here; of one's own, what may wait for others."""
+    if before == ["ask-owners"]:
+        return _workflows(client, before, begun)
+    told = client.call(PERMISSIONS, Permissions())
+    if before == ["distrust"]:
+        return [each.name for each in told.trusted]
+    return [each.name for each in told.asked] if len(before) == 1 else []
+
+
 PLACES: Mapping[str, Source] = {
     **dict.fromkeys(("status", "watch", "history", "remove"), _workflows),
     **dict.fromkeys(("cancel", "retry"), _workflow_then_tasks),
@@ -173,6 +188,7 @@ PLACES: Mapping[str, Source] = {
     **dict.fromkeys(("why", "show", "logs", "done"), _tasks),
     **dict.fromkeys(("priority", "again"), _workflow_alone),
     "programs": _programs_decided,
+    "permissions": _permitted,
     "datasets": _workflow_alone,
     "flock ask": _flocks,
     "flock admit": _askers,

@@ -35,6 +35,7 @@ from agent.api.flock import (
 from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.past import Past, PastReply
+from agent.api.permissions import OwnerAnswer, PermissionAsked, Script
 from agent.api.programs import Decision
 from agent.api.reasons import Reason
 from agent.api.session import (
@@ -57,7 +58,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Remove, Retry, Submit
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId, TaskSpec
+from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId, TaskSpec, WorkflowId
 from agent.protocol.table import Table
 
 Notice = (
@@ -144,9 +145,31 @@ class ProgramRoom(Protocol):
     def folder(self) -> Path:
         """Return where the installed ones are."""
 
-    async def publish(self, folder: Path) -> tuple[str, Dataset]:
-        """Publish a folder; return the program's name for tasks, and its dataset. Raises
-        ``ServiceError``."""
+    async def publish(self, folder: Path, *, with_work: bool = ...) -> tuple[str, Dataset]:
+        """Publish a folder; return the program's name for tasks, and its dataset. ``with_work``:
+        nobody hears of it before ``confirm``. Raises ``ServiceError``."""
+
+    async def confirm(self, names: Iterable[str]) -> None:
+        """Let programs run here that were published with work that is accepted now."""
+
+    def questions(self) -> list[PermissionAsked]:
+        """Return what the owner is asked, the oldest first, without names of machines."""
+
+    @property
+    def trusted(self) -> dict[NodeId, str]:
+        """Return the machines of which all is allowed, with the names that they had."""
+
+    async def permit(self, workflow: WorkflowId, answer: OwnerAnswer, name: str = ...) -> None:
+        """Answer one question; ``name`` is that of its machine. Raises ``ServiceError``."""
+
+    async def distrust(self, node: NodeId) -> None:
+        """Ask about what comes from this machine again."""
+
+    async def scripts(self, workflow: WorkflowId) -> tuple[PermissionAsked, tuple[Script, ...]]:
+        """Return one question with all files of its programs. Raises ``ServiceError``."""
+
+    def remind(self, workflow: WorkflowId) -> bool:
+        """Tell of a question again; return whether there is one."""
 
     def waiting(self) -> list[ProgramWaiting]:
         """Return the programs that nobody has decided about here."""

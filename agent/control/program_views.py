@@ -188,8 +188,16 @@ def program_views(
     published = published_programs(now.table)
     for name in published:
         holders.setdefault(name, [])
+    asked = {each.program for each in room.waiting()}
+
+    def here(name: str) -> Decision | None:
+        if name not in published and "@" not in name:
+            return "installed" if name in described else None
+        decision = room.decision(name)  # of what nothing that is to be done brings, nobody is asked
+        return None if decision == "waiting" and name not in asked else decision
+
     return tuple(
-        _view(room, name, nodes, described.get(name), published.get(name), told)
+        _view(here(name), name, nodes, described.get(name), published.get(name), told)
         for name, nodes in sorted(holders.items())
     )
 
@@ -227,16 +235,13 @@ def find_published(table: Table, room: ProgramRoom, reference: str) -> str:
 
 
 def _view(
-    room: ProgramRoom,
+    here: Decision | None,
     name: str,
     nodes: list[str],
     described: ProgramDescription | None,
     published: tuple[Dataset, str] | None,
     told: ProgramAnswers,
 ) -> ProgramView:
-    here: Decision | None = "installed" if described is not None else None
-    if published is not None or "@" in name:
-        here = room.decision(name)
     elsewhere = told.views.get(name)
     if described is None and elsewhere is not None:
         return structs.replace(elsewhere, nodes=tuple(nodes), here=here)

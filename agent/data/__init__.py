@@ -8,6 +8,8 @@ may import those two, the protocol's values and the settings. Start reading at `
 ``transfers``      the way from and to peers, as the protocol wants it
 ``shared``         results that lie in a back end of all nodes
 ``retention``      what must stay, what has too few copies, what may go
-``publishing``     programs of other members, and the leave of this machine's owner
+``publishing``     programs that come with the work: kept, placed, taken
+``leave``          what the owner of this machine decided about them, and is asked
+``scripts``        what is in them, beside the version before
 =================  =========================================================================
 """

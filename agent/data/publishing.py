@@ -6,8 +6,9 @@ folder of its own, laid out read-only from the store, so a workflow brings its p
 brings its data.
 
 Somebody else's program on one's own machine is the owner's business: the setting ``published_programs``
-is ``always``, ``never``, or ``ask``, and then each waits here until it is accepted or refused. What was
-published on this very node is always taken here. Decisions are kept over restarts.
+is ``always``, ``never``, or ``ask``, and then each workflow that brings some waits here until it was
+answered once for all of them (``leave``). What was published on this very node is always taken here, as
+soon as the work is accepted that it was published for. Decisions are kept over restarts.
 """
 
 from __future__ import annotations
@@ -17,28 +18,42 @@ import logging
 import os
 import shutil
 import threading
+import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from agent.api.errors import ServiceError
+from agent.api.permissions import OwnerAnswer, PermissionAsked, Script
 from agent.api.programs import Decision, published_name
 from agent.api.session import ProgramWaiting
+from agent.data.leave import Decisions, brought, is_name_of, plain, questions
 from agent.data.node_datasets import NodeDatasets
+from agent.data.scripts import program_files
 from agent.execution.folder_size import folder_bytes
 from agent.execution.programs import ProgramError, Programs, Reader
 from agent.host.private_files import write_whole
 from agent.protocol.effects import (
     TaskMoved,
 )
-from agent.protocol.records import Dataset, DatasetId, TaskSpec
+from agent.protocol.records import (
+    ENDED,
+    Dataset,
+    DatasetId,
+    NodeId,
+    TaskSpec,
+    WorkflowId,
+)
 from agent.protocol.table import Table
 from agent.settings.node_settings import TAKES
 
 ALWAYS, ASK, NEVER = TAKES
 LOOK_S = 0.2
+REMIND_S = 60.0
+HANDED_IN_MAX = 256
 FILE_BYTES_MAX = 16 * 1024 * 1024
 
 log = logging.getLogger(__name__)
@@ -46,14 +61,6 @@ log = logging.getLogger(__name__)
 
 class NotAcceptedError(Exception):
     """The owner of this machine has not accepted a program, or not any more."""
-
-
-class Decisions(msgspec.Struct):
-    """What was decided here, by the program's name; ``own`` were published here."""
-
-    own: dict[str, DatasetId] = {}
-    accepted: dict[str, DatasetId] = {}
-    refused: dict[str, DatasetId] = {}
 
 
 class PublishedPrograms:
@@ -73,7 +80,13 @@ class PublishedPrograms:
         self._read, self._changed = read, changed
         self._decisions, self._writing = Decisions(), threading.Lock()
         self._table: Table
-        self._announced: dict[str, None] = {}
+        self._handed_in: dict[str, DatasetId] = {}
+        """Published with work that is not accepted yet."""
+        self._announced: dict[WorkflowId, float] = {}
+        """Of which workflows it was told that they ask, and when."""
+        self._trusting: dict[WorkflowId, None] = {}
+        """What is being allowed because its machine is trusted."""
+        self._background: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self.offered: Callable[[ProgramWaiting], object] = id  # nobody wants to know
         datasets.kept_besides = self._kept
@@ -89,7 +102,7 @@ class PublishedPrograms:
             log.debug("nothing was decided about published programs yet")
         except (msgspec.MsgspecError, OSError) as error:
             log.warning("%s cannot be read (%s): programs are asked about again", self._file, error)
-        for name, dataset in (self._decisions.own | self._decisions.accepted).items():
+        for name, dataset in self._decisions.allowed().items():
             try:
                 self._prepare(name, dataset)
             except (OSError, ProgramError) as error:
@@ -102,9 +115,10 @@ class PublishedPrograms:
         self._look_soon()
 
     def moved(self, moved: TaskMoved) -> None:
-        """Look in a moment for published programs to announce, where a task has just come and the
-        owner wants to be asked; do nothing for other moves."""
-        if moved.before is None and self.mode == ASK and self._timer is None:
+        """Look in a moment for programs to ask for, where a task has just come and the owner wants
+        to be asked, and for leave that is over where one has ended; do nothing for other moves."""
+        came = moved.before is None and self.mode == ASK
+        if came or (self._decisions.once and moved.after in ENDED):
             self._look_soon()
 
     # -- what is asked ---------------------------------------------------------------------
@@ -119,14 +133,18 @@ class PublishedPrograms:
         """Whether this node takes any program that comes."""
         return self.mode == ALWAYS
 
-    async def publish(self, folder: Path) -> tuple[str, Dataset]:
+    async def publish(self, folder: Path, *, with_work: bool = False) -> tuple[str, Dataset]:
         """Keep the program in a folder of this machine as a dataset, accept it here, and return its
-        published name and dataset. Raise ``ServiceError`` when it is no program or cannot be kept,
-        ``OSError`` when the decision cannot be written."""
+        published name and dataset. ``with_work``: nobody is told of it before ``confirm``. Raise
+        ``ServiceError`` when it is no program or cannot be kept, ``OSError`` when the decision
+        cannot be written."""
         try:
             program = await asyncio.to_thread(self._read, folder)
             dataset = await self._datasets.add(folder, program.name)
             name = published_name(program.name, dataset.dataset)
+            if with_work:
+                self._hand_in(name, dataset.dataset)
+                return name, dataset
             await asyncio.to_thread(self._prepare, name, dataset.dataset)
         except (ProgramError, OSError) as error:
             raise ServiceError(f"{folder} cannot be published: {error}") from error
@@ -134,38 +152,123 @@ class PublishedPrograms:
         await self._decided()
         return name, dataset
 
-    def waiting(self) -> list[ProgramWaiting]:
-        """Return the published programs of unfinished work that wait for a decision here, each with
-        who submitted the first work with it; empty unless the owner wants to be asked."""
+    async def confirm(self, names: Iterable[str]) -> None:
+        """Let programs that were handed in with work run here, as that was accepted; the names of
+        others are left alone. Raise ``ServiceError`` for one that cannot be placed, ``OSError``
+        when it cannot be written that they are this machine's own."""
+        found = {name: self._handed_in[name] for name in names if name in self._handed_in}
+        await self._place_all(found)
+        for name in found:
+            del self._handed_in[name]
+        if found:
+            self._decisions.own |= found
+            await self._decided()
+
+    def questions(self) -> list[PermissionAsked]:
+        """Return what the owner is asked, the oldest first, without names of machines; empty where
+        all programs are taken, or none."""
         if self.mode != ASK:
             return []
+        return questions(self._table, self._decisions, self.decision)
+
+    def waiting(self) -> list[ProgramWaiting]:
+        """Return the programs that the owner is asked for, each with who submitted the first work
+        with it."""
         found: dict[str, ProgramWaiting] = {}
-        for name, _, submitter in self._brought():
-            if self.decision(name) == "waiting":
-                found.setdefault(name, ProgramWaiting(name, submitter))
+        for asked in self.questions():
+            for each in asked.programs:
+                told = ProgramWaiting(each.program, asked.submitter, asked.workflow, asked.name)
+                found.setdefault(each.program, told)
         return list(found.values())
 
     def decision(self, name: str) -> Decision:
         """Return what holds for a published program of this name here, known or not: ``accepted``,
         ``refused`` or, where the owner has to be asked, ``waiting``."""
-        if name in self._decisions.own or name in self._decisions.accepted:
+        if name in self._decisions.allowed():
             return "accepted"
         if name in self._decisions.refused or self.mode == NEVER:
             return "refused"
         return "accepted" if self.takes else "waiting"
 
+    # -- one question for each workflow ----------------------------------------------------
+
+    @property
+    def trusted(self) -> dict[NodeId, str]:
+        """The machines of which all is allowed, with the names that they had then."""
+        return dict(self._decisions.machines)
+
+    async def permit(self, workflow: WorkflowId, answer: OwnerAnswer, name: str = "") -> None:
+        """Answer the question about a workflow: fetch and place its programs and let them run, or
+        let them never run. ``name`` is that of the machine that is trusted then. Raise
+        ``ServiceError`` where nothing is asked, nobody can be trusted, or a program cannot be had,
+        ``OSError`` when the answer cannot be written."""
+        asked = self._question(workflow)
+        programs = {each.program: each.folder.dataset for each in asked.programs}
+        if answer == "never":
+            for each in programs:
+                await self.refuse(each)
+            return
+        if answer == "machine" and not asked.node:
+            raise ServiceError(
+                f"{asked.name} was submitted from another machine than the one that has it: allow it "
+                f"once, or its programs."
+            )
+        await self._place_all(programs)
+        if answer == "machine":
+            self._decisions.machines[asked.node] = name
+        self._decisions.allow(programs, None if answer == "programs" else workflow)
+        await self._decided()
+        self._look_soon()
+
+    async def distrust(self, node: NodeId) -> None:
+        """Ask about what is submitted on this machine again; do nothing for one that is not
+        trusted. Raise ``OSError`` when that cannot be written."""
+        if self._decisions.machines.pop(node, None) is not None:
+            await self._decided()
+
+    async def scripts(self, workflow: WorkflowId) -> tuple[PermissionAsked, tuple[Script, ...]]:
+        """Return the question about a workflow and every file of its programs, fetched if they are
+        not here. Raise ``ServiceError`` where nothing is asked or a program cannot be had."""
+        asked = self._question(workflow)
+        try:
+            found = [await program_files(self._datasets, each) for each in asked.programs]
+        except OSError as error:
+            raise ServiceError(f"the programs of {asked.name} cannot be read: {error}") from error
+        return asked, tuple(script for each in found for script in each)
+
+    def remind(self, workflow: WorkflowId) -> bool:
+        """Tell of the question about a workflow again, at most once a minute; return whether there
+        is one."""
+        found = [each for each in self.waiting() if each.workflow == workflow]
+        now_s = time.monotonic()
+        if found and now_s - self._announced.get(workflow, -REMIND_S) >= REMIND_S:
+            self._announced[workflow] = now_s
+            self.offered(found[0])
+        return bool(found)
+
+    def _question(self, workflow: WorkflowId) -> PermissionAsked:
+        for each in self.questions():
+            if each.workflow == workflow:
+                return each
+        known = self._table.workflows.get(workflow)
+        name = known.spec.name if known is not None else workflow
+        raise ServiceError(f"Nobody asks for {name} here: see what is asked.")
+
+    async def _place_all(self, programs: Mapping[str, DatasetId]) -> None:
+        for name, dataset in programs.items():
+            try:
+                await self._datasets.bring(dataset)
+                await asyncio.to_thread(self._prepare, name, dataset)
+            except (OSError, ProgramError) as error:
+                raise ServiceError(f"{name} cannot be taken: {error}") from error
+
     async def accept(self, name: str) -> None:
         """Fetch a published program and let it run here from now on, over restarts; raise
         ``ServiceError`` when it is unknown, cannot be fetched or is unusable, ``OSError`` when the
         decision cannot be written."""
-        dataset = self._dataset_of(name)
-        try:
-            await self._datasets.bring(dataset)
-            await asyncio.to_thread(self._prepare, name, dataset)
-        except (OSError, ProgramError) as error:
-            raise ServiceError(f"{name} cannot be taken: {error}") from error
-        self._decisions.refused.pop(name, None)
-        self._decisions.accepted[name] = dataset
+        programs = {name: self._dataset_of(name)}
+        await self._place_all(programs)
+        self._decisions.allow(programs, None)
         await self._decided()
 
     async def refuse(self, name: str) -> None:
@@ -173,9 +276,7 @@ class PublishedPrograms:
         as that goes; what runs of it is not ended. Raise ``ServiceError`` when it is unknown,
         ``OSError`` when the decision cannot be written: it then holds until a restart."""
         dataset = self._dataset_of(name)
-        self._decisions.accepted.pop(name, None)
-        self._decisions.own.pop(name, None)
-        self._decisions.refused[name] = dataset
+        self._decisions.refuse(name, dataset)
         self._programs.drop(name)
         await self._decided()
         await asyncio.to_thread(shutil.rmtree, self._place(dataset), ignore_errors=True)
@@ -185,10 +286,10 @@ class PublishedPrograms:
         was decided about it; return how many bytes that frees, in a trial would free. Raise
         ``ServiceError`` when nothing is known of it here or unfinished work brings it, ``OSError``
         when the decision cannot be written or something not be deleted."""
-        decided = self._decisions.own | self._decisions.accepted | self._decisions.refused
+        decided = self._decisions.allowed() | self._decisions.refused
         if name not in decided:
             raise ServiceError(f"Nothing is decided here about a program {name}.")
-        if any(name == brought for brought, _, _ in self._brought()):
+        if any(name == spec.program for _, spec, _ in brought(self._table)):
             raise ServiceError(f"{name} is needed: unfinished work brings it.")
         dataset = decided[name]
         place, kept = self._place(dataset), self._datasets.store.get(dataset)
@@ -197,9 +298,7 @@ class PublishedPrograms:
         frees += kept.size_bytes if kept is not None and alone else 0
         if trial:
             return frees
-        for each in (self._decisions.own, self._decisions.accepted, self._decisions.refused):
-            each.pop(name, None)
-        self._announced.pop(name, None)
+        self._decisions.forget(name)
         self._programs.drop(name)
         await self._decided()
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
@@ -215,8 +314,7 @@ class PublishedPrograms:
         its owner has not accepted it, and ``OSError`` where it is not here or cannot be placed."""
         if spec.published is None:
             return
-        own, accepted = self._decisions.own, self._decisions.accepted
-        decided = own.get(spec.program) or accepted.get(spec.program)
+        decided = self._decisions.allowed().get(spec.program)
         if decided not in (None, spec.published.dataset):  # two can be made that begin alike
             raise ProgramError(f"{spec.program} is not what was accepted here under that name")
         if self._programs.get(spec.program) is not None:
@@ -227,36 +325,69 @@ class PublishedPrograms:
 
     # -- inside ----------------------------------------------------------------------------
 
+    def _hand_in(self, name: str, dataset: DatasetId) -> None:
+        """The oldest ones, of which nothing came, make room."""
+        if name not in self._decisions.own:
+            self._handed_in[name] = dataset
+        while len(self._handed_in) > HANDED_IN_MAX:
+            del self._handed_in[next(iter(self._handed_in))]
+
     def _look_soon(self) -> None:
         """Not for each task of a workflow."""
-        self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._announce)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._look)
 
-    def _announce(self) -> None:
+    def _look(self) -> None:
+        """Take back what was allowed once to work that has ended, allow what comes from machines
+        that are trusted, and tell of the other questions, of each once."""
         self._timer = None
-        for each in self.waiting():
-            if each.program not in self._announced:
-                self._announced[each.program] = None
-                log.info("%s asks to be run here: accept or refuse it", each.program)
-                self.offered(each)
+        before = self._decisions.allowed()
+        if self._decisions.end(self._table):
+            for name in before.keys() - self._decisions.allowed().keys():
+                self._programs.drop(name)
+            self._in_background(self._decided())
+        for asked in self.questions():
+            if asked.node in self._decisions.machines:
+                if asked.workflow not in self._trusting:
+                    self._in_background(self._trust(asked))
+            elif asked.workflow not in self._announced:
+                self._announce(asked)
 
-    def _brought(self) -> Iterator[tuple[str, DatasetId, str]]:
-        """Every published program that unfinished work names, under its true name, and by whom."""
-        for task, folder, submitter in self._table.bringing():
-            if _is_name_of(task.program, folder.dataset):
-                yield task.program, folder.dataset, submitter
+    def _announce(self, asked: PermissionAsked) -> None:
+        self._announced[asked.workflow] = time.monotonic()
+        programs = ", ".join(plain(each.program) for each in asked.programs)
+        log.info("%s of %s asks to be run here: %s", asked.name, asked.submitter, programs)
+        first = asked.programs[0].program
+        self.offered(ProgramWaiting(first, asked.submitter, asked.workflow, asked.name))
+
+    async def _trust(self, asked: PermissionAsked) -> None:
+        self._trusting[asked.workflow] = None
+        try:
+            await self.permit(asked.workflow, "once")
+        except (ServiceError, OSError) as error:
+            log.info("%s is asked for, though its machine is trusted: %s", asked.name, error)
+            if asked.workflow not in self._announced:
+                self._announce(asked)
+        finally:
+            del self._trusting[asked.workflow]
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     def _dataset_of(self, name: str) -> DatasetId:
-        known = self._decisions.own | self._decisions.accepted | self._decisions.refused
+        known = self._decisions.allowed() | self._decisions.refused
         if name in known:
             return known[name]
-        for brought, dataset, _ in self._brought():
-            if brought == name:
+        for _, spec, dataset in brought(self._table):
+            if spec.program == name:
                 return dataset
         raise ServiceError(f"No published program is called {name}: see which there are.")
 
     def _prepare(self, name: str, dataset: DatasetId) -> None:
         """Lay it out, once, and let it be run. Blocks."""
-        if not _is_name_of(name, dataset):
+        if not is_name_of(name, dataset):
             raise ProgramError(f"{name} is not the name of {dataset}")
         place = self._place(dataset)
         if not place.is_dir():
@@ -285,7 +416,8 @@ class PublishedPrograms:
         return self._folder / dataset.partition(":")[2]
 
     def _kept(self) -> tuple[DatasetId, ...]:
-        return (*self._decisions.own.values(), *self._decisions.accepted.values())
+        decided = self._decisions
+        return (*decided.allowed().values(), *decided.last.values(), *self._handed_in.values())
 
     async def _decided(self) -> None:
         await asyncio.to_thread(self._write)
@@ -296,9 +428,3 @@ class PublishedPrograms:
         with self._writing:
             content = msgspec.json.format(msgspec.json.encode(self._decisions), indent=1)
             write_whole(self._file, content)
-
-
-def _is_name_of(name: str, dataset: DatasetId) -> bool:
-    """Nobody can give something else under an accepted name."""
-    program, at, _ = name.rpartition("@")
-    return bool(at) and dataset.startswith("tree:") and name == published_name(program, dataset)

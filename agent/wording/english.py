@@ -271,7 +271,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.SomeHelpers: "{count} of {every} machines help now, none has taken it yet",
     api.NoTaker: "none of the machines that could run it has taken it yet",
     api.NoFittingHelper: "no machine that helps now can run it",
-    api.WaitsForAcceptance: "it waits until somebody accepts its program {program} on {hosts}",
+    api.WaitsForAcceptance: "{hosts} could run it, but nobody there has allowed {program} yet",
     api.TaskWaits: "{task} {why}",
     api.TaskReady: "{task} has all that it needs; {why}",
     api.GateWaits: "{task} waits until a person marks it done: {asks}",

@@ -87,7 +87,7 @@ async def publish(client: Client, program: LocalProgram, *, far: bool = False) -
 
 async def _publish(client: Client, folder: Path, far: bool) -> Published:
     if not far:
-        return await client.call(programs.PUBLISH, Publish(_told(folder)))
+        return await client.call(programs.PUBLISH, Publish(_told(folder), with_work=True))
     name = read_program(folder).name
     dataset = await add(client, folder, far=True)
     return Published(published_name(name, dataset.dataset), dataset)

@@ -35,6 +35,7 @@ from agent.api.flock import DOCTOR
 from agent.api.history import RUNS, STATISTICS
 from agent.api.logs import TASK_LOG, TaskLog, TaskLogPart
 from agent.api.past import PAST
+from agent.api.permissions import SCRIPTS
 from agent.api.rpc import Method, P, R
 from agent.api.work import WHY
 from agent.client import Client, ClientError, Home, RequestError
@@ -52,7 +53,7 @@ call of Qt, and waits for it so long each time while the bridge, or an agent in 
 LOG_PART_BYTES = 64 * 1024
 STOP_S_MAX = 5.0
 ONLY_ASKING = frozenset(
-    each.name for each in (DATASETS, DOCTOR, NEARBY, PAST, RUNS, STATISTICS, WHY)
+    each.name for each in (DATASETS, DOCTOR, NEARBY, PAST, RUNS, SCRIPTS, STATISTICS, WHY)
 )
 """What ``ask`` may call off; everything else that it asks for is an act."""
 _PASSING = Qt.WidgetAttribute.WA_DeleteOnClose

@@ -29,16 +29,19 @@ from agent.api.admission import (
     RequestsReply,
 )
 from agent.api.flock import MEMBERS, PEERS, Members, MembersReply, Peers
+from agent.api.permissions import PERMISSIONS, Permissions
 from agent.api.programs import PROGRAMS, Programs, ProgramsReply
 from agent.api.reasons import NO_WHY
 from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import (
+    CancelFinished,
     FlockChanged,
     Happening,
     PeerChanged,
     ProgramWaiting,
     TaskMoved,
     VolunteeringChanged,
+    WorkflowEnded,
 )
 from agent.api.settings import SETTINGS, Settings, SettingsView
 from agent.api.values import Position, TaskState
@@ -99,6 +102,8 @@ class Follower:
         self._flock_wanted: set[FlockPart] = set()
         self._joining_news = asyncio.Event()
         self._unserved: set[str] = set()
+        self._asked = False
+        """Work of others waited for the owner's leave when that was read last."""
         self._silent = False
         self._heard_s = 0.0
         self._presence: VolunteeringView | None = None
@@ -227,6 +232,8 @@ class Follower:
                 self.want_parts(ALL_PARTS)
             case ProgramWaiting():
                 self.want_parts((FlockPart.PROGRAMS,))
+            case WorkflowEnded() | CancelFinished() if self._asked:
+                self.want_parts((FlockPart.PROGRAMS,))  # what has ended asks nobody
             case VolunteeringChanged(view=view):
                 self._presence = view or self._presence
                 self._hurry = self._hurry or view is None
@@ -303,6 +310,10 @@ class Follower:
                 await self._read(client, MEMBERS, Members())
             if FlockPart.PROGRAMS in wanted:
                 await self._read(client, PROGRAMS, Programs())
+                reply = await self._optional(client, PERMISSIONS, Permissions())
+                self._asked = reply is not None and bool(reply.asked)
+                if reply is not None:
+                    self._tell(reply)
             if FlockPart.SETTINGS in wanted:
                 await self._read(client, SETTINGS, Settings())
             await asyncio.sleep(FLOCK_PAUSE_S)

@@ -62,10 +62,10 @@ def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iter
                 workflow,
                 task,
             )
-        case session.ProgramWaiting(program, publisher):
+        case session.ProgramWaiting(program, publisher, _, name):
             yield News(
                 NewsKind.PROGRAM,
-                tr("May {program} run here?", program=program.partition("@")[0]),
+                tr("May {program} run here?", program=name or program.partition("@")[0]),
                 tr(
                     "{publisher} published it. Nothing of it runs here until you allow it.",
                     publisher=publisher or tr("Somebody"),

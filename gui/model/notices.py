@@ -11,6 +11,7 @@ from enum import Enum
 
 from agent.api.admission import AskView, RequestsReply
 from agent.api.flock import MembersReply, PeersReply
+from agent.api.permissions import PermissionsReply
 from agent.api.programs import ProgramsReply
 from agent.api.session import Event, Welcome
 from agent.api.settings import SettingsView
@@ -77,6 +78,7 @@ Notice = (
     | MembersReply
     | VolunteeringView
     | ProgramsReply
+    | PermissionsReply
     | SettingsView
     | RequestsReply
     | AskView

@@ -17,6 +17,7 @@ import msgspec
 from agent.api import session
 from agent.api.admission import AskView, JoinRequestView, RequestsReply
 from agent.api.flock import MembersReply, PeersReply
+from agent.api.permissions import PermissionsReply
 from agent.api.programs import ProgramsReply
 from agent.api.reasons import CancelledStopping, reason_of
 from agent.api.settings import SettingsView
@@ -79,6 +80,7 @@ KEPT: dict[type, tuple[str, str]] = {
     MembersReply: ("members", "flock"),
     VolunteeringView: ("volunteering", "volunteering"),
     ProgramsReply: ("programs", "programs"),
+    PermissionsReply: ("permissions", "programs"),
     SettingsView: ("settings", "settings"),
     RequestsReply: ("requests", "flock"),
     AskView: ("asked", "flock"),
@@ -88,6 +90,8 @@ KEPT: dict[type, tuple[str, str]] = {
 
 class Screen:
     """All that is known; read by views, written by ``fold`` only."""
+
+    permissions: PermissionsReply | None = None
 
     def __init__(self, me: str = "") -> None:
         self.me = me

@@ -143,9 +143,8 @@ def gates_waiting(screen: Screen) -> int:
 
 
 def programs_waiting(screen: Screen) -> int:
-    """Return how many programs of others wait for the owner's word."""
-    programs = screen.programs.programs if screen.programs is not None else ()
-    return sum(each.here == "waiting" for each in programs)
+    """Return how many workflows of others wait for the owner's word on their programs."""
+    return len(screen.permissions.asked) if screen.permissions is not None else 0
 
 
 def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
@@ -183,7 +182,7 @@ def _entries(screen: Screen, state: TrayState, now_s: float) -> tuple[Entry, ...
         told.insert(0, Entry(Act.OPEN, tr_n("%n step(s) wait for you", "gates", gates)))
     programs = programs_waiting(screen)
     if programs:
-        said = tr_n("%n program(s) wait for your permission", "", programs)
+        said = tr_n("%n workflow(s) wait for your permission", "", programs)
         told.append(Entry(Act.OPEN, said, leads_to=NewsKind.PROGRAM))
     pause: tuple[Entry, ...]
     if is_paused(screen):

@@ -84,19 +84,13 @@ def flock_trouble(screen: Screen) -> Trouble | None:
 
 
 def programs_trouble(screen: Screen) -> Trouble | None:
-    """Return the trouble that programs of others wait for the owner's permission; None where none
+    """Return the trouble that work of others waits for the owner's permission; None where none
     does, or nothing is known yet."""
-    if screen.programs is None:
-        return None
-    waiting = [each for each in screen.programs.programs if each.here == "waiting"]
+    waiting = len(screen.permissions.asked) if screen.permissions is not None else 0
     if not waiting:
         return None
     return Trouble(
-        tr_n(
-            "%n published program(s) wait for your permission to run here.",
-            "programs that others published",
-            len(waiting),
-        ),
+        tr_n("%n workflow(s) of others wait for your permission to run here.", "", waiting),
         Remedy.OPEN_PROGRAMS,
         tr("Decide"),
     )

@@ -69,10 +69,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n program(s) wait for your permission</source>
+        <source>%n workflow(s) wait for your permission</source>
         <translation>
-            <numerusform>%n program waits for your permission</numerusform>
-            <numerusform>%n programs wait for your permission</numerusform>
+            <numerusform>%n workflow waits for your permission</numerusform>
+            <numerusform>%n workflows wait for your permission</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -99,11 +99,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n published program(s) wait for your permission to run here.</source>
-        <comment>programs that others published</comment>
+        <source>%n workflow(s) of others wait for your permission to run here.</source>
         <translation>
-            <numerusform>%n published program waits for your permission to run here.</numerusform>
-            <numerusform>%n published programs wait for your permission to run here.</numerusform>
+            <numerusform>%n workflow of others waits for your permission to run here.</numerusform>
+            <numerusform>%n workflows of others wait for your permission to run here.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -547,6 +547,10 @@
         <translation>máquinas que ajudam agora: 1 de 1; nenhuma a pegou ainda</translation>
     </message>
     <message>
+        <source>{hosts} could run it, but nobody there has allowed {program} yet</source>
+        <translation>{hosts} poderia executá-la, mas ninguém lá permitiu {program} ainda</translation>
+    </message>
+    <message>
         <source>no word of {host} for {time}</source>
         <translation>sem notícias de {host} há {time}</translation>
     </message>
@@ -791,10 +795,6 @@
     <message>
         <source>none of the machines that could run it has taken it yet</source>
         <translation>nenhuma das máquinas que poderiam executá-la a pegou ainda</translation>
-    </message>
-    <message>
-        <source>it waits until somebody accepts its program {program} on {hosts}</source>
-        <translation>espera até que alguém aceite o programa {program} em {hosts}</translation>
     </message>
     <message>
         <source>no machine that helps now can run it</source>
@@ -1770,10 +1770,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n program(s) wait for your permission</source>
+        <source>%n workflow(s) wait for your permission</source>
         <translation>
-            <numerusform>%n programa espera a sua permissão</numerusform>
-            <numerusform>%n programas esperam a sua permissão</numerusform>
+            <numerusform>%n fluxo espera pela sua permissão</numerusform>
+            <numerusform>%n fluxos esperam pela sua permissão</numerusform>
         </translation>
     </message>
     <message>
@@ -1880,11 +1880,10 @@
         <translation>Descobrir por quê</translation>
     </message>
     <message numerus="yes">
-        <source>%n published program(s) wait for your permission to run here.</source>
-        <comment>programs that others published</comment>
+        <source>%n workflow(s) of others wait for your permission to run here.</source>
         <translation>
-            <numerusform>%n programa publicado espera sua permissão para rodar aqui.</numerusform>
-            <numerusform>%n programas publicados esperam sua permissão para rodar aqui.</numerusform>
+            <numerusform>%n fluxo de outros espera pela sua permissão para ser executado aqui.</numerusform>
+            <numerusform>%n fluxos de outros esperam pela sua permissão para serem executados aqui.</numerusform>
         </translation>
     </message>
     <message>
@@ -2736,6 +2735,22 @@
         <translation>O que faz</translation>
     </message>
     <message>
+        <source>May {workflow} of {person} run here? It brings {programs}.</source>
+        <translation>{workflow}, de {person}, pode ser executado aqui? Traz {programs}.</translation>
+    </message>
+    <message>
+        <source>Decide …</source>
+        <translation>Decidir …</translation>
+    </message>
+    <message>
+        <source>All that is submitted on {machine} may run here.</source>
+        <translation>Tudo o que é enviado em {machine} pode ser executado aqui.</translation>
+    </message>
+    <message>
+        <source>Ask again</source>
+        <translation>Perguntar de novo</translation>
+    </message>
+    <message>
         <source>Forget …</source>
         <translation>Esquecer …</translation>
     </message>
@@ -2748,20 +2763,92 @@
         <translation>Nenhum programa instalado ainda. Cada um é uma pasta com um program.yaml na pasta de programas; fluxos também podem trazer os seus.</translation>
     </message>
     <message>
-        <source>May {program} of {publisher} run here?</source>
-        <translation>{program}, de {publisher}, pode rodar aqui?</translation>
+        <source>new here</source>
+        <translation>novo aqui</translation>
     </message>
     <message>
-        <source>somebody</source>
-        <translation>alguém</translation>
+        <source>changed since you allowed it</source>
+        <translation>mudou desde que você o permitiu</translation>
     </message>
     <message>
-        <source>Allow</source>
-        <translation>Permitir</translation>
+        <source>as you allowed it</source>
+        <translation>como você o permitiu</translation>
+    </message>
+    <message>
+        <source>not part of it any more</source>
+        <translation>já não faz parte dele</translation>
+    </message>
+    <message>
+        <source>allowed before</source>
+        <translation>permitido antes</translation>
+    </message>
+    <message>
+        <source>as it is now</source>
+        <translation>como está agora</translation>
+    </message>
+    <message>
+        <source>This is no text, or too long to be shown here.</source>
+        <translation>Isto não é texto, ou é longo demais para ser mostrado aqui.</translation>
+    </message>
+    <message>
+        <source>May this run here?</source>
+        <translation>Isto pode ser executado aqui?</translation>
+    </message>
+    <message>
+        <source>Scripts</source>
+        <translation>Scripts</translation>
+    </message>
+    <message>
+        <source>What is in it</source>
+        <translation>O que há nele</translation>
     </message>
     <message>
         <source>Never</source>
         <translation>Nunca</translation>
+    </message>
+    <message>
+        <source>Allow these programs</source>
+        <translation>Permitir estes programas</translation>
+    </message>
+    <message>
+        <source>Allow this once</source>
+        <translation>Permitir desta vez</translation>
+    </message>
+    <message>
+        <source>These programs never run here, whoever brings them.</source>
+        <translation>Estes programas nunca são executados aqui, seja quem for que os traga.</translation>
+    </message>
+    <message>
+        <source>These very programs run here, whoever brings them.</source>
+        <translation>Estes mesmos programas são executados aqui, seja quem for que os traga.</translation>
+    </message>
+    <message>
+        <source>They run here until this workflow has ended.</source>
+        <translation>São executados aqui até este fluxo acabar.</translation>
+    </message>
+    <message>
+        <source>Nobody asks to run anything here.</source>
+        <translation>Ninguém pede para executar nada aqui.</translation>
+    </message>
+    <message>
+        <source>{who} submitted it on {machine}, {when}, with programs of its own.</source>
+        <translation>{who} o enviou em {machine}, {when}, com programas próprios.</translation>
+    </message>
+    <message>
+        <source>{who} submitted it from another machine, {when}, with programs of its own.</source>
+        <translation>{who} o enviou de outra máquina, {when}, com programas próprios.</translation>
+    </message>
+    <message>
+        <source>Other questions: {count}</source>
+        <translation>Outras perguntas: {count}</translation>
+    </message>
+    <message>
+        <source>Allow all from {machine}</source>
+        <translation>Permitir tudo de {machine}</translation>
+    </message>
+    <message>
+        <source>All that is submitted on {machine} runs here from now on.</source>
+        <translation>Tudo o que é enviado em {machine} é executado aqui a partir de agora.</translation>
     </message>
     <message>
         <source>Leave the flock?</source>
@@ -3312,6 +3399,14 @@
         <translation>Por quê</translation>
     </message>
     <message>
+        <source>Ask them</source>
+        <translation>Perguntar a eles</translation>
+    </message>
+    <message>
+        <source>The question comes up on the machines whose owners it waits for.</source>
+        <translation>A pergunta aparece nas máquinas cujos donos ela espera.</translation>
+    </message>
+    <message>
         <source>To do</source>
         <translation>A fazer</translation>
     </message>
@@ -3326,6 +3421,18 @@
     <message>
         <source>Open {name}</source>
         <translation>Abrir {name}</translation>
+    </message>
+    <message>
+        <source>The question is up on {machines}.</source>
+        <translation>A pergunta aparece em {machines}.</translation>
+    </message>
+    <message>
+        <source>No answer, or a no, on {machines}.</source>
+        <translation>Sem resposta, ou um não, em {machines}.</translation>
+    </message>
+    <message>
+        <source>Nobody has to be asked any more.</source>
+        <translation>Já não é preciso perguntar a ninguém.</translation>
     </message>
     <message>
         <source>Ended</source>
@@ -4998,6 +5105,10 @@
     <message>
         <source>Forget the program {program}?</source>
         <translation>Esquecer o programa {program}?</translation>
+    </message>
+    <message>
+        <source>no machine &quot;{machine}&quot; is trusted here</source>
+        <translation>nenhuma máquina &quot;{machine}&quot; é de confiança aqui</translation>
     </message>
 </context>
 </TS>

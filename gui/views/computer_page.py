@@ -210,7 +210,7 @@ class ComputerPage(QScrollArea):
         if self.isVisible() or changes.volunteering or changes.connection:
             self.sentence.setText(sentence_of(screen, time.time()))
         if changes.programs or changes.connection:
-            self.programs.tell(screen.programs)
+            self.programs.tell(screen.programs, screen.permissions)
         self.enable_controls(screen.absence is None and screen.volunteering is not None)
         if screen.volunteering is not None and changes.volunteering:
             self.tell(screen.volunteering)

@@ -7,15 +7,17 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QWidget
 
+from agent.api.permissions import (
+    DISTRUST,
+    Distrust,
+    PermissionAsked,
+    PermissionsReply,
+    TrustedMachine,
+)
 from agent.api.programs import (
-    ACCEPT_PROGRAM,
-    REFUSE_PROGRAM,
-    AcceptProgram,
     ProgramsReply,
     ProgramView,
-    RefuseProgram,
 )
-from agent.api.rpc import Method, P, R
 from gui.theme.look import GRID
 from gui.views.menus import add_copy, add_entry, context_menu
 from gui.views.pieces import (
@@ -53,14 +55,14 @@ def here_words(view: ProgramView) -> str:
 
 
 class ProgramsCard(QFrame):
-    """Programs: those that wait first, each with its two buttons; then all in a table."""
+    """What waits for a word first, then all programs in a table."""
 
     def __init__(self, context: ViewContext) -> None:
         super().__init__()
         self._context = context
         set_up(self, "programs", card=True)
         self._waiting = column(spacing=6)
-        self._asked: tuple[str, ...] = ()
+        self._told: PermissionsReply | None = None
         self.rows = Rows(
             (
                 Column("name", tr("Program"), lambda e, now_s: e.name.partition("@")[0], 180,
@@ -85,52 +87,46 @@ class ProgramsCard(QFrame):
         )  # fmt: skip
         parts = (strong(tr("Programs")), self._waiting, self.none, self.table)
         column(*parts, on=self, margins=CARD_MARGINS)
-        self.tell(None)
+        self.tell(None, None)
 
-    def tell(self, reply: ProgramsReply | None) -> None:
-        """Show these programs in a table, and a question for each that waits for a word above it;
-        None: nothing is known of any."""
+    def tell(self, reply: ProgramsReply | None, permissions: PermissionsReply | None) -> None:
+        """Show these programs in a table; above it a line for each workflow that waits for a word,
+        and for each machine that is trusted. None: nothing is known of any."""
         programs = reply.programs if reply is not None else ()
         self.rows.show(programs)
         self.table.setVisible(bool(programs))
         self.none.setVisible(not programs)
         self.table.setFixedHeight(34 * (1 + min(ROWS_SHOWN_MAX, max(1, len(programs)))) + 8)
-        self._tell_waiting([each for each in programs if each.here == "waiting"])
+        if permissions is not None and permissions != self._told:
+            self._told = permissions
+            if has_keyboard(self):
+                self.table.setFocus()
+            clear(self._waiting)
+            for asked in permissions.asked:
+                self._waiting.addWidget(self._question(asked))
+            for machine in permissions.trusted:
+                self._waiting.addWidget(self._trusted(machine))
 
-    def _tell_waiting(self, waiting: list[ProgramView]) -> None:
-        names = tuple(each.name for each in waiting)
-        if names == self._asked:
-            return
-        self._asked = names
-        if has_keyboard(self):
-            self.table.setFocus()
-        clear(self._waiting)
-        for each in waiting:
-            self._waiting.addWidget(self._question(each))
-
-    def _question(self, view: ProgramView) -> QWidget:
-        name = view.name.partition("@")[0]
-        accept, refuse = AcceptProgram(view.name), RefuseProgram(view.name)
-        said = tr("May {program} of {publisher} run here?",
-                  program=name, publisher=view.publisher or tr("somebody"))  # fmt: skip
-        holder = set_up(QFrame(), bar="notice")
-        holder.setLayout(
-            row(
-                (set_up(QLabel(said), textFormat=PLAIN, toolTip=view.name), 1),
-                button(
-                    tr("Allow"),
-                    f"accept_{name}",
-                    lambda: self._answer(ACCEPT_PROGRAM, accept),
-                    primary=True,
-                ),
-                button(tr("Never"), f"refuse_{name}", lambda: self._answer(REFUSE_PROGRAM, refuse)),
-                margins=(GRID + 4, 6, GRID, 6),
-            )
+    def _question(self, asked: PermissionAsked) -> QWidget:
+        names = ", ".join(each.program.partition("@")[0] for each in asked.programs)
+        said = tr("May {workflow} of {person} run here? It brings {programs}.",
+                  workflow=asked.name, person=asked.submitter, programs=names)  # fmt: skip
+        decide = button(
+            tr("Decide …"),
+            f"decide_{asked.name}",
+            lambda: self._context.decide.emit(asked.workflow),
+            primary=True,
         )
-        return holder
+        return _line(said, decide)
 
-    def _answer(self, method: Method[P, R], wish: P) -> None:
-        self._context.ask(self, method, wish, lambda _: self._context.bridge.want_flock())
+    def _trusted(self, machine: TrustedMachine) -> QWidget:
+        said = tr("All that is submitted on {machine} may run here.", machine=machine.name)
+        again = button(tr("Ask again"), f"distrust_{machine.name}", lambda: self._distrust(machine))
+        return _line(said, again)
+
+    def _distrust(self, machine: TrustedMachine) -> None:
+        wish = Distrust(machine.node)
+        self._context.ask(self, DISTRUST, wish, lambda _: self._context.bridge.want_flock())
 
     def menu_at(self, place: QPoint) -> QMenu | None:
         """Open the menu of the chosen program at this place, and return it without waiting; None if
@@ -145,3 +141,10 @@ class ProgramsCard(QFrame):
         add_copy(menu, chosen.name)
         menu.popup(place)
         return menu
+
+
+def _line(said: str, act: QWidget) -> QWidget:
+    holder = set_up(QFrame(), bar="notice")
+    text = set_up(QLabel(said), textFormat=PLAIN, wordWrap=True)
+    holder.setLayout(row((text, 1), act, margins=(GRID + 4, 6, GRID, 6)))
+    return holder

@@ -10,6 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QScrollArea, QWidget
 
+from agent.api.permissions import ASK_OWNERS, AskOwners, OwnersAsked
+from agent.api.reasons import TaskReady, WaitsForAcceptance, reason_of
 from agent.api.rpc import ErrorCode
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
@@ -91,7 +93,9 @@ class TaskDetails(QScrollArea):
             Flow(*self._acts, spacing=GRID),
             self.outputs,
             GRID // 2,
-            *self._why,
+            *self._why[:-1],
+            (self.ask_them, LEFT),
+            self._why[-1],
             (self.copy, LEFT),
             "stretch",
             on=self._inner,
@@ -115,6 +119,11 @@ class TaskDetails(QScrollArea):
         self.priority.setMenu(self.priority_menu)
         acts = (self.done, self.final, self.here, self.log, self.retry, self.cancel, self.priority)
         self._acts: tuple[QPushButton, ...] = acts
+        self.ask_them = button(tr("Ask them"), "askOwners", self._ask_owners)
+        self.ask_them.setToolTip(
+            tr("The question comes up on the machines whose owners it waits for.")
+        )
+        self.ask_them.hide()
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
 
     def tell(
@@ -239,6 +248,8 @@ class TaskDetails(QScrollArea):
         self.retry.setAccessibleName(self.retry.text().strip())
         for part in (*self._why, self.copy):
             part.setVisible(single is not None)
+        if single is None or single.state is not TaskState.READY:
+            self._show_button(self.ask_them, False)
 
     def _show_button(self, button_: QPushButton, shown: bool) -> None:
         """Whoever pressed it stays here when it goes, and is not sent to the next place."""
@@ -294,6 +305,9 @@ class TaskDetails(QScrollArea):
         told = all_explained(story.whys, story.machines)[:MACHINES_SHOWN_MAX]
         waits = _upper(explained(story.why, story.now), story.task.name)
         self.now.setText("\n".join([waits, *(f"– {each}" for each in told)]))
+        why = reason_of(story.why, story.now)
+        lacks = isinstance(why, TaskReady) and isinstance(why.why, WaitsForAcceptance)
+        self._show_button(self.ask_them, lacks)
         now_s = time.time()
         lines = [
             f"{moment(move.at_ms / 1000, now_s)}  {story_line(move)}"
@@ -350,6 +364,21 @@ class TaskDetails(QScrollArea):
 
     def _run_here(self) -> None:
         self._set_priority("interactive")
+
+    def _ask_owners(self) -> None:
+        """Bring the question up where it waits, and say where it is."""
+        if self._workflow is not None:
+            wanted = AskOwners(self._workflow.workflow)
+            self._context.ask(self, ASK_OWNERS, wanted, self._owners_asked)
+
+    def _owners_asked(self, told: OwnersAsked) -> None:
+        said = []
+        if told.asked:
+            said.append(tr("The question is up on {machines}.", machines=", ".join(told.asked)))
+        if told.silent:
+            silent = ", ".join(told.silent)
+            said.append(tr("No answer, or a no, on {machines}.", machines=silent))
+        self._context.said.emit(" ".join(said) or tr("Nobody has to be asked any more."))
 
     def _cancel(self) -> None:
         if self._workflow is not None:

@@ -48,6 +48,8 @@ class ViewContext(QObject):
     """After something of the past, or of today, was removed."""
     log_of = Signal(object)
     """A task whose output is to be shown."""
+    decide = Signal(str)
+    """A workflow of others whose programs wait for the owner's word; empty: the oldest."""
 
     def __init__(self, home: Home, screen: Screen, bridge: Bridge) -> None:
         super().__init__()

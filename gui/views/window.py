@@ -53,6 +53,7 @@ from gui.views.workflows_page import WorkflowsPage
 from gui.words import tr, tr_n
 
 if TYPE_CHECKING:
+    from gui.views.permission_sheet import PermissionSheet
     from gui.views.settings_dialog import SettingsDialog
 
 TICK_MS = 1000
@@ -109,6 +110,7 @@ class Window(QWidget):
         self._context.go_to.connect(self.show_there)
         self._context.submit.connect(self.submit)
         self._context.log_of.connect(self.open_log)
+        self._context.decide.connect(self.decide)
 
     def _make_shortcuts(self) -> None:
         acts: list[tuple[str, Callable[[], object]]] = [
@@ -222,7 +224,7 @@ class Window(QWidget):
         side[Place.COMPUTER].tell(
             str(programs or ""),
             programs > 0,
-            tr_n("%n program(s) wait for your permission", "", programs) if programs else "",
+            tr_n("%n workflow(s) wait for your permission", "", programs) if programs else "",
         )
         self._tell_presence(now_s)
 
@@ -330,6 +332,18 @@ class Window(QWidget):
     def open_settings(self) -> None:
         """Open the settings on a sheet of their own."""
         self._settings().show()
+
+    def decide(self, workflow: str = "") -> PermissionSheet:
+        """Open the question about what a workflow of others brings, or the oldest one, and return
+        its sheet without waiting; one that is open is brought to front."""
+        from gui.views.permission_sheet import PermissionSheet
+
+        sheet = self.findChild(PermissionSheet)
+        if sheet is None:
+            sheet = PermissionSheet(self._context, self, workflow)
+            sheet.open()
+        sheet.activateWindow()
+        return sheet
 
     def open_shortcuts(self) -> None:
         """Open the settings at their last page, the shortcuts, and return at once."""

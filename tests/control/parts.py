@@ -14,8 +14,10 @@ from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyRep
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import MembershipError, ServiceError
 from agent.api.flock import HandedOver
+from agent.api.permissions import AskedProgram, OwnerAnswer, PermissionAsked, Script
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
+from agent.api.values import Dataset as Folder
 from agent.api.volunteering import VolunteerRules
 from agent.presence.sources import Sources
 from agent.presence.watching import PresenceWatcher
@@ -78,6 +80,12 @@ class FakeAdmission:
         return structs.replace(found, admitted=admit)
 
 
+ASKED = PermissionAsked(
+    *("survey", "survey", "ana", "", "birchnode", 1_000),
+    (AskedProgram("count@0123456789ab", Folder("tree:0123456789ab", 12)),),
+)
+
+
 @dataclass
 class FakePublished:
     """Satisfies ``ProgramRoom``."""
@@ -85,12 +93,39 @@ class FakePublished:
     datasets: FakeDatasets
     folder: Path
     decided: dict[str, Decision] = field(default_factory=dict)
+    asked: PermissionAsked | None = ASKED
+    trusted: dict[str, str] = field(default_factory=dict)
 
-    async def publish(self, folder: Path) -> tuple[str, Dataset]:
+    async def publish(self, folder: Path, *, with_work: bool = False) -> tuple[str, Dataset]:
         dataset = await self.datasets.add(folder)
         name = f"{folder.name}@{dataset.dataset.partition(':')[2][:12]}"
-        self.decided[name] = "accepted"
+        self.decided[name] = "waiting" if with_work else "accepted"
         return name, dataset
+
+    async def confirm(self, names: Iterable[str]) -> None:
+        self.decided |= dict.fromkeys(names, "accepted")
+
+    def questions(self) -> list[PermissionAsked]:
+        return [] if self.asked is None else [self.asked]
+
+    async def permit(self, workflow: str, answer: OwnerAnswer, name: str = "") -> None:
+        if self.asked is None:
+            raise ServiceError(f"Nobody asks for {workflow} here: see what is asked.")
+        if answer == "machine":
+            self.trusted[self.asked.node] = name
+        self.asked = None
+
+    async def distrust(self, node: str) -> None:
+        del self.trusted[node]
+
+    async def scripts(self, workflow: str) -> tuple[PermissionAsked, tuple[Script, ...]]:
+        if self.asked is None:
+            raise ServiceError(f"Nobody asks for {workflow} here: see what is asked.")
+        script = Script("count", "count.sh", 12, "changed", "wc -l\n", "wc\n")
+        return self.asked, (script,)
+
+    def remind(self, workflow: str) -> bool:
+        return self.asked is not None and bool(workflow)
 
     def waiting(self) -> list[ProgramWaiting]:
         return [

@@ -226,8 +226,8 @@ async def test_submit_and_why_tell_of_it(there: Serving, client: LineClient) -> 
     assert told["waits"] == [f"{waits}: `wingbeat programs accept count`"]
     story = await client.result("why", {"task": "one"})
     assert story["now"] == (
-        "one has all that it needs; it waits until somebody accepts its program count on "
-        "birch and alder"
+        "one has all that it needs; birch and alder could run it, but nobody there has allowed "
+        "count yet"
     )
     remedy = f"`wingbeat programs accept {COUNT.program}` there lets it"
     assert story["machines"] == [

@@ -186,6 +186,21 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "accept_program: program must be a text of at least 1 character",
     ),
     ("refuse_program", {"name": "count"}, PARAMS, "refuse_program: there is no name"),
+    ("scripts", {"workflow": "nothing"}, UNKNOWN, 'no workflow is called "nothing"'),
+    (
+        "permit",
+        {"workflow": "survey", "answer": "yes"},
+        PARAMS,
+        "permit: answer cannot be 'yes': choose once, machine, programs or never",
+    ),
+    ("distrust", {"machine": "oak"}, UNKNOWN, 'no machine "oak" is trusted here'),
+    ("ask_owners", {"workflow": "nothing"}, UNKNOWN, 'no workflow is called "nothing"'),
+    (
+        "remind_owner",
+        {"workflow": ""},
+        PARAMS,
+        "remind_owner: workflow must be a text of at least 1 character",
+    ),
     ("datasets", {"limit": 0}, PARAMS, "datasets: limit must be a whole number of at least 1"),
     ("datasets", {"workflow": "nothing"}, UNKNOWN, 'no workflow is called "nothing"'),
     (

@@ -122,7 +122,7 @@ async def test_a_program_that_nobody_has_accepted_is_waited_for(
     task = {"id": "own", "program": "copy@1", "published": folder}
     await client.result("submit", {"name": "w", "tasks": [task]})
     told = (await client.result("why", {"task": "own"}))["now"]
-    assert told.endswith("it waits until somebody accepts its program copy on elm")
+    assert told.endswith("elm could run it, but nobody there has allowed copy yet")
 
 
 @pytest.mark.parametrize(

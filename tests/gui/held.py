@@ -25,6 +25,7 @@ from agent.api import (
     history,
     logs,
     past,
+    permissions,
     programs,
     settings,
     work,
@@ -61,6 +62,10 @@ PAST = past.PastReply(
     (past.PastDay(round(NOW_S * 1000) // 86_400_000 * 86_400_000, 1),),
     since_ms=1,
 )
+PERMISSION = permissions.PermissionAsked(
+    *("line-44", "line 44", "ana", "garajau", "id-garajau", 1),
+    (permissions.AskedProgram("map@1", Dataset("tree:1", 5)),),
+)
 BACKGROUND: dict[str, object] = {
     "status": work.StatusReply(NODE, (WORKFLOW,), 1, POSITION),
     "show": work.ShowReply(WORKFLOW, TASKS, 0, POSITION),
@@ -68,6 +73,9 @@ BACKGROUND: dict[str, object] = {
     "peers": flock.PeersReply(NODE, (peer("garajau"),)),
     "members": flock.MembersReply("office", (), ()),
     "programs": programs.ProgramsReply((programs.ProgramView("map@1", ("acor",), "waiting"),)),
+    "permissions": permissions.PermissionsReply(
+        (PERMISSION,), (permissions.TrustedMachine("id-garajau", "garajau"),)
+    ),
     "settings": SETTINGS,
     "requests": admission.RequestsReply(
         (admission.JoinRequestView("r1", "milhafre", "ana", "10.0.0.9", "AB-12", "acor", 1, 9),),
@@ -80,7 +88,7 @@ REPLIES: dict[str, object] = {
     "admit": admission.Answered("r1", "milhafre", "AB-12", True),
     "agent_log": logs.AgentLogReply((logs.LogLine(1, "info", "begun"),), "1"),
     "ask": ASKING,
-    "accept_program": programs.Decided("map@1", "accepted"),
+    "ask_owners": permissions.OwnersAsked(("garajau",), ("milhafre",)),
     "begin_upload": datasets.UploadBegun("u1"),
     "change_settings": SETTINGS,
     "confirm_ask": ASKING,
@@ -99,7 +107,12 @@ REPLIES: dict[str, object] = {
     "plan": work.PlanReply(False, (), (), 1, int(NOW_S * 1000)),
     "read_dataset": datasets.DatasetPiece(b"4 4 ", 0, 4),
     "refuse": admission.Answered("r1", "milhafre", "AB-12", False),
-    "refuse_program": programs.Decided("map@1", "refused"),
+    "permit": permissions.Permitted("line-44", "line 44", "once"),
+    "distrust": permissions.Distrusted("garajau"),
+    "scripts": permissions.ScriptsReply(
+        PERMISSION,
+        (permissions.Script("map", "map.sh", 5, "changed", "ls\nwc\n", "ls\n"),),
+    ),
     "show": work.ShowReply(workflow("line-41", state="finished"), (), 0, POSITION),
     "runs": history.RunsReply((), 0),
     "set_volunteering": VOLUNTEERING,

@@ -22,6 +22,7 @@ from agent.api.flock import DOCTOR
 from agent.api.history import STATISTICS, Statistics
 from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.past import PAST
+from agent.api.permissions import SCRIPTS
 from agent.api.reasons import CancelledStopping, as_why
 from agent.api.values import TaskState
 from agent.api.work import WHY
@@ -129,8 +130,11 @@ def test_why_work_failed_is_a_sentence(
     assert (done, failed) == ([], [said])
 
 
+ASKS = (NEARBY, PAST, SCRIPTS, STATISTICS, WHY)
+
+
 def test_what_only_asks_is_known(qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge) -> None:
-    assert {each.name for each in (NEARBY, PAST, WHY, STATISTICS, DATASETS, DOCTOR)} == ONLY_ASKING
+    assert {each.name for each in (*ASKS, DATASETS, DOCTOR)} == ONLY_ASKING
     asker, heard = QObject(), list[object]()
     until(qtbot, lambda: bridge._follower._client is not None)
     bridge.ask(asker, STATISTICS, Statistics(4), heard.append)

@@ -10,14 +10,17 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import Shiboken
 
 from gui.model.news import News, NewsKind
 from gui.model.tray import programs_waiting
 from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
+from gui.views.permission_sheet import PermissionSheet
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain
 from tests.gui.acts import gone_to, press, until
 from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import PROGRAM, flock, prepared
@@ -94,7 +97,7 @@ def test_the_log_of_another_machine_is_read(
     window.deleteLater()
 
 
-@pytest.mark.parametrize(("answer", "name"), [("accepted", "count"), ("refused", "compare")])
+@pytest.mark.parametrize(("answer", "name"), [("once", "count"), ("never", "compare")])
 def test_a_published_program_waits_for_the_owners_word(
     qtbot: QtBot,
     machines: list[Machine],
@@ -114,14 +117,21 @@ def test_a_published_program_waits_for_the_owners_word(
     window.show()
     assert "wait" in window.side.buttons[Place.COMPUTER].accessibleName()
     window.go(Place.COMPUTER)
-    press(window, f"{'accept' if answer == 'accepted' else 'refuse'}_{name}")
-
-    def decided() -> bool:
-        programs = context.screen.programs.programs if context.screen.programs is not None else ()
-        return answer in [each.here for each in programs if each.name.startswith(f"{name}@")]
-
-    until(qtbot, decided)
-    assert programs_waiting(context.screen) == 0
+    press(window, f"decide_{name} it")
+    sheet = certain(window.findChild(PermissionSheet))
+    chosen = sheet.once if answer == "once" else sheet.never
+    until(qtbot, chosen.isEnabled)
+    assert "program.py" in sheet.files.currentItem().text()
+    assert sheet.text.toPlainText() == PROGRAM
+    assert not any(each.isDefault() or each.autoDefault() for each in sheet._buttons)
+    chosen.click()
+    until(qtbot, lambda: programs_waiting(context.screen) == 0)
+    until(qtbot, lambda: not Shiboken.isValid(sheet) or not sheet.isVisible())
+    if answer == "once":
+        until(
+            qtbot,
+            lambda: machines[1].answer("status", f"{name} it")["workflow"]["state"] == "finished",
+        )
     window.close()
     window.deleteLater()
 

@@ -14,7 +14,7 @@ from typing import Any, Self, cast
 import pytest
 from msgspec.structs import replace
 
-from agent.api import admission, flock, programs, session, settings, work
+from agent.api import admission, flock, permissions, programs, session, settings, work
 from agent.api.history import STATISTICS, Statistics
 from agent.api.methods import AnyMethod
 from agent.api.presence_reasons import HeldByInput
@@ -39,7 +39,7 @@ from gui.wording import sentence_of
 from tests.gui.values import LOG, moved, node, peer, task, volunteering, workflow
 
 POSITION = Position(LOG, 0)
-FLOCK = ["peers", "members", "programs", "settings"]
+FLOCK = ["peers", "members", "programs", "permissions", "settings"]
 JOINING = ["requests", "asked"]
 
 
@@ -76,6 +76,7 @@ class Script:
             "peers": lambda _: flock.PeersReply(node(), ()),
             "members": lambda _: flock.MembersReply("office", (), ()),
             "programs": lambda _: programs.ProgramsReply(()),
+            "permissions": lambda _: permissions.PermissionsReply(()),
             "settings": lambda _: settings.SettingsView("a", "b", 1, (), (), 2, ()),
             "requests": lambda _: admission.RequestsReply((), True),
             "asked": lambda _: admission.AskView("none"),
@@ -185,6 +186,7 @@ def test_what_is_asked_first_and_how_often_after_that(script: Script) -> None:
     assert kinds == {
         *(Welcome, notices.StatusPage, VolunteeringView, flock.PeersReply),
         *(flock.MembersReply, programs.ProgramsReply, settings.SettingsView),
+        permissions.PermissionsReply,
         *(admission.RequestsReply, admission.AskView),
     }
     assert [type(each) for _, each in script.told[:2]] == [Welcome, notices.StatusPage]
@@ -299,7 +301,7 @@ def test_what_an_agent_does_not_serve_is_asked_once(script: Script) -> None:
         (session.FlockChanged("office"), FLOCK),
         (session.PeerChanged("n", peer("n")), []),
         (session.PeerChanged("n", own=node()), []),
-        (session.ProgramWaiting("map@1", "ana"), ["programs"]),
+        (session.ProgramWaiting("map@1", "ana"), ["programs", "permissions"]),
         (moved("a", TaskState.READY, TaskState.RUNNING), ["peers"]),
         (moved("a", TaskState.RUNNING, TaskState.TERMINATED), ["peers"]),
         (replace(moved("a", None, TaskState.RUNNING), rows=(task("a"),)), []),

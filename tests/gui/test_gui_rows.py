@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from agent.api import admission, session
 from agent.api.flock import MembersReply
+from agent.api.permissions import PermissionAsked, PermissionsReply
 from agent.api.programs import ProgramsReply, ProgramView
 from agent.api.settings import SettingsView
 from agent.api.values import TaskState
@@ -51,6 +52,7 @@ JOINING = admission.RequestsReply((ASKS, replace(ASKS, admitted=True)), True)
 PROGRAMS = ProgramsReply(
     (ProgramView("map@1", ("acor",), "waiting"), ProgramView("cut@1", ("acor",)))
 )
+PERMISSIONS = PermissionsReply((PermissionAsked("x", "line 44", "ana", "acor", "n1", 1, ()),))
 
 
 # -- tray ------------------------------------------------------------------------------------
@@ -103,7 +105,7 @@ def test_the_menu_of_the_tray_line_by_line() -> None:
         current(permille=319, expected_end_ms=NOW_MS + 30_000),
         *(current(f"t{each}") for each in range(5)),
     )
-    screen = connected(status(GATE, tasks=own), JOINING, PROGRAMS)
+    screen = connected(status(GATE, tasks=own), JOINING, PERMISSIONS)
     told = tray_of(screen, NOW_S)
     assert (told.state, told.permille) == (TrayState.NEEDS_YOU, 53)
     lines = [(each.act, each.text, each.enabled) for each in told.entries]
@@ -116,7 +118,7 @@ def test_the_menu_of_the_tray_line_by_line() -> None:
         (Act.OPEN, "segment (line-42) · 31 % · 30 s left", True),
         *((Act.OPEN, f"t{each} (line-42)", True) for each in range(4)),
         (Act.OPEN, "and 1 more", True),
-        (Act.OPEN, "1 program wait for your permission", True),
+        (Act.OPEN, "1 workflow wait for your permission", True),
         (Act.SEPARATOR, "", True),
         (Act.NOTHING, "Pause", True),
         (Act.SUBMIT, "Submit a workflow …", True),
@@ -126,7 +128,7 @@ def test_the_menu_of_the_tray_line_by_line() -> None:
     leads = {each.text: each.leads_to for each in told.entries if each.leads_to is not None}
     assert leads == {
         "1 machine want to join the flock": NewsKind.JOIN,
-        "1 program wait for your permission": NewsKind.PROGRAM,
+        "1 workflow wait for your permission": NewsKind.PROGRAM,
     }
     few = [each.text for each in tray_of(connected(status(tasks=own[:2])), NOW_S).entries]
     assert few[3:5] == ["segment (line-42) · 31 % · 30 s left", "t0 (line-42)"]
@@ -217,10 +219,9 @@ def test_troubles_with_their_remedies() -> None:
     alone = certain(flock_trouble(connected(status(flock=""))))
     assert (alone.remedy, alone.button) == (Remedy.JOIN, "Join or create a flock")
     assert programs_trouble(Screen()) is None
-    none = ProgramsReply((ProgramView("cut@1", ("acor",)),))
-    assert programs_trouble(connected(status(), none)) is None
-    assert programs_trouble(connected(status(), PROGRAMS)) == Trouble(
-        "1 published program wait for your permission to run here.",
+    assert programs_trouble(connected(status(), PermissionsReply(()))) is None
+    assert programs_trouble(connected(status(), PERMISSIONS)) == Trouble(
+        "1 workflow of others wait for your permission to run here.",
         Remedy.OPEN_PROGRAMS,
         "Decide",
     )
@@ -245,6 +246,7 @@ def test_each_notice_says_what_it_changed_and_only_once() -> None:
         (volunteering(), set()),
         (MembersReply("office", (), ()), {"flock"}),
         (PROGRAMS, {"programs"}),
+        (PERMISSIONS, {"programs"}),
         (view, {"settings"}),
         (JOINING, {"flock"}),
         (JOINING, set()),
@@ -347,6 +349,8 @@ def test_what_is_told_to_who_does_not_look() -> None:
          [News(NewsKind.GATE, "x waits for you", "look", "x", "g")]),
         (session.ProgramWaiting("map@1", "ana"),
          [News(NewsKind.PROGRAM, "May map run here?", f"ana {allow}")]),
+        (session.ProgramWaiting("map@1", "ana", "x", "line 44"),
+         [News(NewsKind.PROGRAM, "May line 44 run here?", f"ana {allow}")]),
         (session.ProgramWaiting("map@1", ""),
          [News(NewsKind.PROGRAM, "May map run here?", f"Somebody {allow}")]),
         (admission.JoinRequested("r", "milhafre", "ana", "AB", "acor"),

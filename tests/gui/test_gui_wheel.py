@@ -23,6 +23,7 @@ from gui.views.first_run import FirstRun
 from gui.views.flock_page import InviteDialog
 from gui.views.gate_dialog import GateDialog
 from gui.views.log_window import LogWindow
+from gui.views.permission_sheet import PermissionSheet
 from gui.views.pieces import Sheet, set_up
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
@@ -73,6 +74,7 @@ def test_the_wheel_over_any_page_or_sheet_changes_no_value(
     sheets = [
         *(sheet, FirstRun(context, login, window), SettingsDialog(context, login, window)),
         *(GateDialog(context, task, window), InviteDialog(context, window)),
+        PermissionSheet(context, window),
         LogWindow(context, task),
     ]
     assert set(Sheet.__subclasses__()) <= {type(each) for each in sheets}, (

@@ -157,6 +157,29 @@ def with_task(task: str, name: str = "") -> Begin:
     return begin
 
 
+def permission(stage: Stage) -> QWidget:
+    """The question of another's workflow is open, its scripts not read yet."""
+    until(stage.qtbot, lambda: stage.context.screen.permissions is not None)
+    return stage.window.decide("line-44")
+
+
+def permitting(stage: Stage) -> QWidget:
+    sheet = permission(stage)
+    until(stage.qtbot, lambda: "scripts" in stage.agent.waiting())
+    stage.agent.answer("scripts")
+    until(stage.qtbot, stage.window.decide().once.isEnabled)
+    press(sheet, "permitOnce")
+    return sheet
+
+
+def ask_owners(stage: Stage) -> QWidget:
+    details = stage.window.workflows.details
+    stage.window.workflows.choose("line-42", "segment")
+    details.ask_them.show()
+    press(stage.window, "askOwners")
+    return stage.window
+
+
 def settings(stage: Stage) -> SettingsDialog:
     dialog = SettingsDialog(stage.context, NoLogin(), stage.window)
     dialog.show()
@@ -270,10 +293,11 @@ CASES = (
     Case("SubmitSheet._send", "submit", sheet_button("submitDo"), act=True),
     Case("ComputerPage._send", "set_volunteering",
          on_page(Place.COMPUTER, ComputerPage, act=lambda page: page.mains.toggle()), act=True),
-    Case("ProgramsCard._answer", "accept_program",
-         on_page(Place.COMPUTER, ComputerPage, "accept_map"), act=True),
-    Case("ProgramsCard._answer", "refuse_program",
-         on_page(Place.COMPUTER, ComputerPage, "refuse_map"), act=True),
+    Case("ProgramsCard._distrust", "distrust",
+         on_page(Place.COMPUTER, ComputerPage, "distrust_garajau"), act=True),
+    Case("PermissionSheet._next", "scripts", permission),
+    Case("PermissionSheet._answer", "permit", permitting, act=True),
+    Case("TaskDetails._ask_owners", "ask_owners", ask_owners, act=True),
     Case("JoinRequests._answer", "admit", on_page(Place.FLOCK, FlockPage, "admit0"), act=True),
     Case("JoinRequests._answer", "refuse", on_page(Place.FLOCK, FlockPage, "refuse0"), act=True),
     Case("LogPage._begin", "agent_log", on_page(Place.LOG, LogPage)),

@@ -62,7 +62,7 @@ async def publish(call: RequestContext, params: Publish) -> Published:
         raise RefusedError(
             ErrorCode.UNKNOWN, said("publish: there is no folder {folder}", folder=str(folder))
         )
-    name, dataset = await call.rooms.programs.publish(folder)
+    name, dataset = await call.rooms.programs.publish(folder, with_work=params.with_work)
     return Published(name, dataset_view(dataset))
 
 

@@ -80,6 +80,9 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     if params.deliver:
         await call.rooms.datasets.deliver(workflow, Path(params.deliver))
     known = workflow != event.workflow
+    if not known:
+        brought = {each.program for each in event.tasks if each.published is not None}
+        await call.rooms.programs.confirm(brought)
     waits = [] if known else acceptances(event.tasks, seen(call.now))
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
     there = call.now.table.workflows.get(workflow) if known else None

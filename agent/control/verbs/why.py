@@ -85,6 +85,12 @@ def _takes(machine: Machine, spec: TaskSpec, now: Snapshot) -> bool:
     return takes_work(machine, table.home(spec.task), interactive=interactive)
 
 
+def _lacks_only_leave(spec: TaskSpec, machine: Machine) -> bool:
+    """Whether it could run there as soon as its owner allows it."""
+    taking = msgspec.structs.replace(machine.capabilities, takes_published=True)
+    return unaccepted(spec, machine) and misfit(spec, taking) is None
+
+
 def _presence(now: Snapshot) -> dict[NodeId, Any]:
     """Why each machine helps or does not, None where it does not say."""
     told = {machine.node: reason_of(machine.why, machine.reason) for machine in seen(now)}
@@ -151,7 +157,7 @@ def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
         return reasons.SomeHelpers(len(willing), len(machines))
     if any(misfit(spec, each.capabilities) is None for each in willing):
         return reasons.NoTaker()
-    asked = tuple(each.name for each in willing if unaccepted(spec, each))
+    asked = tuple(each.name for each in willing if _lacks_only_leave(spec, each))
     if asked:
         return reasons.WaitsForAcceptance(spec.program.partition("@")[0], asked)
     return reasons.NoFittingHelper()

@@ -1,0 +1,120 @@
+"""What the owner of this machine has decided about the programs of others, and what is still asked.
+
+Decisions are kept by the content of a program: ``count@1f0c…`` is the same one for ever. A leave that was
+given once lasts until its workflow has ended; one given to a machine is given once to each workflow that is
+submitted there. Asked is once for each workflow, for its programs of which nothing is decided, as long as a
+task of it needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from agent.api.permissions import AskedProgram, PermissionAsked
+from agent.api.programs import Decision, published_name
+from agent.api.values import Dataset as DatasetView
+from agent.protocol.records import DatasetId, NodeId, TaskSpec, Workflow, WorkflowId
+from agent.protocol.table import Table
+
+
+class Decisions(msgspec.Struct):
+    """What was decided here, by the program's name; ``own`` were published here.
+
+    ``machines``: what is submitted there is allowed, with the names that they had. ``last``: by the
+    name that its author gave, the version that was allowed last.
+    """
+
+    own: dict[str, DatasetId] = {}
+    accepted: dict[str, DatasetId] = {}
+    refused: dict[str, DatasetId] = {}
+    once: dict[WorkflowId, dict[str, DatasetId]] = {}
+    machines: dict[NodeId, str] = {}
+    last: dict[str, DatasetId] = {}
+
+    def allowed(self) -> dict[str, DatasetId]:
+        """Return what may run here now, by name."""
+        found = self.own | self.accepted
+        for programs in self.once.values():
+            found |= programs
+        return found
+
+    def allow(self, programs: dict[str, DatasetId], workflow: WorkflowId | None) -> None:
+        """Let these programs run: until the workflow has ended, or for good without one."""
+        for name in programs:
+            self.refused.pop(name, None)
+        self.last |= {plain(name): dataset for name, dataset in programs.items()}
+        if workflow is None:
+            self.accepted |= programs
+        else:
+            self.once[workflow] = self.once.get(workflow, {}) | programs
+
+    def refuse(self, name: str, dataset: DatasetId) -> None:
+        """Let this program run never."""
+        for allowed in (self.own, self.accepted, *self.once.values()):
+            allowed.pop(name, None)
+        self.refused[name] = dataset
+
+    def forget(self, name: str) -> None:
+        """Drop all that was decided about this program, also that it was the last version."""
+        dataset = (self.allowed() | self.refused).get(name)
+        for each in (self.own, self.accepted, self.refused, *self.once.values()):
+            each.pop(name, None)
+        if self.last.get(plain(name)) == dataset:
+            self.last.pop(plain(name), None)
+
+    def end(self, table: Table) -> bool:
+        """Drop what was allowed for workflows that have ended; tell whether anything was."""
+        over = [workflow for workflow in self.once if not table.unfinished.get(workflow)]
+        for workflow in over:
+            del self.once[workflow]
+        return bool(over)
+
+
+def plain(name: str) -> str:
+    """Return what its author calls a published program."""
+    return name.partition("@")[0]
+
+
+def is_name_of(name: str, dataset: DatasetId) -> bool:
+    """Tell whether a published program of this folder is called so: nobody can give something else
+    under an allowed name."""
+    program, at, _ = name.rpartition("@")
+    return bool(at) and dataset.startswith("tree:") and name == published_name(program, dataset)
+
+
+def brought(table: Table) -> Iterator[tuple[Workflow, TaskSpec, DatasetId]]:
+    """Yield the tasks to be done that bring a program under its true name, with its folder."""
+    for workflow, tasks in table.unfinished.items():
+        for task in tasks:
+            spec = table.specs[task]
+            folder = spec.published
+            if folder is not None and is_name_of(spec.program, folder.dataset):
+                yield table.workflows[workflow], spec, folder.dataset
+
+
+def questions(
+    table: Table, decisions: Decisions, decision: Callable[[str], Decision]
+) -> list[PermissionAsked]:
+    """Return what is asked of the owner, the oldest first; names of machines are left out."""
+    found: dict[WorkflowId, tuple[Workflow, dict[str, AskedProgram]]] = {}
+    for workflow, spec, dataset in brought(table):
+        if decision(spec.program) != "waiting":
+            continue
+        _, programs = found.setdefault(workflow.spec.workflow, (workflow, {}))
+        size = spec.published.size_bytes if spec.published is not None else 0
+        before = decisions.last.get(plain(spec.program), "")
+        programs.setdefault(
+            spec.program, AskedProgram(spec.program, DatasetView(dataset, size), before)
+        )
+    asked = [_question(workflow, programs) for workflow, programs in found.values()]
+    return sorted(asked, key=lambda each: (each.submitted_ms, each.workflow))
+
+
+def _question(workflow: Workflow, programs: dict[str, AskedProgram]) -> PermissionAsked:
+    spec = workflow.spec
+    return PermissionAsked(
+        *(spec.workflow, spec.name, spec.submitter, "", spec.home, spec.submitted[0]),
+        tuple(programs.values()),
+    )

@@ -1,0 +1,229 @@
+"""May this run here? One card for each workflow that brings programs, with every script to be read.
+
+Who asks and from where stands above, the scripts at the left, each with what became of it since it was
+allowed last, and at the right the chosen one: all of it, or what changed. None of the answers is the default.
+"""
+
+from __future__ import annotations
+
+import time
+from difflib import unified_diff
+from unicodedata import category
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QSyntaxHighlighter
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+
+from agent.api.permissions import (
+    PERMIT,
+    SCRIPTS,
+    Change,
+    OwnerAnswer,
+    PermissionAsked,
+    Permit,
+    Permitted,
+    Script,
+    Scripts,
+    ScriptsReply,
+)
+from gui.model.times import moment, size
+from gui.theme.look import GRID, look
+from gui.views.bars import Bar
+from gui.views.log_page import log_field
+from gui.views.pieces import Sheet, button, column, quiet, row, set_up, splitter, strong
+from gui.views.room import keep_on_screen
+from gui.views.view_context import ViewContext
+from gui.words import tr
+
+SIZE_FIRST, SIZE_MIN = (112 * GRID, 72 * GRID), (70 * GRID, 44 * GRID)
+FILES_WIDTH, TEXT_WIDTH = 34 * GRID, 76 * GRID
+
+
+def change_words(change: Change) -> str:
+    """Return what became of a script since it was allowed last, in a word or two."""
+    return {
+        "new": tr("new here"),
+        "changed": tr("changed since you allowed it"),
+        "same": tr("as you allowed it"),
+        "gone": tr("not part of it any more"),
+    }[change]
+
+
+def shown_text(script: Script) -> str:
+    """Return what is to be read of a script: what changed, or all of it. Letters that cannot be
+    seen, and such as turn the order of others, are written out: nothing is hidden in it."""
+    return "".join(f"<U+{ord(each):04X}>" if _is_unseen(each) else each for each in _text(script))
+
+
+def _is_unseen(letter: str) -> bool:
+    return category(letter) in ("Cf", "Cc") and letter not in "\t\n"
+
+
+def _text(script: Script) -> str:
+    if script.change == "changed" and script.text is not None and script.before is not None:
+        before, now = script.before.splitlines(), script.text.splitlines()
+        names = tr("allowed before"), tr("as it is now")
+        return "\n".join(unified_diff(before, now, *names, lineterm=""))
+    text = script.before if script.change == "gone" else script.text
+    return text if text is not None else tr("This is no text, or too long to be shown here.")
+
+
+class PermissionSheet(Sheet):
+    """One question after the other, until none is left or its person closes it."""
+
+    def __init__(
+        self, context: ViewContext, parent: QWidget | None = None, workflow: str = ""
+    ) -> None:
+        super().__init__(parent, "permissionSheet", tr("May this run here?"))
+        self._context, self._first = context, workflow
+        self._answered: list[str] = []
+        self._asked: PermissionAsked | None = None
+        self._make_parts()
+        self._lay()
+        self.resize(QSize(*SIZE_FIRST))
+        keep_on_screen(self, SIZE_MIN)
+        self._next()
+
+    def _make_parts(self) -> None:
+        self.fault = Bar("permissionFault", margin=0)
+        self.name = strong(name="permissionName")
+        self.who = quiet(name="permissionWho", wrap=True)
+        self.files = set_up(
+            QListWidget(), "permissionScripts", tr("Scripts"), framed=True, wordWrap=True, spacing=3
+        )
+        self.files.currentItemChanged.connect(lambda item, _: self._read(item))
+        self.text = log_field("permissionText", tr("What is in it"))
+        self.text.setMaximumBlockCount(0)  # nobody pushes a line out of sight
+        self._marks = _Differences(self.text.document())
+        self.never = button(tr("Never"), "permitNever", lambda: self._answer("never"))
+        self.programs = button(
+            tr("Allow these programs"), "permitPrograms", lambda: self._answer("programs")
+        )
+        self.machine = button("", "permitMachine", lambda: self._answer("machine"))
+        self.once = button(tr("Allow this once"), "permitOnce", lambda: self._answer("once"))
+        for each, tip in (
+            (self.never, tr("These programs never run here, whoever brings them.")),
+            (self.programs, tr("These very programs run here, whoever brings them.")),
+            (self.once, tr("They run here until this workflow has ended.")),
+        ):
+            each.setToolTip(tip)
+        self._buttons = (self.never, self.programs, self.machine, self.once)
+
+    def _lay(self) -> None:
+        sizes = (FILES_WIDTH, TEXT_WIDTH)
+        both = splitter("permission", Qt.Orientation.Horizontal, sizes, self.files, self.text)
+        column(
+            *(self.fault, self.name, self.who, (both, 1)),
+            row(self.never, "stretch", self.programs, self.machine, self.once),
+            on=self,
+            spacing=GRID,
+            margins=2 * GRID,
+        )
+
+    # -- which one -----------------------------------------------------------------------------
+
+    def _next(self) -> None:
+        """Show the question that was meant, else the oldest; close where none is left."""
+        told = self._context.screen.permissions
+        left = [each for each in told.asked if each.workflow not in self._answered] if told else []
+        meant = next((each for each in left if each.workflow == self._first), None)
+        self._asked = meant or (left[0] if left else None)
+        for each in self._buttons:
+            each.setEnabled(False)
+        self.files.clear()
+        self.text.clear()
+        if self._asked is None:
+            self.name.setText(tr("Nobody asks to run anything here."))
+            self.who.setText("")
+            if self._answered:
+                self.accept()
+            return
+        self._tell(self._asked, len(left))
+        wanted = Scripts(self._asked.workflow)
+        self._context.bridge.ask(self, SCRIPTS, wanted, self._show_scripts, self._not_read)
+
+    def _tell(self, asked: PermissionAsked, left: int) -> None:
+        self.name.setText(asked.name)
+        who, since = asked.submitter, moment(asked.submitted_ms / 1000, time.time())
+        said = (
+            tr("{who} submitted it on {machine}, {when}, with programs of its own.",
+               who=who, machine=asked.machine, when=since)
+            if asked.machine
+            else tr("{who} submitted it from another machine, {when}, with programs of its own.",
+                    who=who, when=since)
+        )  # fmt: skip
+        more = " " + tr("Other questions: {count}", count=left - 1) if left > 1 else ""
+        self.who.setText(said + more)
+        self.machine.setVisible(bool(asked.node))
+        self.machine.setText(tr("Allow all from {machine}", machine=asked.machine))
+        self.machine.setAccessibleName(self.machine.text())
+        self.machine.setToolTip(
+            tr("All that is submitted on {machine} runs here from now on.", machine=asked.machine)
+        )
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def _show_scripts(self, reply: ScriptsReply) -> None:
+        if self._asked is None or reply.asked.workflow != self._asked.workflow:
+            return
+        first: QListWidgetItem | None = None
+        for script in reply.scripts:
+            program, change = script.program.partition("@")[0], change_words(script.change)
+            said = f"{program}/{script.path}\n{size(script.size_bytes)} · {change}"
+            item = QListWidgetItem(said)
+            item.setData(Qt.ItemDataRole.UserRole, script)
+            self.files.addItem(item)
+            if first is None and script.change in ("new", "changed") and _is_script(script):
+                first = item
+        self.files.setCurrentItem(first or self.files.item(0))
+        self.files.setFocus()
+        for each in self._buttons:
+            each.setEnabled(True)
+
+    def _not_read(self, sentence: str) -> None:
+        """What cannot be read is not allowed; refusing it is always possible."""
+        self.fault.say(sentence)
+        self.never.setEnabled(True)
+
+    def _read(self, item: QListWidgetItem | None) -> None:
+        script = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        self._marks.on = script is not None and script.change == "changed"
+        self.text.setPlainText(shown_text(script) if script is not None else "")
+
+    # -- answering -----------------------------------------------------------------------------
+
+    def _answer(self, answer: OwnerAnswer) -> None:
+        if self._asked is not None:
+            self.fault.hide()
+            for each in self._buttons:
+                each.setEnabled(False)
+            wanted = Permit(self._asked.workflow, answer)
+            self._context.bridge.ask(self, PERMIT, wanted, self._permitted, self._refused)
+
+    def _permitted(self, done: Permitted) -> None:
+        self._answered.append(done.workflow)
+        self._context.bridge.want_flock()
+        self._next()
+
+    def _refused(self, sentence: str) -> None:
+        self.fault.say(sentence)
+        for each in self._buttons:
+            each.setEnabled(True)
+
+
+class _Differences(QSyntaxHighlighter):
+    """Colours lines that came and went, while a difference is shown."""
+
+    on = False
+
+    def highlightBlock(self, text: str) -> None:
+        """Colour one line by its first letter."""
+        colours = look().colours
+        ink = {"+": colours.done, "-": colours.failed}.get(text[:1]) if self.on else None
+        if ink is not None:
+            self.setFormat(0, len(text), QColor(ink))
+
+
+def _is_script(script: Script) -> bool:
+    """Not the description beside it, which is read only by who wants to."""
+    return not script.path.endswith((".yaml", ".yml"))
