@@ -15,6 +15,7 @@ from gui.model.hands import called
 from gui.model.marks import Mark
 from gui.model.screen import Screen
 from gui.model.times import still
+from gui.model.workflows import with_basis
 from gui.wording import OwnSpeech
 from gui.words import tr, tr_n
 
@@ -101,6 +102,12 @@ def work_text(machine: Machine, now_s: float) -> str:
         said = f"{said}, {rest}"
     more = len(tasks) - 1
     return said + " " + tr_n("and %n more", "running tasks", more) if more else said
+
+
+def work_tip(machine: Machine, now_s: float) -> str:
+    """Return what ``work_text`` does, and of a guess what it stands on."""
+    tasks = machine.view.tasks
+    return with_basis(work_text(machine, now_s), tasks[0].basis if tasks else None)
 
 
 def reason_text(machine: Machine) -> str:

@@ -17,7 +17,7 @@ from gui.model.news import NewsKind
 from gui.model.screen import Screen
 from gui.model.times import countdown, still
 from gui.model.trouble import agent_trouble
-from gui.wording import explained
+from gui.wording import OwnSpeech, explained
 from gui.words import tr, tr_n
 
 TASKS_SHOWN_MAX = 5
@@ -122,6 +122,13 @@ def sentence_of(screen: Screen, now_s: float) -> str:
     if not now.volunteering:
         return explained(now.why, now.reason) or tr("Does not help at the moment")
     return tr("Ready to help; nothing to do at the moment")
+
+
+def basis_of(screen: Screen) -> str:
+    """Return what the guess stands on that the sentence tells, of the only task that runs here; empty where
+    it tells none."""
+    own = _own_tasks(screen)
+    return OwnSpeech().basis(own[0].basis) if len(own) == 1 and not is_paused(screen) else ""
 
 
 def is_paused(screen: Screen) -> bool:

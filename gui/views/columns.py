@@ -14,6 +14,7 @@ from gui.model.flock import (
     system_text,
     waits_for_help,
     work_text,
+    work_tip,
 )
 from gui.model.marks import (
     URGENCY,
@@ -165,7 +166,7 @@ def machine_columns() -> tuple[Column, ...]:
                sort=lambda each: each.view.name.casefold(),
                mark=lambda each: (mark_of_machine(each), _permille(each))),
         Column("state", tr("State"), lambda each, now_s: state_text(each), 132, narrow=116),
-        Column("work", tr("Work, or why not"), work_text, 290, stretch=True),
+        Column("work", tr("Work, or why not"), work_text, 290, stretch=True, tip=work_tip),
         Column("load", tr("Load"), lambda each, now_s: load_text(each), 64,
                sort=lambda each: each.view.load_percent, right=True, spare=True),
         Column("slots", tr("Tasks"),

@@ -166,14 +166,17 @@ class SideBar(QFrame):
         """Show which place it is, without telling."""
         self.buttons[place].setChecked(True)
 
-    def tell(self, sentence: str, entries: tuple[Entry, ...], *, answered: bool = True) -> None:
-        """Show what this computer does, and the menu that pauses it or the button that resumes it,
+    def tell(
+        self, sentence: str, entries: tuple[Entry, ...], tip: str = "", *, answered: bool = True
+    ) -> None:
+        """Show what this computer does, with a tip to it, and the menu that pauses it or the button that resumes it,
         which is disabled while no entry is enabled. An open menu is left as it is. Unless somebody
         has ``answered`` when it may help, a button leads there."""
         self.answer.setVisible(not answered)
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)
             self.sentence.setAccessibleName(sentence)
+        self.sentence.setToolTip(tip)
         self._resume = next((each for each in entries if each.act is Act.RESUME), None)
         if self._resume is None and not self.pause_menu.isVisible():
             fill(self.pause_menu, entries, self.pressed.emit)

@@ -31,6 +31,7 @@ from gui.bridge.submitting import workflow_files
 from gui.model.flock import up_count
 from gui.model.screen import Changes
 from gui.model.tray import (
+    basis_of,
     gates_waiting,
     is_answered,
     is_paused,
@@ -231,7 +232,7 @@ class Window(QWidget):
     def _tell_presence(self, now_s: float) -> None:
         screen = self._context.screen
         sentence, entries = sentence_of(screen, now_s), pause_entries(screen, now_s)
-        self.side.tell(sentence, entries, answered=is_answered(screen))
+        self.side.tell(sentence, entries, basis_of(screen), answered=is_answered(screen))
 
     def _everything(self) -> None:
         changes = Changes(

@@ -15,6 +15,7 @@ from agent.api import session
 from agent.api.presence_reasons import PausedUntil
 from agent.api.reasons import Opaque, PausedByOwner, as_why
 from agent.api.values import Capabilities, TaskState
+from agent.api.work import Basis
 from gui.model.flock import (
     MachineState,
     clock_text,
@@ -25,6 +26,7 @@ from gui.model.flock import (
     system_text,
     up_count,
     work_text,
+    work_tip,
 )
 from gui.model.folding import is_open, task_moved, task_progressed, workflow_moved
 from gui.model.marks import (
@@ -37,6 +39,7 @@ from gui.model.marks import (
 )
 from gui.model.screen import Screen
 from gui.model.times import ago, clock, countdown, exact, left, moment, size, span
+from gui.model.tray import basis_of
 from gui.model.workflows import (
     in_order,
     length_text,
@@ -46,6 +49,7 @@ from gui.model.workflows import (
     priority_text,
     progress_text,
     task_outlook,
+    task_tip,
     when_tip,
 )
 from tests.gui.values import (
@@ -175,6 +179,35 @@ def test_the_tip_and_the_numbers_of_a_workflow() -> None:
     assert [may_cancel(workflow(state=each)) for each in states] == [True] * 2 + [False] * 3
     counts = ({S.ABORTED: 1}, {S.CANCELLED: 1}, {S.TERMINATED: 1})
     assert [may_retry(workflow(counts=each)) for each in counts] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("basis", "said"),
+    [
+        (Basis(runs=12), ", from 12 earlier runs"),
+        (Basis(runs=1), ", from 1 earlier run"),
+        (Basis(told=True), ", from the lengths that were told"),
+        (Basis(progress=True), ", from its own progress"),
+        (
+            Basis(told=True, runs=3, progress=True),
+            ", from 3 earlier runs, the lengths that were told and its own progress",
+        ),
+        (Basis(), ""),
+        (None, ""),
+    ],
+)
+def test_a_guess_says_what_it_stands_on_wherever_it_is_told(basis: Basis | None, said: str) -> None:
+    """In the tips of lists, of the flock and of the side bar."""
+    ends_ms = NOW_MS + 30_000
+    row = task("segment", S.RUNNING, expected_end_ms=ends_ms, basis=basis)
+    assert task_tip(row, NOW_S) == f"30 s left{said}"
+    assert task_tip(replace(row, state=S.SUSPENDED), NOW_S) == "suspended"
+    view = workflow(counts=RUNS, expected_end_ms=ends_ms, basis=basis)
+    assert f"Expected end 2027-01-15 08:00:30{said}" in when_tip(view).splitlines()
+    here = current("segment", expected_end_ms=ends_ms, basis=basis)
+    screen = connected(status(tasks=(here,)))
+    assert work_tip(machines(screen)[0], NOW_S) == f"segment for line-42, 30 s left{said}"
+    assert basis_of(screen) == said.removeprefix(", ")
 
 
 def test_what_a_task_says_beside_its_state() -> None:
