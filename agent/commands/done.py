@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.api.values import Dataset
-from agent.api.work import GATE, WHY, Gate, TaskView, Why
+from agent.api.work import GATE, SHOW, WHY, Gate, Show, TaskView, Why
 from agent.client import Client
 from agent.commands.asking import fail, tell, with_loop
 from agent.commands.parsing import Options, argument, command
@@ -59,7 +59,11 @@ async def run(options: Options, client: Client) -> int:
         return fail(options, str(error))
     outputs = [await _attached(options, client, each) for each in ordered]
     wished = await client.call(GATE, Gate(gate.task, tuple(outputs)))
-    return tell(options, wished, [f"{options.task} is marked done"])
+    called = options.task
+    if "/" not in called:
+        workflow = (await client.call(SHOW, Show(gate.workflow, limit=1))).workflow
+        called = f"{workflow.name}/{gate.name}"
+    return tell(options, wished, [f"{called} is marked done"])
 
 
 def _typed(text: str, names: Sequence[str]) -> Attachment:

@@ -87,7 +87,7 @@ def done(flock: tuple[Machine, Machine], tmp_path_factory: pytest.TempPathFactor
     assert re.fullmatch(r"counting is accepted as [0-9a-f]{32} and kept on two disks\n", said)
     (folder / "seen.txt").write_text("fine\n")
     wait_for(lambda: _state(birch, "check") == "Waiting", WITHIN_S, "the gate")
-    said = birch.said("done", "counting/check", "--attach", str(folder / "seen.txt"))
+    said = birch.said("done", "check", "--attach", str(folder / "seen.txt"))
     assert said == "counting/check is marked done\n"
     wait_for(lambda: _state(birch, "second") == "Terminated", WITHIN_S, "the end")
     return birch
