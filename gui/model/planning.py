@@ -32,7 +32,7 @@ def planned_tasks(submit: Submit, plan: PlanReply | None = None) -> dict[str, Ta
 
 def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
     """Return how many tasks and steps for a person there are, how long they take as far as a plan
-    without faults tells, and whether the same was run before and nothing would run."""
+    without faults tells."""
     gates = sum(task.gate for task in submit.tasks)
     parts = [tr_n("%n task(s)", "", len(submit.tasks) - gates)]
     if gates:
@@ -47,10 +47,7 @@ def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
         )
     elif plan is not None and plan.helping and not plan.faults:
         parts.append(tr("how long it takes is not known yet"))
-    said = ", ".join(parts)
-    if plan is not None and plan.known:
-        said += ". " + tr("The same has been run before and would not run twice")
-    return f"{said}."
+    return f"{', '.join(parts)}."
 
 
 def summary_tip(plan: PlanReply | None) -> str:

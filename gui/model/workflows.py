@@ -90,6 +90,11 @@ def may_cancel(workflow: WorkflowView) -> bool:
     return is_open(workflow)
 
 
+def is_over(workflow: WorkflowView) -> bool:
+    """Tell whether nothing of the workflow is still to be done."""
+    return not is_open(workflow)
+
+
 def may_retry(workflow: WorkflowView) -> bool:
     """Tell whether something of the workflow failed or was cancelled."""
     counts = workflow.counts
@@ -112,6 +117,8 @@ def task_outlook(task: TaskView, now_s: float) -> str:
             return said or (f"{task.permille // 10} %" if task.permille else "")
         case TaskState.WAITING:
             return task.asks
+        case TaskState.TERMINATED if task.kept:
+            return tr("kept from before")
         case TaskState.TERMINATED:
             return (
                 tr("done {when}", when=moment(task.ended_ms / 1000, now_s)) if task.ended_ms else ""

@@ -294,5 +294,28 @@
             <numerusform>%n hidden</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n step(s) will run</source>
+        <translation>
+            <numerusform>%n step will run</numerusform>
+            <numerusform>%n steps will run</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n unchanged and kept</source>
+        <comment>steps</comment>
+        <translation>
+            <numerusform>%n unchanged and kept</numerusform>
+            <numerusform>%n unchanged and kept</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <comment>steps</comment>
+        <translation>
+            <numerusform>%n more</numerusform>
+            <numerusform>%n more</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

@@ -1600,10 +1600,6 @@
         <translation>ainda não se sabe quanto demora</translation>
     </message>
     <message>
-        <source>The same has been run before and would not run twice</source>
-        <translation>O mesmo já foi executado, e não rodaria duas vezes</translation>
-    </message>
-    <message>
         <source>when machines are idle</source>
         <translation>quando houver máquinas ociosas</translation>
     </message>
@@ -1983,6 +1979,10 @@
     <message>
         <source>failed: {steps}</source>
         <translation>falhou: {steps}</translation>
+    </message>
+    <message>
+        <source>kept from before</source>
+        <translation>fica do que já foi feito</translation>
     </message>
     <message>
         <source>waits for you: {steps}</source>
@@ -3570,6 +3570,10 @@
         <translation>Mostrar os de todos</translation>
     </message>
     <message>
+        <source>Run again …</source>
+        <translation>Executar de novo …</translation>
+    </message>
+    <message>
         <source>Show again</source>
         <translation>Mostrar de novo</translation>
     </message>
@@ -5039,8 +5043,24 @@
         <translation>Executar de novo</translation>
     </message>
     <message>
+        <source>with its scripts and files as they are now</source>
+        <translation>com os scripts e arquivos como estão agora</translation>
+    </message>
+    <message>
+        <source>as it was</source>
+        <translation>como foi</translation>
+    </message>
+    <message>
         <source>Name</source>
         <translation>Nome</translation>
+    </message>
+    <message>
+        <source>Run the unchanged steps too</source>
+        <translation>Executar também os passos que não mudaram</translation>
+    </message>
+    <message>
+        <source>It cannot be read as it is now ({why}), and runs as it was.</source>
+        <translation>Não pode ser lido como está agora ({why}), e roda como foi.</translation>
     </message>
     <message>
         <source>It runs under another name.</source>
@@ -5109,6 +5129,69 @@
     <message>
         <source>no machine &quot;{machine}&quot; is trusted here</source>
         <translation>nenhuma máquina &quot;{machine}&quot; é de confiança aqui</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n step(s) will run</source>
+        <translation>
+            <numerusform>%n passo vai rodar</numerusform>
+            <numerusform>%n passos vão rodar</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{said}, {kept}</source>
+        <translation>{said}, {kept}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n unchanged and kept</source>
+        <comment>steps</comment>
+        <translation>
+            <numerusform>%n não mudou e fica</numerusform>
+            <numerusform>%n não mudaram e ficam</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{step}: {what}</source>
+        <translation>{step}: {what}</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n more</source>
+        <comment>steps</comment>
+        <translation>
+            <numerusform>mais %n</numerusform>
+            <numerusform>mais %n</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>new</source>
+        <translation>novo</translation>
+    </message>
+    <message>
+        <source>another script</source>
+        <translation>outro script</translation>
+    </message>
+    <message>
+        <source>other data</source>
+        <translation>outros dados</translation>
+    </message>
+    <message>
+        <source>other parameters</source>
+        <translation>outros parâmetros</translation>
+    </message>
+    <message>
+        <source>needs something else</source>
+        <translation>precisa de outra coisa</translation>
+    </message>
+    <message>
+        <source>asks something else</source>
+        <translation>pede outra coisa</translation>
+    </message>
+    <message>
+        <source>runs</source>
+        <translation>roda</translation>
+    </message>
+    <message>
+        <source>kept</source>
+        <translation>fica</translation>
     </message>
 </context>
 </TS>

@@ -17,7 +17,6 @@ from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEve
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QProgressBar,
@@ -27,7 +26,6 @@ from PySide6.QtWidgets import (
 from agent.api.values import NamedPriority
 from agent.api.work import Submitted
 from agent.workflow.one_program import Alone
-from agent.workflow.variables import Variable
 from gui.bridge.bridge import Task
 from gui.bridge.submitting import Checked, Preview, Sending, send_all
 from gui.editing import native_associations
@@ -64,6 +62,7 @@ from gui.views.pieces import (
 )
 from gui.views.program_form import ProgramForm
 from gui.views.submit_files import SheetFile, sheet_files
+from gui.views.variable_fields import variable_field
 from gui.views.veil import paths_in
 from gui.views.view_context import ViewContext
 from gui.wording import sentences
@@ -272,7 +271,7 @@ class SubmitSheet(Sheet):
         if deliver := workflow.submit.deliver:
             said.append(tr("Its last results go to {folder}", folder=deliver))
         if file.sent:
-            said = [file.news]
+            said = [file.news] if file.known is None else []
         self.machines.setText("\n".join(filter(None, said)))
 
     def _show_choices(self, file: SheetFile) -> None:
@@ -360,28 +359,9 @@ class SubmitSheet(Sheet):
         while self.form.rowCount():
             self.form.removeRow(0)
         for each in found.variables:
-            form_row(self.form, each.says or each.name, self._field(file, each))
+            field = variable_field(each, file.values, self._typing.start)
+            form_row(self.form, each.says or each.name, field)
         self.form_holder.setVisible(bool(found.variables))
-
-    def _field(self, file: SheetFile, variable: Variable) -> QWidget:
-        default = variable.default
-        said = ", ".join(default) if isinstance(default, tuple) else (default or "")
-        value = file.values.get(variable.name, said)
-
-        def typed(text: str) -> None:
-            file.values[variable.name] = text
-            self._typing.start()
-
-        name, says = f"variable_{variable.name}", variable.says or variable.name
-        if variable.choices:
-            box = set_up(QComboBox(), name, says)
-            box.addItems(list(variable.choices))
-            box.setCurrentText(value)
-            file.values.setdefault(variable.name, box.currentText())
-            box.currentTextChanged.connect(typed)
-            return box
-        hint = variable.type
-        return set_up(QLineEdit(value), name, says, placeholderText=hint, textEdited=typed)
 
     def _show_faults(self, file: SheetFile) -> None:
         self.faults.clear()

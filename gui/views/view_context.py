@@ -19,6 +19,9 @@ from agent.api.values import NamedPriority
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume, VolunteeringView
 from agent.api.work import CANCEL, PRIORITY, RETRY, Cancel, Retry, SetPriority, Wished
 from agent.client import Home
+from agent.client.own_agent import own_name
+from agent.workflow.again import Changes as Wanted
+from agent.workflow.again import Looked, look_again
 from gui.bridge.bridge import Bridge
 from gui.model.early import EarlyPause
 from gui.model.notices import WorkflowsRemoved
@@ -50,6 +53,10 @@ class ViewContext(QObject):
     """A task whose output is to be shown."""
     decide = Signal(str)
     """A workflow of others whose programs wait for the owner's word; empty: the oldest."""
+    run_again = Signal(str)
+    """A past workflow that is to run again."""
+    differs = Signal(str, object, object)
+    """A workflow that is to be tried again, in what it differs from what ran, and which tasks."""
 
     def __init__(self, home: Home, screen: Screen, bridge: Bridge) -> None:
         super().__init__()
@@ -143,8 +150,25 @@ class ViewContext(QObject):
         self.ask(self, CANCEL, Cancel(workflow, tasks), self._wished)
 
     def retry(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
+        """Have these tasks tried again, or all of the workflow that failed or was cancelled: at once
+        where its scripts and files are as they were, else ``differs`` is emitted."""
+
+        def looked(found: Looked) -> None:
+            if found.differing:
+                self.differs.emit(workflow, found, tasks)
+            else:
+                self.retry_as_it_was(workflow, tasks)
+
+        self.bridge.client_work(
+            self,
+            lambda client: look_again(client, workflow, Wanted(submitter=own_name())),
+            looked,
+            lambda _: self.retry_as_it_was(workflow, tasks),  # which tells what is wrong
+        )
+
+    def retry_as_it_was(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
         """Ask the agent to try these tasks again, or all of the workflow that failed or was
-        cancelled."""
+        cancelled, with the scripts and files that they had."""
         self.ask(self, RETRY, Retry(workflow, tasks), self._wished)
 
     def set_priority(self, workflow: str, priority: NamedPriority) -> None:

@@ -26,6 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from agent.api.work import TaskView
+from agent.workflow.again import Looked
 from gui import settings
 from gui.bridge.submitting import workflow_files
 from gui.model.flock import up_count
@@ -41,6 +42,7 @@ from gui.model.tray import (
 )
 from gui.model.trouble import agent_trouble
 from gui.startup import Login
+from gui.views.again_sheet import AgainSheet
 from gui.views.bars import Bar, TroubleBar
 from gui.views.choosing import files_to_open
 from gui.views.log_window import LogWindow
@@ -112,6 +114,8 @@ class Window(QWidget):
         self._context.submit.connect(self.submit)
         self._context.log_of.connect(self.open_log)
         self._context.decide.connect(self.decide)
+        self._context.run_again.connect(self.run_again)
+        self._context.differs.connect(self.run_again)
 
     def _make_shortcuts(self) -> None:
         acts: list[tuple[str, Callable[[], object]]] = [
@@ -295,6 +299,19 @@ class Window(QWidget):
             sheet.note.setText(
                 tr_n("%n more file(s) are left out: submit them next.", "", left_out)
             )
+        sheet.submitted.connect(self._submitted)
+        sheet.open()
+        return sheet
+
+    def run_again(
+        self,
+        workflow: str,
+        looked: Looked | None = None,
+        tasks: tuple[str, ...] | None = None,
+    ) -> AgainSheet:
+        """Open the sheet that runs a past workflow again, or that tries tasks of it again, and
+        return it without waiting."""
+        sheet = AgainSheet(self._context, workflow, looked, tasks, self)
         sheet.submitted.connect(self._submitted)
         sheet.open()
         return sheet

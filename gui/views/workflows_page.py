@@ -21,7 +21,7 @@ from gui.model.flock import may_run_here
 from gui.model.folding import is_open
 from gui.model.screen import Changes
 from gui.model.trouble import Remedy, flock_trouble, programs_trouble
-from gui.model.workflows import in_order, may_cancel, may_retry
+from gui.model.workflows import in_order, is_over, may_cancel, may_retry
 from gui.theme.look import GRID
 from gui.views.bars import TroubleBar, UndoBar
 from gui.views.columns import task_columns, workflow_columns
@@ -318,6 +318,8 @@ class WorkflowsPage(QWidget):
             ("retry", tr("Retry"), self._retry_workflows, may_retry),
         ):
             add_entry(menu, name, text, act, name, able=any(map(may, chosen)))
+        over = any(map(is_over, chosen))
+        add_entry(menu, "runAgain", tr("Run again …"), self._run_again, able=over)
         able = any(may_run_here(self._context.screen, each) for each in chosen)
         add_entry(menu, "runHere", tr("Run it here now"), self._run_here, able=able)
         add_priorities(menu, self._set_priority)
@@ -402,6 +404,10 @@ class WorkflowsPage(QWidget):
             self.details.try_again()
         else:
             self._retry_workflows()
+
+    def _run_again(self) -> None:
+        for each in filter(is_over, self.table.selected()):
+            self._context.run_again.emit(each.workflow)
 
     def _retry_workflows(self) -> None:
         for each in self.table.selected():

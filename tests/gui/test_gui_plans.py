@@ -71,8 +71,6 @@ def test_a_plan_line_by_line() -> None:
     plan = PlanReply(False, (), (), 1, NOW_MS + 120_000)
     ends = clock(NOW_S + 120)
     plain = Submit("w", tasks[:2])
-    known = replace(plan, known=True)
-    again = "The same has been run before and would not run twice"
     rows_said = [
         (Submit("w", tasks[1:3]), plan, "1 task, 1 step for a person, about 2 min besides."),
         (Submit("w", tasks[:1]), plan, f"1 task, done about {ends}, in 2 min."),
@@ -82,7 +80,6 @@ def test_a_plan_line_by_line() -> None:
         (plain, replace(plan, faults=("no",)), "2 tasks."),
         (plain, replace(plan, expected_end_ms=0), "2 tasks, how long it takes is not known yet."),
         (plain, replace(plan, expected_end_ms=0, helping=0), "2 tasks."),
-        (plain, known, f"2 tasks, done about {ends}, in 2 min. {again}."),
     ]
     assert [summary_text(a, b, NOW_S) for a, b, _ in rows_said] == [said for *_, said in rows_said]
 

@@ -1,0 +1,73 @@
+"""Work that runs again, in words and as the graph draws it: what differs, what is kept, what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.api.values import TaskState
+from agent.api.work import AgainReply, Step, TaskView
+from gui.words import tr, tr_n
+
+SHOWN_MAX = 4
+
+
+def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
+    """Return how many steps run again and how many are kept, in a sentence; ``anew``: all run,
+    ``retried``: what did not end well runs in the same workflow."""
+    running = sum(_runs(step, anew=anew, retried=retried) for step in reply.steps)
+    kept = len(reply.steps) - running
+    said = tr_n("%n step(s) will run", "", running)
+    if kept:
+        said = tr("{said}, {kept}", said=said, kept=tr_n("%n unchanged and kept", "steps", kept))
+    return f"{said}."
+
+
+def differing_text(steps: Sequence[Step]) -> str:
+    """Return in what the first steps differ from what ran, and how many more do; empty for none."""
+    told = [
+        tr("{step}: {what}", step=each.name, what=difference_words(each))
+        for each in steps[:SHOWN_MAX]
+    ]
+    if len(steps) > SHOWN_MAX:
+        told.append(tr_n("%n more", "steps", len(steps) - SHOWN_MAX))
+    return "; ".join(told)
+
+
+def difference_words(step: Step) -> str:
+    """Return in what a step differs from how it ran, in a word or two each; empty for nothing."""
+    words = {
+        "new": tr("new"),
+        "program": tr("another script"),
+        "data": tr("other data"),
+        "parameters": tr("other parameters"),
+        "inputs": tr("needs something else"),
+        "step": tr("asks something else"),
+    }
+    return ", ".join(words.get(each, each) for each in step.differs)
+
+
+def steps_as_tasks(reply: AgainReply, *, anew: bool, retried: bool = False) -> dict[str, TaskView]:
+    """Return the steps as the graph draws them: hollow what is kept, in colour what will run, each
+    with what differs."""
+    found: dict[str, TaskView] = {}
+    for step in reply.steps:
+        runs = _runs(step, anew=anew, retried=retried)
+        state = TaskState.READY if runs else TaskState.SUBMITTED
+        reason = difference_words(step) or (tr("runs") if runs else tr("kept"))
+        found[step.name] = TaskView(
+            step.name,
+            step.name,
+            reply.workflow,
+            "",
+            state,
+            gate=step.gate,
+            needs=step.needs,
+            reason=reason,
+        )
+    return found
+
+
+def _runs(step: Step, *, anew: bool, retried: bool) -> bool:
+    if retried:
+        return step.before is not TaskState.TERMINATED
+    return anew or not step.kept
