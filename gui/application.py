@@ -127,8 +127,9 @@ class Application(QObject):
 
     def open(self, news: News | None = None) -> None:
         """Bring the window to front, made if there is none yet, at what ``news`` is about: the
-        workflow and its task, the flock or this computer. Without news it stays at its place. Where
-        nobody has said yet when this computer may help, that is asked a moment later."""
+        workflow and its task, the flock, or the question whether programs may run. Without news it
+        stays at its place. Where nobody has said yet when this computer may help, that is asked a
+        moment later."""
         self.window.to_front()
         self._maybe_first_run()
         if news is None:
@@ -206,7 +207,8 @@ class Application(QObject):
 
     def remedy(self, remedy: Remedy) -> None:
         """Begin what the button of a trouble's bar promises, and return at once: start or restart
-        the agent, join a flock, look what is wrong, or show the programs; ``NONE`` does nothing."""
+        the agent, join a flock, look what is wrong, or ask whether programs may run; ``NONE`` does
+        nothing."""
         match remedy:
             case Remedy.START_AGENT:
                 self._begin_agent(force=True)

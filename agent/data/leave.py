@@ -34,14 +34,16 @@ class Decisions(msgspec.Struct):
     last: dict[str, DatasetId] = {}
 
     def allowed(self) -> dict[str, DatasetId]:
-        """Return what may run here now, by name."""
+        """Return the folders of all programs that may run here now, by name: published or accepted
+        here, or allowed for a workflow."""
         found = self.own | self.accepted
         for programs in self.once.values():
             found |= programs
         return found
 
     def allow(self, programs: dict[str, DatasetId], workflow: WorkflowId | None) -> None:
-        """Let these programs run: until the workflow has ended, or for good without one."""
+        """Let these programs run, refused before or not: until the workflow has ended, or for good
+        without one. Nothing is written."""
         for name in programs:
             self.refused.pop(name, None)
         self.last |= {plain(name): dataset for name, dataset in programs.items()}
@@ -57,7 +59,8 @@ class Decisions(msgspec.Struct):
         self.refused[name] = dataset
 
     def forget(self, name: str) -> None:
-        """Drop all that was decided about this program, also that it was the last version."""
+        """Drop all that was decided about this program, also that it was the last version; do
+        nothing for an unknown one. Nothing is written."""
         dataset = (self.allowed() | self.refused).get(name)
         for each in (self.own, self.accepted, self.refused, *self.once.values()):
             each.pop(name, None)
@@ -65,7 +68,8 @@ class Decisions(msgspec.Struct):
             self.last.pop(plain(name), None)
 
     def end(self, table: Table) -> bool:
-        """Drop what was allowed for workflows that have ended; tell whether anything was."""
+        """Drop what was allowed for workflows that have ended; tell whether anything was. Nothing
+        is written."""
         over = [workflow for workflow in self.once if not table.unfinished.get(workflow)]
         for workflow in over:
             del self.once[workflow]
@@ -97,7 +101,8 @@ def brought(table: Table) -> Iterator[tuple[Workflow, TaskSpec, DatasetId]]:
 def questions(
     table: Table, decisions: Decisions, decision: Callable[[str], Decision]
 ) -> list[PermissionAsked]:
-    """Return what is asked of the owner, the oldest first; names of machines are left out."""
+    """Return what is asked of the owner, a question for each workflow that brings programs about
+    which ``decision`` is "waiting", the oldest first; names of machines are left out."""
     found: dict[WorkflowId, tuple[Workflow, dict[str, AskedProgram]]] = {}
     for workflow, spec, dataset in brought(table):
         if decision(spec.program) != "waiting":

@@ -98,7 +98,9 @@ class LogCopies:
     # -- what is printed here --------------------------------------------------------------
 
     def heed(self, event: Event) -> None:
-        """Note that a run of this machine has begun or ended; other events are ignored."""
+        """Note that a run of this machine has begun, so that what it prints is copied now and then,
+        or has ended, so that the rest is soon; other events are ignored, and all where nothing has
+        copies."""
         if self._node is None or not isinstance(event, ChildStarted | Ended):
             return
         key = (event.task, event.run)
@@ -196,8 +198,8 @@ class LogCopies:
     # -- what is kept here -----------------------------------------------------------------
 
     def take(self, peer: NodeId, pieces: tuple[LogPiece, ...]) -> None:
-        """Keep what runs of a peer have printed, in the calling thread; raise ``OSError`` when that
-        fails. It can only tell of its own."""
+        """Keep what runs of a peer have printed, in the calling thread: only of its own runs,
+        whatever it says. Raise ``OSError`` when that fails, or nothing is kept here."""
         kept = self._kept
         if kept is None:
             raise ConnectionAbortedError("nothing is kept here")
@@ -222,7 +224,7 @@ class LogCopies:
 
     async def kept(self, task: TaskId, run: Run, offset: int, limit: int) -> Kept | None:
         """Return some of what a run of another machine has printed, as far as it is kept here; None
-        where it is not."""
+        where nothing of it is, or it cannot be read, which is logged."""
         if self._kept is None:
             return None
         try:

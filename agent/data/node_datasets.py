@@ -94,8 +94,8 @@ class NodeDatasets:
         return True
 
     async def close(self) -> None:
-        """Cancel all commits, copies and transfers, wait until they have ended, then close the back
-        end and the store."""
+        """Stop delivering, cancel all commits, copies and transfers, wait until they have ended,
+        then close the back end and the store."""
         await self._deliveries.close()
         if self._results is not None:
             await self._results.close()
@@ -108,9 +108,9 @@ class NodeDatasets:
         await asyncio.to_thread(self.store.close)
 
     def moved(self, moved: TaskMoved) -> None:
-        """Note that a task is in another state: once it has terminated, have it recorded in a
-        thread what made those of its outputs that are here; log a warning when it runs again after
-        that."""
+        """Note that a task is in another state: once it has terminated, have its results delivered
+        soon and recorded in a thread what made those of its outputs that are here; log a warning
+        when it runs again after that."""
         if moved.before is TaskState.TERMINATED and moved.after is not TaskState.TERMINATED:
             log.warning("task %s was finished and runs again: %s", moved.task, moved.cause)
         elif moved.after is TaskState.TERMINATED:

@@ -135,9 +135,9 @@ class PublishedPrograms:
 
     async def publish(self, folder: Path, *, with_work: bool = False) -> tuple[str, Dataset]:
         """Keep the program in a folder of this machine as a dataset, accept it here, and return its
-        published name and dataset. ``with_work``: nobody is told of it before ``confirm``. Raise
-        ``ServiceError`` when it is no program or cannot be kept, ``OSError`` when the decision
-        cannot be written."""
+        published name and dataset. ``with_work``: it is neither accepted nor told to anybody before
+        ``confirm``. Raise ``ServiceError`` when it is no program or cannot be kept, ``OSError``
+        when the decision cannot be written."""
         try:
             program = await asyncio.to_thread(self._read, folder)
             dataset = await self._datasets.add(folder, program.name)

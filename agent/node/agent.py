@@ -281,9 +281,10 @@ class Agent:
         await self.begin_node()
 
     def notify(self, notice: Notice) -> None:
-        """Tell a notice to this node's datasets and published programs, then to everybody who
-        subscribed, and that a workflow has ended where it has; all of it before this returns. A
-        subscriber that raises is logged, and the others hear it."""
+        """Tell a notice of a task to this node's datasets and published programs, one of a peer to
+        those who keep copies elsewhere; then each to everybody who subscribed, and that a workflow
+        has ended where it has; all of it before this returns. A subscriber that raises is logged,
+        and the others hear it."""
         live = self.live
         if isinstance(notice, TaskMoved):
             live.datasets.moved(notice)

@@ -95,9 +95,9 @@ class KeptLogs:
             self._connection.close()
 
     def keep(self, pieces: Iterable[Piece]) -> None:
-        """Keep these pieces, each in place of what there is of its run behind its offset; those
-        that are not what they say are left out. Raise ``sqlite3.Error`` and keep nothing when that
-        fails."""
+        """Keep these pieces, each in place of what there is of its run behind its offset, and
+        delete the oldest where that is too much; pieces that are not what they say are left out.
+        Raise ``sqlite3.Error`` and keep nothing when that fails."""
         now_ms = int(time.time() * 1000)
         sound = [piece for piece in pieces if _is_sound(piece)]
         with self._transaction() as connection:

@@ -69,9 +69,10 @@ async def look_again(
     changes: Changes | None = None,
     told: ProgressCallback = lambda _: None,
 ) -> Looked:
-    """Ask how a workflow was, read its file again with what is wanted otherwise, where it was
-    submitted on this machine, and compare; files are added and programs published for that.
-    ``told`` hears each step. Raises what the client raises."""
+    """Ask how a workflow was; where it was submitted on this machine, from a file, read that again
+    with what is wanted otherwise, and compare, for which files are added and programs published.
+    What cannot be read is the ``trouble`` of what is returned. ``told`` hears each step. Raises
+    what the client raises."""
     changes = changes or Changes()
     was = await client.call(AGAIN, Again(workflow, dry=True))
     here = (await client.call(STATUS, Status(limit=1))).node.name

@@ -67,8 +67,7 @@ def shape_of(tasks: Iterable[TaskView]) -> tuple[tuple[str, tuple[str, ...]], ..
 
 def draw(tasks: Sequence[TaskView]) -> Picture:
     """Return the picture of these tasks: ``FOLD_MIN`` or more that are alike folded into one box,
-    boxes and arrows laid out. ``names`` are those of datasets by their ids, for the arrows; what is
-    needed from outside these tasks has none."""
+    boxes and arrows laid out; what is needed from outside these tasks has no arrow."""
     groups = _folded(tasks)
     box_of = {task: key for key, members in groups.items() for task in members}
     by_id = {task.task: task for task in tasks}

@@ -66,8 +66,9 @@ class Look(QObject):
         self.show(self.colours.dark)
 
     def show(self, dark: bool) -> None:
-        """Set ``colours``, and the palette and style sheet of the application if there is one,
-        light or dark; then emit ``changed``."""
+        """Set ``colours``, light or dark, with strong contrasts where the system wants them and its
+        accent where that can be read, then the palette and style sheet of the application if there
+        is one, and emit ``changed``."""
         plain, strong = (DARK, STRONG_DARK) if dark else (LIGHT, STRONG_LIGHT)
         base = strong if self._strong else plain
         accent = base.accent if self._own_accent else readable_accent(self._system_accent, base)

@@ -133,7 +133,8 @@ def queue_name(row: QueueRow) -> str:
 
 
 def queue_note(row: QueueRow, now_s: float) -> str:
-    """Return why a row of the queue waits, or for how long it goes on."""
+    """Return why a row of the queue waits, or for how long it goes on; of several that wait for
+    different things only that each waits."""
     task: TaskView = row.task
     if len(row.tasks) > 1 and task.state is TaskState.SUBMITTED:
         reasons = {explained(each.why, each.reason) for each in row.tasks}

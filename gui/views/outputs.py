@@ -53,7 +53,8 @@ class Output:
 
 
 def outputs_of(tasks: Sequence[TaskView]) -> tuple[Output, ...]:
-    """Return the results of these tasks, in their order."""
+    """Return the results of these tasks, in their order, each by the name that it has, else by its
+    number; with the name of its task where several have results."""
     several = sum(bool(task.outputs) for task in tasks) > 1
     return tuple(
         Output(

@@ -217,7 +217,8 @@ class _Differences(QSyntaxHighlighter):
     on = False
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line by its first letter."""
+        """Colour one line by its first letter, + or -; other lines, and all while this is not
+        ``on``, stay as they are."""
         colours = look().colours
         ink = {"+": colours.done, "-": colours.failed}.get(text[:1]) if self.on else None
         if ink is not None:

@@ -40,7 +40,8 @@ class HiddenWorkflows(QPushButton):
         return self._hidden.get(view.workflow) == view.ended_ms and not is_open(view)
 
     def seen(self, views: Sequence[WorkflowView]) -> list[WorkflowView]:
-        """Return those that are to be shown, and say how many are hidden."""
+        """Return those that are to be shown, all of them where this button is checked, and say on
+        it how many are hidden; it is shown only where there are any."""
         hidden = sum(map(self.is_hidden, views)) if self._hidden else 0
         said = tr_n("%n hidden", "workflows", hidden)
         set_up(self, says=said, text=said, visible=hidden > 0)
@@ -67,8 +68,9 @@ class HiddenWorkflows(QPushButton):
 def ask_to_remove(
     parent: QWidget, context: ViewContext, workflows: Sequence[str], *, past: bool
 ) -> None:
-    """Ask the agent what the removal of workflows would free, then the person whether to remove them,
-    with ``past`` from the history, too; returns at once. Why they cannot be is told by the context."""
+    """Ask the agent what the removal of workflows would free, then the person whether to remove
+    them, with ``past`` from the history, too; returns at once. Why they cannot be is told by the
+    context."""
 
     def told(trial: Removed) -> None:
         if is_gone(parent):
@@ -89,8 +91,8 @@ def ask_to_remove(
 
 
 def ask_to_forget(parent: QWidget, context: ViewContext, program: str) -> None:
-    """Ask the agent what would be free without a published program, then the person whether to forget
-    it; returns at once. Why it cannot be is told by the context."""
+    """Ask the agent what would be free without a published program, then the person whether to
+    forget it; returns at once. Why it cannot be is told by the context."""
     name = program.partition("@")[0]
 
     def gone(forgotten: Forgotten) -> None:

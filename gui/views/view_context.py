@@ -178,8 +178,8 @@ class ViewContext(QObject):
     def would_free(
         self, workflows: Sequence[str], past: bool, told: Callable[[Removed], object]
     ) -> None:
-        """Ask what the removal of these workflows would free, without removing them; ``told`` is called
-        with the reply."""
+        """Ask what the removal of these workflows would free, without removing them; ``told`` is
+        called with the reply, and ``failed`` is emitted if there is none."""
         self.ask(self, REMOVE, Remove(tuple(workflows), past, trial=True), told)
 
     def remove(self, workflows: Sequence[str], past: bool) -> None:

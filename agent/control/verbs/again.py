@@ -89,8 +89,9 @@ class Compared:
 
 
 def compare(table: Table, past: Workflow, specs: Sequence[TaskSpec], *, anew: bool) -> Compared:
-    """Compare these tasks, which have names for ids, with those of a workflow. What is kept differs in
-    nothing, ended well, and needs only what is kept too; nothing is where all would be."""
+    """Compare these tasks, which have names for ids, with those of a workflow. What is kept differs
+    in nothing, ended well, and needs only what is kept too; nothing is kept where all would be, or
+    all is to run ``anew``."""
     before = {spec.name: spec for spec in by_names(past.spec)}
     ids = {spec.name: spec.task for spec in past.spec.tasks}
     readings = {name: table.reading(task) for name, task in ids.items()}
