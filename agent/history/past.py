@@ -176,14 +176,14 @@ class Past:
         return await asyncio.to_thread(self._page, store, wanted, here, self._name_of(here))
 
     def _page(self, store: PastStore, wanted: api.Past, here: str, unnamed: str) -> api.PastReply:
-        rows, total = store.page(wanted, here, unnamed)
-        reply = api.PastReply(tuple(map(_view, rows)), total)
         if not wanted.summed:
-            return reply
-        days = tuple(_day(*each) for each in store.days(wanted, here, unnamed))
+            rows, total = store.page(wanted, here, unnamed)
+            return api.PastReply(tuple(map(_view, rows)), total)
+        rows, total, sums = store.overview(wanted, here, unnamed)
+        days = tuple(_day(*each) for each in sums)
         programs, machines = store.choices()
         facts = (store.since_ms(), store.size_bytes(), self.days_kept)
-        return api.PastReply(reply.workflows, total, days, programs, machines, *facts)
+        return api.PastReply(tuple(map(_view, rows)), total, days, programs, machines, *facts)
 
     async def recall(self, workflow: str, task: str = "") -> Recalled | None:
         """Return a workflow of the past by its id, its name or the beginning of its id, or else

@@ -148,24 +148,30 @@ class PastStore:
             (total,) = self._connection.execute(count, values).fetchone()
         return [PastRow(*row) for row in rows], int(total)
 
-    def days(self, wanted: asked.Past, here: str, unnamed: str) -> list[Day]:
-        """Return the sums of all pages by day of this machine, the latest first, without days on
-        which nothing ended and this machine gave nothing. Raise ``sqlite3.Error`` when the database
-        cannot be read."""
+    def overview(
+        self, wanted: asked.Past, here: str, unnamed: str
+    ) -> tuple[list[PastRow], int, list[Day]]:
+        """Return what ``page`` does, and the sums of all pages by day of this machine, the latest
+        first, without days on which nothing ended and this machine gave nothing; all of it in one
+        pass. Raise ``sqlite3.Error`` when the database cannot be read."""
         where, values = _filter(wanted, here, unnamed)
         with self._lock:
             ended = self._connection.execute(
-                "SELECT ended_ms, 1, state = 'failed', ran_ms, waited_ms FROM past"
-                f" WHERE {where} ORDER BY ended_ms DESC",
+                "SELECT ended_ms, 1, state = 'failed', ran_ms, waited_ms, rowid FROM past"
+                f" WHERE {where} ORDER BY ended_ms DESC, workflow",
                 values,
             ).fetchall()
+            places = [each[5] for each in ended[wanted.first : wanted.first + wanted.limit]]
+            one = f"SELECT {', '.join(COLUMNS)} FROM past WHERE rowid = ?"
+            rows = [self._connection.execute(one, (place,)).fetchone() for place in places]
         given, sums = self._given_by_day(), _by_day(ended)
         wanted_days = {each for each in given if wanted.since_ms <= each < wanted.until_ms}
         nothing = (0, 0, 0, 0)
-        return [
+        days = [
             Day(begin, *sums.get(begin, nothing), given.get(begin, 0))
             for begin in sorted(wanted_days | sums.keys(), reverse=True)
         ]
+        return [PastRow(*row) for row in rows], len(ended), days
 
     def _given_by_day(self) -> dict[int, int]:
         """Read again only when something was given since."""
@@ -175,7 +181,7 @@ class PastStore:
             if key == self._given[0]:
                 return self._given[1]
             hours = ask("SELECT hour, ran_ms FROM given WHERE ran_ms > 0 ORDER BY hour DESC")
-            told = [(hour * HOUR_MS, 0, 0, 0, ran_ms) for hour, ran_ms in hours]
+            told = [(hour * HOUR_MS, 0, 0, 0, ran_ms, hour) for hour, ran_ms in hours]
         self._given = key, {begin: sums[3] for begin, sums in _by_day(told).items()}
         return self._given[1]
 
@@ -256,13 +262,13 @@ def _filter(wanted: asked.Past, here: str, unnamed: str) -> tuple[str, dict[str,
 
 
 def _by_day(
-    rows: Iterable[tuple[int, int, int, int, int]],
+    rows: Iterable[tuple[int, int, int, int, int, int]],
 ) -> dict[int, tuple[int, int, int, int]]:
     """The sums by days of this machine's calendar, which may have hours more or less, of moments with
     four numbers each, the latest first; each day by when it begins."""
     found: dict[int, tuple[int, int, int, int]] = {}
     begin, one, two, three, four = 2**63, 0, 0, 0, 0
-    for at_ms, a, b, c, d in rows:
+    for at_ms, a, b, c, d, _ in rows:
         if at_ms < begin:
             found[begin] = (one, two, three, four)
             begin, one, two, three, four = day_begin_ms(at_ms), 0, 0, 0, 0

@@ -153,6 +153,11 @@ class HistoryPage(QWidget):
             until_ms=until_ms,
         )
 
+    def _narrowed(self) -> bool:
+        """Whether the list is of a part of the past, whatever days are chosen."""
+        choices = (self.state, self.program, self.machine)
+        return bool(self.filter.text()) or any(each.currentData() for each in choices)
+
     def read(self) -> None:
         """Have the first page and the sums of what is chosen read anew, in place of what is being
         read; returns at once, and the list is shown when they are here."""
@@ -180,9 +185,7 @@ class HistoryPage(QWidget):
         self._asking, self._reply = None, reply
         self._offer(self.program, reply.programs)
         self._offer(self.machine, reply.machines)
-        self.plot.tell(reply.days)
-        kept = tr_n("%n workflow(s) of the past", "", reply.total)
-        self.summary.setText(f"{kept} · {size(reply.size_bytes)}" if reply.size_bytes else kept)
+        self.plot.tell(reply.days, whole=not self._narrowed())
         self._show(reply)
 
     def _told_page(self, page: int, reply: PastReply) -> None:
@@ -239,6 +242,8 @@ class HistoryPage(QWidget):
         self.rows.fill(0, reply.workflows)
         for place in lines.headings:
             self.table.setSpan(place, 0, 1, len(self.rows.columns))
+        kept = tr_n("%n workflow(s) of the past", "", lines.workflows)
+        self.summary.setText(f"{kept} · {size(reply.size_bytes)}" if reply.size_bytes else kept)
         self._show_part(reply, lines)
         bar.setValue(scrolled)
         again = self.rows.place_of(chosen.workflow) if chosen is not None else -1

@@ -58,14 +58,16 @@ class PastPlot(QWidget):
         set_up(self, "pastPlot", says, fixedHeight=HEIGHT, mouseTracking=True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._days: tuple[PastDay, ...] = ()
+        self._whole = True
         self._buckets: list[Bucket] = []
         self._range: tuple[int, int] | None = None
         self._from = 0
         look().changed.connect(self.update)
 
-    def tell(self, days: Sequence[PastDay]) -> None:
-        """Show these days from now on, the latest of which comes first; what is chosen stays."""
-        self._days = tuple(days)
+    def tell(self, days: Sequence[PastDay], *, whole: bool = True) -> None:
+        """Show these days from now on, the latest of which comes first; what is chosen stays. Where
+        they are not the ``whole`` past, what was given is left out: it was given to all."""
+        self._days, self._whole = tuple(days), whole
         self._lay_out()
 
     def choose(self, since_ms: int, until_ms: int) -> None:
@@ -131,9 +133,7 @@ class PastPlot(QWidget):
         """What waited stands on what was used, for together they are what was wanted."""
         colours, tall, wide = look().colours, bottom - LEGEND - 3, self._step()
         sums = [each.sums for each in self._buckets]
-        most = (
-            max(max(each.used_hours + each.waited_hours, each.given_hours) for each in sums) or 1.0
-        )
+        most = max(max(_wanted(each), each.given_hours * self._whole) for each in sums) or 1.0
         gap = min(2.0, wide * 0.2)
         given = QPolygonF()
         for place, each in enumerate(sums):
@@ -147,7 +147,7 @@ class PastPlot(QWidget):
                 painter.fillRect(box, QColor(colour))
                 low -= high
             given.append(QPointF(left + wide / 2, bottom - tall * each.given_hours / most))
-        if any(each.given_hours for each in sums):
+        if self._whole and any(each.given_hours for each in sums):
             painter.setPen(QPen(QColor(colours.suspended), 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawPolyline(given)
@@ -155,8 +155,9 @@ class PastPlot(QWidget):
     def _paint_legend(self, painter: QPainter) -> None:
         colours, left = look().colours, float(self.width())
         painter.setFont(small_font())
+        given = ((tr("given by this computer"), colours.suspended),) if self._whole else ()
         for words, colour in (
-            (tr("given by this computer"), colours.suspended),
+            *given,
             (tr("waiting"), colours.waiting),
             (tr("hours used"), colours.running),
         ):
@@ -243,6 +244,10 @@ class PastPlot(QWidget):
         """Show that it is not here any more."""
         super().focusOutEvent(event)
         self.update()
+
+
+def _wanted(day: PastDay) -> float:
+    return day.used_hours + day.waited_hours
 
 
 def buckets_of(days: Sequence[PastDay], each: int) -> list[Bucket]:

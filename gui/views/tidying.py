@@ -85,7 +85,8 @@ def ask_to_remove(
         )
         act = ("remove", tr("Remove"), AWAY, lambda: context.remove(workflows, past))
         question = tr("Remove {names}?", names=named)
-        ask(parent, "removeBox", question, f"{goes} {frees}", tr("Keep it"), act)
+        said = f"{goes} {frees}"
+        ask(parent, "removeBox", question, said, tr("Keep it"), act, careful=True)
 
     context.would_free(workflows, past, told)
 
@@ -114,6 +115,7 @@ def ask_to_forget(parent: QWidget, context: ViewContext, program: str) -> None:
             lambda: context.forget_program(program, False, gone),
         )
         question = tr("Forget the program {program}?", program=name)
-        ask(parent, "forgetBox", question, f"{more} {frees}", tr("Keep it"), forget)
+        said = f"{more} {frees}"
+        ask(parent, "forgetBox", question, said, tr("Keep it"), forget, careful=True)
 
     context.forget_program(program, True, told)
