@@ -90,7 +90,7 @@ def task_table(tasks: Iterable[TaskView], rows_max: int = ROWS_MAX) -> Table:
     """Return a table of a workflow's tasks, what goes on first, at most ``rows_max`` of them; of
     more, a last row says how many."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("TASK", "STATE", "ON", "", "LEFT", "WHY"):
+    for name in ("TASK", "STATE", "ON", "", "TIME", "WHY"):
         table.add_column(name, no_wrap=True, overflow="ellipsis")
     ordered = sorted(tasks, key=lambda task: FIRST.index(task.state))
     for task in ordered[:rows_max]:

@@ -30,6 +30,7 @@ from gui.views.pieces import (
     clear,
     column,
     grid,
+    held,
     label,
     lead_to,
     line,
@@ -39,6 +40,7 @@ from gui.views.pieces import (
     strong,
     tool,
 )
+from gui.views.room import Scrolled
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -95,7 +97,7 @@ class GateDialog(Sheet):
         self._rows = grid(2 * GRID, GRID, stretched=1)
         column(
             *(self.fault, strong(self._gate.name), quiet(self._whole, "gateWorkflow")),
-            *(self.asks, self.outputs, line(), self._rows),
+            *(self.asks, self.outputs, line(), Scrolled(held(self._rows), part=True)),
             (self.add, LEFT),
             quiet(tr("Files can also be dropped here."), wrap=True),
             *(self.missing, self.progress, row("stretch", self.away, self.done_now)),

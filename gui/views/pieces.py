@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSettings, QSize, Qt, QTimer, SignalInstance
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractSlider,
     QAbstractSpinBox,
@@ -344,8 +344,19 @@ def card(heading: str, *parts: Placed) -> QFrame:
     return made
 
 
+FRAME_SIZE_MAX = QSize(16, 48)
+"""What desktops put around a window."""
+
+
 class Sheet(QDialog):
-    """A dialog that is deleted when it is closed, as all of this window are."""
+    """A dialog that is deleted when it is closed, as all of this window are, and no larger than its
+    screen: its buttons are at its lower edge."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take no more room than there is."""
+        room = self.screen().availableSize() - FRAME_SIZE_MAX
+        self.resize(self.size().boundedTo(room))
+        super().showEvent(event)
 
     def __init__(self, parent: QWidget | None, name: str, heading: str, **more: Any) -> None:
         super().__init__(parent)

@@ -61,6 +61,7 @@ from gui.views.pieces import (
     timer,
 )
 from gui.views.program_form import ProgramForm
+from gui.views.room import Scrolled
 from gui.views.submit_files import SheetFile, sheet_files
 from gui.views.variable_fields import variable_field
 from gui.views.veil import paths_in
@@ -120,7 +121,7 @@ class SubmitSheet(Sheet):
         self.files.currentRowChanged.connect(lambda _: self._show())
         self.name, self.summary = strong(name="submitName"), label(name="submitSummary")
         self.form = form()
-        self.form_holder = held(self.form)
+        self.form_holder = Scrolled(held(self.form), part=True)
         self.program = ProgramForm()
         self.program.changed.connect(self._chose_runs)
         self.urgency = set_up(QComboBox(), "submitUrgency")

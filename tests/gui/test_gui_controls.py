@@ -13,21 +13,25 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLineEdit,
     QPlainTextEdit,
+    QPushButton,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
 
 from gui.theme.look import GRID
 from gui.views.first_run import FirstRun
+from gui.views.gate_dialog import GateDialog
+from gui.views.pieces import FRAME_SIZE_MAX
 from gui.views.rows import Column, Rows
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.table import Table
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
-from tests.certain import certain
+from tests.certain import certain, of_kind
 from tests.gui.acts import submit, until, waiting
 from tests.gui.conftest import NoLogin
+from tests.gui.values import task
 
 CONTROLS = (
     *(QAbstractButton, QComboBox, QAbstractSpinBox, QLineEdit, QAbstractItemView, QPlainTextEdit),
@@ -77,6 +81,32 @@ def test_every_control_has_a_name(
     for each in (first, dialog):
         each.close()
     assert found == {key: [] for key in found}
+
+
+SMALL_HEIGHT = 640 - FRAME_SIZE_MAX.height()
+
+
+def test_buttons_of_sheets_are_in_view_on_a_small_screen(
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
+) -> None:
+    """However many values and files are asked for, which are scrolled then."""
+    names = [f"v{number}" for number in range(20)]
+    file = tmp_path / "many.wingbeat.yaml"
+    variables = "".join(f"  {name}: {{type: text, default: x}}\n" for name in names)
+    used = " ".join(f"${{{name}}}" for name in names)
+    tasks = f"tasks:\n  import: {{program: import, parameters: '{used}'}}\n"
+    file.write_text(f"name: many\nvariables:\n{variables}{tasks}")
+    sheet = certain(window.submit([str(file)]))
+    until(qtbot, lambda: bool(sheet.findChildren(QWidget, "variable_v19")))
+    gate = GateDialog(context, task("g", gate=True, asks="look", attach=tuple(names)), window)
+    gate.show()
+    for each, last in ((sheet, "submitDo"), (gate, "gateDone")):
+        until(qtbot, lambda each=each: each.minimumSizeHint().height() <= SMALL_HEIGHT)  # type: ignore[misc]
+        each.resize(each.width(), SMALL_HEIGHT)
+        button = of_kind(QPushButton, each.findChild(QPushButton, last))
+        until(qtbot, lambda each=each: each.height() == SMALL_HEIGHT)  # type: ignore[misc]
+        assert each.rect().contains(button.mapTo(each, button.rect().bottomRight()))
+    gate.close()
 
 
 def test_a_column_takes_the_room_that_there_is_before_it_cuts_a_word(qtbot: QtBot) -> None:
