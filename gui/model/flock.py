@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -10,7 +11,7 @@ from agent.api.presence_reasons import PausedUntil, PausedUntilResumed
 from agent.api.reasons import PausedByOwner, Reason, reason_of
 from agent.api.values import PRIORITY_NAMES, Capabilities, TaskState
 from agent.api.volunteering import VolunteeringView
-from agent.api.work import CurrentTask, NodeView, WorkflowView
+from agent.api.work import CurrentTask, NodeView, TaskView, WorkflowView
 from gui.model.hands import called
 from gui.model.marks import Mark
 from gui.model.screen import Screen
@@ -168,6 +169,22 @@ def waits_for_help(screen: Screen, workflow: WorkflowView) -> bool:
         or (node.own_work == "all" and node.name == workflow.host)
     )
     return not (own or helps)
+
+
+def lacks_leave(screen: Screen, tasks: Iterable[TaskView]) -> tuple[str, int]:
+    """Return a program that came with the work and that no machine that helps may run, with how many
+    of these are free; an empty name where nothing waits for that, or none is free."""
+    linked = [each for each in screen.peers.peers if each.state == "linked"] if screen.peers else []
+    every: list[NodeView | PeerView] = [*linked, *([screen.node] if screen.node else [])]
+    helping = [each for each in every if each.volunteering and not each.owner_present]
+    free = sum(each.running < max(1, each.slots) for each in helping)
+    brought = (each.program for each in tasks if each.state is TaskState.READY)
+    for program in brought:
+        known = [each.capabilities for each in helping]
+        taken = any(each.takes_published or program in each.programs for each in known)
+        if "@" in program and free and not taken:
+            return program.partition("@")[0], free
+    return "", 0
 
 
 def may_run_here(screen: Screen, workflow: WorkflowView) -> bool:

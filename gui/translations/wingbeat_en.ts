@@ -317,5 +317,12 @@
             <numerusform>%n more</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n machine(s) are free but their owners have not allowed {program}.</source>
+        <translation>
+            <numerusform>%n machine is free but its owner has not allowed {program}.</numerusform>
+            <numerusform>%n machines are free but their owners have not allowed {program}.</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

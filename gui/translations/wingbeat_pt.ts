@@ -3442,6 +3442,13 @@
         <source>Its inputs have changed since: mixed inputs</source>
         <translation>Suas entradas mudaram desde então: entradas misturadas</translation>
     </message>
+    <message numerus="yes">
+        <source>%n machine(s) are free but their owners have not allowed {program}.</source>
+        <translation>
+            <numerusform>%n máquina está livre, mas o dono não permitiu {program}.</numerusform>
+            <numerusform>%n máquinas estão livres, mas os donos não permitiram {program}.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>No machine helps at the moment; it starts as soon as one does. It can also run here now, while you use this computer.</source>
         <translation>Nenhuma máquina ajuda no momento; começa assim que uma ajudar. Também pode rodar aqui agora, com você usando este computador.</translation>

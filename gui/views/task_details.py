@@ -15,7 +15,7 @@ from agent.api.reasons import TaskReady, WaitsForAcceptance, reason_of
 from agent.api.rpc import ErrorCode
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
-from gui.model.flock import may_run_here, waits_for_help
+from gui.model.flock import lacks_leave, may_run_here, waits_for_help
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
 from gui.model.workflows import (
@@ -55,7 +55,7 @@ from gui.views.pieces import (
 from gui.views.task_menu import list_priorities
 from gui.views.view_context import ViewContext
 from gui.wording import all_explained, explained, story_line
-from gui.words import tr
+from gui.words import tr, tr_n
 
 MOVES_SHOWN_MAX = 30
 MACHINES_SHOWN_MAX = 8
@@ -93,9 +93,7 @@ class TaskDetails(QScrollArea):
             Flow(*self._acts, spacing=GRID),
             self.outputs,
             GRID // 2,
-            *self._why[:-1],
-            (self.ask_them, LEFT),
-            self._why[-1],
+            *self._why,
             (self.copy, LEFT),
             "stretch",
             on=self._inner,
@@ -117,13 +115,14 @@ class TaskDetails(QScrollArea):
         self.priority_menu = set_up(QMenu(self), "priorityMenu")
         list_priorities(self.priority_menu, self._set_priority)
         self.priority.setMenu(self.priority_menu)
-        acts = (self.done, self.final, self.here, self.log, self.retry, self.cancel, self.priority)
-        self._acts: tuple[QPushButton, ...] = acts
         self.ask_them = button(tr("Ask them"), "askOwners", self._ask_owners)
         self.ask_them.setToolTip(
             tr("The question comes up on the machines whose owners it waits for.")
         )
         self.ask_them.hide()
+        first = (self.done, self.final, self.here, self.ask_them, self.log)
+        acts = (*first, self.retry, self.cancel, self.priority)
+        self._acts: tuple[QPushButton, ...] = acts
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
 
     def tell(
@@ -206,8 +205,16 @@ class TaskDetails(QScrollArea):
             self.outputs.tell_last(self._context.screen.tasks_of(workflow.workflow))
 
     def _outlook(self, workflow: WorkflowView, own: list[TaskView], now_s: float) -> str:
-        """What comes next; with a sentence where nobody helps."""
+        """What comes next; with a sentence where nobody helps, or may run what comes with it."""
         screen = self._context.screen
+        program, free = lacks_leave(screen, own)
+        if program:
+            return tr_n(
+                "%n machine(s) are free but their owners have not allowed {program}.",
+                "",
+                free,
+                program=program,
+            )
         if not waits_for_help(screen, workflow):
             return outlook(workflow, own, now_s)
         if not may_run_here(screen, workflow):
@@ -249,7 +256,8 @@ class TaskDetails(QScrollArea):
         for part in (*self._why, self.copy):
             part.setVisible(single is not None)
         if single is None or single.state is not TaskState.READY:
-            self._show_button(self.ask_them, False)
+            own = self._context.screen.tasks_of(workflow.workflow) if not tasks else []
+            self._show_button(self.ask_them, bool(lacks_leave(self._context.screen, own)[0]))
 
     def _show_button(self, button_: QPushButton, shown: bool) -> None:
         """Whoever pressed it stays here when it goes, and is not sent to the next place."""

@@ -19,7 +19,7 @@ from shiboken6 import Shiboken
 from agent.api.admission import NEARBY
 from agent.api.datasets import DATASETS, DatasetsReply
 from agent.api.flock import DOCTOR
-from agent.api.history import STATISTICS, Statistics
+from agent.api.history import RUNS, STATISTICS, Statistics
 from agent.api.logs import TaskLog, TaskLogPart
 from agent.api.past import PAST
 from agent.api.permissions import SCRIPTS
@@ -130,7 +130,7 @@ def test_why_work_failed_is_a_sentence(
     assert (done, failed) == ([], [said])
 
 
-ASKS = (NEARBY, PAST, SCRIPTS, STATISTICS, WHY)
+ASKS = (NEARBY, PAST, RUNS, SCRIPTS, STATISTICS, WHY)
 
 
 def test_what_only_asks_is_known(qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge) -> None:
