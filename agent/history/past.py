@@ -31,7 +31,6 @@ SLICE_TASKS = 500
 DAY_MS = 24 * 3_600_000
 TRIM_EVERY_S = 3_600.0
 RECALLED_MAX = 4
-PAGE_MAX_SUMMED = 100
 
 log = logging.getLogger(__name__)
 

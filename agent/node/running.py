@@ -241,8 +241,8 @@ class RunningNode:
         self.row_changed()
 
     def look_for_programs(self) -> tuple[str, ...]:
-        """Read the folder of programs anew, and return the names of those that can be run here; the
-        flock is told when they changed."""
+        """Read the folder of programs anew, those that are wrong being logged, and return the names
+        of all programs that can be run here; the flock is told when they changed."""
         before = self.children.names()
         self.programs.look()
         names = self.children.names()

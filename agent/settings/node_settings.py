@@ -133,8 +133,8 @@ def read_settings(path: Path, preset: Path | None = None) -> NodeSettings:
 
 def settings_of(path: Path, content: bytes, before: NodeSettings | None = None) -> NodeSettings:
     """Return what this content of the file says, and what it does not say as it was ``before``, by
-    default the defaults; ``path`` is only named in errors. Raise ``SettingsError`` for content that is too large or not TOML in
-    UTF-8, and for a setting that is unknown or wrong."""
+    default the defaults; ``path`` is only named in errors. Raise ``SettingsError`` for content that
+    is too large or not TOML in UTF-8, and for a setting that is unknown or wrong."""
     if len(content) > FILE_BYTES_MAX:
         size = f"{FILE_BYTES_MAX // 1024} KB"
         raise SettingsError(f"{path} is larger than {size}: remove what are no settings.")

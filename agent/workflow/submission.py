@@ -220,9 +220,9 @@ def new_key() -> str:
 async def prepare(
     client: Client, workflow: Workflow, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submit:
-    """Add the workflow's files, publish its programs, and return the request, which is not sent
-    yet and has a key of its own. ``told`` hears a line before each of them. Raises what ``add`` and ``publish`` raise; what
-    was added until then stays."""
+    """Add the workflow's files, publish its programs, and return the request, which is not sent yet
+    and has a key of its own. ``told`` hears a line before each of them. Raises what ``add`` and
+    ``publish`` raise; what was added until then stays."""
     files: dict[str, Dataset] = {}
     for number, (placeholder, path) in enumerate(workflow.files.items(), 1):
         told(f"adding {path.name} ({number} of {len(workflow.files)})")

@@ -189,7 +189,8 @@ def lacks_leave(screen: Screen, tasks: Iterable[TaskView]) -> tuple[str, int]:
 
 def may_run_here(screen: Screen, workflow: WorkflowView) -> bool:
     """Tell whether a workflow that waits for help would run on this computer if it were wanted now:
-    it was submitted here, and nobody has paused this computer."""
+    it was submitted here, and nobody has paused this computer. False for one that is wanted now
+    already."""
     node = screen.node
     here = node is not None and node.name == workflow.host and node.own_work != "none"
     urgent = workflow.priority >= PRIORITY_NAMES["interactive"]

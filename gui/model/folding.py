@@ -46,8 +46,9 @@ def workflow_moved(
 
 
 def workflow_overtaken(told: WorkflowView, known: WorkflowView) -> WorkflowView:
-    """Return a workflow as an answer ``told`` of it, but with its counts, state and end as later
-    events left them (``known``), and the greater progress of both."""
+    """Return a workflow as an answer ``told`` of it, but with its tasks, counts, state and end as
+    later events left them (``known``), the greater progress of both, and no expected end once it is
+    over."""
     return msgspec.structs.replace(
         told,
         counts=known.counts,

@@ -91,7 +91,8 @@ class ProgramsCard(QFrame):
 
     def tell(self, reply: ProgramsReply | None, permissions: PermissionsReply | None) -> None:
         """Show these programs in a table; above it a line for each workflow that waits for a word,
-        and for each machine that is trusted. None: nothing is known of any."""
+        and for each machine that is trusted. None: no programs are known, or the lines stay as they
+        are."""
         programs = reply.programs if reply is not None else ()
         self.rows.show(programs)
         self.table.setVisible(bool(programs))

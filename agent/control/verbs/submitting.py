@@ -157,8 +157,10 @@ class Elsewhere:
 
 
 def needed_elsewhere(table: Table, params: Submit, submitter: str) -> Elsewhere:
-    """Look up the tasks of other workflows that a submission needs, each by its exact id or name; of
-    workflows of one name the newest counts, of this submitter if it has any."""
+    """Look up the tasks of other workflows that a submission needs, each by its exact id or name;
+    of workflows of one name the newest counts, of this submitter if it has any. Return them with
+    what names that several have were taken for, or, at the first that is not known, with a
+    fault."""
     found: dict[Place, TaskId] = {}
     meant: dict[str, NewestOf | None] = {}
     for task in params.tasks:
