@@ -206,8 +206,9 @@ def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
 
 @command(
     "pause",
-    "Have this machine stop helping: what runs for others is suspended at once and given back\n"
-    "after five minutes. Without a time, until `wingbeat resume`. Kept over restarts.",
+    "Have this machine stop: what runs on it, for others and for yourself, is suspended at once and\n"
+    "given back after five minutes; nothing begins. Without a time, until `wingbeat resume`. Kept\n"
+    "over restarts.",
     "wingbeat pause",
     "wingbeat pause 15m",
     "wingbeat pause 4h",

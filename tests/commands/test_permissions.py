@@ -128,7 +128,7 @@ def test_once_is_over_with_its_workflow(flock: tuple[Machine, Machine]) -> None:
 def test_nothing_is_published_before_its_submission_is_accepted(
     flock: tuple[Machine, Machine],
 ) -> None:
-    alder, _ = flock
+    alder, birch = flock
     folder = alder.folder.parent
     (folder / "count.sh").write_text(COUNT)
     needs = WORKFLOW.replace("after: [count]", "inputs: [{workflow: nowhere, task: a, output: 0}]")
@@ -137,3 +137,9 @@ def test_nothing_is_published_before_its_submission_is_accepted(
     assert alder.answer("programs")["programs"] == []
     submit(alder, "right")
     assert len(alder.answer("programs")["programs"]) == 2
+
+    waits(birch, "right")
+    alder.said("cancel", "right")
+    wait_for(lambda: asked(birch) == [], WITHIN_S, "nothing is asked for work that is over")
+    here = [each.get("here") for each in birch.answer("programs")["programs"]]
+    assert "waiting" not in here, "nor for programs that lie about"
