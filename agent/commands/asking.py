@@ -26,9 +26,6 @@ from agent.commands.columns import complain
 from agent.commands.parsing import PROGRAM, Options, Use
 from agent.commands.showing import plain, show_json, show_lines
 
-REFERENCES = {"workflow": (False,), "task": (True,), "what": (False, True)}
-"""By what they are called in a command's table: words that name a workflow, or (True) a task."""
-
 
 class _Failure(Struct, frozen=True):
     """What `--json` shows when there is no answer; ``reason`` is the name of the code."""
@@ -63,19 +60,27 @@ def _find_meant(options: Options, client: BlockingClient) -> None:
     """Put the id in the place of a name that several workflows have, and say which of them is meant:
     the newest, of this person's own if there are any. What means nothing stays as it was typed; so
     does all where an agent of before answers, which knows no two of one name."""
-    for place, kinds in REFERENCES.items():
-        word = getattr(options, place, "")
-        for task in kinds if word else ():
-            try:
-                told = client.call(MEANT, Meant(word, task, own_name()))
-            except RequestError:
-                continue
-            if told.why != NO_WHY:
-                setattr(options, place, told.id)
-                setattr(options, MEANT.name, told.why)
-                if not options.json:
-                    complain(f"{PROGRAM}: {plain(told.text)}.")
+    for place, kinds in getattr(options, "references", {}).items():
+        word = getattr(options, place)
+        if isinstance(word, str) and word:
+            setattr(options, place, _meant(options, client, word, kinds))
+        elif word and kinds == (False,):  # tasks beside a workflow are of that one
+            setattr(options, place, [_meant(options, client, each, kinds) for each in word])
+
+
+def _meant(options: Options, client: BlockingClient, word: str, kinds: tuple[bool, ...]) -> str:
+    for task in kinds:
+        try:
+            told = client.call(MEANT, Meant(word, task, own_name()))
+        except RequestError:
+            continue
+        if told.why == NO_WHY:
             break
+        setattr(options, MEANT.name, told.why)
+        if not options.json:
+            complain(f"{PROGRAM}: {plain(told.text)}.")
+        return told.id
+    return word
 
 
 def with_loop(use: Callable[[Options, Client], Coroutine[Any, Any, int]]) -> Use:

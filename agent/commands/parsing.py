@@ -74,6 +74,16 @@ NODE = argument(
 ALL = argument("--all", action="store_true", help="not only the latest")
 
 
+REFERENCES: dict[str, tuple[bool, ...]] = {
+    "WORKFLOW": (False,),
+    "TASK": (True,),
+    "GATE": (True,),
+    "WORKFLOW|TASK|DATASET": (False, True),
+}
+"""By what stands for it in a help text: a word that names a workflow, or (True) a task, of the person
+who types. Others, such as those of a permission, may name anybody's."""
+
+
 KNOWN: dict[str, Callable[[list[str]], int]] = {}
 """The commands whose modules were loaded, by what is typed; each reads the words behind that."""
 
@@ -104,7 +114,12 @@ class CommandLine:
         )
         for each in self.arguments:
             parser.add_argument(*each.names, **each.told)
-        return self.use(parser.parse_args(arguments))
+        options = parser.parse_args(arguments)
+        told = {each.names[0]: each.told.get("metavar", "") for each in self.arguments}
+        options.references = {
+            name: REFERENCES[metavar] for name, metavar in told.items() if metavar in REFERENCES
+        }
+        return self.use(options)
 
 
 def command(

@@ -1,4 +1,4 @@
-"""What people type: hours of helping, and an invitation as a text or a file however it was saved."""
+"""What people type: names of work, hours of helping, and an invitation as a text or a file however it was saved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import pytest
 
 from agent.api.flock import INVITATION_SUFFIX
 from agent.api.volunteering import Hours
+from agent.cli import COMMANDS
+from agent.commands import exits
+from agent.commands.choosing import loaded
 from agent.commands.flock.invitations import invitation_in
+from agent.commands.parsing import CommandLine, Options
 from agent.commands.volunteering import _hours as hours
 from agent.net.invitation import Invitation, parse_invitation, usable_addresses
 
@@ -53,3 +57,32 @@ def test_a_text_that_is_too_long_to_name_a_file_is_a_text() -> None:
 def test_a_file_that_is_not_there_is_missed(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         invitation_in(str(tmp_path / f"office{INVITATION_SUFFIX}"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "looked_up"),
+    [
+        ("status words", {"workflow": (False,)}),
+        ("fetch words/top", {"what": (False, True)}),
+        ("logs words/top", {"task": (True,)}),
+        ("cancel words top", {"workflow": (False,), "tasks": (True,)}),
+        ("remove words lines", {"workflows": (False,)}),
+        ("permissions show words", {}),  # of somebody else
+        ("datasets add words", {}),  # a file
+        ("submit words.wingbeat.yaml", {}),
+    ],
+)
+def test_whose_words_mean_the_persons_own_work(
+    typed: str, looked_up: dict[str, tuple[bool, ...]]
+) -> None:
+    name, *words = typed.split()
+    line = loaded(name, COMMANDS[name].place[1])
+    assert isinstance(line, CommandLine)
+    found: list[Options] = []
+
+    def use(options: Options) -> int:
+        found.append(options)
+        return exits.DONE
+
+    CommandLine(name, "", (), line.arguments, use)(words)
+    assert found[0].references == looked_up
