@@ -108,6 +108,7 @@ class Screen:
         self.tasks: dict[str, dict[str, TaskView]] = {}
         self.past: dict[str, dict[str, TaskView]] = {}
         """Of a workflow of the past that is looked at; the table may have forgotten it."""
+        self.past_names: dict[str, str] = {}
         self.peers: PeersReply | None = None
         self.members: MembersReply | None = None
         self.volunteering: VolunteeringView | None = None
@@ -170,7 +171,7 @@ class Screen:
     def called(self, workflow: str) -> str:
         """Return what people call the workflow of this id; the id where it is not known."""
         known = self.workflows.get(workflow)
-        return workflow if known is None else known.name
+        return self.past_names.get(workflow, workflow) if known is None else known.name
 
     def is_stopping(self, workflow: str) -> bool:
         """Tell whether a cancelled task of a workflow was still being ended somewhere when it was

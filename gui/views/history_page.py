@@ -310,6 +310,9 @@ class HistoryPage(QWidget):
             return None
         menu = context_menu(self, "historyMenu")
         workflows = [each.workflow for each in chosen]
+        again = self._context.run_again.emit
+        one = len(workflows) == 1
+        add_entry(menu, "runAgain", tr("Run again …"), lambda: again(workflows[0]), able=one)
         add_entry(menu, "remove", tr("Remove …"), lambda: self._remove(workflows))
         menu.addSeparator()
         add_copy(menu, "\n".join(each.workflow for each in chosen))

@@ -93,7 +93,9 @@ class PastDetail(QWidget):
         self.note.hide()
         self._view = reply.workflow
         self._own = {task.task: task for task in reply.tasks}
-        self._context.screen.past = {reply.workflow.workflow: self._own}
+        screen, workflow = self._context.screen, reply.workflow
+        screen.past = {workflow.workflow: self._own}
+        screen.past_names = {workflow.workflow: workflow.name}
         self._tell()
 
     def _failed(self, sentence: str) -> None:

@@ -20,6 +20,7 @@ from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, ta
 from gui.model.times import exact, moment
 from gui.model.workflows import (
     has_log,
+    is_over,
     length_text,
     may_cancel,
     may_retry,
@@ -108,6 +109,7 @@ class TaskDetails(QScrollArea):
             tr("Open result"), "openFinal", self._open_final, "folder", primary=True
         )
         self.log = button(tr("Log"), "taskLog", self._log, "log")
+        self.again = button(tr("Run again …"), "runAgainButton", self._run_again, "retry")
         self.retry = button(tr("Retry from here"), "retryFrom", self.try_again, "retry")
         self.here = button(tr("Run it here now"), "runHere", self._run_here, primary=True)
         self.cancel = button(tr("Cancel"), "cancelTask", self._cancel, "cancel")
@@ -121,7 +123,7 @@ class TaskDetails(QScrollArea):
         )
         self.ask_them.hide()
         first = (self.done, self.final, self.here, self.ask_them, self.log)
-        acts = (*first, self.retry, self.cancel, self.priority)
+        acts = (self.again, *first, self.retry, self.cancel, self.priority)
         self._acts: tuple[QPushButton, ...] = acts
         self.copy = button(tr("Copy id"), "copyId", self._copy, "copy", flat=True)
 
@@ -250,6 +252,7 @@ class TaskDetails(QScrollArea):
         here = not tasks and may_run_here(self._context.screen, workflow)
         self._show_button(self.here, here and there)
         self._show_button(self.retry, there and may_again)
+        self._show_button(self.again, not tasks and is_over(workflow))
         self._show_button(self.priority, not tasks and not ended)
         self.retry.setText(" " + (tr("Retry from here") if tasks else tr("Retry")))
         self.retry.setAccessibleName(self.retry.text().strip())
@@ -428,6 +431,10 @@ class TaskDetails(QScrollArea):
         task = self._tasks[0] if len(self._tasks) == 1 else self._failed_task()
         if task is not None:
             self._context.log_of.emit(task)
+
+    def _run_again(self) -> None:
+        if self._workflow is not None:
+            self._context.run_again.emit(self._workflow.workflow)
 
     def _copy(self) -> None:
         if len(self._tasks) == 1:

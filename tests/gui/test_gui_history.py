@@ -14,12 +14,14 @@ from pytestqt.qtbot import QtBot
 from agent.api.past import PastDay, PastWorkflow
 from agent.api.work import CANCEL, SUBMIT, Cancel, Submit, Task
 from gui.model.past import UNREAD, Heading, PastLines, end_words, within
+from gui.views.again_sheet import AgainSheet
 from gui.views.history_page import HistoryPage
 from gui.views.past_plot import PastPlot, buckets_of
 from gui.views.past_rows import day_words
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.certain import certain
 from tests.gui.acts import fresh, gone_to, id_of, press, until, waiting
 from tests.gui.values import NOW_S, past_workflow
 
@@ -130,6 +132,24 @@ def test_what_ends_comes_to_the_top_and_is_opened_as_it_was(
     until(qtbot, lambda: page.detail._view is not None and page.detail._view.name == second)
     QTest.keyClick(page.table, Qt.Key.Key_Up)  # the heading is only to be read
     assert page.table.current().name == second
+
+
+def test_what_is_past_runs_again_also_when_the_flock_has_forgotten_it(
+    qtbot: QtBot, context: ViewContext, window: Window, page: HistoryPage
+) -> None:
+    name = ended(qtbot, context, page)
+    old = id_of(context, name)
+    context.remove([old], past=False)
+    until(qtbot, lambda: not id_of(context, name))
+    until(qtbot, lambda: page.rows.place_of(old) > 0)
+    page.table.choose(old)
+    until(qtbot, lambda: certain(page.detail._view).workflow == old)
+    press(page, "runAgainButton")
+    sheet = certain(window.findChild(AgainSheet))
+    assert sheet.name.text() == name
+    until(qtbot, sheet.run.isEnabled)
+    sheet.run.click()
+    until(qtbot, lambda: id_of(context, name) not in ("", old))
 
 
 def test_it_is_searched_as_one_types_and_an_empty_end_has_a_door(
