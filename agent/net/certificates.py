@@ -405,12 +405,3 @@ def has_signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
     except InvalidSignature:
         return False
     return True
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in the largest unit of which it has about two, such as "3 hours", else in
-    seconds, without its sign."""
-    for unit, length_s in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if round(abs(seconds) / length_s) >= 2:
-            return f"{round(abs(seconds) / length_s)} {unit}"
-    return f"{abs(seconds):.0f} seconds"

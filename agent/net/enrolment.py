@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import assert_never
 
 from agent.api.errors import MembershipError
-from agent.net.certificates import Applicant, Member, duration, read_request
+from agent.net.certificates import Applicant, Member, read_request
 from agent.net.enrolment_messages import (
     EXCHANGE_S_MAX,
     KEEPERS_QUESTION_BYTES_MAX,
@@ -62,7 +62,7 @@ from agent.net.join_requests import JoinRequest, JoinRequests, keeper_key_of
 from agent.net.membership import Membership
 from agent.net.tls import JOIN, Arrival, arrival_of
 from agent.protocol.link_reasons import NoLink
-from agent.wording.speech import english
+from agent.wording.speech import english, long
 
 BURNING_S_MAX = 0.5
 """Between a keeper's question to the others and its use on its disk."""
@@ -315,6 +315,6 @@ def clock_fault(ahead_s: float) -> MembershipError | None:
         return None
     direction = "ahead of" if ahead_s > 0 else "behind"
     return MembershipError(
-        f"the clock of this machine is {duration(ahead_s)} {direction} the flock's: "
+        f"the clock of this machine is {long(abs(ahead_s))} {direction} the flock's: "
         f"set it right and join again"
     )

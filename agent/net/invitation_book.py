@@ -31,9 +31,9 @@ from msgspec import Meta, Struct
 from agent.api.errors import MembershipError
 from agent.api.wording import moment
 from agent.host.private_files import PrivateFolder
-from agent.net.certificates import duration
 from agent.net.identity import read_named
 from agent.net.invitation import SECRET_BYTES
+from agent.wording.speech import long
 
 BOOK_FILE = "invitations"
 ENTRIES_MAX = 200
@@ -95,7 +95,7 @@ class InvitationBook:
         if not 1 <= uses <= USES_MAX:
             raise MembershipError(f"an invitation has 1 to {USES_MAX} uses, not {uses}")
         if not 0 < valid_for_s <= VALID_S_MAX:
-            raise MembershipError(f"an invitation is valid for at most {duration(VALID_S_MAX)}")
+            raise MembershipError(f"an invitation is valid for at most {long(VALID_S_MAX)}")
         kept = [entry for entry in self._entries if entry.expires_s + REMEMBERED_S > now_s]
         if len(self.outstanding(now_s)) >= ENTRIES_MAX:
             raise MembershipError("there are too many open invitations: withdraw some first")

@@ -276,7 +276,7 @@ async def test_the_same_holds_as_for_the_invited(
     tmp_path: Path, keeper: Membership, there: Asked, admitted: Request
 ) -> None:
     """Clocks, keys that were sent away, and a second flock."""
-    assert "2 hours ahead" in await refused(there, tmp_path / "new", Hands(7_200))
+    assert "2 h ahead" in await refused(there, tmp_path / "new", Hands(7_200))
     member = await admitted.collect()
     assert "leave that first" in await refused(there, tmp_path / "new")
     await keeper.expel(member.node_id)

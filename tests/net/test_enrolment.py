@@ -148,7 +148,7 @@ async def test_a_withdrawn_invitation_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("ahead_s", "told"), [(7200, "2 hours ahead of"), (-4 * DAY_S, "4 days behind")]
+    ("ahead_s", "told"), [(7200, "2 h ahead of"), (-4 * DAY_S, "4 days behind")]
 )
 async def test_clocks_too_far_apart_are_told_and_burn_nothing(
     tmp_path: Path, ahead_s: float, told: str, keeper: Membership, door: Door
@@ -163,7 +163,7 @@ async def test_the_keeper_checks_the_clock_too(
 ) -> None:
     monkeypatch.setattr(joining, "clock_fault", lambda _: None)
     told = await refusal(tmp_path / "b", await invited(keeper, door), Hands(7260))
-    assert told.startswith("the clock of this machine is 2 hours ahead")
+    assert told.startswith("the clock of this machine is 2 h ahead")
 
 
 async def test_each_address_that_failed_is_told(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from agent.api.wording import moment
 from agent.net import link_refusals
-from agent.net.certificates import duration
 from agent.net.copies import INSTANCES_MAX, Copies
 from agent.net.discovery import explained_trouble, own_record, read_record
 from agent.net.discovery_network import JUMP_S, POLL_S, AddressNews, Change, NetworkWatch, has_way
@@ -146,24 +145,6 @@ def test_the_oldest_refusal_is_forgotten_of_many() -> None:
 )
 def test_why_multicast_is_not_used(error: Exception, why: str) -> None:
     assert english(explained_trouble(error)) == why
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0 seconds"),
-        (89, "89 seconds"),
-        (90, "2 minutes"),
-        (-300, "5 minutes"),
-        (5_399, "90 minutes"),
-        (5_401, "2 hours"),
-        (129_599, "36 hours"),
-        (129_601, "2 days"),
-        (864_000, "10 days"),
-    ],
-)
-def test_how_long_something_is(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize(
