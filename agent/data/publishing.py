@@ -343,15 +343,24 @@ class PublishedPrograms:
         self._timer = None
         before = self._decisions.allowed()
         if self._decisions.end(self._table):
-            for name in before.keys() - self._decisions.allowed().keys():
-                self._programs.drop(name)
-            self._in_background(self._decided())
+            over = before.keys() - self._decisions.allowed().keys()
+            self._in_background(self._take_back({name: before[name] for name in over}))
         for asked in self.questions():
             if asked.node in self._decisions.machines:
                 if asked.workflow not in self._trusting:
                     self._in_background(self._trust(asked))
             elif asked.workflow not in self._announced:
                 self._announce(asked)
+
+    async def _take_back(self, programs: Mapping[str, DatasetId]) -> None:
+        """These may not run any more, and nothing of them does."""
+        for name in programs:
+            self._programs.drop(name)
+        await self._decided()
+        needed = {spec.program for _, spec, _ in brought(self._table)}
+        for name, dataset in programs.items():
+            if name not in needed:
+                await asyncio.to_thread(shutil.rmtree, self._place(dataset), ignore_errors=True)
 
     def _announce(self, asked: PermissionAsked) -> None:
         self._announced[asked.workflow] = time.monotonic()

@@ -118,6 +118,8 @@ def test_once_is_over_with_its_workflow(flock: tuple[Machine, Machine]) -> None:
     waits(birch, "first")
     birch.said("permissions", "allow-once", "first")
     ends(birch, "first")
+    placed = birch.home.data / "published"
+    wait_for(lambda: not any(placed.iterdir()), WITHIN_S, "nothing of it lies there")
     submit(alder, "again")
     waits(birch, "again")
     with birch.following("watch", "--json") as events:
