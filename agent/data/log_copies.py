@@ -40,7 +40,8 @@ from agent.storage.kept_logs import FILE, Kept, KeptLogs, Piece, packed
 EVERY_S = 10.0
 """Between two copies, however much happens."""
 SOON_S = 1.0
-"""After an end, when nothing was copied lately: what else ends now goes along."""
+"""After an end, when nothing was copied lately: what else ends now goes along. Where runs go on
+ending, twice as long each time."""
 COPY_BYTES_MAX = 8 * 1024 * 1024
 WAITING_MAX = 2_000
 """Logs of runs that ended while no other machine was there; beyond these the oldest stay alone."""
@@ -71,7 +72,7 @@ class LogCopies:
         self._kept: KeptLogs | None = None
         self._waiting: dict[tuple[TaskId, RunName], _Log] = {}
         self._refused: dict[NodeId, float] = {}
-        self._copied_s = -EVERY_S
+        self._copied_s, self._pause_s = -EVERY_S, SOON_S
         self._timer: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
 
@@ -110,7 +111,7 @@ class LogCopies:
             self._arm(EVERY_S)
         elif key in self._waiting:
             self._waiting[key].over = True
-            self._arm(SOON_S)
+            self._arm(self._pause_s)
 
     def peer_seen(self) -> None:
         """Copy soon what waits for another machine."""
@@ -118,9 +119,8 @@ class LogCopies:
             self._arm(SOON_S)
 
     def _arm(self, within_s: float) -> None:
-        """At that time, and not sooner after the last than ``EVERY_S``."""
         loop = asyncio.get_running_loop()
-        at_s = max(loop.time() + within_s, self._copied_s + EVERY_S)
+        at_s = max(loop.time() + min(within_s, SOON_S), self._copied_s + within_s)
         if self._timer is not None and self._timer.when() <= at_s:
             return
         self._arm_off()
@@ -138,7 +138,9 @@ class LogCopies:
 
     async def _copy(self) -> None:
         """Once, to the first that takes it; again later while there is something to wait for."""
-        self._copied_s = asyncio.get_running_loop().time()
+        now_s = asyncio.get_running_loop().time()
+        again = now_s - self._copied_s <= EVERY_S
+        self._copied_s, self._pause_s = now_s, min(2 * self._pause_s, EVERY_S) if again else SOON_S
         peers = self._peers()
         for peer in peers[:PEERS_TRIED_MAX]:
             try:
