@@ -113,35 +113,26 @@ class Preview:
 
 
 async def send(
-    client: Client, workflow: Workflow, choices: Choices, path: Path, step: Callable[[str], None]
-) -> Submitted:
-    """Add the workflow's files, publish its programs and submit it; return the agent's answer.
-    ``step`` hears what is done. Raises ``ClientError``, with a line for each fault that shows only
-    now, or ``OSError`` for a file that cannot be read."""
-    wanted = _wanted(choices, path)
-    try:
-        return await submit(client, await prepare(client, workflow, wanted, step))
-    except FaultsError as error:
-        raise ClientError("\n".join(each.sentence(tr) for each in error.faults)) from error
-
-
-async def send_all(
     client: Client,
     sendings: Sequence[Sending],
     told: Callable[[tuple[int, Submitted | str]], None],
     step: Callable[[str], None],
 ) -> None:
-    """Send workflows one after the other, so that they are submitted in this order, and go on where
-    one is refused. ``told`` hears of each by its number what the agent answers, or a sentence why
-    it was not submitted; ``step`` what is being done. Raises ``ClientError`` at the end if one was
-    not."""
+    """Add the files of workflows, publish their programs and submit them, one after the other, so
+    that they are submitted in this order; go on where one is refused. ``told`` hears of each by its
+    number what the agent answers, or why it was not submitted, in a line for each fault that shows
+    only now; ``step`` hears what is done. Raises ``ClientError`` at the end if one was not."""
     refused: list[str] = []
     for number, each in enumerate(sendings):
         answer: Submitted | str
+        wanted = _wanted(each.choices, each.path)
         try:
-            answer = await send(client, each.workflow, each.choices, each.path, step)
+            answer = await submit(client, await prepare(client, each.workflow, wanted, step))
+        except FaultsError as error:  # those that show only now
+            answer = "\n".join(fault.sentence(tr) for fault in error.faults)
         except (ClientError, OSError) as error:
             answer = sentence_of(error)
+        if isinstance(answer, str):
             refused.append(answer)
         told((number, answer))
     if len(refused) > 1:

@@ -27,7 +27,7 @@ from agent.api.values import NamedPriority
 from agent.api.work import Submitted
 from agent.workflow.one_program import Alone
 from gui.bridge.bridge import Task
-from gui.bridge.submitting import Checked, Preview, Sending, send_all
+from gui.bridge.submitting import Checked, Preview, Sending, send
 from gui.editing import native_associations
 from gui.editing.lines import editor_command
 from gui.model.marks import Mark
@@ -106,7 +106,7 @@ class SubmitSheet(Sheet):
 
     # -- parts -------------------------------------------------------------------------------
 
-    def _make_parts(self) -> None:
+    def _make_files(self) -> None:
         self.files = set_up(QListWidget(), "submitFiles", tr("Files"), spacing=2)
         names = [each.path.name for each in self._files]
         for each in self._files:
@@ -119,6 +119,9 @@ class SubmitSheet(Sheet):
             self._mark(each)
         self.files.setVisible(len(self._files) > 1)
         self.files.currentRowChanged.connect(lambda _: self._show())
+
+    def _make_parts(self) -> None:
+        self._make_files()
         self.name, self.summary = strong(name="submitName"), label(name="submitSummary")
         self.form = form()
         self.form_holder = Scrolled(held(self.form), part=True)
@@ -134,7 +137,9 @@ class SubmitSheet(Sheet):
         self.faults.itemActivated.connect(lambda _: self._edit())
         self.machines = quiet(name="submitMachines", wrap=True)
         self.edit = button(tr("Open in editor"), "submitEdit", self._edit, "edit")
-        self.submit = button(tr("Submit"), "submitDo", self._submit, "submit", primary=True)
+        self.submit = button(
+            tr("Submit"), "submitDo", lambda: self._send(self._ready()), "submit", primary=True
+        )
         self.submit.setDefault(True)
         self.away = button(tr("Close"), "submitClose", self._leave)
         self.progress = set_up(
@@ -198,22 +203,18 @@ class SubmitSheet(Sheet):
     def _check(self, file: SheetFile) -> None:
         choices = file.choices
 
-        def done(found: Checked) -> None:
-            file.checked, file.refused = found, ""
-            told()
-
-        def failed(sentence: str) -> None:
-            file.refused = sentence
-            told()
-
-        def told() -> None:
+        def told(found: Checked | None, refused: str = "") -> None:
+            file.checked, file.refused = found or file.checked, refused
             self._mark(file)
             self._tell_submit()
             if file is self._current():
                 self._show()
 
         self._context.bridge.work(
-            self, lambda: self._preview.check(file.path, choices), done, failed
+            self,
+            lambda: self._preview.check(file.path, choices),
+            told,
+            lambda sentence: told(None, sentence),
         )
 
     def _mark(self, file: SheetFile) -> None:
@@ -397,12 +398,9 @@ class SubmitSheet(Sheet):
         elif line:
             self.note.setText(tr("Look at line {line} of {name}.", line=line, name=path.name))
 
-    def _submit(self) -> None:
-        files = self._ready()
-        if files and self._act is None:
-            self._send(files)
-
     def _send(self, files: list[SheetFile]) -> None:
+        if not files or self._act is not None:
+            return
         sendings: list[Sending] = []
         for file in files:
             assert file.checked is not None
@@ -413,7 +411,7 @@ class SubmitSheet(Sheet):
         bridge = self._context.bridge
         self._act = bridge.client_work(
             self,
-            lambda client: send_all(
+            lambda client: send(
                 client,
                 sendings,
                 lambda told: bridge.tell(self, partial(self._told, files), told),

@@ -31,7 +31,6 @@ from gui.bridge.submitting import (
     Preview,
     Sending,
     send,
-    send_all,
     workflow_files,
 )
 from gui.editing import Associations
@@ -233,21 +232,6 @@ async def test_the_older_language_has_no_variables(client: Told, tmp_path: Path)
     assert found.faults != ()
 
 
-async def test_a_workflow_is_sent_under_a_name(client: Told, tmp_path: Path) -> None:
-    path = tmp_path / "one.wingbeat.yaml"
-    path.write_text(FILE, "utf-8")
-    values = {"seconds": "5"}
-    good = await checked(client, path, values)
-    assert good.workflow is not None
-    lines: list[str] = []
-    reply = await send(client.as_client(), good.workflow, Choices(values), path, lines.append)
-    assert reply.workflow == "NAME"
-    assert client.asked[-1].submitter == own_name()
-    client.refuse("submit", ErrorCode.REFUSED)
-    with pytest.raises(ClientError, match="not so"):
-        await send(client.as_client(), good.workflow, Choices(values), path, lines.append)
-
-
 async def test_many_are_sent_in_their_order_and_one_that_is_refused_stops_no_other(
     client: Told, tmp_path: Path
 ) -> None:
@@ -267,10 +251,12 @@ async def test_many_are_sent_in_their_order_and_one_that_is_refused_stops_no_oth
 
     client.replies["submit"] = answer
     told: list[tuple[int, object]] = []
-    sent = send_all(client.as_client(), sendings, told.append, lambda _: None)
+    sent = send(client.as_client(), sendings, told.append, lambda _: None)
     with pytest.raises(ClientError, match=r"^The disk is full\.$"):
         await sent
-    assert [each.name for each in client.asked] == ["a", "b", "c"]
+    assert [(each.name, each.submitter) for each in client.asked] == [
+        (name, own_name()) for name in ("a", "b", "c")
+    ]
     a, c = (work.Submitted(name, False, 1) for name in "ac")
     assert told == [(0, a), (1, "The disk is full."), (2, c)]
 

@@ -85,10 +85,16 @@ def _once(whole: Any, folder: Path, name: str, begin: Begin) -> None:
     until(sheet.submit.isEnabled)
     begin("submit to peers", "claim to outcome", "way back")
     sheet.submit.click()
-    until(lambda: name in whole.screen.tasks)
-    whole.window.workflows.choose(name)
-    until(lambda: _state(whole.screen, name) is TaskState.TERMINATED)
+    until(lambda: bool(_id_of(whole.screen, name)))
+    workflow = _id_of(whole.screen, name)
+    until(lambda: workflow in whole.screen.tasks)
+    whole.window.workflows.choose(workflow)
+    until(lambda: _state(whole.screen, workflow) is TaskState.TERMINATED)
     begin()
+
+
+def _id_of(screen: Any, name: str) -> str:
+    return next((each.workflow for each in screen.workflows.values() if each.name == name), "")
 
 
 def _state(screen: Any, name: str) -> TaskState | None:
