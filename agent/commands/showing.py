@@ -126,8 +126,12 @@ def standing(state: WorkflowState) -> str:
 
 
 def state_of(task: TaskView) -> str:
-    """Return the state of a task in words; what a machine has in hand that is gone does not run."""
-    return "its machine is gone" if task.gone_ms else state_word(task.state.value)
+    """Return the state of a task in words, those of the window: what a machine has in hand that is gone
+    does not run, and what was given up before it ran has not failed itself."""
+    if task.gone_ms:
+        return "its machine is gone"
+    never_ran = task.state is TaskState.ABORTED and not task.attempt and not task.begun_ms
+    return "did not run" if never_ran else state_word(task.state.value)
 
 
 def counts_told(workflow: WorkflowView) -> str:

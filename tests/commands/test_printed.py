@@ -18,10 +18,11 @@ from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.columns import column_widths, folded, stacked_rows, wrapped_lines
 from agent.commands.parsing import Options
-from agent.commands.showing import going, helping
+from agent.commands.showing import going, helping, state_of
 from agent.commands.submit import show_plan
 from agent.commands.waiting import ending
 from agent.wording.speech import english
+from gui.model.marks import task_words
 
 
 @pytest.mark.parametrize(
@@ -213,6 +214,23 @@ def test_where_nobody_knows_no_end_is_told(
     _, row, told = capsys.readouterr().out.splitlines()
     assert row.split() == ["a", "alder", *(["in", "0:00"] if begins else [])]
     assert told == said
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "said"),
+    [
+        (TaskState.TERMINATED, {"attempt": 1}, "done"),
+        (TaskState.ABORTED, {"attempt": 1}, "failed"),
+        (TaskState.ABORTED, {}, "did not run"),
+        (TaskState.SUBMITTED, {}, "waiting"),
+        (TaskState.RUNNING, {"attempt": 1, "gone_ms": 1}, "its machine is gone"),
+    ],
+)
+def test_states_are_called_as_in_the_window(
+    state: TaskState, told: dict[str, Any], said: str
+) -> None:
+    each = TaskView("t", "t", "w", "p", state, **told)
+    assert state_of(each) == task_words(each) == said
 
 
 @pytest.mark.parametrize(
