@@ -77,10 +77,16 @@ def _meant(options: Options, client: BlockingClient, word: str, kinds: tuple[boo
         if told.why == NO_WHY:
             break
         setattr(options, MEANT.name, told.why)
+        options.typed = {**getattr(options, "typed", {}), told.id: word}
         if not options.json:
             complain(f"{PROGRAM}: {plain(told.text)}.")
         return told.id
     return word
+
+
+def typed_for(options: Options, word: str) -> str:
+    """Return what was typed where this stands now: the name in the place of which an id was put."""
+    return str(getattr(options, "typed", {}).get(word, word))
 
 
 def with_loop(use: Callable[[Options, Client], Coroutine[Any, Any, int]]) -> Use:

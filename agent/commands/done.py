@@ -10,7 +10,7 @@ from msgspec import Struct
 from agent.api.values import Dataset
 from agent.api.work import GATE, SHOW, WHY, Gate, Show, TaskView, Why
 from agent.client import Client
-from agent.commands.asking import fail, tell, with_loop
+from agent.commands.asking import fail, tell, typed_for, with_loop
 from agent.commands.parsing import Options, argument, command
 from agent.workflow.submission import add
 
@@ -59,7 +59,7 @@ async def run(options: Options, client: Client) -> int:
         return fail(options, str(error))
     outputs = [await _attached(options, client, each) for each in ordered]
     wished = await client.call(GATE, Gate(gate.task, tuple(outputs)))
-    called = options.task
+    called = typed_for(options, options.task)
     if "/" not in called:
         workflow = (await client.call(SHOW, Show(gate.workflow, limit=1))).workflow
         called = f"{workflow.name}/{gate.name}"

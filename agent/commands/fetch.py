@@ -13,7 +13,7 @@ from agent.api.work import WHY, TaskView, Why
 from agent.client import Client, RequestError
 from agent.client.connected import whole_workflow
 from agent.client.fetching import all_files, fetch_files
-from agent.commands.asking import fail, tell, with_loop
+from agent.commands.asking import fail, tell, typed_for, with_loop
 from agent.commands.drawing import transfer_bar
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import size
@@ -63,11 +63,10 @@ async def run(options: Options, client: Client) -> int:
 
 
 def _nothing(options: Options) -> str:
-    if options.all or "/" in options.what:
-        return f"{options.what} has made nothing so far"
-    return (
-        f"the last tasks of {options.what} have made nothing so far; --all fetches what others made"
-    )
+    what = typed_for(options, options.what)
+    if options.all or "/" in what:
+        return f"{what} has made nothing so far"
+    return f"the last tasks of {what} have made nothing so far; --all fetches what others made"
 
 
 class _Answer(Struct, frozen=True):

@@ -23,6 +23,8 @@ from agent.control.naming import find_workflow
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import (
+    bring,
+    misdelivered,
     misnamed,
     needed_elsewhere,
     priority_value,
@@ -54,6 +56,7 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     if wanted is not None:
         elsewhere = needed_elsewhere(call.now.table, wanted, submitter)
         fault = misnamed(wanted) or elsewhere.fault
+        fault = fault or misdelivered(wanted.deliver, far=bool(call.member))
         if fault is not None:
             raise RefusedError(ErrorCode.REFUSED, fault)
         specs, name = specs_of(wanted, str, elsewhere.tasks), wanted.name
@@ -72,9 +75,11 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     new = {spec.name: spec.task for spec in event.tasks}
     keeps = tuple((new[each], compared.kept[each]) for each in new if each in compared.kept)
     answer = await wish(call, dataclasses.replace(event, keeps=keeps))
+    workflow = answer.workflow or event.workflow
+    await bring(call, event, workflow, "" if wanted is None else wanted.deliver)
     waits = acceptances(event.tasks, seen(call.now))
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
-    told = (answer.workflow or event.workflow, name, compared.steps, compared.gone)
+    told = (workflow, name, compared.steps, compared.gone)
     return AgainReply(*told, answer.disks, texts, whys, origin, host)
 
 

@@ -57,7 +57,7 @@ from agent.protocol.identity import (
     workflow_id,
 )
 from agent.protocol.phrases import Phrase, hinted, said
-from agent.protocol.records import TaskId
+from agent.protocol.records import TaskId, WorkflowId
 from agent.protocol.table import Table
 from agent.wording.speech import english
 
@@ -77,18 +77,26 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     event = submission(params, submitter, elsewhere.tasks, far=far)
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
-    if params.deliver:
-        await call.rooms.datasets.deliver(workflow, Path(params.deliver))
     known = workflow != event.workflow
-    if not known:
-        brought = {each.program for each in event.tasks if each.published is not None}
-        await call.rooms.programs.confirm(brought)
+    await bring(call, None if known else event, workflow, params.deliver)
     waits = [] if known else acceptances(event.tasks, seen(call.now))
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
     there = call.now.table.workflows.get(workflow) if known else None
     view = None if there is None else call.views.workflow(there)
     meant = tuple(map(as_why, elsewhere.meant))
     return Submitted(workflow, known, answer.disks, answer.text, texts, whys, view, meant)
+
+
+async def bring(
+    call: RequestContext, event: events.Submit | None, workflow: WorkflowId, deliver: str
+) -> None:
+    """Have the results of a workflow that was accepted delivered into a folder, if one is named, and
+    the programs taken here that came with it; ``event`` is None where it was there before."""
+    if deliver:
+        await call.rooms.datasets.deliver(workflow, Path(deliver))
+    if event is not None:
+        brought = {each.program for each in event.tasks if each.published is not None}
+        await call.rooms.programs.confirm(brought)
 
 
 def misdelivered(folder: str, *, far: bool) -> Phrase | None:
