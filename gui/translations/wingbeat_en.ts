@@ -266,13 +266,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n workflow(s) of the past</source>
-        <translation>
-            <numerusform>%n workflow of the past</numerusform>
-            <numerusform>%n workflows of the past</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%n dataset(s) are on this computer only, {size}: they are being handed over.</source>
         <translation>
             <numerusform>%n dataset is on this computer only, {size}: it is being handed over.</numerusform>

@@ -2563,12 +2563,9 @@
         <source>Try again</source>
         <translation>Tentar de novo</translation>
     </message>
-    <message numerus="yes">
-        <source>%n workflow(s) of the past</source>
-        <translation>
-            <numerusform>%n fluxo do passado</numerusform>
-            <numerusform>%n fluxos do passado</numerusform>
-        </translation>
+    <message>
+        <source>The history takes {size}, with all that is kept.</source>
+        <translation>O histórico ocupa {size}, com tudo o que é guardado.</translation>
     </message>
     <message>
         <source>All days instead of {days}</source>

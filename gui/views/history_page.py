@@ -242,8 +242,9 @@ class HistoryPage(QWidget):
         self.rows.fill(0, reply.workflows)
         for place in lines.headings:
             self.table.setSpan(place, 0, 1, len(self.rows.columns))
-        kept = tr_n("%n workflow(s) of the past", "", lines.workflows)
-        self.summary.setText(f"{kept} · {size(reply.size_bytes)}" if reply.size_bytes else kept)
+        self.summary.setText(tr_n("%n workflow(s)", "", lines.workflows))
+        taken = tr("The history takes {size}, with all that is kept.", size=size(reply.size_bytes))
+        self.summary.setToolTip(taken)
         self._show_part(reply, lines)
         bar.setValue(scrolled)
         again = self.rows.place_of(chosen.workflow) if chosen is not None else -1

@@ -18,7 +18,7 @@ from gui.model.workflows import in_order
 from gui.theme.look import GRID
 from gui.views.columns import task_columns
 from gui.views.graph_view import GraphView
-from gui.views.pieces import CENTRED, column, quiet, set_up, splitter, tab_widget
+from gui.views.pieces import CENTRED, button, column, quiet, set_up, splitter, tab_widget
 from gui.views.rows import Rows
 from gui.views.table import Table
 from gui.views.task_details import TaskDetails
@@ -43,6 +43,15 @@ class PastDetail(QWidget):
         self._chosen: tuple[str, ...] = ()
         self._asking: Task | None = None
         self.note = set_up(quiet("", "pastNote", wrap=True), alignment=CENTRED, visible=False)
+        self._make_views()
+        self.details = TaskDetails(context, may_run_again=False)
+        across = Qt.Orientation.Horizontal
+        sizes = [700, DETAILS_WIDTH]
+        self.split = splitter("historyLower", across, sizes, self.tabs, self.details)
+        self.split.setStretchFactor(0, 1)
+        column(self.note, (self.split, 1), on=self, spacing=0)
+
+    def _make_views(self) -> None:
         self.graph = GraphView()
         self.graph.chosen.connect(self._choose)
         self.graph.opened.connect(self._box_opened)
@@ -54,8 +63,8 @@ class PastDetail(QWidget):
         )
         self.tasks = Table(self.rows, "pastTasks", tr("Tasks"))
         self.tasks.chosen.connect(lambda _: self._choose(t.task for t in self.tasks.selected()))
-        self.tasks.opened.connect(context.log_of.emit)
-        self.timeline = WorkflowTimeline(context)
+        self.tasks.opened.connect(self._context.log_of.emit)
+        self.timeline = WorkflowTimeline(self._context)
         self.tabs = tab_widget(
             "pastTabs",
             tr("Views of the workflow"),
@@ -64,12 +73,10 @@ class PastDetail(QWidget):
             (tr("Timeline"), self.timeline),
         )
         self.tabs.currentChanged.connect(lambda _: self._tell())
-        self.details = TaskDetails(context)
-        across = Qt.Orientation.Horizontal
-        sizes = [700, DETAILS_WIDTH]
-        self.split = splitter("historyLower", across, sizes, self.tabs, self.details)
-        self.split.setStretchFactor(0, 1)
-        column(self.note, (self.split, 1), on=self, spacing=0)
+        self.again = button(
+            tr("Run again …"), "runAgainButton", self._run_again, "retry", flat=True
+        )
+        self.tabs.setCornerWidget(self.again)
 
     def open(self, workflow: PastWorkflow) -> None:
         """Have a workflow read and show it when it is here, instead of the one before; returns at
@@ -87,6 +94,10 @@ class PastDetail(QWidget):
             self._opened,
             self._failed,
         )
+
+    def _run_again(self) -> None:
+        if self._view is not None:
+            self._context.run_again.emit(self._view.workflow)
 
     def _opened(self, reply: ShowReply) -> None:
         self._asking = None

@@ -68,9 +68,9 @@ class TaskDetails(QScrollArea):
 
     cancel_wanted = Signal(str, object)
 
-    def __init__(self, context: ViewContext) -> None:
+    def __init__(self, context: ViewContext, *, may_run_again: bool = True) -> None:
         super().__init__()
-        self._context = context
+        self._context, self._may_run_again = context, may_run_again
         self._workflow: WorkflowView | None = None
         self._tasks: list[TaskView] = []
         self._more: list[tuple[str, str]] = []
@@ -109,7 +109,7 @@ class TaskDetails(QScrollArea):
             tr("Open result"), "openFinal", self._open_final, "folder", primary=True
         )
         self.log = button(tr("Log"), "taskLog", self._log, "log")
-        self.again = button(tr("Run again …"), "runAgainButton", self._run_again, "retry")
+        self.again = button(tr("Run again …"), "runAgainDetails", self._run_again, "retry")
         self.retry = button(tr("Retry from here"), "retryFrom", self.try_again, "retry")
         self.here = button(tr("Run it here now"), "runHere", self._run_here, primary=True)
         self.cancel = button(tr("Cancel"), "cancelTask", self._cancel, "cancel")
@@ -252,7 +252,8 @@ class TaskDetails(QScrollArea):
         here = not tasks and may_run_here(self._context.screen, workflow)
         self._show_button(self.here, here and there)
         self._show_button(self.retry, there and may_again)
-        self._show_button(self.again, not tasks and is_over(workflow))
+        over = self._may_run_again and not tasks and is_over(workflow)
+        self._show_button(self.again, over)
         self._show_button(self.priority, not tasks and not ended)
         self.retry.setText(" " + (tr("Retry from here") if tasks else tr("Retry")))
         self.retry.setAccessibleName(self.retry.text().strip())
