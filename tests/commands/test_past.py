@@ -68,9 +68,11 @@ def test_what_is_older_than_the_owner_wants_is_forgotten(tmp_path: Path) -> None
         assert machine.answer("history")["days_kept"] == 30
     long_ago_ms = int(time.time() * 1000) - 31 * 24 * 3_600_000
     with closing(sqlite3.connect(machine.home.data / FILE)) as database, database:
-        for table, name in (("past", "name"), ("task", "workflow")):
+        for table in ("past", "task"):
             database.execute(
-                f"UPDATE {table} SET ended_ms = ? WHERE {name} = 'old'", (long_ago_ms,)
+                f"UPDATE {table} SET ended_ms = ?"
+                " WHERE workflow = (SELECT workflow FROM past WHERE name = 'old')",
+                (long_ago_ms,),
             )
     with machine.agent("--name", "birch", "--port", "0"):
         wait_for(lambda: len(listed(machine)) == 1, WITHIN_S, "the old one is forgotten")

@@ -28,6 +28,7 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "pause: either for_s or until_tomorrow, not both",
     ),
     ("pause", {"minutes": 15}, PARAMS, "pause: there is no minutes"),
+    ("hand_over", {"within_s": 61}, PARAMS, "hand_over: within_s must be a number of at most 60"),
     (
         "pause",
         {"finish_first": "yes"},
