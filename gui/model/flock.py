@@ -178,11 +178,11 @@ def lacks_leave(screen: Screen, tasks: Iterable[TaskView]) -> tuple[str, int]:
     every: list[NodeView | PeerView] = [*linked, *([screen.node] if screen.node else [])]
     helping = [each for each in every if each.volunteering and not each.owner_present]
     free = sum(each.running < max(1, each.slots) for each in helping)
-    brought = (each.program for each in tasks if each.state is TaskState.READY)
-    for program in brought:
-        known = [each.capabilities for each in helping]
+    ready = (each.program for each in tasks if each.state is TaskState.READY)
+    known = [each.capabilities for each in helping]
+    for program in dict.fromkeys(each for each in ready if "@" in each):
         taken = any(each.takes_published or program in each.programs for each in known)
-        if "@" in program and free and not taken:
+        if free and not taken:
             return program.partition("@")[0], free
     return "", 0
 
