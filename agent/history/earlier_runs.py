@@ -18,7 +18,7 @@ KEPT = 20
 """The latest of each; a program is changed, and so are its inputs."""
 OTHERS_MIN, ALIKE_FACTOR = 3, 3
 """Runs of other steps tell something if there are so many, and none is so many times as long as another."""
-KEYS_MAX = 4_000
+KEYS_MAX = 2_000
 """Those that ended longest ago make room."""
 
 

@@ -39,7 +39,7 @@ FILE = "history.sqlite"
 SCHEMA_VERSION = 1
 TASKS_MAX = 500_000
 """The oldest make room."""
-LENGTHS_READ_MAX = 20_000
+LENGTHS_READ_MAX = 5_000
 """So many earlier runs are looked at for how long programs take."""
 CACHE_KIBIBYTES = 512
 LOCKED_WAIT_S = 2.0
