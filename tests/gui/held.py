@@ -89,6 +89,7 @@ REPLIES: dict[str, object] = {
     "agent_log": logs.AgentLogReply((logs.LogLine(1, "info", "begun"),), "1"),
     "ask": ASKING,
     "ask_owners": permissions.OwnersAsked(("garajau",), ("milhafre",)),
+    "again": work.AgainReply("line-42", "line-42", (work.Step("import"),)),
     "begin_upload": datasets.UploadBegun("u1"),
     "change_settings": SETTINGS,
     "confirm_ask": ASKING,

@@ -14,6 +14,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from gui.views.again_sheet import AgainSheet
 from gui.views.computer_page import ComputerPage
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage, InviteDialog
@@ -243,6 +244,19 @@ def flock_tab(tab: Callable[[FlockPage], QWidget]) -> Begin:
     return on_page(Place.FLOCK, FlockPage, act=lambda page: page.tabs.setCurrentWidget(tab(page)))
 
 
+def again_opened(stage: Stage) -> AgainSheet:
+    return stage.window.run_again("line-42")
+
+
+def again_run(stage: Stage) -> QWidget:
+    made = again_opened(stage)
+    until(stage.qtbot, lambda: "again" in stage.agent.waiting())
+    stage.agent.answer("again")
+    until(stage.qtbot, made.run.isEnabled)
+    press(made, "againRun")
+    return made
+
+
 def past_opened(stage: Stage) -> QWidget:
     """A line of the past is chosen."""
     stage.page(Place.HISTORY, HistoryPage)
@@ -301,6 +315,8 @@ CASES = (
     Case("JoinRequests._answer", "admit", on_page(Place.FLOCK, FlockPage, "admit0"), act=True),
     Case("JoinRequests._answer", "refuse", on_page(Place.FLOCK, FlockPage, "refuse0"), act=True),
     Case("LogPage._begin", "agent_log", on_page(Place.LOG, LogPage)),
+    Case("AgainSheet._look", "again", again_opened),
+    Case("AgainSheet._run", "again", again_run, act=True),
     Case("HistoryPage._ask", "past", on_page(Place.HISTORY, HistoryPage)),
     Case("PastDetail.open", "show", past_opened),
     Case("PastExport.export", "past", exported),
