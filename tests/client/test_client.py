@@ -10,11 +10,13 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from agent.api.flock import INVITE, PEERS, Invite, Peers
-from agent.api.rpc import ErrorCode
+from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import STOP, Stop
 from agent.api.session import WorkflowSafe as SafeEvent
 from agent.api.values import Position, TaskState
@@ -29,6 +31,7 @@ from agent.client import (
     RequestError,
     link,
 )
+from agent.client import submit as send
 from agent.paths import Home
 from agent.protocol.effects import WorkflowSafe
 from agent.protocol.identity import ID_LETTERS
@@ -304,3 +307,23 @@ async def test_programs_without_a_loop_have_the_same(home: Home) -> None:
 def test_without_a_loop_there_is_no_agent_either(home: Home) -> None:
     with pytest.raises(NoAgentError):
         BlockingClient(home)
+
+
+async def test_an_agent_of_before_is_asked_in_its_own_words(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It refuses fields that it does not know."""
+    asked: list[Submit] = []
+    call = client.call
+
+    async def before(method: Any, params: Any) -> Any:
+        asked.append(params)
+        if params.key:
+            raise RequestError(Problem(ErrorCode.WRONG_PARAMETERS, "submit has no field key"))
+        return await call(method, params)
+
+    monkeypatch.setattr(client, "call", before)
+    await send(client, SURVEY)
+    assert [each.key for each in asked] == ["of this click", ""]
+    with pytest.raises(RequestError, match="no field key"):
+        await send(client, replace(SURVEY, again=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec import structs
 
@@ -12,13 +13,15 @@ from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError
 from agent.api.reasons import AsksToBeLetIn
 from agent.api.rpc import ErrorCode
+from agent.api.work import Submit
 from agent.control.membership import (
     check_compared,
     find_request,
     open_requests,
 )
-from agent.control.naming import find_member, find_task, find_workflow, task_id
+from agent.control.naming import find_member, find_task, find_workflow, newest_of, task_id
 from agent.control.program_views import find_published, published_programs
+from agent.control.verbs.submitting import submission
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
 from tests.control.surface import MEMBERS, FakeNode
@@ -227,3 +230,59 @@ async def test_who_cannot_answer_requests_is_told_who_can(
     told = await client.result("requests", {})
     assert told["keepers"] == ["alder", "birch"]
     assert told["may_admit"] is True
+
+
+# -- several of one name -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> tuple[FakeNode, dict[str, str]]:
+    """Three of one name: of a version before, which took the name for the id, then ada's and bo's;
+    and their ids."""
+    made = FakeNode(tmp_path)
+    tasks = [{"id": "top", "program": "p"}]
+    ids = {"before": "words"}
+    made.handle_submission({"name": "words", "tasks": tasks})
+    for who in ("ada", "bo"):
+        told = {"name": "words", "tasks": tasks, "key": "k"}
+        event = submission(msgspec.convert(told, Submit), who, {})
+        made.handle(replace(event, request="1"))
+        ids[who] = event.workflow
+    return made, ids
+
+
+@pytest.mark.parametrize(
+    ("reference", "submitter", "typed", "found"),
+    [
+        ("words", "ada", True, "ada"),
+        ("words", "bo", True, "bo"),
+        ("words", "", True, "bo"),
+        ("words", "somebody", True, "bo"),
+        ("wor", "ada", True, "ada"),
+        ("words", "ada", False, "before"),  # a program means the id
+        ("ID of ada", "bo", True, "ada"),
+        ("beginning of ada", "bo", True, "ada"),
+    ],
+)
+def test_which_of_several_of_one_name_is_meant(
+    words: tuple[FakeNode, dict[str, str]], reference: str, submitter: str, typed: bool, found: str
+) -> None:
+    node, ids = words
+    reference = reference.replace("ID of ada", ids["ada"])
+    reference = reference.replace("beginning of ada", ids["ada"][:10])
+    meant = find_workflow(node.table, reference, submitter, typed=typed).spec.workflow
+    assert meant == ids[found]
+    task = find_task(node.table, f"{reference}/top", submitter=submitter, typed=typed)
+    assert node.table.workflow_of[task.task] == ids[found]
+    newest = newest_of(node.table, reference, meant)
+    by_id = reference.startswith(ids["ada"][:10])
+    assert (newest.count if newest is not None else 1) == (1 if by_id else 3)
+
+
+def test_the_tasks_of_the_newest_are_meant_without_its_name(
+    words: tuple[FakeNode, dict[str, str]],
+) -> None:
+    node, ids = words
+    for submitter in ("ada", "bo"):
+        found = find_task(node.table, "top", submitter=submitter)
+        assert node.table.workflow_of[found.task] == ids[submitter]

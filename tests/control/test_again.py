@@ -1,0 +1,65 @@
+"""What differs from how it ran, and what of it is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agent.api.work import Difference
+from agent.control.verbs.again import by_names, compare, differences
+from agent.protocol.records import Dataset, InputRef, TaskSpec
+from tests.control.serving import SURVEY, LineClient, Serving, workflow
+
+BEFORE = TaskSpec("b", "b", "sum@1", (InputRef("a", 0),), (Dataset("sha256:1", 1),), ("c",))
+
+
+@pytest.mark.parametrize(
+    ("changes", "differs"),
+    [
+        ({}, ()),
+        ({"program": "sum@2"}, ("program",)),
+        ({"published": Dataset("tree:2", 9)}, ("program",)),
+        ({"raw": (Dataset("sha256:2", 1),)}, ("data",)),
+        ({"parameters": "3", "raw": ()}, ("data", "parameters")),
+        ({"inputs": (InputRef("a", 1),)}, ("inputs",)),
+        ({"after": ()}, ("inputs",)),
+        ({"gate": True, "program": ""}, ("program", "step")),
+        ({"expected_ms": 5, "failures_max": 9}, ()),  # its result has to be the same
+    ],
+)
+def test_in_what_a_step_differs(changes: dict[str, Any], differs: tuple[Difference, ...]) -> None:
+    assert differences(BEFORE, replace(BEFORE, **changes)) == differs
+    assert differences(None, BEFORE) == ("new",)
+
+
+async def test_what_is_kept_ended_well_and_needs_only_what_is_kept(
+    there: Serving, client: LineClient
+) -> None:
+    """copy and spare are done, check is a person's; merge needs copy, and comes behind check."""
+    await client.result("submit", workflow())
+    there.node.volunteer()
+    while there.node.runs:
+        there.node.succeed(next(iter(there.node.runs)))
+    table = there.node.node.table
+    past = table.workflows[SURVEY]
+    specs = by_names(past.spec)
+
+    def kept(*changed: str, anew: bool = False) -> set[str]:
+        now = [replace(e, parameters="9") if e.name in changed else e for e in specs]
+        found = compare(table, past, now, anew=anew)
+        assert {step.name for step in found.steps if step.kept} == set(found.kept)
+        assert {step.name for step in found.steps if step.differs} == set(changed)
+        return set(found.kept)
+
+    assert kept() == {"copy", "spare"}
+    assert kept("spare") == {"copy"}
+    assert kept("copy") == {"spare"}
+    assert kept(anew=True) == set()
+    gone = compare(table, past, specs[:1], anew=False)
+    assert gone.gone == ("check", "merge", "spare")
+    assert gone.kept == {}  # all that is left had ended well, and runs
+    shown = await client.result("again", {"workflow": "survey", "submitter": "ada"})
+    tasks = (await client.result("show", {"workflow": shown["workflow"]}))["tasks"]
+    assert {each["name"] for each in tasks if each["kept"]} == {"copy", "spare"}
