@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from agent.api.datasets import DATASET_FILES, DatasetFiles, FilesReply, ReadDataset
 from agent.api.wording import plain
 from agent.client.connected import Client, pieces_of
+from agent.client.errors import ClientError
 
 FILES_PAGE = 10_000
 EXECUTABLE = 0o755
@@ -26,7 +27,10 @@ async def all_files(client: Client, dataset: str) -> FilesReply:
     files = list(listing.files)
     while len(files) < listing.total:
         asked = DatasetFiles(listing.dataset, len(files), FILES_PAGE)
-        files += (await client.call(DATASET_FILES, asked)).files
+        page = (await client.call(DATASET_FILES, asked)).files
+        if not page:
+            raise ClientError(f"only {len(files)} of {listing.total} files are told of: try again")
+        files += page
     return replace(listing, files=tuple(files))
 
 

@@ -27,6 +27,8 @@ from agent.protocol.table import Table
 from agent.storage.past import PastRow, PastStore
 
 WRITE_AFTER_S = 0.5
+WRITE_AGAIN_S = 60.0
+"""After the disk has refused."""
 SLICE_TASKS = 500
 DAY_MS = 24 * 3_600_000
 TRIM_EVERY_S = 3_600.0
@@ -104,24 +106,29 @@ class Past:
 
     # -- writing ---------------------------------------------------------------------------
 
-    def _write_soon(self) -> None:
+    def _write_soon(self, after_s: float = WRITE_AFTER_S) -> None:
         if self._store is not None and self._writing is None:
-            self._writing = asyncio.get_running_loop().create_task(self._write_later(self._store))
+            writing = self._write_later(self._store, after_s)
+            self._writing = asyncio.get_running_loop().create_task(writing)
 
-    async def _write_later(self, store: PastStore) -> None:
-        await asyncio.sleep(WRITE_AFTER_S)
+    async def _write_later(self, store: PastStore, after_s: float) -> None:
+        await asyncio.sleep(after_s)
         await self._write_due(store)
         self._writing = None
         if self._due:
-            self._write_soon()
+            self._write_soon(WRITE_AGAIN_S)
 
     async def _write_due(self, store: PastStore) -> None:
+        refused: list[Ended] = []
         async with self._one_at_a_time:
             while self._due:
                 ended = self._slice()
-                if ended:
-                    await asyncio.to_thread(self._write, store, ended)
+                if ended and not await asyncio.to_thread(self._write, store, ended):
+                    refused += ended
+                else:
+                    self._known.update((each.workflow, each.version) for each in ended)
                 await asyncio.sleep(0)
+            self._due.update((each.workflow, each.seen_ms) for each in refused)
             await self._trim_when_due(store)
 
     async def _trim_when_due(self, store: PastStore) -> None:
@@ -144,16 +151,18 @@ class Past:
             ended = ended_of(table, workflow, self._name_of, seen_ms)
             if ended is not None:
                 found.append(ended)
-                self._known[workflow] = ended.version
                 self._recalled.pop(workflow, None)
         return found
 
-    def _write(self, store: PastStore, ended: list[Ended]) -> None:
-        """In a thread. History is a comfort: what cannot be kept is told and left."""
+    def _write(self, store: PastStore, ended: list[Ended]) -> bool:
+        """In a thread. History is a comfort: what cannot be kept is told, and tried again when it is
+        looked at next."""
         try:
             store.write((row_of(each), pack(each.records)) for each in ended)
         except sqlite3.Error as error:
             log.warning("the history of %d workflows is not kept: %s", len(ended), error)
+            return False
+        return True
 
     def _trim(self, store: PastStore, before_ms: int) -> None:
         try:

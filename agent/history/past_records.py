@@ -62,6 +62,11 @@ class Ended:
     seen_ms: int
     """When its end was noticed, for one of which nothing ever ran."""
 
+    @property
+    def workflow(self) -> WorkflowId:
+        """Return the id of the workflow."""
+        return self.records.workflow.spec.workflow
+
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Records).decode
