@@ -26,6 +26,7 @@ from agent.host.private_files import write_whole
 from agent.protocol.records import Dataset, DatasetId, TaskId, TaskState, Workflow, output_names
 from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
+from agent.storage.datasets.manifest import plain_name
 from agent.storage.datasets.store import DatasetStore
 
 AGAIN_S = 60.0
@@ -132,7 +133,7 @@ class Deliveries:
         try:
             laid = self._store.lay(dataset.dataset, made, links=False)
             _for_everyday(laid)
-            return _placed(laid, folder, name or laid.name)
+            return _placed(laid, folder, _visible(name) or _visible(laid.name) or "result")
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
@@ -164,6 +165,12 @@ def _due(
         ]
         if due:
             yield spec.task, due
+
+
+def _visible(name: str) -> str:
+    """What the machine that ran it calls a result, as far as that stays in the folder and is not
+    hidden there, where programs look for what to do; empty where it does not."""
+    return plain_name(name.lstrip("."))
 
 
 def _for_everyday(laid: Path) -> None:

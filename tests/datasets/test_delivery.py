@@ -12,7 +12,7 @@ from agent.control.verbs.submitting import misdelivered
 from agent.data import delivery
 from agent.protocol.records import InputRef, TaskSpec, TaskState
 from tests.certain import certain
-from tests.datasets.nodes import install_shout, submit, until
+from tests.datasets.nodes import install_shout, points, submit, until
 from tests.driver.nodes import flock_of, home_of, in_state, services, services_of_homes
 
 TEXT = "NOTHING!"
@@ -109,6 +109,31 @@ def test_a_folder_of_results_has_its_files_and_comes_beside_another(tmp_path: Pa
         place = delivery._placed(made, tmp_path / "into", "tiles")
         assert place.name == ("tiles" if number == 1 else "tiles (2)")
         assert (place / "one.las").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ("../../outside.txt", "made.txt"),
+        ("/outside.txt", "made.txt"),
+        ("sub/../../outside.txt", "made.txt"),
+        ("..", "made.txt"),
+        ("a\0b", "made.txt"),
+        ("x" * 300, "made.txt"),
+        (".profile", "profile"),
+        ("north.txt", "north.txt"),
+    ],
+)
+async def test_a_machine_names_a_result_and_not_where_it_goes(
+    tmp_path: Path, told: str, name: str
+) -> None:
+    into = tmp_path / "home" / "lines"
+    async with services(tmp_path, "ant") as (ant,):
+        datasets = ant.live.datasets
+        made = await datasets.add(points(tmp_path, "made.txt"))
+        place = await asyncio.to_thread(datasets._deliveries._lay, made, told, into)
+        assert place == into / name
+        assert [each.name for each in into.rglob("*")] == [name]
 
 
 @pytest.mark.parametrize(
