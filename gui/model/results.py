@@ -26,7 +26,9 @@ GUARD = (
     b'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
     b"img-src file: data:; style-src 'unsafe-inline' file:; font-src data:\">"
 )
-_DOCTYPE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<!doctype[^>]*>", re.IGNORECASE | re.DOTALL)
+_DOCTYPE = re.compile(rb"\s*(?:<!--[^<>]*-->\s*)*<!doctype[^<>\x1b]*>", re.IGNORECASE)
+"""With nothing before it that could end as something else: what a browser runs is behind the guard,
+and the guard is read as the letters that it is."""
 _UTF_8 = b"\xef\xbb\xbf"
 
 

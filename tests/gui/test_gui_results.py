@@ -88,6 +88,18 @@ def test_a_page_is_opened_without_its_scripts(
     assert path.read_text("utf-8") == page
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"<!--><script>steal()</script>--><!doctype html>",
+        b"<!-- --!><script>steal()</script>--><!doctype html>",
+        b"<!doctype html \x1b$B>",
+    ],
+)
+def test_nothing_that_a_browser_would_run_comes_before_the_guard(before: bytes) -> None:
+    assert certain(guarded(before)).startswith(GUARD)
+
+
 def test_a_page_that_cannot_be_guarded_is_shown_as_text(
     qtbot: QtBot, opened: list[Path], tmp_path: Path
 ) -> None:
