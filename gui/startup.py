@@ -19,7 +19,13 @@ from typing import Protocol
 from PySide6.QtCore import QSettings
 
 from agent.client import removal
-from agent.client.removal import VALUE, login_entry
+from agent.client.removal import (
+    VALUE,
+    login_entry,
+    start_no_more,
+    starts_at_login,
+    system_entry,
+)
 
 _ENTRY_TEXT = """\
 [Desktop Entry]
@@ -69,32 +75,34 @@ def switch(login: Login, on: bool) -> str:
 
 
 class LinuxLogin:
-    """Starts at login by an autostart entry; satisfies ``Login``."""
+    """Starts at login by an autostart entry, the person's own or that of a package for all;
+    satisfies ``Login``."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
-        self._file = login_entry(environment)
+        self._environment = environment
 
     def enabled(self) -> bool:
-        """Tell whether this program starts at login; an entry that is missing or hidden counts as
-        none. Raises ``OSError`` for one that cannot be read."""
-        try:
-            text = self._file.read_text("utf-8")
-        except FileNotFoundError:
-            return False
-        return "Hidden=true" not in text
+        """Tell whether this program starts at login; an own entry goes before the system's, and a
+        hidden one counts as none. Raises ``OSError`` for one that cannot be read."""
+        return starts_at_login(self._environment)
 
     def enable(self) -> None:
         """Write the autostart entry, over one that is there, with the installed command if it is
-        found, else with this Python. Raises ``OSError``."""
-        self._file.parent.mkdir(parents=True, exist_ok=True)
+        found, else with this Python; where the system has an entry, that one is left to do it.
+        Raises ``OSError``."""
+        file = login_entry(self._environment)
+        if system_entry(self._environment) is not None:
+            file.unlink(missing_ok=True)
+            return
+        file.parent.mkdir(parents=True, exist_ok=True)
         installed = shutil.which("wingbeat-tray")
         words = (installed,) if installed else _own_command()
         command = " ".join(_quoted(word) for word in words)
-        self._file.write_text(_ENTRY_TEXT.format(command=command), "utf-8")
+        file.write_text(_ENTRY_TEXT.format(command=command), "utf-8")
 
     def disable(self) -> None:
-        """Remove the autostart entry, if it is there."""
-        self._file.unlink(missing_ok=True)
+        """Remove the autostart entry, if it is there; hide that of the system."""
+        start_no_more(self._environment)
 
 
 def run_key() -> QSettings:

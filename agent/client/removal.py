@@ -8,6 +8,7 @@ whatever has installed it, which alone knows its files.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -35,6 +36,9 @@ ENTRY = "wingbeat.desktop"
 RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
 VALUE = "Wingbeat"
 """How the system is told to start the tray at login."""
+HIDDEN = "Hidden=true"
+"""The line of an entry that says there is none, also not the system's."""
+_TRIED = re.compile(r"^TryExec=(.+)$", re.MULTILINE)
 LOOK_S = 5.0
 STANDS_STILL_S = 60.0
 """Without anything handed over for so long, nobody takes the rest."""
@@ -94,6 +98,39 @@ def login_entry(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(base) / "autostart" / ENTRY
 
 
+def starts_at_login(environment: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether the tray starts at this person's login, on systems that keep such files: by an
+    entry of theirs that is not hidden or, where they have none, by one of the system. Raises
+    ``OSError`` for one that cannot be read."""
+    try:
+        return HIDDEN not in login_entry(environment).read_text("utf-8")
+    except FileNotFoundError:
+        return system_entry(environment) is not None
+
+
+def system_entry(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the entry by which a package has the tray start at everybody's login; None where there
+    is none, or its program is gone. Raises ``OSError`` for one that cannot be read."""
+    for base in (environment.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":"):
+        file = Path(base) / "autostart" / ENTRY
+        if file.is_file():
+            tried = _TRIED.search(file.read_text("utf-8"))
+            gone = tried and not shutil.which(tried[1], path=environment.get("PATH"))
+            return None if gone or HIDDEN in file.read_text("utf-8") else file
+    return None
+
+
+def start_no_more(environment: Mapping[str, str] = os.environ) -> None:
+    """Have the tray not start at this person's login, on systems that keep such files: their entry
+    goes or, where the system has one for all, hides that one. Raises ``OSError``."""
+    file = login_entry(environment)
+    if system_entry(environment) is None:
+        file.unlink(missing_ok=True)
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"[Desktop Entry]\nType=Application\nName=Wingbeat\n{HIDDEN}\n", "utf-8")
+
+
 def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
     """Have the system not start the tray at login any more; return whether it would have. An agent
     of another home than the user's own is not what starts then: nothing is done. Raises
@@ -110,10 +147,9 @@ def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
                 return False
         return True
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system
-        file = login_entry(environment)
-        there = file.exists()
-        file.unlink(missing_ok=True)
-        return there
+        would = starts_at_login(environment)
+        start_no_more(environment)
+        return would
 
 
 def delete_home(home: Home) -> list[Path]:

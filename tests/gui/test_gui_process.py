@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -28,7 +27,6 @@ from gui.hosting import Hosting
 from gui.model.notices import Absence, Absent
 from gui.model.tray import Act, Entry, is_paused, sentence_of
 from gui.single import FirstInstance, SilentWindowError, become_first
-from gui.startup import LinuxLogin, WindowsLogin, switch
 from tests.certain import certain, of_kind
 from tests.gui.machines import prepared, submit
 from tests.gui.whole import program
@@ -374,48 +372,6 @@ def test_without_a_desktop_it_says_so(tmp_path: Path, silent: bool) -> None:
     )
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert (f"as process {os.getpid()}" if lock else "wingbeat agent") in done.stderr
-
-
-# -- the login ---------------------------------------------------------------------------------
-
-
-def test_login_on_linux_is_an_autostart_entry_which_the_desktop_may_hide(tmp_path: Path) -> None:
-    login = LinuxLogin({"XDG_CONFIG_HOME": str(tmp_path)})
-    entry = tmp_path / "autostart" / "wingbeat.desktop"
-    assert not login.enabled()
-    login.enable()
-    text = entry.read_text("utf-8")
-    assert (login.enabled(), "--background" in text, "Type=Application" in text) == (True,) * 3
-    entry.write_text(text + "Hidden=true\n", "utf-8")
-    assert not login.enabled()
-    login.enable()
-    assert login.enabled()
-    for _ in range(2):
-        login.disable()
-        assert not login.enabled()
-
-
-def test_a_command_with_a_space_is_one_word_of_the_entry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("shutil.which", lambda _: "/opt/wing beat/50% off/wingbeat-tray")
-    LinuxLogin({"XDG_CONFIG_HOME": str(tmp_path)}).enable()
-    text = (tmp_path / "autostart" / "wingbeat.desktop").read_text("utf-8")
-    assert 'Exec="/opt/wing beat/50%% off/wingbeat-tray" --background\n' in text
-
-
-def test_a_registry_that_refuses_is_an_error_of_the_system(tmp_path: Path) -> None:
-    file = tmp_path / "locked" / "run.ini"
-    values = QSettings(str(file), QSettings.Format.IniFormat)
-    login = WindowsLogin(lambda: values)
-    login.enable()
-    file.unlink()
-    file.parent.rmdir()
-    file.parent.write_text("no folder any more")
-    for act in (login.disable, login.enable):
-        with pytest.raises(PermissionError, match="run"):
-            act()
-    assert switch(login, on=True) == f"{file}: {os.strerror(errno.EACCES)}."
 
 
 def test_what_is_awaited_and_not_there_is_starting(

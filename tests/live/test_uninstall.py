@@ -110,6 +110,7 @@ def test_an_agent_whose_own_files_are_removed_hands_over_and_ends(tmp_path: Path
 def test_the_entry_at_login_goes_where_it_is_of_this_home(tmp_path: Path) -> None:
     ant = Machine(tmp_path / "ant")
     own = {**os.environ, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    own["XDG_CONFIG_DIRS"] = "/nowhere"
     own |= {f"XDG_{each}_HOME": str(tmp_path / each) for each in ("DATA", "STATE", "CACHE")}
     own.pop("WINGBEAT_HOME", None)
     entry = login_entry(own)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-CODE_FOLDERS = ("agent", "gui", "tasks")
+CODE_FOLDERS = ("agent", "gui", "tasks", "installers")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,115 @@
+"""`installers/build`: makes wheel, sdist and .deb into `dist/`, and prints their sizes and hashes.
+
+The same commit makes the same bytes: times are those of the last commit (or SOURCE_DATE_EPOCH), what
+goes in is named with its hash in the lock, and nothing depends on where or by whom it is built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from installers.making.deb import make_deb
+from installers.making.locked import ROOT, MakingError
+
+DIST, WORK = ROOT / "dist", ROOT / "build"
+TABLE = "SHA256SUMS"
+KINDS = ("wheel", "deb")
+
+
+def main() -> int:
+    """Make what was asked for into `dist/` and return 0; 1, after a sentence, where that is not
+    possible or two builds differ."""
+    parser = argparse.ArgumentParser("installers/build", description="Makes the packages.")
+    parser.add_argument("--check", action="store_true", help="make everything twice and compare")
+    parser.add_argument("--only", choices=KINDS, help="one kind of package")
+    options = parser.parse_args()
+    kinds = (options.only,) if options.only else KINDS
+    try:
+        os.environ["SOURCE_DATE_EPOCH"] = str(epoch())
+        WORK.mkdir(exist_ok=True)
+        made = make(DIST, kinds)
+        if options.check:
+            compare(made, kinds)
+    except MakingError as error:
+        sys.stderr.write(f"installers/build: {error}.\n")
+        return 1
+    sys.stdout.write(table(made))
+    return 0
+
+
+def epoch() -> int:
+    """Return the time that everything in a package has: SOURCE_DATE_EPOCH, or that of the last
+    commit. Raises ``MakingError`` where there is neither."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    words = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    try:
+        return int(subprocess.run(words, capture_output=True, check=True).stdout)
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        raise MakingError(
+            "there is no commit to take the time from: say SOURCE_DATE_EPOCH=SECONDS"
+        ) from None
+
+
+def make(folder: Path, kinds: tuple[str, ...]) -> list[Path]:
+    """Make these kinds of packages into the folder, which is emptied before; return their files,
+    and write the table of their hashes beside them. Raises ``MakingError``."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(dir=WORK) as scratch:
+        wheel = make_wheel(folder if "wheel" in kinds else Path(scratch))
+        if "deb" in kinds:
+            make_deb(wheel, folder, WORK, Path(scratch))
+    made = sorted(folder.iterdir())
+    sums = "".join(f"{digest(each)}  {each.name}\n" for each in made)
+    (folder / TABLE).write_text(sums, "utf-8")
+    return made
+
+
+def make_wheel(folder: Path) -> Path:
+    """Make wheel and sdist into the folder and return the wheel. Raises ``MakingError``."""
+    words = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MakingError(f"the wheel cannot be made: {done.stderr.strip()}")
+    return next(folder.glob("*.whl"))
+
+
+def compare(made: list[Path], kinds: tuple[str, ...]) -> None:
+    """Make the packages again, elsewhere and with another mask for new files; raise
+    ``MakingError`` where one is not the same, byte for byte."""
+    mask = os.umask(0o077)
+    try:
+        with tempfile.TemporaryDirectory(dir=WORK) as scratch:
+            again = {each.name: digest(each) for each in make(Path(scratch) / "again", kinds)}
+    finally:
+        os.umask(mask)
+    if different := [each.name for each in made if again.get(each.name) != digest(each)]:
+        raise MakingError(f"made twice, these are not the same: {', '.join(different)}")
+    sys.stdout.write("Made twice: the same bytes.\n")
+
+
+def digest(file: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def table(made: list[Path]) -> str:
+    """Return the files as a table: name, size in MB, hash."""
+    width = max(len(each.name) for each in made)
+    return "".join(
+        f"{each.name:<{width}}  {each.stat().st_size / 1e6:7.2f} MB  {digest(each)}\n"
+        for each in made
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""What the lock names for running Wingbeat on Linux, and the wheels of it for several Pythons.
+
+The lock is of one environment for everything, tests among it. What runs is what the dependencies in
+`pyproject.toml` name, and whatever these came by: uv notes that below each package.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+"""Those of Debian 12, Ubuntu 24.04 and Debian 13, and the next."""
+GLIBC_MAX = 34
+"""Of 2.x: the newest that a wheel may need, for which Debian 12 is new enough."""
+_ENTRY = re.compile(
+    r"^([a-z0-9-]+)==(\S+)(?: ; (.*?))? \\\n((?:    --hash=\S+(?: \\)?\n)+)((?:    #.*\n)*)",
+    re.MULTILINE,
+)
+_NAME = re.compile(r"[A-Za-z0-9-]+")
+_BY = re.compile(r"#(?: via)?\s+([a-z0-9-]+)$", re.MULTILINE)
+_NOT_HERE = re.compile(r"sys_platform == 'win32'|python_full_version >= '3\.12'")
+"""Markers of what is left out. One Qt serves all Pythons: that which the oldest of them needs."""
+
+
+class MakingError(Exception):
+    """Why a package cannot be made, as the beginning of a sentence."""
+
+
+class Entry(NamedTuple):
+    """One package of the lock."""
+
+    name: str
+    version: str
+    marker: str
+    hashes: str
+    came_by: str
+
+
+def runtime() -> list[Entry]:
+    """Return what is needed to run on Linux, in the order of the lock."""
+    entries = [Entry(*found) for found in _ENTRY.findall((ROOT / "requirements.lock").read_text())]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = {_NAME.match(each)[0].lower() for each in project["dependencies"]}  # type: ignore[index]
+    size = 0
+    while size < len(needed):
+        size = len(needed)
+        needed |= {each.name for each in entries if needed & set(_BY.findall(each.came_by))}
+    return [each for each in entries if each.name in needed and not _NOT_HERE.search(each.marker)]
+
+
+def wheels(folder: Path) -> list[Path]:
+    """Fetch into the folder, with pip and by their hashes, the wheels for each Python; return them
+    all, each once, in the order of their names. Raises ``MakingError`` where one cannot be had."""
+    entries = runtime()
+    first = fetched(entries, PYTHONS[0], folder)
+    own = {_of(each) for each in first if "-abi3-" not in each.name and "-none-" not in each.name}
+    found = set(first)
+    for python in PYTHONS[1:]:
+        found |= set(fetched([each for each in entries if each.name in own], python, folder))
+    return sorted(found)
+
+
+def fetched(entries: list[Entry], python: str, folder: Path) -> list[Path]:
+    """Return the wheels of these packages for one Python, fetched unless they are there."""
+    place = folder / python
+    place.mkdir(parents=True, exist_ok=True)
+    lock = place / "locked.txt"
+    text = "".join(f"{each.name}=={each.version} \\\n{each.hashes}" for each in entries)
+    if not lock.exists() or lock.read_text() != text:
+        for old in place.iterdir():
+            old.unlink()
+        wanted = place / "wanted.txt"
+        wanted.write_text(text)
+        words = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input"]
+        words += ["--disable-pip-version-check", "--require-hashes", "--only-binary=:all:"]
+        words += ["--requirement", str(wanted), "--dest", str(place), "--python-version", python]
+        words += ["--implementation", "cp", "--abi", f"cp{python.replace('.', '')}"]
+        words += ["--abi", "abi3", "--abi", "none"]
+        for minor in range(5, GLIBC_MAX + 1):
+            words += ["--platform", f"manylinux_2_{minor}_x86_64"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise MakingError(f"wheels for Python {python} cannot be had: {done.stderr.strip()}")
+        wanted.rename(lock)
+    return sorted(place.glob("*.whl"))
+
+
+def _of(wheel: Path) -> str:
+    return wheel.name.partition("-")[0].lower().replace("_", "-")
