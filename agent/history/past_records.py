@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agent.api.past import EndState
+from agent.api.past import MS_MAX, EndState
 from agent.api.reasons import NO_REASON, Reason, as_why
 from agent.api.values import workflow_state
 from agent.protocol.records import (
@@ -163,7 +163,7 @@ def row_of(ended: Ended) -> PastRow:
         host,
         spec.host,
         *times_of(table, records.workflow, ended.seen_ms),
-        sum(_worked_ms(run) for run in worked),
+        min(MS_MAX, sum(map(_worked_ms, worked))),
         len(spec.tasks),
         len(worked),
         _json(machines).decode(),

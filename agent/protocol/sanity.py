@@ -15,22 +15,28 @@ from agent.protocol.records import COUNTER_SANE_MAX, Life, Stamp, TaskId, TaskSp
 
 INCARNATION_SANE_MAX = 2**52
 STAMP_SANE_MAX = 2**61
+TIME_SANE_MS_MAX = 2**53
+"""Of what people are shown: a later time is none to any of their clients."""
 
 
 def sane_life(life: Life) -> bool:
-    """Tell whether all counters of the life are such as an honest node reaches, with room for
-    higher ones."""
+    """Tell whether all counters and times of the life are such as an honest node reaches, with room
+    for higher ones."""
     if max(life.generation, life.floor, life.cancel) > COUNTER_SANE_MAX:
         return False
     return all(
         max(run.generation, run.attempt, run.revision) <= COUNTER_SANE_MAX
         and sane_incarnation(run.incarnation)
+        and max(run.stamp[0], run.claim.stamp[0]) <= TIME_SANE_MS_MAX
         for run in life.runs
     )
 
 
 def sane_workflow(workflow: Workflow) -> bool:
-    """Tell whether the counters of the wishes on a workflow leave room above them."""
+    """Tell whether the counters of the wishes on a workflow leave room above them, and whether it
+    was submitted at a time that can be told."""
+    if workflow.spec.submitted[0] > TIME_SANE_MS_MAX:
+        return False
     return max(workflow.generation, workflow.priority.revision) <= COUNTER_SANE_MAX
 
 

@@ -34,6 +34,7 @@ from agent.protocol.records import (
     Yielded,
     run_name,
 )
+from agent.protocol.sanity import TIME_SANE_MS_MAX
 from agent.protocol.table import Table
 
 STARTED, HELD, GONE = "started", "held", "gone"
@@ -70,7 +71,7 @@ def _packed(count_ms: int) -> Raw:
 
 def _told(run: Run, name: str) -> int:
     try:
-        return max(0, _decode(run.more[name]))
+        return min(TIME_SANE_MS_MAX, max(0, _decode(run.more[name])))
     except (KeyError, msgspec.MsgspecError):
         return 0
 

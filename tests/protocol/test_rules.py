@@ -241,7 +241,7 @@ def test_a_run_begins_with_the_newest_state_that_counts_for_it() -> None:
     assert (begins(saved("a"), other), begins(other)) == ("a", "")
 
 
-COUNTER_MAX, INCARNATION_MAX, STAMP_MAX = 500_000, 2**52, 2**61
+COUNTER_MAX, INCARNATION_MAX, STAMP_MAX, TIME_MS_MAX = 500_000, 2**52, 2**61, 2**53
 
 
 def test_numbers_that_no_honest_node_reaches_are_seen() -> None:
@@ -262,6 +262,10 @@ def test_numbers_that_no_honest_node_reaches_are_seen() -> None:
         assert not sane_life(Life(runs=(more, sound)))
     late = msgspec.structs.replace(sound, incarnation=INCARNATION_MAX + 1)
     assert not sane_life(Life(runs=(sound, late)))
+    for time_ms, sane in ((TIME_MS_MAX, True), (TIME_MS_MAX + 1, False)):
+        ended = msgspec.structs.replace(sound, stamp=(time_ms, 0))
+        claimed = msgspec.structs.replace(sound, claim=Claim(0, (time_ms, 0), "ant"))
+        assert (sane_life(Life(runs=(ended,))), sane_life(Life(runs=(claimed,)))) == (sane, sane)
 
 
 def test_wishes_beyond_all_measure_are_seen() -> None:
@@ -271,6 +275,8 @@ def test_wishes_beyond_all_measure_are_seen() -> None:
     wish = PriorityWish(COUNTER_MAX + 1, "ant", 50)
     assert not sane_workflow(msgspec.structs.replace(most, priority=wish))
     assert not sane_workflow(msgspec.structs.replace(most, generation=COUNTER_MAX + 1))
+    late = msgspec.structs.replace(spec, submitted=(TIME_MS_MAX + 1, 0))
+    assert not sane_workflow(msgspec.structs.replace(most, spec=late))
 
 
 def test_timers_are_due_in_their_order_and_the_next_one_is_known() -> None:

@@ -8,11 +8,27 @@ from typing import Any
 
 import pytest
 
+from agent.api.past import MS_MAX
 from agent.api.past import Past as Wanted
 from agent.history import past
+from agent.history.past_records import ended_of, row_of
 from agent.protocol.events import MarkGate
-from agent.protocol.records import TaskSpec, TaskState
+from agent.protocol.records import (
+    Claim,
+    Life,
+    PriorityWish,
+    Run,
+    TaskLife,
+    TaskSpec,
+    TaskState,
+    Terminated,
+    Workflow,
+    WorkflowSpec,
+)
+from agent.protocol.settings import Settings
+from agent.protocol.table import Table
 from agent.storage.past import PastStore
+from tests.certain import certain
 from tests.datasets.nodes import submit
 from tests.driver.nodes import in_state, services
 from tests.hosts.waiting import eventually
@@ -40,3 +56,17 @@ async def test_what_the_disk_refused_is_kept_when_it_takes_it_again(
         await eventually(lambda: bool(ant.history.past._known))
         reply = await ant.history.past.page(Wanted())
         assert ([each.workflow for each in reply.workflows], refusals) == (["w"], ["full"])
+
+
+def test_what_no_clock_shows_is_kept_as_what_clients_can_be_told() -> None:
+    """A member that tells of a million years takes nobody's history away."""
+    table, end = Table(Settings()), (MS_MAX, 0)
+    specs = tuple(TaskSpec(f"t{each}", f"t{each}", "p") for each in range(1100))
+    spec = WorkflowSpec("w", "w", (0, 0), "ant", "ana", specs)
+    run = Run(1, 1, "bee", 1, Claim(0, (0, 0), "bee"), 0, (), 1, Terminated((), ("bee",)), end)
+    table.join(
+        (Workflow(spec, PriorityWish(1, "ant", 1)),),
+        [TaskLife(each.task, Life(runs=(run,))) for each in specs],
+    )
+    row = row_of(certain(ended_of(table, "w", str, 0)))
+    assert (row.ended_ms, row.ran_ms) == (MS_MAX, MS_MAX)
