@@ -85,7 +85,8 @@ def test_what_has_ended_is_removed_after_a_question_that_says_what_it_frees(
     entry(page.menu_at(QPoint()), "remove")
     said = answer(qtbot, page, "removeBox", "remove")
     assert f"Remove {called}?" in said
-    assert "That frees 0 B on this computer." in said
+    assert "That frees 0 B on this computer now; copies on other machines go when room is " in said
+    assert "on all machines" not in said
     until(qtbot, lambda: name not in context.screen.workflows)
     until(qtbot, lambda: called in window.said.sentence.text())
     history = gone_to(window, Place.HISTORY, HistoryPage)
