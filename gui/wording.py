@@ -31,6 +31,7 @@ from agent.api.work import Move
 from agent.client import RequestError
 from agent.wording.english import CLAUSES, EVENTS, HOW_TO_ANSWER, SENTENCES, SIGHTS, UNKNOWN
 from agent.wording.speech import Speech
+from agent.workflow.submission import ProgressStep
 from gui.model.marks import state_words
 from gui.model.times import clock, size, span
 from gui.words import tr, tr_n
@@ -301,6 +302,12 @@ def error_text(error: Exception) -> str:
     if isinstance(error, RequestError) and error.fault is not None:
         return worded(error.fault, tr)
     return str(error)
+
+
+def step_text(step: ProgressStep) -> str:
+    """Return what is done next of a submission, in the person's language, with a capital."""
+    said = worded(step, tr)
+    return said[:1].upper() + said[1:]
 
 
 def sentence_of(error: Exception) -> str:

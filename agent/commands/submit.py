@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from agent.api.flock import PEERS, Peers, PeerView
+from agent.api.phrases import worded
 from agent.api.reasons import NotAccepted, reason_of
 from agent.api.values import NAME_CHARACTERS_MAX, PRIORITY_NAMES
 from agent.api.wording import choices_at, parameters_fault
@@ -39,7 +40,7 @@ from agent.commands.waiting import wait_for
 from agent.wording.speech import Speech, english
 from agent.workflow.faults import WHOLE_FILE, Fault, Faults, FaultsError
 from agent.workflow.one_program import RUNS_MAX, Alone, is_program
-from agent.workflow.submission import Wanted, dry, new_key, prepare, read_for
+from agent.workflow.submission import ProgressStep, Wanted, dry, new_key, prepare, read_for
 
 FILE_BYTES_MAX = 32 * 1024 * 1024
 JSON_ENDS = (".json",)
@@ -176,10 +177,10 @@ async def _workflow(options: Options, client: Client) -> Submit:
     if options.dry_run:
         return dry(read, wanted)
 
-    def told(step: str) -> None:
+    def told(step: ProgressStep) -> None:
         """Steps that take a while are told to whoever watches."""
         if not options.json and sys.stderr.isatty():
-            sys.stderr.write(f"{step}\n")
+            sys.stderr.write(f"{worded(step)}\n")
 
     return await prepare(client, read, wanted, told)
 

@@ -38,6 +38,7 @@ from agent.api.programs import Programs, ProgramsReply, Publish, Published, publ
 from agent.api.rpc import Method, P, R
 from agent.api.values import Dataset, NamedPriority
 from agent.api.work import PENDING, Origin, Submit, Submitted, Task
+from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import FaultsError
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
 from agent.workflow.one_program import Alone, describe_file
@@ -48,7 +49,9 @@ from agent.workflow.reading import Asked, Known
 Sent = Callable[[int], object]
 """Told how many bytes are on the other side now, more than before."""
 
-ProgressCallback = Callable[[str], None]
+ProgressStep = Phrase
+"""What is done next; words are made of it where it is shown."""
+ProgressCallback = Callable[[ProgressStep], None]
 
 
 class Client(Protocol):
@@ -203,7 +206,7 @@ async def submit_file(
     client: Client, path: Path, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submitted:
     """Read a workflow file, add its files, publish its programs and submit it, without waiting for
-    the work; return the answer. ``told`` hears a line before each file and each program.
+    the work; return the answer. ``told`` hears of each file and each program before it goes.
 
     Raises ``FaultsError``, ``OSError`` and what the client raises; what was added until then stays.
     """
@@ -221,15 +224,16 @@ async def prepare(
     client: Client, workflow: Workflow, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submit:
     """Add the workflow's files, publish its programs, and return the request, which is not sent yet
-    and has a key of its own. ``told`` hears a line before each of them. Raises what ``add`` and
+    and has a key of its own. ``told`` hears of each of them before it goes. Raises what ``add`` and
     ``publish`` raise; what was added until then stays."""
     files: dict[str, Dataset] = {}
     for number, (placeholder, path) in enumerate(workflow.files.items(), 1):
-        told(f"adding {path.name} ({number} of {len(workflow.files)})")
+        of = {"number": number, "count": len(workflow.files)}
+        told(said("adding {name} ({number} of {count})", name=path.name, **of))
         files[placeholder] = await add(client, path, far=wanted.far)
     programs: dict[str, Published] = {}
     for name, program in workflow.programs.items():
-        told(f"publishing {name}")
+        told(said("publishing {name}", name=name))
         programs[name] = await publish(client, program, far=wanted.far)
     found = ready(workflow.submit, wanted, files, programs)
     return structs.replace(found, key=new_key(), again=wanted.again, origin=_origin(wanted))

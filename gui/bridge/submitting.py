@@ -21,7 +21,7 @@ from agent.workflow.one_program import Alone, describe_file, is_program
 from agent.workflow.reading import SUFFIX, Known
 from agent.workflow.submission import Wanted, asked_with, dry, prepare, programs_of
 from agent.workflow.variables import Variable
-from gui.wording import error_text, sentence_of
+from gui.wording import error_text, sentence_of, step_text
 from gui.words import tr, tr_n
 
 FILES_MAX = 200
@@ -121,13 +121,14 @@ async def send(
     """Add the files of workflows, publish their programs and submit them, one after the other, so
     that they are submitted in this order; go on where one is refused. ``told`` hears of each by its
     number what the agent answers, or why it was not submitted, in a line for each fault that shows
-    only now; ``step`` hears what is done. Raises ``ClientError`` at the end if one was not."""
+    only now; ``step`` hears what is done next, in the person's language. Raises ``ClientError`` at the end if one was not."""
     refused: list[str] = []
     for number, each in enumerate(sendings):
         answer: Submitted | str
         wanted = _wanted(each.choices, each.path)
         try:
-            answer = await submit(client, await prepare(client, each.workflow, wanted, step))
+            ready = await prepare(client, each.workflow, wanted, lambda done: step(step_text(done)))
+            answer = await submit(client, ready)
         except FaultsError as error:  # those that show only now
             answer = "\n".join(fault.sentence(tr) for fault in error.faults)
         except (ClientError, OSError) as error:

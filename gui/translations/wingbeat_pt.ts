@@ -5095,16 +5095,20 @@
         </translation>
     </message>
     <message>
+        <source>That frees {size} on this computer now; copies on other machines go when room is wanted there.</source>
+        <translation>Isso libera {size} neste computador agora; as cópias em outras máquinas somem quando lá faltar espaço.</translation>
+    </message>
+    <message>
+        <source>This computer forgets what became of it, and the flock what it still has of it.</source>
+        <translation>Este computador esquece o que foi feito dele, e o bando o que ainda tem dele.</translation>
+    </message>
+    <message>
+        <source>Its results are deleted. The history keeps what became of it.</source>
+        <translation>Os resultados são apagados. O histórico guarda o que foi feito dele.</translation>
+    </message>
+    <message>
         <source>That frees {size} on this computer.</source>
         <translation>Isso libera {size} neste computador.</translation>
-    </message>
-    <message>
-        <source>This computer forgets what became of it. What the flock still has of it goes, too.</source>
-        <translation>Este computador esquece o que foi feito dele. O que o bando ainda tem dele também vai embora.</translation>
-    </message>
-    <message>
-        <source>Its results are deleted on all machines. The history keeps what became of it.</source>
-        <translation>Os resultados são apagados em todas as máquinas. O histórico guarda o que foi feito dele.</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -5196,6 +5200,14 @@
     <message>
         <source>kept</source>
         <translation>fica</translation>
+    </message>
+    <message>
+        <source>adding {name} ({number} of {count})</source>
+        <translation>adicionando {name} ({number} de {count})</translation>
+    </message>
+    <message>
+        <source>publishing {name}</source>
+        <translation>publicando {name}</translation>
     </message>
 </context>
 </TS>

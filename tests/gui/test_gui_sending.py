@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from agent.api import (
     datasets,
@@ -22,7 +23,9 @@ from agent.client.fetching import all_files
 from agent.client.own_agent import own_name
 from agent.commands.fetch import _save
 from agent.workflow.faults import Faults
+from agent.workflow.one_program import Alone
 from agent.workflow.yaml_nodes import Node, read_yaml_file
+from gui import words
 from gui.bridge.attaching import Kept, finish_gate, size_of
 from gui.bridge.submitting import (
     FILES_MAX,
@@ -35,7 +38,9 @@ from gui.bridge.submitting import (
 )
 from gui.editing import Associations
 from gui.editing.lines import editor_command
+from gui.translations import speak
 from gui.views.outputs import fetch_to
+from tests.certain import certain
 
 FILE = """\
 name: NAME
@@ -259,6 +264,35 @@ async def test_many_are_sent_in_their_order_and_one_that_is_refused_stops_no_oth
     ]
     a, c = (work.Submitted(name, False, 1) for name in "ac")
     assert told == [(0, a), (1, "The disk is full."), (2, c)]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", ["Adding a.csv (1 of 1)", "Publishing say"]),
+        ("pt", ["Adicionando a.csv (1 de 1)", "Publicando say"]),
+    ],
+)
+async def test_what_is_done_of_one_file_is_said_in_the_language_of_its_person(
+    client: Told, tmp_path: Path, qapp: QApplication, language: str, said: list[str]
+) -> None:
+    data, script = tmp_path / "a.csv", tmp_path / "say.sh"
+    data.write_text("1\n", "utf-8")
+    script.write_text("echo $1\n", "utf-8")
+    choices = Choices(alone=Alone((str(data),)))
+    found = await Preview(client.as_client()).check(script, choices)
+    sending = Sending(script, certain(found.workflow), choices)
+    client.replies |= {
+        "add_dataset": lambda _: datasets.DatasetAdded(Dataset("sha256:1", 2), "a.csv"),
+        "publish": lambda _: programs.Published("say@12ab", Dataset("tree:12ab", 9)),
+    }
+    steps: list[str] = []
+    speak(language)
+    try:
+        await send(client.as_client(), [sending], lambda _: None, steps.append)
+    finally:
+        words.install(None)
+    assert steps == said
 
 
 class Editors:

@@ -21,13 +21,14 @@ from agent.api.datasets import (
     UploadBegun,
     UploadChunk,
 )
+from agent.api.phrases import worded
 from agent.api.programs import ProgramsReply, ProgramView, Publish, Published
 from agent.api.rpc import Method
 from agent.api.values import Dataset
 from agent.api.work import Submit, Submitted
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_folder import read_program
-from agent.workflow.submission import Wanted, dry, read_for, submit_file
+from agent.workflow.submission import ProgressStep, Wanted, dry, read_for, submit_file
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)
@@ -107,7 +108,7 @@ def file(tmp_path: Path) -> Path:
 
 
 async def test_files_and_programs_go_first_and_each_once(file: Path) -> None:
-    client, steps = FakeClient(), list[str]()
+    client, steps = FakeClient(), list[ProgressStep]()
     wanted = Wanted({"mode": "exact"}, "survey 2", "interactive", "ada")
     submitted = await submit_file(client, file, wanted, steps.append)
     assert submitted.workflow == "survey 2"
@@ -115,7 +116,7 @@ async def test_files_and_programs_go_first_and_each_once(file: Path) -> None:
     assert names == ["programs", "add_dataset", "add_dataset", "publish", "submit"]
     assert client.published == ["count.sh", "program.yaml"]
     told = ["adding scan.las (1 of 2)", "adding tiles (2 of 2)", "publishing count"]
-    assert steps == told
+    assert [worded(step) for step in steps] == told
     first, count, again = client.submit.tasks
     scan, tiles = Dataset("sha256:scan.las", 6), Dataset("sha256:tiles", 6)
     assert first.raw == (scan, tiles, Dataset("DB-7", external=True))
