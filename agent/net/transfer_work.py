@@ -82,7 +82,6 @@ class Large:
     place: Place
     done: set[int] = field(default_factory=set)
     doubts: int = 0
-    doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,6 @@ class Work:
         large = Large(digest, self._shelf.partial(digest, size))
         self._larges.append(large)
         if large.place.found:
-            large.doubted = True
             self._waiting.append(Doubt(large))
         else:
             self._waiting.extend(Piece(large, number) for number in range(large.place.pieces))
@@ -218,7 +216,7 @@ class Work:
         """Count just these pieces of a large file, which was here in part or wrong, as right, plan
         to fetch all others and wake who waits for some."""
         with self._changed:
-            large.done, large.doubted = set(right), False
+            large.done = set(right)
             missing = [n for n in range(large.place.pieces) if n not in right]
             self._waiting.extendleft(Piece(large, number) for number in reversed(missing))
             self.progress += 1
@@ -303,7 +301,7 @@ class Work:
                 f"what came of sha256:{large.digest} is wrong, and no copy of it is right"
             )
         with self._changed:
-            large.done, large.doubted = set(), True
+            large.done = set()
             self._waiting.appendleft(Doubt(large))
             self._changed.notify_all()
 

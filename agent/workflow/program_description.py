@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.api.values import Requirements
-from agent.workflow.faults import WHOLE_FILE, Place
 
 ANY_MACHINE = Requirements()
 PROGRAM_YAML = "program.yaml"
@@ -70,8 +69,7 @@ class ProgramDescription:
     name: str
     command: tuple[str, ...]
     file: str
-    """Where this was read, and where its command stands there."""
-    command_at: Place = WHOLE_FILE
+    """Where this was read."""
     version: str = ""
     kind: str = ""
     """Its type, by which the inputs of other programs may name it as their producer."""

@@ -64,14 +64,12 @@ def read_program_xml(path: Path, faults: Faults) -> ProgramDescription | None:
     if not name:
         faults.at(task.place).said("<name> is missing: the program's name, which its file has too")
         return None
-    name_at = task.named("name")[0].place
     if reason := wrong_name(name):
-        faults.add(name_at, reason)
+        faults.add(task.named("name")[0].place, reason)
     return ProgramDescription(
         name=name,
         command=(name,),
         file=str(path),
-        command_at=name_at,
         kind=task.text_of("type"),
         inputs=_inputs(task, faults),
     )

@@ -76,7 +76,6 @@ def read_program_yaml(path: Path, faults: Faults) -> ProgramDescription | None:
         name=_name(values, path, faults),
         command=tuple(map(str, command or ())),
         file=str(path),
-        command_at=values.place_of("command"),
         version=str(values.get("version", "")),
         kind=str(values.get("type", "")),
         docs=str(values.get("docs", "")),

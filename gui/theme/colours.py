@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-TEXT_CONTRAST_MIN, STRONG_CONTRAST_MIN = 4.5, 7.0
-SHAPE_CONTRAST_MIN = 3.0
+TEXT_CONTRAST_MIN = 4.5
 
 
 @dataclass(frozen=True, slots=True)

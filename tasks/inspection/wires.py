@@ -30,7 +30,6 @@ class Line:
 
     middle: Point
     direction: Point
-    linear: float
 
     def beside_m(self, point: Point) -> float:
         """Return how far a point is from the line, straight across."""
@@ -88,7 +87,7 @@ def line_through(points: Sequence[Point]) -> Line | None:
     level = sqrt(direction[0] ** 2 + direction[1] ** 2)
     if total <= 0.0 or most / total < LINEAR_MIN or level < LEVEL_MIN:
         return None
-    return Line(middle, direction, most / total)
+    return Line(middle, direction)
 
 
 def _main_direction(

@@ -28,8 +28,6 @@ from gui.model.week import cells_of, ranges_of, with_block
 from gui.theme.colours import (
     DARK,
     LIGHT,
-    SHAPE_CONTRAST_MIN,
-    STRONG_CONTRAST_MIN,
     STRONG_DARK,
     STRONG_LIGHT,
     TEXT_CONTRAST_MIN,
@@ -45,6 +43,7 @@ from gui.wording import sentences
 from gui.words import tr_n
 from tests.gui.values import task
 
+STRONG_CONTRAST_MIN, SHAPE_CONTRAST_MIN = 7.0, 3.0
 TEXT_ROLES = (
     *("text", "quiet", "accent", "waiting", "ready", "running", "suspended"),
     *("person_edge", "done", "failed", "cancelled"),

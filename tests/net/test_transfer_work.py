@@ -188,10 +188,9 @@ def test_of_an_earlier_attempt_only_what_is_wrong_is_fetched() -> None:
     with hashing(work):
         doubt = work.take(wait=True)
         assert isinstance(doubt, Doubt)
-        assert doubt.large.doubted
         assert work.take(wait=False) is None
         work.doubt_settled(doubt.large, {0, 2})
-        assert (doubt.large.doubted, work.progress) == (False, 1)
+        assert (doubt.large.done, work.progress) == ({0, 2}, 1)
         piece = work.take(wait=True)
         assert isinstance(piece, Piece)
         assert (piece.number, work.take(wait=False)) == (1, None)
@@ -218,7 +217,7 @@ def test_what_is_wrong_is_doubted_three_times_and_given_up_then() -> None:
         while (batch := work.take(wait=True)) is not None:
             if isinstance(batch, Doubt):
                 doubts.append(batch.large)
-                assert (batch.large.done, batch.large.doubted) == (set(), True)
+                assert batch.large.done == set()
                 work.doubt_settled(batch.large, set())
             else:
                 put(work, batch, wrong)

@@ -82,7 +82,6 @@ def test_everything_that_a_program_can_say(tmp_path: Path) -> None:
         name="georeferencing",
         command=("{python}", "-P", "main.py", "--fast"),
         file=str(tmp_path / "program.yaml"),
-        command_at=(6, 10),  # type: ignore[arg-type]
         version="1.20",
         kind="geo",
         docs="Gives every point its place.",

@@ -33,6 +33,7 @@ from agent.control.verbs.submitting import (
 )
 from agent.control.wishes import wish
 from agent.protocol.identity import ORIGIN, called
+from agent.protocol.reading import DerivedState
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowSpec
 from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
@@ -101,24 +102,24 @@ def compare(table: Table, past: Workflow, specs: Sequence[TaskSpec], *, anew: bo
     ids = {spec.name: spec.task for spec in past.spec.tasks}
     readings = {name: table.reading(task) for name, task in ids.items()}
     own = {spec.name for spec in specs}
-    differs: dict[str, tuple[Difference, ...]] = {}
-    kept: dict[str, TaskId] = {}
-    for spec in _producers_first(specs):
-        differs[spec.name] = differences(before.get(spec.name), spec)
-        reading = readings.get(spec.name)
-        whole = reading is not None and reading.outcome is not None and not reading.mixed_inputs
-        needs = (need for need in producers_of(spec) if need in own)
-        if whole and not differs[spec.name] and all(need in kept for need in needs):
-            kept[spec.name] = ids[spec.name]
+    differs = {spec.name: differences(before.get(spec.name), spec) for spec in specs}
+    needs = {spec.name: [need for need in producers_of(spec) if need in own] for spec in specs}
+    kept = {name: ids[name] for name in own if not differs[name] and _is_whole(readings[name])}
+    run = [name for name in needs if name not in kept]
+    needed_by: dict[TaskId, list[str]] = {}
+    for name in kept:
+        for need in needs[name]:
+            needed_by.setdefault(need, []).append(name)
+    for each in run:
+        run += [name for name in needed_by.get(each, ()) if kept.pop(name, None)]
     if anew or len(kept) == len(own):
         kept = {}
     steps = []
     for spec in specs:
         reading = readings.get(spec.name)
-        needs_of = tuple(need for need in producers_of(spec) if need in own)
         state = None if reading is None else reading.state
-        told = (spec.name, differs[spec.name], state, spec.name in kept, needs_of, spec.gate)
-        steps.append(Step(*told))
+        told = (spec.name, differs[spec.name], state, spec.name in kept, tuple(needs[spec.name]))
+        steps.append(Step(*told, spec.gate))
     return Compared(tuple(steps), tuple(name for name in before if name not in own), kept)
 
 
@@ -156,19 +157,5 @@ def _program(spec: TaskSpec) -> str:
     return spec.program if spec.published is None else spec.published.dataset
 
 
-def _producers_first(specs: Sequence[TaskSpec]) -> list[TaskSpec]:
-    """In an order in which each comes behind what it needs; a circle is refused elsewhere."""
-    by_name = {spec.name: spec for spec in specs}
-    found: dict[str, TaskSpec] = {}
-    waiting = list(reversed(specs))
-    opened: set[str] = set()
-    while waiting:
-        spec = waiting[-1]
-        needs = [by_name[each] for each in producers_of(spec) if each in by_name]
-        rest = [each for each in needs if each.name not in found and each.name not in opened]
-        opened.add(spec.name)
-        if rest:
-            waiting += rest
-        else:
-            found.setdefault(waiting.pop().name, spec)
-    return list(found.values())
+def _is_whole(reading: DerivedState | None) -> bool:
+    return reading is not None and reading.outcome is not None and not reading.mixed_inputs
