@@ -17,13 +17,9 @@ Workflows that have ended lie beside; ``agent.storage.past`` says how.
 
 from __future__ import annotations
 
-import logging
 import sqlite3
-import threading
-import time
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -32,8 +28,7 @@ from msgspec.structs import asdict
 
 from agent.api import history as asked
 from agent.storage import past
-from agent.storage.errors import UNREADABLE, is_damage
-from agent.storage.places import make_private_file
+from agent.storage.beside import Beside, open_beside
 
 FILE = "history.sqlite"
 SCHEMA_VERSION = 1
@@ -41,10 +36,6 @@ TASKS_MAX = 500_000
 """The oldest make room."""
 LENGTHS_READ_MAX = 5_000
 """So many earlier runs are looked at for how long programs take."""
-CACHE_KIBIBYTES = 512
-LOCKED_WAIT_S = 2.0
-
-log = logging.getLogger(__name__)
 
 
 class TaskRow(NamedTuple):
@@ -134,33 +125,20 @@ _WITHIN = "ended_ms >= ? AND ended_ms < ?"
 _RAN = f"{_WITHIN} AND started_ms > 0"
 
 
-class History:
+class History(Beside):
     """The database of one node, from ``open`` to ``close``."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._lock = threading.Lock()
+        super().__init__(connection)
+        there = {row[1] for row in connection.execute("PRAGMA table_info(task)")}
+        for column in (each for each in _LATER if each not in there):
+            connection.execute(f"ALTER TABLE task ADD COLUMN {column} DEFAULT ''")
         self.past = past.PastStore(connection, self._lock)
 
     @classmethod
     def open(cls, path: Path) -> History:
-        """Open the history, made if there is none. One that is damaged is set aside under a name
-        with the time, which is logged, and begun anew; raise ``OSError`` or ``sqlite3.Error`` when
-        that fails, or the system does not let it be opened."""
-        try:
-            return cls(_opened(path))
-        except UNREADABLE as error:
-            if not is_damage(path, error):
-                raise
-            aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
-            path.replace(aside)
-            log.warning("the history is damaged (%s): it is set aside in %s", error, aside)
-            return cls(_opened(path))
-
-    def close(self) -> None:
-        """Close the database; nothing is asked afterwards."""
-        with self._lock:
-            self._connection.close()
+        """Open the history, made if there is none, as ``open_beside`` does."""
+        return open_beside(path, _TABLES, cls, "the history")
 
     def write(
         self,
@@ -273,25 +251,3 @@ class History:
         with self._lock:
             (oldest,) = self._connection.execute("SELECT min(ended_ms) FROM task").fetchone()
         return oldest or 0
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._connection as connection:
-            yield connection
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    make_private_file(path)
-    connection = sqlite3.connect(path, timeout=LOCKED_WAIT_S, check_same_thread=False)
-    try:
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KIBIBYTES}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(_TABLES)
-        there = {row[1] for row in connection.execute("PRAGMA table_info(task)")}
-        for column in (each for each in _LATER if each not in there):
-            connection.execute(f"ALTER TABLE task ADD COLUMN {column} DEFAULT ''")
-    except BaseException:
-        connection.close()
-        raise
-    return connection

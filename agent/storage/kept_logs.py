@@ -7,25 +7,19 @@ damaged is set aside and begun anew. All of it blocks, and may be called in any 
 
 from __future__ import annotations
 
-import logging
 import sqlite3
-import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.storage.errors import UNREADABLE, is_damage
-from agent.storage.places import make_private_file
+from agent.storage.beside import Beside, open_beside
 
 FILE = "logs.sqlite"
 KEPT_BYTES_MAX = 256 * 1024 * 1024
 """Of all machines together, packed; beyond it the logs that were told of longest ago go."""
 LEFT_SHARE = 0.9
-CACHE_KIBIBYTES = 512
-LOCKED_WAIT_S = 2.0
 _TABLES = """
 CREATE TABLE IF NOT EXISTS piece (
     task, run, offset INTEGER, size INTEGER, at_ms INTEGER, packed BLOB,
@@ -34,8 +28,6 @@ CREATE TABLE IF NOT EXISTS piece (
 """
 _OLDEST = """SELECT task, run, sum(length(packed)) FROM piece
     GROUP BY task, run ORDER BY max(at_ms)"""
-
-log = logging.getLogger(__name__)
 
 
 class Piece(NamedTuple):
@@ -66,33 +58,18 @@ def packed(data: bytes) -> bytes:
     return zlib.compress(data, 1)
 
 
-class KeptLogs:
+class KeptLogs(Beside):
     """The database of one node, from ``open`` to ``close``."""
 
     def __init__(self, connection: sqlite3.Connection, bytes_max: int) -> None:
-        self._connection, self._bytes_max = connection, bytes_max
-        self._lock = threading.Lock()
+        super().__init__(connection)
+        self._bytes_max = bytes_max
         (self._bytes,) = connection.execute("SELECT total(length(packed)) FROM piece").fetchone()
 
     @classmethod
     def open(cls, path: Path, bytes_max: int = KEPT_BYTES_MAX) -> KeptLogs:
-        """Open the database, made if there is none. One that is damaged is set aside under a name
-        with the time, which is logged, and begun anew; raise ``OSError`` or ``sqlite3.Error`` when
-        that fails, or the system does not let it be opened."""
-        try:
-            return cls(_opened(path), bytes_max)
-        except UNREADABLE as error:
-            if not is_damage(path, error):
-                raise
-            aside = path.with_name(f"{path.name}.damaged-{int(time.time())}")
-            path.replace(aside)
-            log.warning("the kept logs are damaged (%s): they are set aside in %s", error, aside)
-            return cls(_opened(path), bytes_max)
-
-    def close(self) -> None:
-        """Close the database; nothing is asked afterwards."""
-        with self._lock:
-            self._connection.close()
+        """Open the database, made if there is none, as ``open_beside`` does."""
+        return open_beside(path, _TABLES, lambda made: cls(made, bytes_max), "what is kept of logs")
 
     def keep(self, pieces: Iterable[Piece]) -> None:
         """Keep these pieces, each in place of what there is of its run behind its offset, and
@@ -148,11 +125,6 @@ class KeptLogs:
                     break
         self._bytes = held
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._connection as connection:
-            yield connection
-
 
 def _is_sound(piece: Piece) -> bool:
     """A peer may say anything; it must not take more room when it is read."""
@@ -172,17 +144,3 @@ def _last_in_one(rows: list[tuple[int, int, int]]) -> tuple[int, int]:
             begins = offset
         end = offset + size
     return begins, end
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    make_private_file(path)
-    connection = sqlite3.connect(path, timeout=LOCKED_WAIT_S, check_same_thread=False)
-    try:
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KIBIBYTES}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(_TABLES)
-    except BaseException:
-        connection.close()
-        raise
-    return connection

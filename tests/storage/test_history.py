@@ -237,7 +237,7 @@ def test_a_history_that_cannot_be_opened_just_now_is_not_set_aside(
     path = tmp_path / FILE
     with closing(History.open(path)) as history:
         history.write([row("a", 1)], {})
-    monkeypatch.setattr("agent.storage.history.LOCKED_WAIT_S", 0.0)
+    monkeypatch.setattr("agent.storage.beside.LOCKED_WAIT_S", 0.0)
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN IMMEDIATE")
