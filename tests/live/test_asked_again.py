@@ -127,6 +127,23 @@ def test_the_same_is_answered_with_what_there_is_and_run_anew_when_that_is_wante
     assert office.result(reading) == "read of words once of the same book"
 
 
+def test_own_programs_that_found_no_room_are_taken_when_it_is_asked_again(
+    alder: Machine, tmp_path: Path
+) -> None:
+    office, place = Office(alder, tmp_path / "no room"), alder.home.data / "published"
+    office.write("count.sh", SCRIPT.replace("out.txt", "roomy.txt"))
+    there = place.is_dir()
+    if there:
+        place.rename(tmp_path / "aside")
+    place.touch()
+    assert "cannot be taken" in alder.run("submit", str(office.file)).err
+    place.unlink()
+    if there:
+        (tmp_path / "aside").rename(place)
+    assert office.result(office.submit()) == "words once of a book"
+    assert alder.answer("permissions")["asked"] == []
+
+
 def test_another_persons_work_of_the_same_name_is_his_own(alder: Machine, tmp_path: Path) -> None:
     office = Office(alder, tmp_path / "two")
     mine = office.submit()

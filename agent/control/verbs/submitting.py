@@ -78,7 +78,7 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
     known = workflow != event.workflow
-    await bring(call, None if known else event, workflow, params.deliver)
+    await bring(call, event, workflow, params.deliver)
     waits = [] if known else acceptances(event.tasks, seen(call.now))
     texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
     there = call.now.table.workflows.get(workflow) if known else None
@@ -88,13 +88,14 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
 
 
 async def bring(
-    call: RequestContext, event: events.Submit | None, workflow: WorkflowId, deliver: str
+    call: RequestContext, event: events.Submit, workflow: WorkflowId, deliver: str
 ) -> None:
-    """Have the results of a workflow that was accepted delivered into a folder, if one is named, and
-    the programs taken here that came with it; ``event`` is None where it was there before."""
+    """Have the results of a workflow that was accepted, now or before, delivered into a folder, if one
+    is named, and the programs taken here that its person has handed in with it: who asks again may do
+    so because that failed."""
     if deliver:
         await call.rooms.datasets.deliver(workflow, Path(deliver))
-    if event is not None:
+    if not call.member:
         brought = {each.program for each in event.tasks if each.published is not None}
         await call.rooms.programs.confirm(brought)
 
