@@ -224,6 +224,7 @@ def test_the_window_fits_the_screen_and_can_be_used(
             _on_screen(desktop, _dialog(desktop, "Welcome"), size)
             assert window.part("firstRunNext").enabled
             desktop.keys("Escape")
+            desktop.sees(lambda: desktop.in_front() == "Wingbeat", "the dialog is gone")
             _whole(window, factor)
             desktop.keys("ctrl+comma")
             _on_screen(desktop, _dialog(desktop, "Settings"), size)

@@ -102,7 +102,7 @@ def test_what_another_agent_says_is_shown_as_it_came() -> None:
     assert worded(strange, tr) == "of a better version,  "
     assert worded(Phrase("one } too many"), tr) == "one } too many"
     hint = said("known: {names}", names="a, b")
-    assert worded(hinted(Phrase("new"), hint), tr) == "new; conhecidos: a, b"
+    assert worded(hinted(Phrase("of 2035"), hint), tr) == "of 2035; conhecidos: a, b"
 
 
 def test_alternatives_and_parts_are_said_in_our_language() -> None:
