@@ -227,9 +227,11 @@ async def prepare(
     and has a key of its own. ``told`` hears of each of them before it goes. Raises what ``add`` and
     ``publish`` raise; what was added until then stays."""
     files: dict[str, Dataset] = {}
+    count = len(workflow.files)
     for number, (placeholder, path) in enumerate(workflow.files.items(), 1):
-        of = {"number": number, "count": len(workflow.files)}
-        told(said("adding {name} ({number} of {count})", name=path.name, **of))
+        told(
+            said("adding {name} ({number} of {count})", name=path.name, number=number, count=count)
+        )
         files[placeholder] = await add(client, path, far=wanted.far)
     programs: dict[str, Published] = {}
     for name, program in workflow.programs.items():
