@@ -57,6 +57,16 @@ class Home:
         )
 
     @property
+    def folders(self) -> tuple[Path, ...]:
+        """All that a node keeps: data, settings, logs and cache."""
+        return self.data, self.config, self.log, self.cache
+
+    @property
+    def window_lock(self) -> Path:
+        """Held by the one window of this home."""
+        return self.data / "window.lock"
+
+    @property
     def journal(self) -> Path:
         """The table on disk."""
         return self.data / "journal"
@@ -84,7 +94,7 @@ class Home:
     def prepare(self) -> None:
         """Make the folders that are missing, and their parents, for their owner alone; those that
         exist keep their access. Raises ``OSError``."""
-        for folder in (self.data, self.config, self.log, self.cache, self.programs, self.scratch):
+        for folder in (*self.folders, self.programs, self.scratch):
             missing = [each for each in (folder, *folder.parents) if not each.exists()]
             for each in reversed(missing):
                 each.mkdir(mode=FOLDER_MODE, exist_ok=True)

@@ -18,7 +18,6 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from agent.client import Home
 from gui.foreground import native_foreground
 
-LOCK_FILE = "window.lock"
 PATIENCE_S = 10.0
 """How long the first may take until it listens and answers: it may be starting on a busy machine."""
 CONNECT_MS, PAUSE_MS = 500, 50
@@ -44,7 +43,7 @@ def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> 
     """
     with contextlib.suppress(OSError):
         home.prepare()
-    lock = QLockFile(str(home.data / LOCK_FILE))
+    lock = QLockFile(str(home.window_lock))
     lock.setStaleLockTime(0)
     until = QDeadlineTimer(round(within_s * 1000))
     while not until.hasExpired():  # it may be about to listen, or about to end

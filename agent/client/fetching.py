@@ -6,13 +6,15 @@ other machines' words, so none leads out of the folder, and every system takes w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
 from agent.api.datasets import DATASET_FILES, DatasetFiles, FilesReply, ReadDataset
+from agent.api.values import TaskState
 from agent.api.wording import plain
+from agent.api.work import TaskView
 from agent.client.connected import Client, pieces_of
 from agent.client.errors import ClientError
 
@@ -32,6 +34,12 @@ async def all_files(client: Client, dataset: str) -> FilesReply:
             raise ClientError(f"only {len(files)} of {listing.total} files are told of: try again")
         files += page
     return replace(listing, files=tuple(files))
+
+
+def last_results(tasks: Sequence[TaskView]) -> list[TaskView]:
+    """Return the tasks of a workflow that have ended well and that no other one needs."""
+    needed = {need for task in tasks for need in task.needs}
+    return [t for t in tasks if t.state is TaskState.TERMINATED and t.task not in needed]
 
 
 async def fetch_files(

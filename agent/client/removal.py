@@ -155,12 +155,11 @@ def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
 def delete_home(home: Home) -> list[Path]:
     """Delete all that an agent of this home has kept: data, settings, logs and cache; return what
     could not be deleted. No agent may run on it."""
-    folders = (home.data, home.config, home.log, home.cache)
-    for folder in folders:
+    for folder in home.folders:
         shutil.rmtree(folder, ignore_errors=True)
-    tops = {each.parent for each in folders}
+    tops = {each.parent for each in home.folders}
     for top in tops:  # those that were made for it, if they held nothing else
         if len(tops) == 1 or top.name == APPLICATION:
             with suppress(OSError):
                 top.rmdir()
-    return [folder for folder in folders if folder.exists()]
+    return [folder for folder in home.folders if folder.exists()]

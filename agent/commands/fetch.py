@@ -12,7 +12,7 @@ from agent.api.wording import plain
 from agent.api.work import WHY, TaskView, Why
 from agent.client import Client, RequestError
 from agent.client.connected import whole_workflow
-from agent.client.fetching import all_files, fetch_files
+from agent.client.fetching import all_files, fetch_files, last_results
 from agent.commands.asking import fail, tell, typed_for, with_loop
 from agent.commands.drawing import transfer_bar
 from agent.commands.parsing import Options, argument, command
@@ -83,10 +83,12 @@ def _line(fetched: Fetched) -> str:
 
 async def _save_results(client: Client, options: Options, folder: Path) -> list[Fetched]:
     tasks = await _tasks(client, options.what)
-    needed = {need for task in tasks for need in task.needs} if len(tasks) > 1 else set()
-    finished = [task for task in tasks if task.state is TaskState.TERMINATED]
+    if options.all:
+        wanted = [task for task in tasks if task.state is TaskState.TERMINATED]
+    else:
+        wanted = last_results(tasks)
     fetched = []
-    for task in (each for each in finished if options.all or each.task not in needed):
+    for task in wanted:
         for number, made in enumerate(task.outputs, 1):
             fallback = f"{task.name}-{number}" if len(task.outputs) > 1 else task.name
             named = task.output_names[number - 1] if task.output_names else ""

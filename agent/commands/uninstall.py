@@ -6,7 +6,6 @@ import asyncio
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import psutil
 from msgspec import Struct
@@ -32,8 +31,6 @@ PATIENCE_S_MAX = 86_400
 LOOK_S = 0.1
 CLOCK_S = 2.0
 """What clocks of files and of processes may differ by."""
-WINDOW_LOCK = "window.lock"
-"""``LOCK_FILE`` of ``gui.single``."""
 ENDED_S = 2.0
 """A process that is an agent and nothing else has ended by then."""
 QUESTION = "Remove Wingbeat from this machine: hand over, leave the flock, end the agent? [y/N] "
@@ -97,7 +94,7 @@ def run(options: Options) -> int:
         return fail(options, str(error))
     except OSError as error:
         return fail(options, f"{error.filename}: {error.strerror}")
-    kept = delete_home(home) if delete else [each for each in _folders(home) if each.exists()]
+    kept = delete_home(home) if delete else [each for each in home.folders if each.exists()]
     removed = Removed(flock, warning, login, tuple(map(str, kept)))
     return tell(options, removed, _lines(removed, delete=delete))
 
@@ -182,11 +179,10 @@ def _end_windows(home: Home, *hosting: int) -> None:
 def _window_of(home: Home) -> int:
     """The process of the window, by the lock that it holds; 0 without one. Whoever has its number
     since it died has begun after the lock was made."""
-    lock = home.data / WINDOW_LOCK
     try:
-        process = int(lock.read_text("utf-8").split()[0])
+        process = int(home.window_lock.read_text("utf-8").split()[0])
         begun_s = psutil.Process(process).create_time()
-        return process if begun_s <= lock.stat().st_mtime + CLOCK_S else 0
+        return process if begun_s <= home.window_lock.stat().st_mtime + CLOCK_S else 0
     except (OSError, ValueError, IndexError, psutil.Error):
         return 0
 
@@ -199,7 +195,3 @@ def _ends(process: psutil.Process, within_s: float) -> bool:
             return False
         time.sleep(LOOK_S)
     return True
-
-
-def _folders(home: Home) -> tuple[Path, ...]:
-    return home.data, home.config, home.log, home.cache

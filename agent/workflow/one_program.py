@@ -118,7 +118,6 @@ def _listed(files: list[str]) -> str:
     found: dict[str, None] = {}
     for each in files:
         pattern = glob.has_magic(each) and not Path(each).exists()
-        fitting = sorted(glob.glob(each)) if pattern else []  # noqa: PTH207 - it finds hidden files
         fitting = sorted(glob.glob(each)) if pattern else []  # noqa: PTH207 - of whole paths
         found.update(dict.fromkeys(fitting or [each]))
     return f"[{', '.join(map(_quoted, found))}]"

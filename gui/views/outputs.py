@@ -21,7 +21,7 @@ from agent.api.values import Dataset, TaskState
 from agent.api.wording import plain
 from agent.api.work import TaskView
 from agent.client import Client, ClientError
-from agent.client.fetching import all_files, fetch_files, is_there
+from agent.client.fetching import all_files, fetch_files, is_there, last_results
 from gui.model.graph import output_name
 from gui.model.results import Kind, kind_of
 from gui.model.times import size
@@ -65,12 +65,6 @@ def outputs_of(tasks: Sequence[TaskView]) -> tuple[Output, ...]:
         for task in tasks
         for place, dataset in enumerate(task.outputs)
     )
-
-
-def last_results(tasks: Sequence[TaskView]) -> list[TaskView]:
-    """Return the tasks of a workflow that have ended well and that no other one needs."""
-    needed = {need for task in tasks for need in task.needs}
-    return [t for t in tasks if t.state is TaskState.TERMINATED and t.task not in needed]
 
 
 def worth_opening(outputs: Sequence[Output]) -> Output | None:

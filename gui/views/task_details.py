@@ -15,6 +15,7 @@ from agent.api.reasons import TaskReady, WaitsForAcceptance, reason_of
 from agent.api.rpc import ErrorCode
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
+from agent.client.fetching import last_results
 from gui.model.flock import lacks_leave, may_run_here, waits_for_help
 from gui.model.marks import Mark, mark_of_task, mark_of_workflow, mark_words, task_words
 from gui.model.times import exact, moment
@@ -36,7 +37,7 @@ from gui.theme.drawing import mark_pixmap
 from gui.theme.look import GRID
 from gui.views.flow import Flow
 from gui.views.gate_dialog import GateDialog
-from gui.views.outputs import Output, Outputs, last_results, outputs_of, worth_opening
+from gui.views.outputs import Output, Outputs, outputs_of, worth_opening
 from gui.views.pieces import (
     LEFT,
     SELECTABLE,

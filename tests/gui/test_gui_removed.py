@@ -11,7 +11,6 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.single import LOCK_FILE
 from tests.gui.acts import press
 from tests.gui.machines import prepared
 from tests.gui.whole import WITHIN_MS, program
@@ -71,7 +70,7 @@ def test_a_window_ends_where_the_command_removes_it(machine: Machine, hosts: boo
         tray = stack.enter_context(
             ended_process(subprocess.Popen(words, cwd=REPOSITORY, env=environment))
         )
-        lock = machine.home.data / LOCK_FILE
+        lock = machine.home.window_lock
         wait_for(lock.exists, EVENTUALLY_S_MAX, "the window is there")
         wait_for(lambda: machine.run("status").code == 0, EVENTUALLY_S_MAX, "and an agent")
         machine.said("uninstall", "--yes", "--data", "delete")

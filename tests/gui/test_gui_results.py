@@ -14,9 +14,10 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.values import Dataset, TaskState
 from agent.api.work import TaskView
+from agent.client.fetching import last_results
 from gui.model import results
 from gui.model.results import GUARD, Kind, guarded, kind_of, rows_of, shapes_of
-from gui.views.outputs import last_results, outputs_of, worth_opening
+from gui.views.outputs import outputs_of, worth_opening
 from gui.views.result_view import GUARDED, ResultView, show_result
 from gui.views.view_context import ViewContext
 from gui.views.window import Window

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import msgspec
 
 from agent.api.errors import RefusedError
-from agent.api.reasons import as_why
 from agent.api.rpc import ErrorCode
 from agent.api.work import AGAIN, Again, AgainReply, Difference, Origin, Step
 from agent.control.dry_run import acceptances
@@ -24,12 +23,11 @@ from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.verbs.submitting import (
     bring,
-    misdelivered,
-    misnamed,
-    needed_elsewhere,
+    checked,
     priority_value,
     specs_of,
     submission_of,
+    waits_told,
 )
 from agent.control.wishes import wish
 from agent.protocol.identity import ORIGIN, called
@@ -37,7 +35,6 @@ from agent.protocol.reading import DerivedState
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowSpec
 from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
-from agent.wording.speech import english
 
 _read_origin = msgspec.msgpack.Decoder(Origin).decode
 
@@ -55,11 +52,9 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     specs, name, priority = by_names(past.spec), past.spec.name, past.priority.value
     origin = origin_of(past.spec)
     if wanted is not None:
-        elsewhere = needed_elsewhere(call.now.table, wanted, submitter)
-        fault = misnamed(wanted) or elsewhere.fault
-        fault = fault or misdelivered(wanted.deliver, far=bool(call.member))
-        if fault is not None:
-            raise RefusedError(ErrorCode.REFUSED, fault)
+        elsewhere = checked(call, wanted, submitter)
+        if elsewhere.fault is not None:
+            raise RefusedError(ErrorCode.REFUSED, elsewhere.fault)
         specs, name = specs_of(wanted, str, elsewhere.tasks), wanted.name
         priority, origin = priority_value(wanted.priority), wanted.origin
     compared = compare(table, past, specs, anew=params.anew or then is not call)
@@ -78,10 +73,9 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     answer = await wish(call, dataclasses.replace(event, keeps=keeps))
     workflow = answer.workflow or event.workflow
     await bring(call, event, workflow, "" if wanted is None else wanted.deliver)
-    waits = acceptances(event.tasks, seen(call.now))
-    texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
+    waits = waits_told(acceptances(event.tasks, seen(call.now)))
     told = (workflow, name, compared.steps, compared.gone)
-    return AgainReply(*told, answer.disks, texts, whys, origin, host)
+    return AgainReply(*told, answer.disks, *waits, origin, host)
 
 
 @dataclass(frozen=True, slots=True)

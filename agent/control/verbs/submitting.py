@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
 from pathlib import Path
@@ -21,7 +21,7 @@ from msgspec.structs import astuple
 
 from agent.api.errors import RefusedError
 from agent.api.phrases import as_raw, worded
-from agent.api.reasons import NewestOf, as_why
+from agent.api.reasons import AcceptanceNeeded, NewestOf, as_why
 from agent.api.rpc import ErrorCode
 from agent.api.values import PRIORITY_NAMES, Dataset, Limits, NamedPriority, Requirements
 from agent.api.wording import near
@@ -69,18 +69,15 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     same content, of the same person, and how it stands. Raises ``RefusedError``, and keeps nothing,
     where it is wrong or this disk is full."""
     submitter = params.submitter or call.now.name
-    elsewhere = needed_elsewhere(call.now.table, params, submitter)
-    far = bool(call.member)
-    fault = misnamed(params) or elsewhere.fault or misdelivered(params.deliver, far=far)
-    if fault is not None:
-        raise RefusedError(ErrorCode.REFUSED, fault)
-    event = submission(params, submitter, elsewhere.tasks, far=far)
+    elsewhere = checked(call, params, submitter)
+    if elsewhere.fault is not None:
+        raise RefusedError(ErrorCode.REFUSED, elsewhere.fault)
+    event = submission(params, submitter, elsewhere.tasks, far=bool(call.member))
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
     known = workflow != event.workflow
     await bring(call, event, workflow, params.deliver)
-    waits = [] if known else acceptances(event.tasks, seen(call.now))
-    texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
+    texts, whys = waits_told([] if known else acceptances(event.tasks, seen(call.now)))
     there = call.now.table.workflows.get(workflow) if known else None
     view = None if there is None else call.views.workflow(there)
     meant = tuple(map(as_why, elsewhere.meant))
@@ -98,6 +95,20 @@ async def bring(
     if not call.member:
         brought = {each.program for each in event.tasks if each.published is not None}
         await call.rooms.programs.confirm(brought)
+
+
+def waits_told(waits: list[AcceptanceNeeded]) -> tuple[tuple[str, ...], tuple[Raw, ...]]:
+    """Return what an answer carries of who has to accept programs: as sentences, and as reasons."""
+    return tuple(map(english, waits)), tuple(map(as_why, waits))
+
+
+def checked(call: RequestContext, params: Submit, submitter: str) -> Elsewhere:
+    """Return what a submission needs of other workflows, with the first thing that is wrong with
+    any of it before the node looks at it."""
+    found = needed_elsewhere(call.now.table, params, submitter)
+    far = bool(call.member)
+    fault = misnamed(params) or found.fault or misdelivered(params.deliver, far=far)
+    return replace(found, fault=fault)
 
 
 def misdelivered(folder: str, *, far: bool) -> Phrase | None:
@@ -280,9 +291,8 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     might end. Other machines are asked what their programs do."""
     told, views = params.workflow, call.views
     now, submitter = views.now, told.submitter or views.now.name
-    elsewhere = needed_elsewhere(now.table, told, submitter)
-    far = bool(call.member)
-    fault = misnamed(told) or elsewhere.fault or misdelivered(told.deliver, far=far)
+    elsewhere = checked(call, told, submitter)
+    fault = elsewhere.fault
     event = None if fault is not None else submission(told, submitter, elsewhere.tasks)
     if event is not None:
         fault = fault_of(event, now.table)
@@ -295,8 +305,7 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     plans, end = plan_tasks(views, specs, priority, far=far)
     machines = seen(now)
     helping = len(views.estimates.takers("" if far else now.node, priority))
-    waits = acceptances(specs, machines, far=far)
-    texts, whys = tuple(map(english, waits)), tuple(map(as_why, waits))
+    texts, whys = waits_told(acceptances(specs, machines, far=far))
     end_ms = views.now_ms() + end.ms if end.known else 0
     missing = await _missing(call, {spec.program for spec in specs if spec.program})
     told_of = (missing, texts, (), whys, end.told, namesake)
