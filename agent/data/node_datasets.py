@@ -16,7 +16,7 @@ from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.flock import HandedOver
 from agent.data.delivery import Deliveries
 from agent.data.retention import DatasetRetention, lineage_of_task, only_of
-from agent.data.shared import SharedResults
+from agent.data.shared import SharedResults, in_thread
 from agent.data.transfers import DatasetTransfers, Reach
 from agent.protocol.effects import TaskMoved
 from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
@@ -268,7 +268,7 @@ class NodeDatasets:
     async def _bring_shared(self, dataset: DatasetId) -> bool:
         """Whether it is here now without the help of peers."""
         assert self.shared is not None
-        return await asyncio.to_thread(self.shared.bring, dataset)
+        return await in_thread(self.shared.bring, dataset)
 
     async def _look_shared(self, needed: frozenset[DatasetId]) -> None:
         if self._results is not None:

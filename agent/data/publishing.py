@@ -14,10 +14,10 @@ soon as the work is accepted that it was published for. Decisions are kept over 
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import os
 import shutil
-import threading
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -33,6 +33,7 @@ from agent.api.session import ProgramWaiting
 from agent.data.leave import Decisions, brought, is_name_of, plain, questions
 from agent.data.node_datasets import NodeDatasets
 from agent.data.scripts import program_files
+from agent.data.shared import in_thread
 from agent.execution.folder_size import folder_bytes
 from agent.execution.programs import ProgramError, Programs, Reader
 from agent.host.private_files import write_whole
@@ -78,7 +79,7 @@ class PublishedPrograms:
         self._folder, self._file = data / "published", data / "published.json"
         self.mode, self._datasets, self._programs = mode, datasets, programs
         self._read, self._changed = read, changed
-        self._decisions, self._writing = Decisions(), threading.Lock()
+        self._decisions, self._deciding = Decisions(), asyncio.Lock()
         self._table: Table
         self._handed_in: dict[str, DatasetId] = {}
         """Published with work that is not accepted yet."""
@@ -137,7 +138,7 @@ class PublishedPrograms:
         """Keep the program in a folder of this machine as a dataset, accept it here, and return its
         published name and dataset. ``with_work``: it is neither accepted nor told to anybody before
         ``confirm``. Raise ``ServiceError`` when it is no program or cannot be kept, ``OSError``
-        when the decision cannot be written."""
+        when it cannot be written that it is accepted: it is kept then and does not run."""
         try:
             program = await asyncio.to_thread(self._read, folder)
             dataset = await self._datasets.add(folder, program.name)
@@ -148,21 +149,21 @@ class PublishedPrograms:
             await asyncio.to_thread(self._prepare, name, dataset.dataset)
         except (ProgramError, OSError) as error:
             raise ServiceError(f"{folder} cannot be published: {error}") from error
-        self._decisions.own[name] = dataset.dataset
-        await self._decided()
+        await self._allow(
+            {name: dataset.dataset}, lambda held: held.own.update({name: dataset.dataset})
+        )
         return name, dataset
 
     async def confirm(self, names: Iterable[str]) -> None:
         """Let programs that were handed in with work run here, as that was accepted; the names of
         others are left alone. Raise ``ServiceError`` for one that cannot be placed, ``OSError``
-        when it cannot be written that they are this machine's own."""
+        when it cannot be written that they are this machine's own; they stay handed in then."""
         found = {name: self._handed_in[name] for name in names if name in self._handed_in}
         await self._place_all(found)
-        for name in found:
-            del self._handed_in[name]
         if found:
-            self._decisions.own |= found
-            await self._decided()
+            await self._allow(found, lambda held: held.own.update(found))
+        for name in found:
+            self._handed_in.pop(name, None)
 
     def questions(self) -> list[PermissionAsked]:
         """Return what the owner is asked, the oldest first, without names of machines; empty where
@@ -201,7 +202,7 @@ class PublishedPrograms:
         """Answer the question about a workflow: fetch and place its programs and let them run, or
         let them never run. ``name`` is that of the machine that is trusted then. Raise
         ``ServiceError`` where nothing is asked, nobody can be trusted, or a program cannot be had,
-        ``OSError`` when the answer cannot be written."""
+        ``OSError`` when the answer cannot be written: it is asked again then."""
         asked = self._question(workflow)
         programs = {each.program: each.folder.dataset for each in asked.programs}
         if answer == "never":
@@ -214,17 +215,20 @@ class PublishedPrograms:
                 f"once, or its programs."
             )
         await self._place_all(programs)
-        if answer == "machine":
-            self._decisions.machines[asked.node] = name
-        self._decisions.allow(programs, None if answer == "programs" else workflow)
-        await self._decided()
+        trusted = {asked.node: name} if answer == "machine" else {}
+
+        def answered(held: Decisions) -> None:
+            held.machines.update(trusted)
+            held.allow(programs, None if answer == "programs" else workflow)
+
+        await self._allow(programs, answered)
         self._look_soon()
 
     async def distrust(self, node: NodeId) -> None:
         """Ask about what is submitted on this machine again; do nothing for one that is not
-        trusted. Raise ``OSError`` when that cannot be written."""
-        if self._decisions.machines.pop(node, None) is not None:
-            await self._decided()
+        trusted. Raise ``OSError`` when that cannot be written; it is trusted then as before."""
+        if node in self._decisions.machines:
+            await self._decide(lambda held: held.machines.pop(node, None))
 
     async def scripts(self, workflow: WorkflowId) -> tuple[PermissionAsked, tuple[Script, ...]]:
         """Return the question about a workflow and every file of its programs, fetched if they are
@@ -265,27 +269,25 @@ class PublishedPrograms:
     async def accept(self, name: str) -> None:
         """Fetch a published program and let it run here from now on, over restarts; raise
         ``ServiceError`` when it is unknown, cannot be fetched or is unusable, ``OSError`` when the
-        decision cannot be written."""
+        decision cannot be written: it does not run then, unless it did before."""
         programs = {name: self._dataset_of(name)}
         await self._place_all(programs)
-        self._decisions.allow(programs, None)
-        await self._decided()
+        await self._allow(programs, lambda held: held.allow(programs, None))
 
     async def refuse(self, name: str) -> None:
         """Let a published program not run here from now on, over restarts, and delete its folder as far
         as that goes; what runs of it is not ended. Raise ``ServiceError`` when it is unknown,
-        ``OSError`` when the decision cannot be written: it then holds until a restart."""
+        ``OSError`` when the decision cannot be written: what held before holds then."""
         dataset = self._dataset_of(name)
-        self._decisions.refuse(name, dataset)
+        await self._decide(lambda held: held.refuse(name, dataset))
         self._programs.drop(name)
-        await self._decided()
         await asyncio.to_thread(shutil.rmtree, self._place(dataset), ignore_errors=True)
 
     async def forget(self, name: str, *, trial: bool) -> int:
         """Delete a published program here, its folder and the dataset that nobody else needs, with what
         was decided about it; return how many bytes that frees, in a trial would free. Raise
         ``ServiceError`` when nothing is known of it here or unfinished work brings it, ``OSError``
-        when the decision cannot be written or something not be deleted."""
+        when that cannot be written, with nothing changed, or the dataset not be deleted."""
         decided = self._decisions.allowed() | self._decisions.refused
         if name not in decided:
             raise ServiceError(f"Nothing is decided here about a program {name}.")
@@ -298,9 +300,8 @@ class PublishedPrograms:
         frees += kept.size_bytes if kept is not None and alone else 0
         if trial:
             return frees
-        self._decisions.forget(name)
+        await self._decide(lambda held: held.forget(name))
         self._programs.drop(name)
-        await self._decided()
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         if alone:
             await self._datasets.let_go([dataset], added=True)
@@ -356,7 +357,11 @@ class PublishedPrograms:
         """These may not run any more, and nothing of them does."""
         for name in programs:
             self._programs.drop(name)
-        await self._decided()
+        try:
+            await self._decide(lambda _: None)
+        except OSError as error:  # what is read at the next start is taken back there
+            log.warning("it cannot be written which programs do not run here any more: %s", error)
+            self._changed()
         needed = {spec.program for _, spec, _ in brought(self._table)}
         for name, dataset in programs.items():
             if name not in needed:
@@ -428,12 +433,23 @@ class PublishedPrograms:
         decided = self._decisions
         return (*decided.allowed().values(), *decided.last.values(), *self._handed_in.values())
 
-    async def _decided(self) -> None:
-        await asyncio.to_thread(self._write)
-        self._changed()
+    async def _allow(
+        self, programs: Mapping[str, DatasetId], change: Callable[[Decisions], object]
+    ) -> None:
+        """Placed are these programs already: those that may not run are taken off again."""
+        try:
+            await self._decide(change)
+        finally:
+            for name in programs.keys() - self._decisions.allowed().keys():
+                self._programs.drop(name)
 
-    def _write(self) -> None:
-        """One after the other, and each what holds then: many programs come with many files."""
-        with self._writing:
-            content = msgspec.json.format(msgspec.json.encode(self._decisions), indent=1)
-            write_whole(self._file, content)
+    async def _decide(self, change: Callable[[Decisions], object]) -> None:
+        """What cannot be written does not hold either. One after the other, and each with what holds
+        then: many programs come with many files."""
+        async with self._deciding:
+            decided = copy.deepcopy(self._decisions)
+            change(decided)
+            content = msgspec.json.format(msgspec.json.encode(decided), indent=1)
+            await in_thread(write_whole, self._file, content)
+            change(self._decisions)  # what was allowed once may have ended meanwhile
+        self._changed()

@@ -18,6 +18,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 
+from agent.data.shared import in_thread
 from agent.data.transfers import DatasetTransfers
 from agent.protocol.node import Node
 from agent.protocol.records import (
@@ -245,7 +246,7 @@ class DatasetRetention:
         now_s = time.monotonic()
         self._refused = {each: end_s for each, end_s in self._refused.items() if end_s > now_s}
         self._added = {each: end_s for each, end_s in self._added.items() if end_s > now_s}
-        here = set(await asyncio.to_thread(self._store.holdings))
+        here = set(await in_thread(self._store.holdings))
         wanted = self.wanted()
         if self.look_elsewhere is not None:
             await self.look_elsewhere(wanted.needed - here)
@@ -302,6 +303,6 @@ class DatasetRetention:
         now_s = time.monotonic()
         if now_s - self._collected_s >= COLLECT_EVERY_S:
             self._collected_s = now_s
-            gone = await asyncio.to_thread(self._store.collect)
+            gone = await in_thread(self._store.collect)
             if gone:
                 log.info("%d datasets that nobody used for long were removed", len(gone))

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from agent.protocol.events import ChildNotStarted, ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
@@ -20,8 +21,20 @@ from agent.protocol.records import DatasetId, RunName, TaskId, run_name, short_t
 from agent.storage.datasets.backend import BackendError, Outcome, Sharing
 
 FOUND_MAX = 100_000
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+
+
+async def in_thread(work: Callable[..., T], *args: object) -> T:
+    """Return what the work gives, done in a thread, or raise what it raises. Whoever is cancelled
+    waits for its end first, so that what it uses can be closed then."""
+    working = asyncio.ensure_future(asyncio.to_thread(work, *args))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.gather(working, return_exceptions=True)
+        raise
 
 
 class SharedResults:
@@ -38,7 +51,7 @@ class SharedResults:
         ``BackendError`` when it cannot be asked; what was told before stays."""
         unknown = [each for each in wanted if each not in self._found]
         for dataset in unknown[: max(0, FOUND_MAX - len(self._found))]:
-            if await asyncio.to_thread(self._sharing.has, dataset):
+            if await in_thread(self._sharing.has, dataset):
                 self._found[dataset] = None
                 self._tell(DatasetsChanged(added=(dataset,)))
 
@@ -60,8 +73,8 @@ class SharedResults:
         task.add_done_callback(self._committing.discard)
 
     async def close(self) -> None:
-        """Cancel what is being committed, and wait until that has ended; ``then`` is not called for
-        it."""
+        """Give up what is being committed: wait until the back end has answered, and do not call
+        ``then`` for it. Nobody asks the back end for this node's commits after that."""
         for task in list(self._committing):
             task.cancel()
         await asyncio.gather(*self._committing, return_exceptions=True)
@@ -69,7 +82,7 @@ class SharedResults:
     async def _commit(self, event: ChildSucceeded, then: Callable[[Event], None]) -> None:
         outcome = self._outcome(event)
         try:
-            first = await asyncio.to_thread(self._sharing.backend.commit, outcome)
+            first = await in_thread(self._sharing.backend.commit, outcome)
         except BackendError as error:
             why = EndCause("NotCommitted", error=short_text(str(error)))
             then(ChildNotStarted(event.task, event.run, why))

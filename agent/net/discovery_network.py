@@ -73,29 +73,31 @@ class NetworkWatch:
     ) -> None:
         self._look, self._clocks = addresses, clocks
         self._news = news or AddressNews()
-        self._look_due = False
+        self._look_due = self._slept = False
         self.addresses = tuple(addresses())
         self._times = [clock() for clock in clocks]
 
     def look(self) -> Change:
         """Tell what changed since the last look, ``POLL_S`` ago, and remember the present state for
         the next: the machine slept, which outweighs the rest, its addresses changed, or nothing.
-        Raise ``OSError`` when the addresses cannot be read; the next look tries again."""
+        Raise ``OSError`` when the addresses cannot be read; the next look tries
+        again, and tells of a sleep that was found in this one."""
         times = [clock() for clock in self._clocks]
-        slept = any(
+        self._slept |= any(
             now - before > POLL_S + JUMP_S for now, before in zip(times, self._times, strict=True)
         )
         self._times = times
-        addresses = self._addresses_now(slept=slept)
+        addresses = self._addresses_now()
+        slept, self._slept = self._slept, False
         changed = addresses != self.addresses
         self.addresses = addresses
         if slept:
             return Change.RESUMED
         return Change.ADDRESSES if changed else Change.NOTHING
 
-    def _addresses_now(self, *, slept: bool) -> tuple[str, ...]:
+    def _addresses_now(self) -> tuple[str, ...]:
         """Whoever could not look when it was due looks the next time."""
-        self._look_due |= self._news.due() or slept
+        self._look_due |= self._news.due() or self._slept
         if self._look_due:
             addresses = tuple(self._look())
             self._look_due = False

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import errno
 import hashlib
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from unittest.mock import Mock
 
 import msgspec
@@ -18,8 +20,10 @@ import pytest
 
 from agent.api.errors import ServiceError
 from agent.data.node_datasets import open_backend
+from agent.data.shared import SharedResults
 from agent.node.agent import Agent
-from agent.protocol.events import MarkGate
+from agent.protocol.events import ChildSucceeded, Event, MarkGate
+from agent.protocol.node import Node
 from agent.protocol.records import Dataset, InputRef, TaskSpec, TaskState
 from agent.storage.datasets.backend import (
     Backend,
@@ -31,6 +35,7 @@ from agent.storage.datasets.backend import (
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.database import server, why_no_server
 from tests.datasets.nodes import (
+    LIMIT_S,
     MEGABYTE,
     a_file,
     a_folder,
@@ -327,3 +332,35 @@ async def test_who_does_not_use_the_back_end_gets_it_from_one_who_does(tmp_path:
         assert not here(bee, dataset)
         await cat.live.datasets.bring(dataset)
         assert await cat.live.datasets.read(dataset, "", 0, 3 * MEGABYTE) == path.read_bytes()
+
+
+async def test_the_end_waits_for_a_commit_that_is_on_its_way(
+    shared: Backend, store: DatasetStore
+) -> None:
+    """Else the back end is closed under it."""
+    begun, go_on, committed = threading.Event(), threading.Event(), threading.Event()
+
+    class Slow:
+        def commit(self, outcome: Outcome) -> Outcome:
+            begun.set()
+            assert go_on.wait(LIMIT_S)
+            first = shared.commit(outcome)
+            committed.set()
+            return first
+
+    spec = TaskSpec("a", "a", "count")
+    node = SimpleNamespace(
+        table=SimpleNamespace(specs={"a": spec}, life=lambda _: SimpleNamespace(runs=()))
+    )
+    told: list[Event] = []
+    sharing = Sharing(store, cast("Backend", Slow()))
+    results = SharedResults(sharing, cast("Node", node), told.append)
+    results.commit(ChildSucceeded("a", (1, 1, "ant", 1), ()), told.append)
+    await asyncio.to_thread(begun.wait)
+    closing_it = asyncio.create_task(results.close())
+    done, _ = await asyncio.wait([closing_it], timeout=0.2)
+    go_on.set()
+    assert not done
+    await closing_it
+    assert committed.is_set()
+    assert told == []

@@ -6,9 +6,11 @@ And who took one counts, before its word of it has come.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -20,6 +22,7 @@ from agent.data.transfers import DatasetTransfers
 from agent.protocol.node import Node
 from agent.protocol.records import DatasetId, NodeId
 from agent.storage.datasets.store import DatasetStore
+from tests.datasets.nodes import points
 from tests.hosts.waiting import eventually
 
 ONLY = f"sha256:{64 * '0'}"
@@ -28,7 +31,8 @@ ONLY = f"sha256:{64 * '0'}"
 class OnlyHere:
     """A store with one dataset, in a flock of two whose other node breaks off whenever it is asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, only: DatasetId = ONLY) -> None:
+        self.only = only
         self.asked, self.looks = 0, 0
         self.copying: dict[DatasetId, None] = {}
         self.table = SimpleNamespace(workflows={}, changes=0)
@@ -36,41 +40,43 @@ class OnlyHere:
         self.taken: set[NodeId] = set()
 
     def takers(self, dataset: DatasetId) -> set[NodeId]:
-        assert dataset == ONLY
+        assert dataset == self.only
         return self.taken
 
     def holdings(self) -> list[DatasetId]:
         self.looks += 1
-        return [ONLY]
+        return [self.only]
 
     def reachable(self) -> tuple[NodeId, ...]:
         return ("bee",) if self.ready else ()
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
-        assert dataset == ONLY
+        assert dataset == self.only
         return ()
 
     async def spread(
         self, datasets: Sequence[DatasetId], peers: Sequence[NodeId], copies: int
     ) -> list[NodeId]:
-        assert (datasets, copies) == ([ONLY], 1)
+        assert (datasets, copies) == ([self.only], 1)
         self.asked += len(peers)
         return []
 
 
 @asynccontextmanager
-async def cared_for(there: OnlyHere) -> AsyncIterator[DatasetRetention]:
+async def cared_for(
+    there: OnlyHere, store: DatasetStore | None = None
+) -> AsyncIterator[DatasetRetention]:
     caretaker = DatasetRetention(
         "ant",
         cast("Node", there),
-        cast("DatasetStore", there),
+        store or cast("DatasetStore", there),
         cast("DatasetTransfers", there),
         copies=2,
         others=tuple,
     )
     caring = asyncio.create_task(caretaker.run())
     caretaker.met("bee", linked=True)
-    caretaker.added(ONLY)
+    caretaker.added(there.only)
     yield caretaker
     caring.cancel()
     await asyncio.gather(caring, return_exceptions=True)
@@ -121,3 +127,21 @@ async def test_who_has_just_taken_a_copy_counts_for_as_long_as_it_is_there(
         there.taken = {"cat"}  # which has gone since
         caretaker.look()
         await eventually(lambda: there.asked == 1)
+
+
+async def test_an_index_that_cannot_be_read_for_a_while_ends_nothing(
+    store: DatasetStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(retention, "REST_S", 0.01)
+
+    there = OnlyHere(store.keep(points(tmp_path)).dataset)
+    with closing(sqlite3.connect(tmp_path / "store" / "index.db")) as index:
+        index.execute("ALTER TABLE dataset RENAME TO hidden")
+        async with cared_for(there, store) as caretaker:
+            await eventually(lambda: "could not be looked after: index.db cannot" in caplog.text)
+            index.execute("ALTER TABLE hidden RENAME TO dataset")
+            caretaker.look()
+            await eventually(lambda: there.asked == 1)

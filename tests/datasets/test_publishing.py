@@ -74,6 +74,32 @@ async def test_a_program_waits_for_the_owner_and_the_decision_is_kept(tmp_path: 
         await again.stop("the test is over")
 
 
+async def test_what_is_decided_holds_only_where_it_can_be_written(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        published, decisions = ant.live.published, ant.home.data / "published.json"
+        decisions.mkdir()
+        with pytest.raises(OSError, match=r"published\.json"):
+            await published.publish(a_program(tmp_path / "mine"))
+        assert not [each for each in ant.live.look_for_programs() if each.startswith("shout")]
+        decisions.rmdir()
+        name, _ = await published.publish(tmp_path / "mine" / "shout")
+        decisions.unlink()
+        decisions.mkdir()
+        for change in (published.refuse(name), published.forget(name, trial=False)):
+            with pytest.raises(OSError, match=r"published\.json"):
+                await change
+            assert name in ant.live.look_for_programs()
+            assert published.decision(name) == "accepted"
+        decisions.rmdir()
+        await published.refuse(name)
+        decisions.unlink()
+        decisions.mkdir()
+        with pytest.raises(OSError, match=r"published\.json"):
+            await published.accept(name)
+        assert name not in ant.live.look_for_programs()
+        assert published.decision(name) == "refused"
+
+
 async def test_what_is_published_at_once_all_arrives_and_is_kept(tmp_path: Path) -> None:
     """As it is when many files are dropped; some of them bring the same script."""
     folders = [a_program(tmp_path / f"from {number}") for number in range(24)]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -13,7 +15,13 @@ import pytest
 
 from agent.protocol.records import DatasetId
 from agent.storage.datasets import gathering, objects
-from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing, NotKeepable, StoreFull
+from agent.storage.datasets.errors import (
+    DatasetDamaged,
+    DatasetError,
+    DatasetMissing,
+    NotKeepable,
+    StoreFull,
+)
 from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.manifest import (
     Entry,
@@ -70,6 +78,34 @@ def test_what_comes_and_goes_is_told_once(store: DatasetStore, told: Told, tmp_p
     assert files(tmp_path, "objects", "trees") == set()
     assert store.quota().used_bytes == 0
     assert not store.has(tree)
+
+
+def test_what_cannot_be_deleted_is_told_last(
+    store: DatasetStore, told: Told, tmp_path: Path
+) -> None:
+    stays, goes = (store.keep(points(tmp_path, "x", each)).dataset for each in (CONTENT, b"other"))
+    place = next((tmp_path / "store" / "objects").rglob(DIGEST))
+    place.unlink()
+    points(place, "in the way")
+    with pytest.raises(OSError, match=DIGEST):
+        store.remove([stays, goes])
+    assert told[-1] == ((), (stays, goes))
+    assert files(tmp_path) == {"in the way"}
+    assert (store.holdings(), store.quota().used_bytes) == ((), 0)
+
+
+def test_an_index_that_takes_nothing_is_a_trouble_of_the_store_and_ends(
+    store: DatasetStore, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "store" / "index.db")) as index, index:
+        index.execute(
+            "CREATE TRIGGER no BEFORE INSERT ON dataset BEGIN SELECT RAISE(ROLLBACK, 'no'); END"
+        )
+    with pytest.raises(DatasetError, match=r"^index\.db cannot be used: no$"):
+        store.keep(points(tmp_path))
+    with closing(sqlite3.connect(tmp_path / "store" / "index.db")) as index, index:
+        index.execute("DROP TRIGGER no")
+    assert store.keep(points(tmp_path)).dataset in store.holdings()
 
 
 def test_what_is_known_of_a_dataset(store: DatasetStore, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from agent.net.discovery import (
 )
 from agent.net.discovery_network import (
     AddressNews,
+    Change,
     NetworkWatch,
     native_news,
     own_addresses,
@@ -227,6 +228,22 @@ def test_own_addresses_are_those_that_others_may_use() -> None:
     assert "::1" not in addresses
     assert list(addresses) == sorted(set(addresses))
     assert discovery_network.NetworkWatch().addresses == addresses
+
+
+def test_a_sleep_is_told_once_the_addresses_can_be_read_again() -> None:
+    time_s, unreadable = [0.0], [False]
+
+    def addresses() -> tuple[str, ...]:
+        if unreadable[0]:
+            raise OSError("too many open files")
+        return ("192.0.2.1",)
+
+    watch = NetworkWatch(addresses, (lambda: time_s[0],))
+    time_s[0], unreadable[0] = 3600.0, True
+    with pytest.raises(OSError, match="too many"):
+        watch.look()
+    unreadable[0] = False
+    assert [watch.look() for _ in range(2)] == [Change.RESUMED, Change.NOTHING]
 
 
 def test_a_record_says_no_more_than_it_must() -> None:

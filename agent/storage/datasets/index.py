@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.protocol.records import DatasetId, TaskId
+from agent.storage.datasets.errors import DatasetError, StoreFull
 from agent.storage.datasets.manifest import Kind
 from agent.storage.errors import UNREADABLE, is_damage
 from agent.storage.places import make_private_file, write_ahead_log
@@ -110,28 +111,41 @@ class Index:
     @contextmanager
     def change(self) -> Iterator[sqlite3.Connection]:
         """Run the block in one transaction on the connection that it gets, with no other thread in
-        it: committed at its end, undone when it raises, which passes on. Raise ``sqlite3.Error``
+        it: committed at its end, undone when it raises, which passes on. Raise ``DatasetError``
         when the database does not take it."""
-        with self._turn:
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._asked() as connection:
+            connection.execute("BEGIN IMMEDIATE")
             try:
-                yield self._connection
+                yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if connection.in_transaction:  # SQLite ends some of its own accord
+                    connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     def rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return all rows that a statement finds."""
+        """Return all rows that a statement finds; raise ``DatasetError`` when the database cannot
+        be read."""
+        with self._asked() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    @contextmanager
+    def _asked(self) -> Iterator[sqlite3.Connection]:
+        """What SQLite refuses is a trouble of the disk, as everybody expects of a store."""
         with self._turn:
-            return self._connection.execute(statement, values).fetchall()
+            try:
+                yield self._connection
+            except sqlite3.Error as error:
+                full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+                kind = StoreFull if full else DatasetError
+                raise kind(f"{self._path.name} cannot be used: {error}") from error
 
     # -- objects ---------------------------------------------------------------------------
 
     def compare(self, there: dict[str, tuple[int, int]]) -> None:
         """Make the index agree with the objects on disk, given by digest with size and time:
         missing ones go, with the datasets that they were part of; new ones are added as not yet
-        verified. No file is touched. Raise ``sqlite3.Error``, with nothing changed, when the
+        verified. No file is touched. Raise ``DatasetError``, with nothing changed, when the
         database does not take it."""
         known = {str(digest) for (digest,) in self.rows("SELECT digest FROM object")}
         with self.change() as change:
@@ -152,8 +166,8 @@ class Index:
         """Return size in bytes and time in nanoseconds of an object when it was last found whole,
         the time 0 when it was not verified yet; None when the index does not know it. The disk is
         not asked."""
-        with self._turn:
-            found: tuple[int, int] | None = self._connection.execute(
+        with self._asked() as connection:
+            found: tuple[int, int] | None = connection.execute(
                 "SELECT size_bytes, mtime_ns FROM object WHERE digest = ?", (digest,)
             ).fetchone()
         return found
@@ -165,7 +179,7 @@ class Index:
 
     def forget_object(self, digest: str) -> list[DatasetId]:
         """Forget an object that is gone, and the datasets that it is part of; return those, none
-        for an unknown one. No file is deleted. Raise ``sqlite3.Error``, with nothing changed, when
+        for an unknown one. No file is deleted. Raise ``DatasetError``, with nothing changed, when
         the database does not take it."""
         with self.change() as change:
             change.execute("DELETE FROM object WHERE digest = ?", (digest,))
@@ -197,7 +211,7 @@ class Index:
 
     def put(self, row: Row, digests: Iterable[str]) -> None:
         """Record a dataset made of these objects; of one that is known only the time of its last
-        use is renewed, and its name where it had none. Raise ``sqlite3.Error``, with nothing
+        use is renewed, and its name where it had none. Raise ``DatasetError``, with nothing
         recorded, when the database does not take it."""
         with self.change() as change:
             change.execute(
@@ -222,7 +236,7 @@ class Index:
 
     def use(self, dataset: DatasetId) -> None:
         """Note that the dataset is used now, which keeps it longer; an unknown one is ignored.
-        Raise ``sqlite3.Error`` when the database does not take it."""
+        Raise ``DatasetError`` when the database does not take it."""
         with self.change() as change:
             change.execute(
                 "UPDATE dataset SET used_s = ? WHERE dataset = ?", (time.time(), dataset)
@@ -231,7 +245,7 @@ class Index:
     def forget(self, datasets: list[DatasetId]) -> list[str]:
         """Forget these datasets, and the objects of them that no other dataset needs; return the
         digests of these objects, whose files the caller has to delete. Unknown datasets are
-        ignored. Raise ``sqlite3.Error``, with nothing forgotten, when the database does not take
+        ignored. Raise ``DatasetError``, with nothing forgotten, when the database does not take
         it."""
         with self.change() as change:
             digests = [
@@ -301,7 +315,7 @@ _PUT = (
 
 def note(index: Index, outputs: list[Lineage]) -> None:
     """Record which run made these outputs, each in place of an earlier record of the same output of
-    its task; raise ``sqlite3.Error``, with none of them recorded, when the database does not take
+    its task; raise ``DatasetError``, with none of them recorded, when the database does not take
     it."""
     with index.change() as change:
         change.executemany(

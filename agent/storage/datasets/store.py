@@ -10,8 +10,8 @@ import hashlib
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import IO
 
@@ -61,15 +61,16 @@ class DatasetStore:
             make_private_folder(each)
         self._objects.clear_incoming()
         self._partials: dict[str, Partial] = {}
-        with _in_words():
+        try:
             self._index = Index(folder / INDEX)
+        except sqlite3.Error as error:
+            raise DatasetError(f"{INDEX} cannot be used: {error}") from error
         self._room = Room(folder, quota_bytes, self._evict, just_used_s)
         self.wanted = wanted
         """What must stay; asked from a thread."""
         self.changed: Changed = lambda _added, _removed: None
         try:
-            with _in_words():
-                self._look_around()
+            self._look_around()
         except BaseException:
             self._index.close()
             raise
@@ -329,18 +330,22 @@ class DatasetStore:
 
     def remove(self, datasets: Iterable[DatasetId]) -> None:
         """Remove these datasets with the files that no other needs, and tell ``changed`` of it;
-        those that are not here are ignored. Raise ``OSError`` when a file cannot be deleted."""
+        those that are not here are ignored. Raise ``OSError``, with nothing changed, when the
+        index cannot be written, or at the end, when a file could not be deleted: that one stays on
+        disk, and all else is done."""
         rows = [row for each in datasets if (row := self._index.get(each)) is not None]
         if not rows:
             return
-        for digest in self._index.forget([row.dataset for row in rows]):
-            self._objects.remove(digest)
-        for row in rows:
-            found = parsed(row.dataset)
-            if found is not None and found[0] is Kind.TREE:
-                remove_file(self._trees / found[1])
-        self._room.count(self._used_bytes())
-        self.changed((), tuple(row.dataset for row in rows))
+        gone = self._index.forget([row.dataset for row in rows])
+        with ExitStack() as whatever_fails:
+            whatever_fails.callback(self.changed, (), tuple(row.dataset for row in rows))
+            whatever_fails.callback(lambda: self._room.count(self._used_bytes()))
+            for row in rows:
+                found = parsed(row.dataset)
+                if found is not None and found[0] is Kind.TREE:
+                    whatever_fails.callback(remove_file, self._trees / found[1])
+            for digest in gone:
+                whatever_fails.callback(self._objects.remove, digest)
 
     def collect(self, unused_kept_s: float = room.UNUSED_KEPT_S) -> list[DatasetId]:
         """Remove datasets that are not wanted and were not used for this many seconds, and files
@@ -456,11 +461,3 @@ def _free_name(folder: Path, name: str) -> Path:
         stem, dot, suffix = name.rpartition(".")
         target = folder / (f"{stem}-{number}.{suffix}" if dot and stem else f"{name}-{number}")
     return target
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise DatasetError(f"{INDEX} cannot be used: {error}") from error
