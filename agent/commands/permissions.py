@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from difflib import unified_diff
 
@@ -91,7 +92,8 @@ def _show(reply: PermissionsReply) -> None:
             PROGRAMS=lambda each: ", ".join(_plain(one.program) for one in each.programs),
             ID=lambda each: each.workflow[:ID_LETTERS],
         )
-        show_lines([f"`wingbeat permissions show {reply.asked[0].name}` shows the scripts"])
+        name = shlex.quote(reply.asked[0].name)
+        show_lines([f"`wingbeat permissions show {name}` shows the scripts"])
     if reply.trusted:
         names = ", ".join(each.name for each in reply.trusted)
         show_lines([f"all that is submitted on {names} is allowed here"])

@@ -8,7 +8,7 @@ from enum import Enum
 
 from agent.api import admission, session
 from agent.api.work import WorkflowView
-from gui.words import tr
+from gui.words import tr, tr_n
 
 
 class NewsKind(Enum):
@@ -111,6 +111,6 @@ def _ended(workflow: str, name: str, state: str, tasks: int) -> Iterator[News]:
         yield News(
             NewsKind.ENDED,
             tr("{workflow} is done", workflow=name),
-            tr("All {tasks} tasks have ended well.", tasks=tasks),
+            tr_n("%n task(s) ended well.", "", tasks),
             workflow,
         )

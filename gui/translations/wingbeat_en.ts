@@ -317,5 +317,12 @@
             <numerusform>%n machines are free but their owners have not allowed {program}.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n task(s) ended well.</source>
+        <translation>
+            <numerusform>%n task ended well.</numerusform>
+            <numerusform>%n tasks ended well.</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

@@ -1569,9 +1569,12 @@
         <source>{workflow} is done</source>
         <translation>{workflow} terminou</translation>
     </message>
-    <message>
-        <source>All {tasks} tasks have ended well.</source>
-        <translation>Todas as {tasks} tarefas terminaram bem.</translation>
+    <message numerus="yes">
+        <source>%n task(s) ended well.</source>
+        <translation>
+            <numerusform>%n tarefa terminou bem.</numerusform>
+            <numerusform>%n tarefas terminaram bem.</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>%n task(s)</source>
@@ -2015,6 +2018,10 @@
     <message>
         <source>waits: no machine helps now</source>
         <translation>espera: nenhuma máquina ajuda agora</translation>
+    </message>
+    <message>
+        <source>waits: no owner has allowed {program}</source>
+        <translation>espera: nenhum dono permitiu {program}</translation>
     </message>
     <message>
         <source>Workflow</source>
@@ -4798,16 +4805,16 @@
         <translation>upload_chunk: &quot;{path}&quot; não é um caminho dentro da pasta</translation>
     </message>
     <message>
-        <source>add_dataset: {path} is no whole path, and the agent is elsewhere</source>
-        <translation>add_dataset: {path} não é um caminho completo, e o agente está noutra pasta</translation>
+        <source>{path} is no whole path, and the agent is elsewhere</source>
+        <translation>{path} não é um caminho completo, e o agente está noutra pasta</translation>
     </message>
     <message>
-        <source>add_dataset: there is no {path}</source>
-        <translation>add_dataset: não há {path}</translation>
+        <source>there is no {path}</source>
+        <translation>não há {path}</translation>
     </message>
     <message>
-        <source>add_dataset: {error}</source>
-        <translation>add_dataset: {error}</translation>
+        <source>it cannot be kept: {error}</source>
+        <translation>não se pode guardar: {error}</translation>
     </message>
     <message>
         <source>upload_chunk: a folder has no data of its own</source>

@@ -7,6 +7,7 @@ from agent.api.work import TaskView, WorkflowView
 from gui.model.flock import (
     Machine,
     clock_text,
+    lacks_leave,
     load_text,
     mark_of_machine,
     round_trip_text,
@@ -53,6 +54,10 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
         tasks = screen.tasks.get(view.workflow, {}).values() if named else ()
         if waits_for_help(screen, view):
             return tr("waits: no machine helps now")
+        if view.state == "waiting" and (
+            program := lacks_leave(screen, screen.tasks_of(view.workflow))[0]
+        ):
+            return tr("waits: no owner has allowed {program}", program=program)
         return outlook(view, tasks, now_s)
 
     return (

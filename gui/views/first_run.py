@@ -187,10 +187,10 @@ class FirstRun(Sheet):
     # -- walking -----------------------------------------------------------------------------
 
     def _go(self, steps: int) -> None:
-        self.fault.hide()
         self._show(self.pages.currentIndex() + steps)
 
     def _show(self, page: int) -> None:
+        self.fault.hide()
         self.pages.setCurrentIndex(page)
         self._tell()
 
@@ -271,7 +271,6 @@ class FirstRun(Sheet):
         self._context.take((view,))
         self.asking.tell(view)
         if is_asking(view):
-            self.fault.hide()
             self._show(ASKING_PAGE)
 
     def _asked_in_vain(self, why: str) -> None:

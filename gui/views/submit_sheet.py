@@ -230,7 +230,7 @@ class SubmitSheet(Sheet):
     def _tell_submit(self) -> None:
         count = len(self._ready())
         self.submit.setEnabled(count > 0 and self._act is None)
-        many = len(self._files) > 1
+        many = count > 0 and len(self._files) > 1
         said = tr_n("Submit %n workflow(s)", "", count) if many else tr("Submit")
         busy = tr("Submitting …")
         self.submit.setText(f" {said if self._act is None else busy}")

@@ -208,13 +208,13 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "add_dataset",
         {"path": "here.txt"},
         REFUSED,
-        "add_dataset: here.txt is no whole path, and the agent is elsewhere",
+        "here.txt is no whole path, and the agent is elsewhere",
     ),
     (
         "add_dataset",
         {"path": "/nowhere/at/all"},
         UNKNOWN,
-        "add_dataset: there is no /nowhere/at/all",
+        "there is no /nowhere/at/all",
     ),
     (
         "add_dataset",

@@ -118,7 +118,7 @@ def test_a_column_takes_the_room_that_there_is_before_it_cuts_a_word(qtbot: QtBo
 
     columns = tuple(
         Column(key, key, text_of(key), width, stretch=key == "work")
-        for key, width in (("name", 90), ("state", 70), ("work", 100))
+        for key, width in (("name", 90), ("state", 70), ("work", 560))
     )
     table = Table(Rows(columns, lambda row: row["name"], lambda row: row["name"]), "roomy", "Roomy")
     qtbot.addWidget(table)

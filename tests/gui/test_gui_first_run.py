@@ -62,6 +62,7 @@ def test_the_first_run_makes_a_flock_sets_rules_and_the_login(
     dialog.name.setText("survey office")
     dialog.next.click()
     at_page(qtbot, dialog, 1)
+    assert not dialog.fault.isVisible()
     dialog.next.click()
     assert dialog.fault.sentence.text() == "Choose one of these; Not now is one too."
     assert not is_answered(context.screen)

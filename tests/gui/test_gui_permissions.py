@@ -15,12 +15,13 @@ from agent.api.values import Capabilities, TaskState
 from agent.api.work import TaskView
 from gui.model.flock import lacks_leave
 from gui.model.screen import Screen
+from gui.views.columns import workflow_columns
 from gui.views.permission_sheet import shown_text
 from gui.views.window import Window
 from tests.gui.acts import press, until
 from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import flock
-from tests.gui.values import connected, peer, peers, status, task
+from tests.gui.values import NOW_S, connected, peer, peers, status, task
 
 WAITS = task("a", state=TaskState.READY, program="count@1")
 BARE, MAY, ALL = (
@@ -87,6 +88,11 @@ def test_owners_are_asked_from_where_it_waits(
         )
         window.workflows.choose(next(iter(context.screen.workflows)))
         until(qtbot, window.workflows.details.ask_them.isVisible)
+        row = {
+            each.key: each.text(window.workflows.chosen, NOW_S)
+            for each in workflow_columns(context.screen)
+        }
+        assert row["next"] == "waits: no owner has allowed count"
         press(window, "askOwners")
         until(qtbot, lambda: said == ["The question is up on cagarro."])
         assert [each["name"] for each in other.answer("permissions")["asked"]] == ["words"]

@@ -340,7 +340,9 @@ def test_what_is_told_to_who_does_not_look() -> None:
     wants = "milhafre wants to join the flock"
     rows: list[tuple[object, list[News]]] = [
         (session.WorkflowEnded("w", "finished", {S.TERMINATED: 3}),
-         [News(NewsKind.ENDED, "line 42 is done", "All 3 tasks have ended well.", "w")]),
+         [News(NewsKind.ENDED, "line 42 is done", "3 tasks ended well.", "w")]),
+        (session.WorkflowEnded("w", "finished", {S.TERMINATED: 1}),
+         [News(NewsKind.ENDED, "line 42 is done", "1 task ended well.", "w")]),
         (session.WorkflowEnded("x", "failed", {}), [News(NewsKind.FAILED, "x failed", opened, "x")]),
         (session.WorkflowEnded("w", "cancelled", {}), []),
         (session.GateWaiting("g", "look", "w", "at the wires"),

@@ -124,20 +124,16 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
     if not path.is_absolute():
         raise RefusedError(
             ErrorCode.REFUSED,
-            said(
-                "add_dataset: {path} is no whole path, and the agent is elsewhere", path=params.path
-            ),
+            said("{path} is no whole path, and the agent is elsewhere", path=params.path),
         )
     try:
         there = await asyncio.to_thread(path.exists)
         if not there:
-            raise RefusedError(
-                ErrorCode.UNKNOWN, said("add_dataset: there is no {path}", path=str(path))
-            )
+            raise RefusedError(ErrorCode.UNKNOWN, said("there is no {path}", path=str(path)))
         dataset = await call.rooms.datasets.add(path)
     except OSError as error:
         raise RefusedError(
-            ErrorCode.REFUSED, said("add_dataset: {error}", error=str(error))
+            ErrorCode.REFUSED, said("it cannot be kept: {error}", error=str(error))
         ) from error
     return DatasetAdded(dataset_view(dataset), path.name)
 
