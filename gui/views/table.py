@@ -130,14 +130,21 @@ class Table(QTableView):
 
     def _give_room(self, widths: list[int], spare: int) -> None:
         """Room that nobody needs goes to columns in which something is cut, but for those that a person
-        has made as they are; the rest is for the one that stretches."""
+        has made as they are; the rest is for the one that stretches, which gives what it does not
+        need itself."""
+        for place, column in enumerate(self.rows.columns):
+            spare += max(0, widths[place] - self._need(place)) if column.stretch else 0
         for place, column in enumerate(self.rows.columns):
             by_hand = self._widths[place] != column.width
             if spare <= 0 or column.stretch or by_hand or self.isColumnHidden(place):
                 continue
-            self._needed[place] = max(self._needed[place], self._text_width(place))
-            more = min(spare, max(0, self._needed[place] - widths[place]))
+            more = min(spare, max(0, self._need(place) - widths[place]))
             widths[place], spare = widths[place] + more, spare - more
+
+    def _need(self, place: int) -> int:
+        """The most that its texts have needed so far, so that nothing jumps back and forth."""
+        self._needed[place] = max(self._needed[place], self._text_width(place))
+        return self._needed[place]
 
     def _text_width(self, place: int) -> int:
         """As wide as the longest text of the rows that are looked at, with what stands around it."""
