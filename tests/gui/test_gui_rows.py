@@ -339,8 +339,6 @@ def test_what_is_told_to_who_does_not_look() -> None:
     allow = "published it. Nothing of it runs here until you allow it."
     wants = "milhafre wants to join the flock"
     rows: list[tuple[object, list[News]]] = [
-        (session.WorkflowEnded("w", "finished", {S.TERMINATED: 3}),
-         [News(NewsKind.ENDED, "line 42 is done", "3 tasks ended well.", "w")]),
         (session.WorkflowEnded("w", "finished", {S.TERMINATED: 1}),
          [News(NewsKind.ENDED, "line 42 is done", "1 task ended well.", "w")]),
         (session.WorkflowEnded("x", "failed", {}), [News(NewsKind.FAILED, "x failed", opened, "x")]),
