@@ -22,6 +22,11 @@ def published_name(program: str, folder: str) -> str:
     return f"{program}@{folder.partition(':')[2][:DIGEST_SHOWN]}"
 
 
+def bare_name(program: str) -> str:
+    """Return what its author calls a program, published or not: its name without the digest."""
+    return program.partition("@")[0]
+
+
 class Programs(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which programs can the flock run? ``own``: only what this machine knows of itself."""
 

@@ -24,6 +24,7 @@ from agent.api.permissions import (
     Scripts,
     ScriptsReply,
 )
+from agent.api.programs import bare_name
 from agent.commands.asking import ask
 from agent.commands.parsing import Options, argument, command, misuse
 from agent.commands.showing import ago, counted, show_lines, show_rows, show_verbatim, size
@@ -89,7 +90,7 @@ def _show(reply: PermissionsReply) -> None:
             BY=lambda each: each.submitter,
             FROM=lambda each: each.machine or "elsewhere",
             SUBMITTED=lambda each: ago(each.submitted_ms),
-            PROGRAMS=lambda each: ", ".join(_plain(one.program) for one in each.programs),
+            PROGRAMS=lambda each: ", ".join(bare_name(one.program) for one in each.programs),
             ID=lambda each: each.workflow[:ID_LETTERS],
         )
         name = shlex.quote(reply.asked[0].name)
@@ -103,7 +104,7 @@ def _show_scripts(reply: ScriptsReply) -> None:
     asked = reply.asked
     show_lines([_heading(asked)])
     for script in reply.scripts:
-        where = f"{_plain(script.program)}/{script.path}"
+        where = f"{bare_name(script.program)}/{script.path}"
         show_lines([f"--- {where}, {size(script.size_bytes)}, {script.change}"])
         show_verbatim(list(_lines(script)))
 
@@ -139,7 +140,3 @@ def _asked(told: OwnersAsked) -> None:
         show_lines([f"asked on {', '.join(told.asked)}"])
     if told.silent:
         show_lines([f"not asked on {', '.join(told.silent)}: no answer, or its owner said no"])
-
-
-def _plain(program: str) -> str:
-    return program.partition("@")[0]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from agent.api.programs import bare_name
 from agent.api.reasons import AcceptanceNeeded
 from agent.api.work import TaskPlan
 from agent.control.estimates import NEVER, NOW, Length, Step, later
@@ -75,6 +76,6 @@ def acceptances(
         if names:
             waiting.setdefault(names, []).append(program)
     return [
-        AcceptanceNeeded(names, tuple(each.partition("@")[0] for each in found))
+        AcceptanceNeeded(names, tuple(bare_name(each) for each in found))
         for names, found in waiting.items()
     ]

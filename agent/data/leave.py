@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from agent.api.permissions import AskedProgram, PermissionAsked
-from agent.api.programs import Decision, published_name
+from agent.api.programs import Decision, bare_name, published_name
 from agent.api.values import Dataset as DatasetView
 from agent.protocol.records import DatasetId, NodeId, TaskSpec, Workflow, WorkflowId
 from agent.protocol.table import Table
@@ -46,7 +46,7 @@ class Decisions(msgspec.Struct):
         without one. Nothing is written."""
         for name in programs:
             self.refused.pop(name, None)
-        self.last |= {plain(name): dataset for name, dataset in programs.items()}
+        self.last |= {bare_name(name): dataset for name, dataset in programs.items()}
         if workflow is None:
             self.accepted |= programs
         else:
@@ -64,8 +64,8 @@ class Decisions(msgspec.Struct):
         dataset = (self.allowed() | self.refused).get(name)
         for each in (self.own, self.accepted, self.refused, *self.once.values()):
             each.pop(name, None)
-        if self.last.get(plain(name)) == dataset:
-            self.last.pop(plain(name), None)
+        if self.last.get(bare_name(name)) == dataset:
+            self.last.pop(bare_name(name), None)
 
     def end(self, table: Table) -> bool:
         """Drop what was allowed for workflows that have ended; tell whether anything was. Nothing
@@ -74,11 +74,6 @@ class Decisions(msgspec.Struct):
         for workflow in over:
             del self.once[workflow]
         return bool(over)
-
-
-def plain(name: str) -> str:
-    """Return what its author calls a published program."""
-    return name.partition("@")[0]
 
 
 def is_name_of(name: str, dataset: DatasetId) -> bool:
@@ -109,7 +104,7 @@ def questions(
             continue
         _, programs = found.setdefault(workflow.spec.workflow, (workflow, {}))
         size = spec.published.size_bytes if spec.published is not None else 0
-        before = decisions.last.get(plain(spec.program), "")
+        before = decisions.last.get(bare_name(spec.program), "")
         programs.setdefault(
             spec.program, AskedProgram(spec.program, DatasetView(dataset, size), before)
         )

@@ -28,9 +28,9 @@ import msgspec
 
 from agent.api.errors import ServiceError
 from agent.api.permissions import OwnerAnswer, PermissionAsked, Script
-from agent.api.programs import Decision, published_name
+from agent.api.programs import Decision, bare_name, published_name
 from agent.api.session import ProgramWaiting
-from agent.data.leave import Decisions, brought, is_name_of, plain, questions
+from agent.data.leave import Decisions, brought, is_name_of, questions
 from agent.data.node_datasets import NodeDatasets
 from agent.data.scripts import program_files
 from agent.data.shared import in_thread
@@ -369,7 +369,7 @@ class PublishedPrograms:
 
     def _announce(self, asked: PermissionAsked) -> None:
         self._announced[asked.workflow] = time.monotonic()
-        programs = ", ".join(plain(each.program) for each in asked.programs)
+        programs = ", ".join(bare_name(each.program) for each in asked.programs)
         log.info("%s of %s asks to be run here: %s", asked.name, asked.submitter, programs)
         first = asked.programs[0].program
         self.offered(ProgramWaiting(first, asked.submitter, asked.workflow, asked.name))

@@ -14,6 +14,8 @@ from statistics import median
 from typing import NamedTuple
 from zlib import crc32
 
+from agent.api.programs import bare_name
+
 KEPT = 20
 """The latest of each; a program is changed, and so are its inputs."""
 OTHERS_MIN, ALIKE_FACTOR = 3, 3
@@ -50,7 +52,7 @@ class EarlierRuns:
         ``likeness`` of its parameters where ``alike`` tells that; the last ``KEPT`` of each. A run
         of no program, or that took no time at all, changes nothing. Versions of programs count as
         one."""
-        program = program.partition("@")[0]
+        program = bare_name(program)
         if not program or ran_ms <= 0:
             return
         for key in ((program, step, alike), (program, "", "")) if alike else ((program, "", ""),):
@@ -77,7 +79,7 @@ class EarlierRuns:
         """Return what is known of the step of this name and with these parameters of a program, or
         of all its runs if no step is named; ``UNKNOWN`` without any, and for all runs where those
         differ too much."""
-        known = self._known.get(program.partition("@")[0])
+        known = self._known.get(bare_name(program))
         if known is None:
             return UNKNOWN
         return known.get((step, likeness(parameters) if step else ""), UNKNOWN)

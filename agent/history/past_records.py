@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.api.past import MS_MAX, EndState
+from agent.api.programs import bare_name
 from agent.api.reasons import NO_REASON, Reason, as_why
 from agent.api.values import workflow_state
 from agent.protocol.records import (
@@ -202,7 +203,7 @@ def worked_ms_of(table: Table, workflow: Workflow) -> int:
 
 
 def _programs(workflow: Workflow) -> list[str]:
-    called = {each.program.partition("@")[0] for each in workflow.spec.tasks}
+    called = {bare_name(each.program) for each in workflow.spec.tasks}
     return sorted(called - {""})
 
 

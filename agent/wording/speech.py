@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
+from agent.api.programs import bare_name
 from agent.api.reasons import Diagnosis, Opaque, Reason
 from agent.api.values import TaskState
 from agent.api.wording import moment as minute
@@ -268,9 +269,7 @@ class Speech:
         for field in reason.__struct_fields__:
             value = self.say(cause) if cause and field == "error" else getattr(reason, field)
             if field == "program" and isinstance(reason, EndCause):
-                value = value.partition("@")[
-                    0
-                ]  # which one of this name it was stands beside the task
+                value = bare_name(value)  # which one of this name it was stands beside the task
             values[field] = value or self.word(UNKNOWN.get(field, "")) or value
             for place, method in PLACES.get(field, {}).items():
                 values[place] = getattr(self, method)(value)

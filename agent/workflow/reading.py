@@ -1,6 +1,6 @@
 """A workflow file to the workflow that it means, or to all that is wrong with it.
 
-    workflow = read_workflow_file(path, Asked({"line": "42"}, programs))    # raises FaultsError
+    found = describe(path, Asked({"line": "42"}, programs))
 
 Everything is found in one pass: a wrong field does not hide the fault of the next, and what would
 only follow from a fault that was told is not told too. Nothing is sent, run or written.
@@ -101,16 +101,6 @@ def describe(path: Path, asked: Asked, data: bytes | None = None) -> Description
     if faults or workflow is None:
         return Description(variables, faults=tuple(faults.listing()))
     return Description(variables, workflow)
-
-
-def read_workflow_file(path: Path, asked: Asked, data: bytes | None = None) -> Workflow:
-    """Return the workflow in a YAML or ``.xml`` file; with ``data``, the one that these bytes would
-    be in the YAML file. Raises ``FaultsError`` with all that is wrong, also where the file cannot
-    be read."""
-    found = describe(path, asked, data)
-    if found.workflow is None:
-        raise FaultsError(found.faults)
-    return found.workflow
 
 
 class _Reader:

@@ -8,6 +8,7 @@ from enum import Enum
 
 from agent.api.flock import PeerView
 from agent.api.presence_reasons import PausedUntil, PausedUntilResumed
+from agent.api.programs import bare_name
 from agent.api.reasons import PausedByOwner, Reason, reason_of
 from agent.api.values import PRIORITY_NAMES, Capabilities, TaskState
 from agent.api.volunteering import VolunteeringView
@@ -183,7 +184,7 @@ def lacks_leave(screen: Screen, tasks: Iterable[TaskView]) -> tuple[str, int]:
     for program in dict.fromkeys(each for each in ready if "@" in each):
         taken = any(each.takes_published or program in each.programs for each in known)
         if free and not taken:
-            return program.partition("@")[0], free
+            return bare_name(program), free
     return "", 0
 
 

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from agent.api.programs import bare_name
 from agent.api.work import TaskView
 from gui.model.marks import Mark, mark_of_task
 from gui.model.times import size
@@ -153,7 +154,7 @@ def _alike(tasks: Sequence[TaskView]) -> dict[str, int]:
 
 def _box(key: str, members: list[str], by_id: Mapping[str, TaskView]) -> Box:
     first = by_id[key]
-    title = first.name if len(members) == 1 else (first.program.partition("@")[0] or first.name)
+    title = first.name if len(members) == 1 else (bare_name(first.program) or first.name)
     return Box(key, tuple(members), title)
 
 

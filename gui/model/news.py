@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from agent.api import admission, session
+from agent.api.programs import bare_name
 from agent.api.work import WorkflowView
 from gui.words import tr, tr_n
 
@@ -65,7 +66,7 @@ def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iter
         case session.ProgramWaiting(program, publisher, _, name):
             yield News(
                 NewsKind.PROGRAM,
-                tr("May {program} run here?", program=name or program.partition("@")[0]),
+                tr("May {program} run here?", program=name or bare_name(program)),
                 tr(
                     "{publisher} published it. Nothing of it runs here until you allow it.",
                     publisher=publisher or tr("Somebody"),

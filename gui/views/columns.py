@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.api.programs import bare_name
 from agent.api.values import TaskState
 from agent.api.work import TaskView, WorkflowView
 from gui.model.flock import (
@@ -104,7 +105,7 @@ def task_columns() -> tuple[Column, ...]:
                stretch=True, tip=task_tip),
         Column("took", tr("Took"), length_text, 60, right=True, spare=True,
                sort=lambda task: (task.ended_ms or task.changed_ms) - task.begun_ms),
-        Column("program", tr("Program"), lambda task, now_s: str(task.program).partition("@")[0],
+        Column("program", tr("Program"), lambda task, now_s: bare_name(str(task.program)),
                100, quiet=True, spare=True),
     )  # fmt: skip
 
@@ -198,7 +199,7 @@ def _permille(machine: Machine) -> int | None:
 
 
 def _programs(machine: Machine) -> list[str]:
-    return sorted({each.partition("@")[0] for each in machine.view.capabilities.programs})
+    return sorted({bare_name(each) for each in machine.view.capabilities.programs})
 
 
 def _machine_tip(machine: Machine, now_s: float) -> str:

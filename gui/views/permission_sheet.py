@@ -26,6 +26,7 @@ from agent.api.permissions import (
     Scripts,
     ScriptsReply,
 )
+from agent.api.programs import bare_name
 from gui.model.times import moment, size
 from gui.theme.look import GRID, look
 from gui.views.bars import Bar
@@ -168,7 +169,7 @@ class PermissionSheet(Sheet):
             return
         first: QListWidgetItem | None = None
         for script in reply.scripts:
-            program, change = script.program.partition("@")[0], change_words(script.change)
+            program, change = bare_name(script.program), change_words(script.change)
             said = f"{program}/{script.path}\n{size(script.size_bytes)} · {change}"
             item = QListWidgetItem(said)
             item.setData(Qt.ItemDataRole.UserRole, script)

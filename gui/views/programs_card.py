@@ -17,6 +17,7 @@ from agent.api.permissions import (
 from agent.api.programs import (
     ProgramsReply,
     ProgramView,
+    bare_name,
 )
 from gui.theme.look import GRID
 from gui.views.menus import add_copy, add_entry, context_menu
@@ -65,7 +66,7 @@ class ProgramsCard(QFrame):
         self._told: PermissionsReply | None = None
         self.rows = Rows(
             (
-                Column("name", tr("Program"), lambda e, now_s: e.name.partition("@")[0], 180,
+                Column("name", tr("Program"), lambda e, now_s: bare_name(e.name), 180,
                        tip=lambda e, now_s: f"{e.name}\n{e.text}".strip()),
                 Column("here", tr("Here"), lambda e, now_s: here_words(e), 190),
                 Column("nodes", tr("Machines"), lambda e, now_s: ", ".join(e.nodes), 260),
@@ -109,7 +110,7 @@ class ProgramsCard(QFrame):
                 self._waiting.addWidget(self._trusted(machine))
 
     def _question(self, asked: PermissionAsked) -> QWidget:
-        names = ", ".join(each.program.partition("@")[0] for each in asked.programs)
+        names = ", ".join(bare_name(each.program) for each in asked.programs)
         said = tr("May {workflow} of {person} run here? It brings {programs}.",
                   workflow=asked.name, person=asked.submitter, programs=names)  # fmt: skip
         decide = button(

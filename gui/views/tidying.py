@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from agent.api.past import Removed
-from agent.api.programs import Forgotten
+from agent.api.programs import Forgotten, bare_name
 from agent.api.work import WorkflowView
 from gui import settings
 from gui.bridge.bridge import is_gone
@@ -95,7 +95,7 @@ def ask_to_remove(
 def ask_to_forget(parent: QWidget, context: ViewContext, program: str) -> None:
     """Ask the agent what would be free without a published program, then the person whether to
     forget it; returns at once. Why it cannot be is told by the context."""
-    name = program.partition("@")[0]
+    name = bare_name(program)
 
     def gone(forgotten: Forgotten) -> None:
         context.bridge.want_flock()

@@ -15,8 +15,9 @@ from tempfile import TemporaryDirectory
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import KnownProgram
 from agent.workflow.program_folder import read_program
-from agent.workflow.reading import Asked, read_workflow_file
+from agent.workflow.reading import Asked
 from agent.workflow.xml_workflow import read_xml_text
+from tests.workflow.whole import read_workflow_file
 
 TABLES = tuple(
     Path(__file__).parent / "malformed" / f"{of}.txt" for of in ("workflows", "programs")

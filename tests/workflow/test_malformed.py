@@ -20,7 +20,7 @@ from agent.api.work import Submit
 from agent.protocol.phrases import said
 from agent.workflow.faults import FAULTS_MAX, Faults, FaultsError, Place, shown
 from agent.workflow.program_folder import read_program
-from agent.workflow.reading import Asked, read_workflow_file
+from agent.workflow.reading import Asked
 from agent.workflow.xml_nodes import DEPTH_MAX, read_xml
 from agent.workflow.xml_workflow import read_xml_text
 from agent.workflow.yaml_nodes import read_yaml
@@ -32,6 +32,7 @@ from tests.workflow.malformed_table import (
     furnish,
     shortened,
 )
+from tests.workflow.whole import read_workflow_file
 
 CASES = cases()
 CASES_MIN = 60

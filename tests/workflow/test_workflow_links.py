@@ -20,8 +20,9 @@ from agent.api.datasets import (
 from agent.api.rpc import Method
 from agent.api.values import Dataset
 from agent.workflow.faults import FaultsError
-from agent.workflow.reading import Asked, read_workflow_file
+from agent.workflow.reading import Asked
 from agent.workflow.submission import add
+from tests.workflow.whole import read_workflow_file
 
 P = TypeVar("P", bound=Struct)
 R = TypeVar("R", bound=Struct)

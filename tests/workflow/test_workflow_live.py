@@ -12,9 +12,10 @@ import pytest
 
 from agent.api.values import TaskState
 from agent.api.work import PLAN, Plan
-from agent.workflow.reading import Asked, read_workflow_file
+from agent.workflow.reading import Asked
 from agent.workflow.submission import Wanted, dry, read_for
 from tests.workflow.agents import agent_with_javascript, content, needs_node, run_to_the_end
+from tests.workflow.whole import read_workflow_file
 
 DOCUMENTS = Path(__file__).parent / "documents"
 

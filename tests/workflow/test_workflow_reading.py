@@ -11,7 +11,8 @@ import pytest
 from agent.api.values import Dataset, Limits, Requirements
 from agent.api.work import Input, Submit, Task
 from agent.workflow.model import KnownProgram, Workflow
-from agent.workflow.reading import Asked, describe, read_workflow_file
+from agent.workflow.reading import Asked, describe
+from tests.workflow.whole import read_workflow_file
 
 DOCUMENTS = Path(__file__).parent / "documents"
 PROGRAMS = {"split": KnownProgram(("a", "b"), 12.5), "work": KnownProgram(("out",))}

@@ -13,7 +13,7 @@ import yaml
 from agent.workflow import tables
 from agent.workflow.faults import Faults
 from agent.workflow.program_yaml import read_program_yaml
-from agent.workflow.reading import Asked, read_workflow_file
+from agent.workflow.reading import Asked
 from agent.workflow.schema import (
     FILE,
     PROGRAM_SCHEMA,
@@ -22,6 +22,7 @@ from agent.workflow.schema import (
     workflow_schema,
 )
 from tests.workflow.malformed_table import cases
+from tests.workflow.whole import read_workflow_file
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENTS = Path(__file__).parent / "documents"

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from agent.api import reasons
+from agent.api.programs import bare_name
 from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import WHY, Move, Story, TaskView, Why
@@ -159,5 +160,5 @@ def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
         return reasons.NoTaker()
     asked = tuple(each.name for each in willing if _lacks_only_leave(spec, each))
     if asked:
-        return reasons.WaitsForAcceptance(spec.program.partition("@")[0], asked)
+        return reasons.WaitsForAcceptance(bare_name(spec.program), asked)
     return reasons.NoFittingHelper()
