@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from agent.api.rpc import Method
-from agent.api.values import ShortText
+from agent.api.values import Count, ShortText
 
 PublishedPrograms = Literal["always", "ask", "never"]
 Processor = Literal["spare", "share"]
@@ -34,7 +34,8 @@ class SettingsView(Struct, frozen=True):
     invitation may ask this one, if it is a keeper, to let them in. ``listening`` is the port by
     which members reach this node now, 0 without a flock: another one where ``port`` was used.
     ``history_days`` is how long finished work is remembered, 0 for ever. ``logs_mb`` is how much of
-    the end of each task's log another machine keeps, too, 0 for nothing.
+    the end of each task's log another machine keeps, too, 0 for nothing; ``kept_logs_bytes`` is what
+    those of other machines take on this disk.
     """
 
     file: str
@@ -53,6 +54,7 @@ class SettingsView(Struct, frozen=True):
     listening: int = 0
     history_days: Days = 1095
     logs_mb: LogMegabytes = 1.0
+    kept_logs_bytes: Count = 0
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

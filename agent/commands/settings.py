@@ -15,7 +15,7 @@ from agent.api.settings import (
 )
 from agent.commands.asking import ask
 from agent.commands.parsing import PORT_MAX, Options, argument, command, number_of
-from agent.commands.showing import show_lines
+from agent.commands.showing import show_lines, size
 
 PROCESSOR_WORDS = {
     "spare": "what nobody else wants (spare)",
@@ -123,6 +123,7 @@ def _show(view: SettingsView) -> None:
         "join requests": "" if view.join_requests else "none without an invitation",
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
         "logs kept elsewhere": f"the last {view.logs_mb:g} MB of each" if view.logs_mb else "none",
+        "logs of others here": size(view.kept_logs_bytes) if view.kept_logs_bytes else "",
         "history": f"{view.history_days} days" if view.history_days else "for ever",
     }
     show_lines(f"{name:<20}{value}" for name, value in facts.items() if value)

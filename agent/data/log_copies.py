@@ -199,6 +199,11 @@ class LogCopies:
 
     # -- what is kept here -----------------------------------------------------------------
 
+    @property
+    def kept_bytes(self) -> int:
+        """What the kept logs of other machines take on this disk; 0 where nothing is kept."""
+        return 0 if self._kept is None else self._kept.size_bytes
+
     def take(self, peer: NodeId, pieces: tuple[LogPiece, ...]) -> None:
         """Keep what runs of a peer have printed, in the calling thread: only of its own runs,
         whatever it says. Raise ``OSError`` when that fails, or nothing is kept here."""

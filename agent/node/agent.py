@@ -82,7 +82,11 @@ class Agent:
         self.member_clients = MemberClients(self)
         self.flock = FlockOperations(self, self.member_clients.arrived)
         self._owner_settings = OwnerSettings(
-            home.settings_file, settings, lambda: self.port, home.preset
+            home.settings_file,
+            settings,
+            lambda: self.port,
+            home.preset,
+            lambda: self.live.log_copies.kept_bytes,
         )
         self.presence = PresenceWatcher(
             home.data,

@@ -133,15 +133,16 @@ class OwnerSettings:
         running: NodeSettings,
         listening: Callable[[], int] = lambda: 0,
         preset: Path | None = None,
+        kept_logs: Callable[[], int] = lambda: 0,
     ) -> None:
         self._path, self._running, self._listening = path, running, listening
-        self._preset = preset
+        self._preset, self._kept_logs = preset, kept_logs
         self._changing = asyncio.Lock()
 
     async def view(self) -> SettingsView:
         """Return what the settings file says, with the default of what it does not say, the names
-        of settings that wait for a restart, as this node runs by others, and the port on which it
-        listens. Raises ``ServiceError`` when the file is wrong or cannot be read."""
+        of settings that wait for a restart, as this node runs by others, the port on which it
+        listens and what logs of others take here. Raises ``ServiceError`` when the file is wrong or cannot be read."""
         kept = await asyncio.to_thread(read_settings, self._path, self._preset)
         told = {
             name: getattr(kept, name)
@@ -150,6 +151,7 @@ class OwnerSettings:
         }
         told["addresses"] = tuple(map(str, kept.addresses))
         told["listening"] = self._listening()
+        told["kept_logs_bytes"] = self._kept_logs()
         restart = tuple(self._differing(kept))
         return msgspec.convert(told | {"file": str(self._path), "restart": restart}, SettingsView)
 

@@ -71,6 +71,11 @@ class KeptLogs(Beside):
         """Open the database, made if there is none, as ``open_beside`` does."""
         return open_beside(path, _TABLES, lambda made: cls(made, bytes_max), "what is kept of logs")
 
+    @property
+    def size_bytes(self) -> int:
+        """What all that is kept takes, packed."""
+        return int(self._bytes)
+
     def keep(self, pieces: Iterable[Piece]) -> None:
         """Keep these pieces, each in place of what there is of its run behind its offset, and
         delete the oldest where that is too much; pieces that are not what they say are left out.

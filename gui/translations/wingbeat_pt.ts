@@ -3097,6 +3097,10 @@
         <translation>ocupa {size} agora</translation>
     </message>
     <message>
+        <source>those of others take {size} here now</source>
+        <translation>os das outras ocupam {size} aqui agora</translation>
+    </message>
+    <message>
         <source>May ask without an invitation</source>
         <translation>Podem pedir sem convite</translation>
     </message>
@@ -3139,6 +3143,10 @@
     <message>
         <source>half of what is free</source>
         <translation>metade do que está livre</translation>
+    </message>
+    <message>
+        <source>End of each log, kept on another machine</source>
+        <translation>Fim de cada registro, guardado em outra máquina</translation>
     </message>
     <message>
         <source>Shown in this language from the next start on.</source>

@@ -10,9 +10,14 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, Q
 
 from agent.api.flock import LEAVE, Leave, Left
 from agent.api.past import PAST, Past, PastReply
-from agent.api.settings import CHANGE_SETTINGS, ChangeSettings, SettingsView
+from agent.api.settings import (
+    CHANGE_SETTINGS,
+    ChangeSettings,
+    SettingsView,
+)
 from gui import settings
 from gui.model.news import NewsKind, kind_words
+from gui.model.notices import FlockPart
 from gui.model.screen import Changes
 from gui.model.times import size
 from gui.startup import Login, switch
@@ -40,7 +45,7 @@ from gui.views.shortcuts import ShortcutsList
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
-GIGABYTES_MAX = 1_000_000.0
+GIGABYTES_MAX, LOGS_MB_MAX = 1_000_000.0, 16.0
 PORT_MAX = 65_535
 HISTORY_DAYS_MAX = 36_500
 SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
@@ -145,6 +150,7 @@ class SettingsDialog(Sheet):
             (tr("Space for datasets"), self._gigabytes(
                 "datasetQuota", "datasets_gb", view.datasets_gb, tr("half of what is free"))),
             (tr("Finished work is remembered for"), self._history_days(view)),
+            (tr("End of each log, kept on another machine"), self._logs_mb(view)),
             (tr("Machines that ask to be let in"), self._join_requests(view)),
             (tr("Tags"), self._line("machineTags", "tags", view.tags)),
             (tr("Addresses of machines that are not found"),
@@ -186,6 +192,21 @@ class SettingsDialog(Sheet):
         self._context.bridge.ask(self, PAST, Past(limit=1, summed=True), told)
         return held(row(days, self.history_size, "stretch"))
 
+    def _logs_mb(self, view: SettingsView) -> QWidget:
+        """With what the logs of others take here, by the agent's last word, which is asked for anew."""
+        says = tr("End of each log, kept on another machine")
+        part = self._number("logsPart", "logs_mb", view.logs_mb, tr("nothing"), " MB", LOGS_MB_MAX)
+        self.logs_size = quiet("", "logsSize")
+        self._tell_logs()
+        self._context.changed.connect(self._tell_logs)
+        self._context.bridge.want_parts((FlockPart.SETTINGS,))
+        return held(row(set_up(part, says=says), self.logs_size, "stretch"))
+
+    def _tell_logs(self, _: object = None) -> None:
+        if (view := self._context.screen.settings) is not None:
+            taken = size(view.kept_logs_bytes)
+            self.logs_size.setText(tr("those of others take {size} here now", size=taken))
+
     def _join_requests(self, view: SettingsView) -> QWidget:
         choices = (
             (True, tr("May ask without an invitation")),
@@ -207,12 +228,17 @@ class SettingsDialog(Sheet):
 
     def _gigabytes(self, name: str, setting: str, value: float, nought: str) -> QDoubleSpinBox:
         """Nought is what the agent does by itself, and says so."""
+        return self._number(name, setting, value, nought, " GB", GIGABYTES_MAX)
+
+    def _number(
+        self, name: str, setting: str, value: float, nought: str, unit: str, most: float
+    ) -> QDoubleSpinBox:
         made = set_up(
             QDoubleSpinBox(),
             name,
-            maximum=GIGABYTES_MAX,
+            maximum=most,
             decimals=1,
-            suffix=" GB",
+            suffix=unit,
             specialValueText=nought,
             value=value,
         )

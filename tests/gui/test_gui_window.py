@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QGraphicsItem,
+    QLabel,
     QLineEdit,
     QPushButton,
     QWidget,
@@ -358,6 +359,26 @@ def test_settings_hold_at_once(
     until(
         qtbot, lambda: bool(context.screen.settings and not context.screen.settings.join_requests)
     )
+    dialog.close()
+
+
+def test_how_much_of_a_log_lies_elsewhere_is_set_where_what_others_take_here_is_told(
+    qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin
+) -> None:
+    until(qtbot, lambda: context.screen.settings is not None)
+    dialog = SettingsDialog(context, login, window)
+    dialog.show()
+    part, taken = (
+        certain(dialog.findChild(QDoubleSpinBox, "logsPart")),
+        certain(dialog.findChild(QLabel, "logsSize")),
+    )
+    assert (part.text(), part.maximum()) == ("1.0 MB", 16.0)
+    until(qtbot, lambda: taken.text() == "those of others take 0 B here now")
+    part.setValue(0)
+    part.editingFinished.emit()
+    until(qtbot, lambda: bool(context.screen.settings and context.screen.settings.logs_mb == 0))
+    assert part.text() == "nothing"
+    assert "logs_mb" in dialog.restart_note.text()
     dialog.close()
 
 

@@ -81,6 +81,9 @@ def test_why_and_the_log_outlive_the_machine_and_the_start(flock: Flock, tmp_pat
     told = moves(birch, "told/a")
     assert "running on alder" in told
     wait_for(lambda: logs_kept(birch, cedar) == 2, WITHIN_S, "both logs are elsewhere")
+    taken = [each.answer("settings")["kept_logs_bytes"] for each in (birch, cedar)]
+    assert sorted(map(bool, taken)) == [False, True]
+    assert f"logs of others here {max(taken)} B" in birch.said("settings") + cedar.said("settings")
     assert "attempt 2\n" in birch.said("logs", "told/a")
     wait_for(lambda: birch.answer("history", "--weeks")["done"] == 1, WITHIN_S, "it is written")
     alder.kill()
