@@ -73,10 +73,12 @@ class Deliveries:
         self.look_soon(0)
 
     async def ask(self, workflow: str, folder: Path) -> None:
-        """Have the last results of a workflow put into a folder, those that are there already too;
-        remembered on return. Raises ``OSError`` where that cannot be kept on the disk."""
+        """Have the last results of a workflow put into a folder, from now on this one, and those that
+        are there already too; remembered on return. Raises ``OSError`` where that cannot be kept on
+        the disk."""
         before = self._wanted.get(workflow)
-        self._wanted[workflow] = Delivery(str(folder), {} if before is None else before.there)
+        if before is None or before.folder != str(folder):
+            self._wanted[workflow] = Delivery(str(folder))
         await asyncio.to_thread(self._write)
         self.look_soon(0)
 

@@ -67,6 +67,8 @@ async def test_what_ended_before_comes_too_and_nothing_is_replaced(tmp_path: Pat
         ant.live.datasets._deliveries.look_soon(0)
         await until(lambda: bool(ant.live.datasets._deliveries._wanted["w"].there))
         assert contents(into) == {**wanted, "loud.txt": TEXT + "!"}
+        await ant.live.datasets.deliver("w", tmp_path / "elsewhere")
+        await until(lambda: contents(tmp_path / "elsewhere") == {"loud.txt": TEXT + "!"})
 
 
 async def test_a_folder_that_cannot_be_written_is_tried_again(
