@@ -88,10 +88,11 @@ def day(text: str) -> int:
     argument("--weeks", action="store_true", help="sums of each week"),
 )
 def run(options: Options) -> int:
-    """Show workflows that have ended, the latest first and not more than a limit, only those that
-    the options describe; of one that is named, or with ``--tasks``, their tasks, and with
-    ``--weeks`` what this machine gave in each of the last weeks. Return the exit code, that of
-    misuse for options that do not go together."""
+    """Show workflows that have ended, the latest first and not more than a limit, with ``--all``
+    every one, only those that the options describe, with ``--csv`` as a table for spreadsheets; of
+    one that is named, or with ``--tasks``, their tasks, and with ``--weeks`` what this machine gave
+    in each of the last weeks. Return the exit code: of misuse for options that do not go together,
+    of failure when the agent cannot be asked, which is told and not raised."""
     if options.csv and options.json:
         return misuse("history: --csv and --json are two ways to write; choose one")
     if options.weeks:

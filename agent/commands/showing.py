@@ -50,7 +50,8 @@ T = TypeVar("T")
 
 def show_json(answer: Struct, options: object = None) -> None:
     """Print an answer as one JSON document, at once, for it may be one of many to come. Where these
-    options name something by a name that several have, ``meant`` in it tells which it is."""
+    options name something by a name that several have, ``meant`` in it tells which it is; nothing
+    is added for None."""
     document: object = answer
     meant = getattr(options, MEANT.name, None)
     if meant is not None:

@@ -281,7 +281,8 @@ def _told(submitted: Submitted, name: str, delivered: str) -> list[str]:
 
 
 def known_told(name: str, workflow: str, there: WorkflowView | None) -> str:
-    """Return that the same has been run before: as which workflow, when, and how that stands."""
+    """Return that the same has been run before: as which workflow, when, and how that stands, or
+    only that it is known where ``there`` is None, as nothing is told of it."""
     if there is None:
         return f"{name} is known already and not run twice"
     when, stands = moment(there.submitted_ms), standing(there.state)

@@ -218,8 +218,9 @@ def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
     argument("--finish", action="store_true", help="let what runs now end first"),
 )
 def pause(options: Options) -> int:
-    """Pause this machine for the time that is given, or until somebody resumes; with ``--finish``
-    what runs now may end first. Show what holds then, and return the exit code."""
+    """Pause this machine for the time that is given, with a length of 0 until tomorrow, with None
+    until somebody resumes; with ``--finish`` what runs now may end first. Show what holds then, and
+    return the exit code."""
     tomorrow = options.length == 0.0
     wanted = Pause(None if tomorrow else options.length, tomorrow, options.finish)
     return ask(options, PAUSE, wanted, _show_state)

@@ -29,8 +29,9 @@ def plan_tasks(
     *,
     far: bool = False,
 ) -> tuple[list[TaskPlan], Length]:
-    """Return each task's plan in the order of the author, and how long it takes until the last one has
-    ended, which nobody knows where no machine that helps fits one of them. Nothing is changed.
+    """Return each task's plan in the order of the author, and how long it takes until the last one
+    has ended, which nobody knows where no machine that helps fits one of them. Unfinished work of
+    at least this priority, a greater number being more urgent, goes before. Nothing is changed.
     ``far``: another member asks."""
     estimates, workflows = views.estimates, views.now.table.workflows
     fits = FitTable(estimates.machines, far=far)

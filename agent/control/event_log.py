@@ -110,7 +110,8 @@ class EventLog:
 
     def lines_after(self, sequence: int) -> list[bytes]:
         """Return the lines of the next events after this number, a limited count at a time, empty
-        when there are none yet. Raises ``RefusedError`` when those right after were forgotten."""
+        when there are none yet; the first event has the number 1. Raises ``RefusedError`` when
+        those right after were forgotten."""
         self.check(Position(self._name, sequence))
         first = self._first
         start = sequence - first + 1

@@ -77,7 +77,8 @@ class LogCopies:
         self._work: asyncio.Task[None] | None = None
 
     async def begin(self, node: Node, copies: int) -> None:
-        """Open what is kept here, and copy from now on, where results have copies, too; a database
+        """Open what is kept here of others, and copy what runs print here from now on. ``copies``
+        is on how many machines results lie, this one counted: below 2 nothing is copied. A database
         that cannot be opened is logged, and then nothing is kept here."""
         self._node = node if copies > 1 and self._bytes_max else None
         try:

@@ -60,8 +60,9 @@ class NodeDatasets:
         cls, me: NodeId, folder: Path, quota_bytes: int, reach: Reach, url: str = ""
     ) -> NodeDatasets:
         """Open the store in this folder, made if need be; a quota of 0 stands for a share of the
-        free disk. With a URL all results are kept there, too (``agent.storage.datasets.backend``).
-        Raise ``OSError`` when the folder or the URL cannot be used."""
+        free disk. With a URL, unless it is empty or ``embedded``, all results are kept there, too
+        (``agent.storage.datasets.backend``). Raise ``OSError`` when the folder or the URL cannot be
+        used."""
         backend = await asyncio.to_thread(open_backend, url)
         store = await asyncio.to_thread(DatasetStore, folder, quota_bytes)
         made = cls(me, store, reach, None if backend is None else Sharing(store, backend))
@@ -70,7 +71,8 @@ class NodeDatasets:
 
     def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
         """Tell the node, which runs now, of changes of the datasets from now on, and begin a task
-        that copies and removes datasets as its table demands; returns at once."""
+        that copies and removes datasets as its table demands; returns at once. ``copies`` is on how
+        many machines each lies, this one counted: below 2 nothing is copied."""
         self._node, self._tell, self.transfers.tell = node, tell, tell
         self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
@@ -153,18 +155,21 @@ class NodeDatasets:
 
     async def files(self, dataset: DatasetId) -> tuple[FileView, ...]:
         """Return the files of a dataset; the path of a single one is empty. Raise ``DatasetError``
-        when it is not here."""
+        when it is not here or its list of files is damaged, another ``OSError`` when that cannot be
+        read."""
         entries = await asyncio.to_thread(self.store.files, dataset)
         return tuple(FileView(each.path, each.size_bytes, each.executable) for each in entries)
 
     async def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
         """Return at most ``limit`` bytes of one of the dataset's files from this offset, empty
-        behind its end; raise ``DatasetError`` when the dataset is not here or has no such file."""
+        behind its end; raise ``DatasetError`` when the dataset is not here, is damaged or has no
+        such file, another ``OSError`` when it cannot be read."""
         return await asyncio.to_thread(self.store.read, dataset, path, offset, limit)
 
     async def hand_over(self, within_s: float) -> HandedOver:
-        """Have other machines take what only this one keeps, from now on, and wait until nothing of
-        it is left, at most so long; return what is left."""
+        """Have other machines take what only this one keeps, from now on and also after this
+        returns, and wait until nothing of it is left, at most so long, 0 being one look; return
+        what is left. Raise ``DatasetError`` when it cannot be read what is here."""
         ends_s = time.monotonic() + within_s
         while True:
             left = await self._caretaker.only_here()
@@ -193,9 +198,9 @@ class NodeDatasets:
         return dataset in only_of(self._node.table, self._node.table.workflows)
 
     async def let_go(self, datasets: Collection[DatasetId], *, added: bool = False) -> None:
-        """Delete those of these datasets that nothing in the table needs any more; with ``added`` also
-        those that were brought a moment ago, for work that may still come. Raises ``OSError`` when a
-        file cannot be deleted."""
+        """Delete those of these datasets that nothing in the table needs any more; with ``added``
+        also those that were brought a moment ago, for work that may still come. Raises ``OSError``
+        as ``DatasetStore.remove`` does: all others are gone then, unless the index refused."""
         if added:
             self._caretaker.not_added(datasets)
         wanted = self._caretaker.wanted()
@@ -233,7 +238,8 @@ class NodeDatasets:
 
     async def keep(self, path: Path, name: str) -> Dataset:
         """Move what a program has made into the store, and into the back end where there is one,
-        and return its dataset; raise ``OSError`` when it cannot be kept."""
+        and return its dataset; raise ``OSError`` when it cannot be kept: files that were moved
+        until then are not put back."""
         return await asyncio.to_thread(self._keep, path, name, move=True)
 
     def free_bytes(self) -> int:

@@ -138,9 +138,10 @@ class DatasetTransfers:
     async def bring(
         self, dataset: DatasetId, holders: Sequence[NodeId], reach: Reach | None = None
     ) -> None:
-        """Wait until a dataset is here, fetched from a back end or else from these holders; several
-        who want the same share one download, which ends when all have given up. Raise ``OSError``
-        with a sentence when it cannot be had."""
+        """Wait until a dataset is here, fetched from a back end or else from these holders, by
+        ``reach`` or, for None, over this node's links; several who want the same share one
+        download, which ends when all have given up. Raise ``OSError`` with a sentence when it
+        cannot be had; whole files that came stay for the next time."""
         while not await self._in_thread(self._store.has, dataset):
             known = self._bringing.get(dataset)
             if known is None:
@@ -201,8 +202,8 @@ class DatasetTransfers:
         self, datasets: Sequence[DatasetId], peers: Sequence[NodeId], copies: int
     ) -> list[NodeId]:
         """Offer these datasets to one peer after the other, in this order, until ``copies`` of them
-        keep all; return those that do, which may be fewer. A peer that refuses or breaks off is
-        only logged."""
+        keep all, with 0 or fewer to nobody; return those that do, which may be fewer. A peer that
+        refuses or breaks off is only logged, and keeps what it took until then."""
         keepers: list[NodeId] = []
         self.copying.update(dict.fromkeys(datasets))
         try:
@@ -272,7 +273,8 @@ class DatasetTransfers:
     def serve(self, peer: NodeId, pipe: Pipe) -> None:
         """Serve a transfer that a peer has opened, in the calling thread, until it ends: give what
         it asks for, take what it offers, keep what it has printed. Raise ``OSError`` when it breaks
-        or the agent stops."""
+        or the agent stops, ``RemoteProtocolError`` for what no agent says; what was taken until
+        then stays. The caller closes the pipe."""
 
         def take(pipe: Pipe, datasets: tuple[DatasetId, ...]) -> Taken:
             work = self._take(peer, pipe, datasets)

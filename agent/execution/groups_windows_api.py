@@ -138,8 +138,9 @@ class JobApi:
         return int(job)
 
     def adopt(self, job: int, process: int, *, spare: bool) -> None:
-        """Put the process of this id into a job and lower its disk priority, as far as Windows
-        allows that; raise ``OSError`` when it is gone or cannot join."""
+        """Put the process of this id into a job and lower its disk priority, to the lowest with
+        ``spare``, as far as Windows allows that; raise ``OSError`` when it is gone or cannot
+        join."""
         access = PROCESS_SET_QUOTA | PROCESS_TERMINATE | PROCESS_SET_INFORMATION
         with self._opened(process, access) as handle:
             check(self._kernel32.AssignProcessToJobObject(job, handle))

@@ -80,9 +80,9 @@ def become_subreaper() -> None:
 
 
 def keep(agent: int, group: str) -> None:
-    """Run programs one after the other as the agent asks for them by this socket, until it closes
-    its end; then end what still runs. ``group`` is the file that takes those that give way to all
-    others; empty where there is none."""
+    """Run programs one after the other as the agent asks for them by the socket of this file
+    number, until it closes its end; then end what still runs. ``group`` is the file that takes
+    those that give way to all others; empty where there is none."""
     become_subreaper()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _write("/proc/self/oom_score_adj", FIRST_TO_END)

@@ -66,8 +66,8 @@ def signal_tree(process: int, number: int) -> None:
 
 def end_tree(process: int, reaped: Reaped | None = None) -> None:
     """Kill all processes below one and, unless that is this one, itself; return when they are gone,
-    or after a number of tries. They are stopped first, so that what starts others fast comes to an
-    end too; of children of this one ``reaped`` is told."""
+    or after a number of tries, with some left. They are stopped first, so that what starts others
+    fast comes to an end too; of children of this one ``reaped`` is told, unless it is None."""
     own = process == os.getpid()
     ended = set() if own else {process}
     if not own:

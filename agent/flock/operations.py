@@ -307,8 +307,10 @@ class FlockOperations:
             raise
 
     async def connect(self, network: FlockNetwork, had: Sequence[socket.socket] = ()) -> None:
-        """Make this the node's network and start it, on the sockets in ``had`` if there are any;
-        when that fails, stop it and raise. A node that does not belong any more stops helping."""
+        """Make this the node's network and start it, on the listening sockets in ``had``, on new
+        ones if there are none. When that fails, stop it and raise what it raised, ``ServiceError``
+        where the port cannot be had: the node has no network then. A node that does not belong any
+        more stops helping."""
         own = self._own
         own.network = network
         try:

@@ -289,15 +289,17 @@ class TaskHistory:
 
     async def tasks(self, wanted: api.History) -> api.HistoryReply:
         """Return the page that is wanted of what became of tasks, the latest first, and how many
-        fit the question in all; write first what waits to be written. Raises ``ServiceError`` when
-        no history is kept here."""
+        fit the question in all; write first what waits to be written, and lose, with a warning in
+        the log, what cannot be. Raises ``ServiceError`` when no history is kept here,
+        ``sqlite3.Error`` when it cannot be read."""
         history = await self._settled()
         rows, total = await asyncio.to_thread(history.tasks, wanted)
         return api.HistoryReply(tuple(map(_view, rows)), total)
 
     async def statistics(self, weeks: int) -> api.StatisticsReply:
         """Return what this machine gave and what the flock did, in each of so many weeks, the
-        present one first, and in all. Raises ``ServiceError`` when no history is kept here.
+        present one first, and in all. Raises ``ServiceError`` when no history is kept here,
+        ``sqlite3.Error`` when it cannot be read.
 
         Weeks begin on Monday by this machine's calendar, which may have hours more or less.
         """

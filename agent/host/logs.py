@@ -97,9 +97,11 @@ class PrivateFileHandler(RotatingFileHandler):
 def begin(
     folder: Path | None, terminal: TextIO | None = None, level: int = logging.INFO
 ) -> Callable[[], None]:
-    """Log what is at least of this level to files in the folder and to the terminal, to no other
-    handler any more, until what is returned is called, which puts all back. None leaves a place
-    out, and nothing changes without both. Raise ``OSError`` when the log file cannot be opened."""
+    """Log what this program says (the logger ``agent`` and those below it, no library's) and is at
+    least of this level to files in the folder and to the terminal, to no other handler any more,
+    until what is returned is called, which puts all back. None leaves a place out, and nothing
+    changes without both. Raise ``OSError``, with nothing changed, when the log file cannot be
+    opened."""
     handlers: list[logging.Handler] = []
     if folder is not None:
         handlers.append(PrivateFileHandler(folder / FILE))

@@ -132,9 +132,9 @@ async def begin_request(
     guard: FileGuard | None = None,
 ) -> Request:
     """Ask the keeper behind a door to let this machine in, with a key that is made and saved at
-    ``path`` if there is none; its people see the request when this returns. Raise
-    ``MembershipError`` when this machine has a flock, its clock is wrong, or the keeper declines or
-    is not reached."""
+    ``path`` if there is none; its people see the request, with ``user`` unless that is empty, when
+    this returns. Raise ``MembershipError`` when this machine has a flock, its clock is wrong, or
+    the keeper declines or is not reached; the key stays then for another try."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, door.flock.flock_id, clock())
     if fault := clock_fault(clock() - door.time_s):
@@ -170,8 +170,8 @@ async def _exchanged(
 
 async def find_door(addresses: Iterable[Address], flock_id: str = "") -> Door:
     """Ask at these addresses, some at once, and return the door of the first in their order where a
-    keeper answers, of this flock if one is given. Raise ``NotThereError`` with what was found at
-    each when there is none, or none in about twelve seconds."""
+    keeper answers, of this flock, or of any where ``flock_id`` is empty. Raise ``NotThereError``
+    with what was found at each when there is none, or none in about twelve seconds."""
     wanted, reports = list(dict.fromkeys(addresses)), list[str]()
     end_s = time.monotonic() + FINDING_S_MAX
     for start in range(0, len(wanted), PROBES_AT_ONCE):

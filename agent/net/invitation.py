@@ -91,9 +91,9 @@ class Invitation(Struct, frozen=True):
 
 def usable_addresses(hosts: Iterable[str], port: int) -> tuple[Address, ...]:
     """Return the addresses of these hosts on this port, in the order given and each once, as far as
-    others may reach them and the invitation has room; left out are link-local IPv6 ones, which mean
-    something else on each machine. Raise ``MembershipError`` when none is left or the port is
-    none."""
+    others may reach them and the invitation has room. Left out are link-local IPv6 ones, which mean
+    something else on each machine, unspecified and multicast ones and what is no host; loopback
+    stays. Raise ``MembershipError`` when none is left or the port is not in 1 to 65535."""
     chosen: list[Address] = []
     room = _BYTES_MAX - _FIXED - CHECKSUM_BYTES
     for host in dict.fromkeys(hosts):

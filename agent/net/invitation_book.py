@@ -168,7 +168,8 @@ class InvitationBook:
 
     def redeem(self, secret: bytes, node_id: str, now_s: float) -> str | None:
         """Burn a use of the invitation for this node, on disk; return None when done (or done
-        before), else a sentence that says why not. Raise ``NotKeptError`` when the disk refuses."""
+        before), else a sentence that says why not. Raise ``NotKeptError`` when the disk refuses:
+        none is burnt then."""
         entry = self.find(secret)
         if entry is None or entry.withdrawn:
             return "this keeper does not know the invitation, or withdrew it: ask for a new one"

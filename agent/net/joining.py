@@ -141,8 +141,8 @@ async def renew(
     membership: Membership, addresses_of: AddressesOf, host_name: str | None = None
 ) -> None:
     """Have this node's certificate renewed, by itself on a keeper, else by the first keeper that
-    answers, and save it; under another host name if given. Raise ``MembershipError`` when no keeper
-    could do it, the old one has ended, or the disk refuses."""
+    answers, and save it, under another host name unless that is None. Raise ``MembershipError``
+    when no keeper could do it, the old one has ended, or the disk refuses."""
     if membership.keeper:
         await membership.renew_own(host_name)
     else:

@@ -323,8 +323,8 @@ class Link:
         self.flush()
 
     def lost(self, error: Exception | None) -> None:
-        """Note that the connection has ended, drop what is queued, and tell the owner why; do
-        nothing on a link that was ended here."""
+        """Note that the connection has ended, with this error or, for None, in order; drop what is
+        queued, and tell the owner why. Do nothing on a link that was ended here."""
         if self.ended:
             return
         self.ended = True

@@ -202,10 +202,10 @@ class Membership:
         await self.adopt_certificate(await self.admit(applicant, left_s))
 
     async def admit(self, applicant: Applicant, life_s_min: float = 0.0) -> Member:
-        """Issue a certificate to a newcomer or a member, save it in the roster and return it;
-        appoint keepers if some are missing. Raise ``MembershipError`` on a node that is no keeper,
-        when the roster is full or the disk refuses. Whether the applicant may be let in is not
-        asked."""
+        """Issue a certificate to a newcomer or a member, save it in the roster and return it; it
+        lasts as long as this flock's do, or ``life_s_min`` if that is longer. Appoint keepers if
+        some are missing. Raise ``MembershipError`` on a node that is no keeper, when the roster is
+        full or the disk refuses. Whether the applicant may be let in is not asked."""
         authority = self.authority("admit")
         if self.roster.known(applicant.node_id) is None:
             await self._save_roster()  # whom this disk cannot keep is told so, and known to nobody
@@ -402,8 +402,8 @@ def create_flock(
 
 def refuse_second_flock(folder: PrivateFolder, joining: str, now_s: float) -> None:
     """Raise ``MembershipError`` when this machine belongs to a flock already, or its files are
-    damaged; it may join its own again (``joining`` is that flock's id) once its certificate has
-    ended."""
+    damaged. It may join its own again, ``joining`` being that flock's id, once its certificate has
+    ended; an empty one stands for a new flock and never may."""
     own = identity.load_identity(folder)
     if own is None:
         return

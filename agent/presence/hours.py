@@ -42,7 +42,8 @@ def inside(hours: Iterable[Hours], local: datetime) -> bool:
 
 def next_change_s(hours: tuple[Hours, ...], wall_s: float, zone: tzinfo | None) -> float | None:
     """Return when the answer of ``inside`` changes next after ``wall_s``, both in seconds since
-    1970; None if it does not within a week."""
+    1970, by the clock of this zone, None being that of the machine; None if it does not within a
+    week."""
     local = datetime.fromtimestamp(wall_s, zone)
     now = inside(hours, local)
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)

@@ -96,7 +96,8 @@ class Timers:
         """The earliest deadline."""
 
     def arm(self, kind: TimerKind, deadline_s: float, subject: TaskId = "") -> None:
-        """Set a timer, or move it to this deadline, earlier or later, if it is set already."""
+        """Set a timer, or move it to this deadline, earlier or later, if it is set already. An
+        empty ``subject`` is the one timer of its kind that is of no task."""
         name = (kind, subject)
         moved = self._deadlines.get(name)
         self._deadlines[name] = deadline_s

@@ -227,7 +227,8 @@ class Core:
     def take_effects(self) -> list[Effect]:
         """Return and clear the effects of this event, in the order in which they must be done, news
         that is due to be told among them. A record of all changes to be saved is in front of what
-        depends on it; while the disk takes none, the changes are kept for later."""
+        depends on it; while the disk takes none, the changes are kept for later and what depends on
+        them is handed out all the same, unsaved."""
         if self.untold.is_due(self.now_s):
             self.tell_own()
         effects, behind = self._first, self._effects

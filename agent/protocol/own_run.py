@@ -161,8 +161,10 @@ def _saved_for(run: Run, earlier: Run) -> Dataset | None:
 def write_run(
     core: Core, task: TaskId, run: Run, *, generation: int = 0, in_a_row: bool = False
 ) -> None:
-    """Write a record of this node's run and decide when peers are told: at once, or together with
-    more. ``in_a_row``: short tasks that were claimed with it wait here."""
+    """Write a record of this node's run and decide when peers are told: at once, or, where that
+    costs nobody time, together with what comes next, as an end for which other tasks wait is told
+    with the start of the next. With ``in_a_row``, short tasks that were claimed with it, and no
+    others wait for, are told together. A ``generation`` of 0 leaves that of the task as it is."""
     lives = [TaskLife(task, Life(generation, runs=(run,)))]
     waited_for = bool(core.table.dependants(task))
     if waited_for and isinstance(run.phase, Terminated):

@@ -100,7 +100,8 @@ class KeptLogs(Beside):
 
     def read(self, task: str, run: str, offset: int, limit: int) -> Kept | None:
         """Return at most ``limit`` bytes of what a run has printed, from this offset or from where
-        that begins which is kept; None when nothing is. Raise ``sqlite3.Error``."""
+        that begins which is kept; None when nothing is. Raise ``sqlite3.Error`` when the database
+        cannot be read."""
         with self._lock:
             rows = self._connection.execute(
                 "SELECT offset, size, at_ms FROM piece WHERE task = ? AND run = ? ORDER BY offset",

@@ -70,9 +70,9 @@ async def look_again(
     told: ProgressCallback = lambda _: None,
 ) -> Looked:
     """Ask how a workflow was; where it was submitted on this machine, from a file, read that again
-    with what is wanted otherwise, and compare, for which files are added and programs published.
-    What cannot be read is the ``trouble`` of what is returned. ``told`` hears each step. Raises
-    what the client raises."""
+    with what is wanted otherwise, with None as it was, and compare, for which files are added and
+    programs published. What cannot be read is the ``trouble`` of what is returned. ``told`` hears
+    each step. Raises what the client raises; what was added until then stays."""
     changes = changes or Changes()
     was = await client.call(AGAIN, Again(workflow, dry=True))
     here = (await client.call(STATUS, Status(limit=1))).node.name
@@ -104,7 +104,8 @@ async def run_again(
     client: Client, looked: Looked, changes: Changes | None = None, *, now: bool, anew: bool
 ) -> AgainReply:
     """Have it run again as another workflow, with its files as they are ``now`` or as they were;
-    ``anew``: steps that are as they were run too. Raises what the client raises."""
+    ``anew``: steps that are as they were run too. Without ``changes`` nobody is named as its
+    submitter. Raises what the client raises."""
     submitter = changes.submitter if changes is not None else ""
     wanted = looked.wanted if now else None
     asked = Again(looked.was.workflow, wanted, anew, False, submitter, new_key())

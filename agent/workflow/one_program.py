@@ -59,7 +59,8 @@ def is_program(path: Path) -> bool:
 
 def describe_file(path: Path, asked: Asked, alone: Alone, data: bytes | None = None) -> Description:
     """Read a workflow file as ``describe`` does, or make a program that comes alone a workflow of
-    one step; what is wrong with that is a fault of the file as a whole."""
+    one step; what is wrong with that is a fault of the file as a whole. ``data`` is what the file
+    is to hold, None what it holds on disk."""
     if data is None and is_program(path):
         if alone.each and not alone.files:
             return Description(

@@ -154,8 +154,8 @@ def _has_windows_line_ends(path: Path) -> bool:
 
 def describe_script(name: str, path: Path, outputs: tuple[str, ...] | None) -> str:
     """Return the text of the description that is published with a script: its name, the command for
-    its ending, and the outputs, where its author said which or that there are none. The script is
-    not opened."""
+    its ending, and the outputs where its author said which; empty ones say that there are none,
+    None says nothing. The script is not opened."""
     text = script_description(name, path.name)
     if outputs is not None:
         text += f"outputs: {json.dumps(list(outputs), ensure_ascii=False)}\n"

@@ -205,8 +205,9 @@ def asked_with(wanted: Wanted, programs: Known) -> Asked:
 async def submit_file(
     client: Client, path: Path, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submitted:
-    """Read a workflow file, add its files, publish its programs and submit it, without waiting for
-    the work; return the answer. ``told`` hears of each file and each program before it goes.
+    """Read a workflow file, or the folder or file of one program that is to run alone, add its
+    files, publish its programs and submit it, without waiting for the work; return the answer.
+    ``told`` hears of each file and each program before it goes.
 
     Raises ``FaultsError``, ``OSError`` and what the client raises; what was added until then stays.
     """

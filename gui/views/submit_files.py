@@ -66,7 +66,8 @@ class SheetFile:
 
     @property
     def namesake(self) -> WorkflowView | None:
-        """What is there under its name, or is the same; None where nothing is, or it runs again."""
+        """Return the workflow that is there under its name, or that is the same; None where there
+        is none, while the file was not read yet, and once it was submitted as a new one."""
         if self.known is not None or self.sent:
             return self.known
         plan = self.checked.plan if self.checked is not None else None

@@ -118,8 +118,8 @@ def compare(table: Table, past: Workflow, specs: Sequence[TaskSpec], *, anew: bo
 
 
 def differences(before: TaskSpec | None, now: TaskSpec) -> tuple[Difference, ...]:
-    """Return in what a task differs from how it ran, both with names for ids; empty where its result
-    has to be the same."""
+    """Return in what a task differs from how it ran, both with names for ids; ``("new",)`` where
+    ``before`` is None as it never ran, empty where its result has to be the same."""
     if before is None:
         return ("new",)
     pairs: tuple[tuple[Difference, object, object], ...] = (

@@ -149,7 +149,10 @@ def submission_of(
     again: bool = False,
     origin: Origin | None = None,
 ) -> events.Submit:
-    """Return what the node is asked to keep, with an id, of tasks that have names for ids."""
+    """Return what the node is asked to keep, with an id, of tasks that have names for ids. An empty
+    ``key`` is made here, as of a request of its own; ``far``: another machine submits it;
+    ``again``: it is to run although the same is known; ``origin`` is where it was read, None for
+    nowhere that is told."""
     key = key or uuid.uuid4().hex
     content = content_of(name, specs)
     workflow = workflow_id(submitter, key, content)

@@ -105,7 +105,7 @@ def forecast(
 ) -> Outlook | None:
     """Play an order of all tasks, by their numbers, through on so many places, and return when
     workflows end; those that never can are not counted. None once the sum of the first ``ending``
-    ends must exceed ``give_up_s``."""
+    ends must exceed ``give_up_s``, which without these two never is."""
     place_of = [0] * len(order)
     for place, task in enumerate(order):
         place_of[task] = place

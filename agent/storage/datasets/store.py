@@ -44,7 +44,8 @@ log = logging.getLogger(__name__)
 
 class DatasetStore:
     """Opened on a folder of its own; ``close`` ends it. Used by many threads. Raises ``OSError``
-    when the folder cannot be used, or its index, which then stays as it is."""
+    when the folder cannot be used, or its index, which then stays as it is; whatever is asked later
+    raises ``DatasetError`` where the index refuses."""
 
     def __init__(
         self,
@@ -103,7 +104,8 @@ class DatasetStore:
 
     def files(self, dataset: DatasetId) -> tuple[Entry, ...]:
         """Return the files of a dataset; of a single file the path is empty. Raise ``DatasetError``
-        when it is not here or its list of files is damaged."""
+        when it is not here or its list of files is damaged, another ``OSError`` when the list
+        cannot be read."""
         kind, digest = self._required(dataset)
         if kind is Kind.TREE:
             return self.manifest(digest).entries
@@ -193,7 +195,8 @@ class DatasetStore:
         return partial
 
     def give_up(self, digest: str) -> None:
-        """Delete a partial file of which nothing is any good."""
+        """Delete a partial file of which nothing is any good; raise ``KeyError`` when none is open,
+        ``OSError`` when it cannot be deleted."""
         self._partials.pop(digest).drop()
         self._room.count(self._used_bytes())
 
@@ -267,8 +270,8 @@ class DatasetStore:
 
     def read(self, dataset: DatasetId, path: str, offset: int, limit: int) -> bytes:
         """Return at most ``limit`` bytes of one of the dataset's files from this offset, empty
-        behind its end; raise ``DatasetError`` when the dataset or the file is not here, or is
-        damaged."""
+        behind its end; the path of a single file is empty. Raise ``DatasetError`` when the dataset
+        or the file is not here or is damaged, another ``OSError`` when it cannot be read."""
         for entry in self.files(dataset):
             if entry.path == path:
                 with self.open(entry.digest) as file:
@@ -278,13 +281,14 @@ class DatasetStore:
 
     def open(self, digest: str) -> IO[bytes]:
         """Open an object for reading, verified first where its file has changed; raise
-        ``DatasetError`` when it is missing or damaged. The caller closes it."""
+        ``DatasetError`` when it is missing or damaged, which loses it as ``sound`` does, another
+        ``OSError`` when it cannot be read. The caller closes it."""
         self.sound(digest)
         return self._objects.open(digest)
 
     def manifest(self, digest: str) -> Manifest:
         """Return the manifest of a folder that is here; raise ``DatasetError`` when it is missing
-        or damaged."""
+        or damaged, another ``OSError`` when it cannot be read. Nothing is removed then."""
         return decoded(digest, self.manifest_bytes(digest))
 
     def manifest_bytes(self, digest: str) -> bytes:
@@ -301,8 +305,10 @@ class DatasetStore:
 
     def sound(self, digest: str) -> Path:
         """Return the path of an object, verified if its file has changed since it was last; raise
-        ``DatasetError`` when it is missing or damaged. It is forgotten then, with the datasets that
-        it is part of, and ``changed`` is told."""
+        ``DatasetError`` when it is missing or damaged. It is deleted and forgotten then, with the
+        datasets that it is part of, and ``changed`` is told; a file that cannot be looked at counts
+        as missing. Raise another ``OSError``, and lose nothing, when it cannot be read to verify
+        it."""
         noted, seen = self._index.object(digest), self._objects.seen(digest)
         if seen is None:
             self._lose(digest, "is gone")
@@ -350,7 +356,8 @@ class DatasetStore:
     def collect(self, unused_kept_s: float = room.UNUSED_KEPT_S) -> list[DatasetId]:
         """Remove datasets that are not wanted and were not used for this many seconds, and files
         half fetched that were left alone as long; return the datasets. Raise ``OSError`` when a
-        file cannot be deleted."""
+        file cannot be deleted; what was removed until then is gone, the rest stays for the next
+        time."""
         before_s = time.time() - unused_kept_s
         rows = room.evictable(self._index.all(), self.wanted(), before_s)
         self.remove(row.dataset for row in rows)
