@@ -5,11 +5,12 @@ is known of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, repeat
 
 from msgspec import Struct
 
 from agent.api.history import RUNS, Runs, RunsReply, RunView
-from agent.api.values import PRIORITY_NAMES, TaskState
+from agent.api.values import PRIORITY_NAMES, Dataset, TaskState
 from agent.api.work import (
     STATUS,
     WHY,
@@ -160,15 +161,19 @@ def show(options: Options, client: BlockingClient) -> int:
         "progress": "  ".join(filter(None, (_percent(task), going(task)))) if task.begun_ms else "",
         "expected": _expected(task),
         "attach": ", ".join(task.attach),
-        "outputs": ", ".join(
-            f"{each.dataset} ({size(each.size_bytes)})" if not each.external else each.dataset
-            for each in task.outputs
-        ),
+        "outputs": ", ".join(map(_output, task.outputs, chain(task.output_names, repeat("")))),
     }
     show_lines(f"  {name:<10}{value}".rstrip() for name, value in facts.items() if value)
     if runs.tasks[0].runs:
         _show_runs(runs.tasks[0].runs)
     return exits.DONE
+
+
+def _output(made: Dataset, name: str) -> str:
+    """By its name; by its identifier where it has none, or lies in somebody's database."""
+    if made.external:
+        return made.dataset
+    return f"{name or made.dataset} ({size(made.size_bytes)})"
 
 
 def _show_runs(runs: Sequence[RunView]) -> None:

@@ -131,6 +131,7 @@ def test_the_output_of_a_task_is_read_from_the_machine_that_ran_it(done: Machine
     shown = done.said("show", "counting/first")
     assert "first finished on alder" in shown
     assert "done (counts)" in shown
+    assert "  outputs   counted.txt (" in shown
     run = done.answer("show", "counting/first")["runs"]["tasks"][0]["runs"][0]
     assert run["host"] == "alder"
     phases = [span["phase"] for span in run["spans"]]
