@@ -350,7 +350,7 @@ class Saving:
 
     async def finish(self) -> None:
         """Wait, for some seconds at most, until the states that were taken are kept; what is not
-        kept by then is given up."""
+        kept by then is given up, and nobody is told. Do nothing where none was taken."""
         if self._work is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._work, FINISH_S)

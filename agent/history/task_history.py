@@ -323,7 +323,8 @@ class TaskHistory:
         self, tasks: Sequence[TaskSpec], table: Table, name_of: Callable[[NodeId], str]
     ) -> tuple[api.TaskRuns, ...]:
         """Return, of each of these tasks that is in the table, all its runs with the phases that
-        this node has seen; tasks that are not in the table are left out."""
+        this node has seen; tasks that are not in the table are left out. Raises ``sqlite3.Error``
+        when the history cannot be read; where none is kept only what is in memory is told."""
         spans = await self._spans_of([each.task for each in tasks])
         return tuple(
             task_runs(

@@ -160,7 +160,7 @@ class Authority:
     ) -> Member:
         """Sign a certificate for an applicant, without saving it, and return the member that it
         makes. It ends after ``life_s``, but no later than the authority's own, and carries the
-        voucher of ``signer``, the keeper that signs; without one it carries none."""
+        voucher of ``signer``, the keeper that signs; for None it carries none."""
         left_s = self.flock.certificate.not_valid_after_utc.timestamp() - now_s
         voucher = None if signer is None else vouch(signer, applicant.node_id)
         der = certificates.node_certificate(

@@ -429,9 +429,9 @@ async def _connected(
 async def share_book(
     membership: Membership, addresses_of: AddressesOf, among: Collection[str] | None = None
 ) -> list[str]:
-    """Exchange invitations with all other keepers at once, or with ``among`` only, and take in what
-    they know; return the ids of those that answered within four seconds. Return none, and ask
-    nobody, on a node that is no keeper."""
+    """Exchange invitations with all other keepers at once, or with ``among`` only, None being all,
+    and take in what they know; return the ids of those that answered within four seconds. What
+    fails with one is passed over. Return none, and ask nobody, on a node that is no keeper."""
     if not membership.keeper:
         return []
     keepers = [

@@ -138,7 +138,8 @@ def arrival_of(tls: TlsObject | None, roster: Roster) -> Arrival | NoLink:
 
 def peer_of(tls: TlsObject | None, roster: Roster) -> Member | NoLink:
     """Return the member at the other end, whichever end dialled, or why it is not accepted as one,
-    such as a certificate that is missing, has ended or was expelled."""
+    such as a certificate that is missing, has ended or was expelled, or that there is no TLS
+    (None)."""
     certificate = tls.getpeercert(binary_form=True) if tls is not None else None
     if tls is None or certificate is None:
         return NoLink("ShowsNoCertificate")

@@ -117,13 +117,15 @@ def commit(connection: sqlite3.Connection, put: Iterable[Row], forget: Iterable[
 
 
 def try_to_write(connection: sqlite3.Connection) -> None:
-    """Change something of no meaning: SQLite writes nothing for a row that stays as it is."""
+    """Change something of no meaning: SQLite writes nothing for a row that stays as it is. Raise
+    ``sqlite3.Error`` when the database does not take it."""
     (number,) = connection.execute("PRAGMA user_version").fetchone()
     connection.execute(f"PRAGMA user_version = {1 - min(1, number)}")
 
 
 def stored_rows(connection: sqlite3.Connection) -> Iterator[tuple[bytes, bytes, int, bytes]]:
-    """Return kind, id, checksum and content of all rows, read one at a time."""
+    """Return kind, id, checksum and content of all rows, read one at a time. Raise
+    ``sqlite3.Error`` when the database cannot be read, also at a later row."""
     return connection.execute("SELECT kind, id, checksum, content FROM record NOT INDEXED")
 
 

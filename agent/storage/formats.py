@@ -73,7 +73,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 def is_empty(connection: sqlite3.Connection) -> bool:
     """Tell whether nothing was ever written to the database: it is no journal yet, rather than one
-    that lost everything."""
+    that lost everything. Raise ``sqlite3.Error`` when that cannot be read."""
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return pages <= 1 and not tables

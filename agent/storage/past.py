@@ -98,7 +98,8 @@ class PastStore:
         self._choices: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def versions(self) -> dict[str, int]:
-        """Return by workflow of which version of its records the row is."""
+        """Return by workflow of which version of its records the row is. Raise ``sqlite3.Error``
+        when the database cannot be read."""
         with self._lock:
             return dict(self._connection.execute("SELECT workflow, version FROM past"))
 
@@ -199,7 +200,8 @@ class PastStore:
         return self._choices
 
     def since_ms(self) -> int:
-        """Return when the first that is remembered ended; 0 without any."""
+        """Return when the first that is remembered ended; 0 without any. Raise ``sqlite3.Error``
+        when the database cannot be read."""
         with self._lock:
             (oldest,) = self._connection.execute("SELECT min(ended_ms) FROM past").fetchone()
         return oldest or 0

@@ -207,8 +207,8 @@ class Bridge(QObject):
         act: bool = False,
     ) -> Task:
         """Run ``begin`` as ``work`` does, with a client of its own, so that no other question waits
-        for it; with the agent of another machine if ``node`` names one. The client is closed at the
-        end."""
+        for it; with this machine's agent, or that of the machine that ``node`` names if it is not
+        empty. The client is closed at the end. That it cannot connect is told to ``failed``."""
 
         async def with_client() -> object:
             async with await Client.connect(self._home, "window", node) as client:

@@ -48,7 +48,7 @@ def difference_words(step: Step) -> str:
 
 def steps_as_tasks(reply: AgainReply, *, anew: bool, retried: bool = False) -> dict[str, TaskView]:
     """Return the steps as the graph draws them: hollow what is kept, in colour what will run, each
-    with what differs."""
+    with what differs; ``anew``: all run, ``retried``: as where what failed is tried again."""
     found: dict[str, TaskView] = {}
     for step in reply.steps:
         runs = _runs(step, anew=anew, retried=retried)

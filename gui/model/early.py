@@ -24,7 +24,8 @@ class EarlyPause:
 
     def due(self, now_s: float) -> Pause | None:
         """Return the pause to ask for now, shorter by the time that has passed, or as it is if it
-        has no length; None when less than ``SHORTEST_S`` is left of it."""
+        has no length (None), as until tomorrow; None when less than ``SHORTEST_S`` is left of
+        it."""
         if self.pause.for_s is None:
             return self.pause
         rest_s = self.pause.for_s - (now_s - self.asked_s)

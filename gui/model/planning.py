@@ -31,8 +31,8 @@ def planned_tasks(submit: Submit, plan: PlanReply | None = None) -> dict[str, Ta
 
 
 def summary_text(submit: Submit, plan: PlanReply | None, now_s: float) -> str:
-    """Return how many tasks and steps for a person there are, how long they take as far as a plan
-    without faults tells."""
+    """Return how many tasks and steps for a person there are, and how long they take as far as a
+    plan without faults tells; nothing of that for None."""
     gates = sum(task.gate for task in submit.tasks)
     parts = [tr_n("%n task(s)", "", len(submit.tasks) - gates)]
     if gates:

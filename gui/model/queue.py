@@ -101,9 +101,9 @@ class Queue:
         typed: str = "",
         changed: Set[str] | None = None,
     ) -> list[QueueRow]:
-        """Return rows for the tasks that are still to be done and have the typed words, in the
-        flock's order, ``ROWS_MAX`` at the most, and keep them: one in which nothing changed is the
-        same object next time. ``total`` then counts all tasks, whatever was typed.
+        """Return rows for the tasks that are still to be done and have the typed words, empty being
+        all, in the flock's order, ``ROWS_MAX`` at the most, and keep them: one in which nothing
+        changed is the same object next time. ``total`` then counts all tasks, whatever was typed.
 
         ``changed`` names the workflows that are other ones than last time; None: all may be.
         """

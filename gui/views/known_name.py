@@ -46,7 +46,8 @@ class KnownName(QWidget):
         self, there: WorkflowView | None, name: str, taken: Container[str], *, same: bool
     ) -> None:
         """Say what is there under the name that was asked for, None for nothing, and offer another;
-        ``name`` is what its person typed instead, ``same``: it is known that it is the same work."""
+        ``name`` is what its person typed instead, empty for nothing, ``same``: it is known that it
+        is the same work. With neither nothing is shown."""
         self.setVisible(there is not None or name != "")
         for each in (self.show_it, self.run_again):
             each.setVisible(there is not None)

@@ -56,8 +56,8 @@ def add_entry(
     *,
     able: bool = True,
 ) -> None:
-    """Add an entry that calls ``act``, disabled unless ``able``; ``name`` is for tests, ``text``
-    for people."""
+    """Add an entry that calls ``act``, disabled unless ``able``, without an icon where
+    ``icon_name`` is empty; ``name`` is for tests, ``text`` for people."""
     added = menu.addAction(icon(icon_name), text) if icon_name else menu.addAction(text)
     added.setObjectName(name)
     added.setEnabled(able)

@@ -87,7 +87,7 @@ class Outputs(QWidget):
     def tell(self, task: TaskView | None) -> None:
         """Show the results of this task, a row for each, ``SHOWN_MAX`` at the most and then how
         many more; of a step for a person that waits, those of the steps before it, which it is
-        about. Hide where there is none, or no task."""
+        about. Hide where there is none, or no task (None)."""
         if task is not None and task.state is TaskState.WAITING:
             every = self._context.screen.tasks_of(task.workflow)
             before = [each for each in every if each.task in task.needs]

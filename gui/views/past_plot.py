@@ -251,8 +251,9 @@ def _wanted(day: PastDay) -> float:
 
 
 def buckets_of(days: Sequence[PastDay], each: int) -> list[Bucket]:
-    """Return bars of so many days each, the first one first and the last one whole, with the sums
-    of the days; days that are missing count as nothing. There has to be a day, the latest first."""
+    """Return bars of so many days ``each``, the first one first and the last one whole, with the
+    sums of the days; days that are missing count as nothing. ``days`` come with the latest first;
+    raise ``IndexError`` without any."""
     first = QDateTime.fromMSecsSinceEpoch(days[-1].begins_ms).date()
     last = QDateTime.fromMSecsSinceEpoch(days[0].begins_ms).date()
     count = -(-(first.daysTo(last) + 1) // each)

@@ -124,8 +124,8 @@ class PastRows(Rows):
     # -- what a table asks -------------------------------------------------------------------
 
     def row(self, place: int) -> Any:
-        """Return the line at a place, None where there is none; of one that was not read its page
-        is asked for in a moment."""
+        """Return the line at a place, None where there is none, ``UNREAD`` for one that was not
+        read, whose page is asked for in a moment."""
         line = self.lines.line(place)
         if line is UNREAD:
             self._missing[self.lines.page_of(place)] = None

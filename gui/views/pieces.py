@@ -74,9 +74,10 @@ class WheelPassesBy(QObject):
 
 def set_up(widget: Widget, /, name: str = "", says: str = "", **more: Any) -> Widget:
     """Return the widget with a name (for tests), what screen readers say of it where that is not
-    its text, and more: a value for each setter, ``wordWrap`` for ``setWordWrap``, a slot for each
-    signal, and what the style sheet tells apart. The wheel over a page changes no value of it.
-    Raises ``AttributeError`` for what it has not."""
+    its text, neither where empty, and more: a value for each setter, ``wordWrap`` for
+    ``setWordWrap``, a slot for each signal, and what the style sheet tells apart. The wheel over a
+    page changes no value of it. Raises ``AttributeError`` for what it has not, with what came
+    before it set."""
     if isinstance(widget, QAbstractSpinBox | QComboBox | QAbstractSlider):
         widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # else the wheel gives it the keyboard
         widget.installEventFilter(WheelPassesBy(widget))
@@ -113,8 +114,9 @@ def button(
     primary: bool = False,
     flat: bool = False,
 ) -> QPushButton:
-    """Return a push button that calls ``act``; ``name`` is for tests, ``text`` for people and
-    screen readers. ``primary`` is in the accent's colour, ``flat`` has no frame."""
+    """Return a push button that calls ``act``, without an icon where ``icon_name`` is empty;
+    ``name`` is for tests, ``text`` for people and screen readers. ``primary`` is in the accent's
+    colour, ``flat`` has no frame."""
     made = set_up(QPushButton(text), name, text, primary=primary, flat=flat, autoDefault=False)
     if icon_name:
         made.setText(f" {text}")  # the style puts icon and text too close together
@@ -287,8 +289,8 @@ def held(lay: QLayout) -> QWidget:
 
 
 def grid(across: int, down: int, stretched: int | None = None) -> QGridLayout:
-    """Return an empty grid with these gaps between its cells; the column ``stretched``, if one is
-    given, takes what room is left."""
+    """Return an empty grid with gaps of so many pixels between its cells; the column ``stretched``
+    takes what room is left, none does for None."""
     lay = QGridLayout()
     lay.setContentsMargins(0, 0, 0, 0)
     lay.setHorizontalSpacing(across)

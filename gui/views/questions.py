@@ -134,8 +134,8 @@ def ask_to_quit(
     after: Callable[[], object],
 ) -> QMessageBox:
     """Ask whether to quit: ``quit_now``, ``after`` (to finish first) or nothing is called by the
-    answer. ``after`` is offered only where the agent ends with us (``hosted``) and tasks run.
-    Returns at once, with the open box."""
+    answer. ``running`` tasks are here; ``after`` is offered only where the agent ends with us
+    (``hosted``) and that is not 0. Returns at once, with the open box."""
     now, more = tr("Quit"), tr("This computer then does not help the flock any more.")
     later: tuple[Answer, ...] = ()
     if not hosted:

@@ -33,8 +33,10 @@ class Removal(QObject):
         ask_to_remove(self._window, self.begin)
 
     def begin(self, delete: bool, even_so: bool = False) -> None:
-        """Hand over and leave, and return at once; then emit the context's ``removed``. Where
-        something would be lost the person is asked, unless ``even_so``."""
+        """Hand over and leave, and return at once; then emit the context's ``removed`` with
+        ``delete``, whether all that is kept here is to be deleted. Where something would be lost,
+        or it fails, the person is asked, and begins it with ``even_so``, which passes over the
+        loss."""
         bridge, context = self._context.bridge, self._context
         context.said.emit(tr("Handing over what only this computer keeps …"))
         told = partial(bridge.tell, self, self._told)

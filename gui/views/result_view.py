@@ -52,8 +52,9 @@ _Index = QModelIndex | QPersistentModelIndex
 
 def show_result(path: Path, parent: QWidget | None = None) -> QWidget | None:
     """Show a file or folder of results: in a window, which is returned, or by what the system has
-    for pages and documents. A folder, and whatever is not known to be harmless, is shown in its
-    folder and not opened. Raises ``OSError`` for what cannot be read."""
+    for pages and documents, and None is returned; whether that opened is not known. A folder, and
+    whatever is not known to be harmless, is shown in its folder and not opened. Raises ``OSError``
+    for what cannot be read, and for a page beside which nothing can be written."""
     kind = Kind.OTHER if path.is_dir() else kind_of(path.name)
     if kind in INSIDE:
         return _shown(path, kind, parent)

@@ -169,9 +169,10 @@ class SideBar(QFrame):
     def tell(
         self, sentence: str, entries: tuple[Entry, ...], tip: str = "", *, answered: bool = True
     ) -> None:
-        """Show what this computer does, with a tip to it, and the menu that pauses it or the button that resumes it,
-        which is disabled while no entry is enabled. An open menu is left as it is. Unless somebody
-        has ``answered`` when it may help, a button leads there."""
+        """Show what this computer does, with a tip to it, empty for none, and the menu that pauses
+        it or the button that resumes it, which is disabled while no entry is enabled. An open menu
+        is left as it is. Unless somebody has ``answered`` when it may help, a button leads
+        there."""
         self.answer.setVisible(not answered)
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)

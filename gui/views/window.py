@@ -309,8 +309,9 @@ class Window(QWidget):
         looked: Looked | None = None,
         tasks: tuple[str, ...] | None = None,
     ) -> AgainSheet:
-        """Open the sheet that runs a past workflow again, or that tries tasks of it again, and
-        return it without waiting."""
+        """Open the sheet that runs a past workflow again, with what was ``looked`` at already
+        (None: it looks itself), or that tries these ``tasks`` of it again (None: all of it is run),
+        and return it without waiting."""
         sheet = AgainSheet(self._context, workflow, looked, tasks, self)
         sheet.submitted.connect(self._submitted)
         sheet.open()
@@ -352,8 +353,9 @@ class Window(QWidget):
         self._settings().show()
 
     def decide(self, workflow: str = "") -> PermissionSheet:
-        """Open the question about what a workflow of others brings, or the oldest one, and return
-        its sheet without waiting; one that is open is brought to front."""
+        """Open the question about what a workflow of others brings, or, where ``workflow`` is
+        empty, the oldest one, and return its sheet without waiting; one that is open is brought to
+        front as it is, whatever it asks."""
         from gui.views.permission_sheet import PermissionSheet
 
         sheet = self.findChild(PermissionSheet)

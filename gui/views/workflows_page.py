@@ -221,8 +221,9 @@ class WorkflowsPage(QWidget):
         self._tell_detail()
 
     def choose(self, workflow: str, task: str = "") -> None:
-        """Choose a workflow by its id, and a task of it if one is named, and have its tasks read if
-        need be; a filter that hides it is emptied, and everybody's are shown for another's."""
+        """Choose a workflow by its id, and a task of it unless that is empty, and have its tasks
+        read if need be; a filter that hides it is emptied, and everybody's are shown for another's.
+        Nothing is chosen in the table where it is not known."""
         self._chosen = workflow
         self._context.attend(workflow)
         known = self._context.screen.workflows.get(workflow)

@@ -45,7 +45,8 @@ from agent.protocol.table import Table
 async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
     """Return a page of the datasets of the table and of this disk, or of one workflow, the newest
     first: where each is kept, as far as is seen, and what made it. Raises ``RefusedError`` for a
-    workflow that is unknown."""
+    workflow that is unknown, ``OSError`` where the store cannot be read, ``sqlite3.Error`` where
+    the history has to be asked and cannot be."""
     call = await with_past(call, params.workflow)
     now, store = call.now, call.rooms.datasets
     only = find_workflow(now.table, params.workflow).spec.workflow if params.workflow else ""

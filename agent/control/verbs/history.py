@@ -20,7 +20,7 @@ from agent.protocol.phrases import said
 async def runs(call: RequestContext, params: Runs) -> RunsReply:
     """Return a page of the tasks of a workflow, in the order of the author, or one task, with their
     runs and who had them when; phases are those that this node has seen. Raises ``RefusedError``
-    where neither is named, or it is unknown."""
+    where neither is named, or it is unknown, ``sqlite3.Error`` where the history cannot be read."""
     call = await with_past(call, params.workflow, params.task)
     now, table = call.now, call.now.table
     if params.task:

@@ -32,9 +32,10 @@ AGENT_LOG_LOOK_EVERY_S = 0.25
 @serves(TASK_LOG)
 async def task_log(call: RequestContext, params: TaskLog) -> TaskLogPart:
     """Return a piece of what a run of a task, the latest by default, has printed, asked of its
-    machine; before the first run it is empty. With ``wait_s`` it waits so long for a first run, and
-    for more while the run goes on. Where that machine is off it is the end of it, as another one
-    keeps it. Raises ``RefusedError`` where task or run is unknown, or neither answers."""
+    machine; before the first run it is empty. With ``wait_s`` above 0 it waits so long for a first
+    run, and for more while the run goes on. Where that machine is off it is the end of it, as
+    another one keeps it. Raises ``RefusedError`` where task or run is unknown, or neither answers,
+    ``sqlite3.Error`` where the history has to be asked and cannot be read."""
     call = await with_past(call, "", params.task)
     now = call.now
     spec = find_task(now.table, params.task)

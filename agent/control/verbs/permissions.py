@@ -83,7 +83,8 @@ async def distrust(call: RequestContext, params: Distrust) -> Distrusted:
 @serves(ASK_OWNERS)
 async def ask_owners(call: RequestContext, params: AskOwners) -> OwnersAsked:
     """Bring the question about a workflow up on the other machines that have not allowed its
-    programs, and return who asks its owner now and who does not."""
+    programs, and return who asks its owner now and who does not, as it refused or was not reached.
+    Raises ``RefusedError`` for a workflow that is unknown."""
     table = call.now.table
     workflow = find_workflow(table, params.workflow).spec.workflow
     open_tasks = [table.specs[task] for task in table.unfinished.get(workflow, ())]

@@ -37,7 +37,7 @@ IN_HAND = {
 async def why(call: RequestContext, params: Why) -> Story:
     """Return the story of a task, what it waits for now and, while it does, whether each machine
     could run it, as this node knows it: another one may have seen more. Raises ``RefusedError``
-    where the task is unknown."""
+    where the task is unknown, ``sqlite3.Error`` where the history cannot be read."""
     call = await with_past(call, "", params.task)
     views = call.views
     now = views.now

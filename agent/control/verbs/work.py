@@ -40,7 +40,7 @@ from agent.wording.speech import english
 async def cancel(call: RequestContext, params: Cancel) -> Wished:
     """Cancel tasks with all that depends on them, or, where none is named, a whole workflow.
     Answered when the wish is kept; what runs is stopped after that. Raises ``RefusedError`` for
-    what is unknown."""
+    what is unknown, ``ServiceError`` where the node does not take it."""
     return await wish_of(call, *_meant(call, params, events.Cancel))
 
 
@@ -137,8 +137,9 @@ async def status(call: RequestContext, params: Status) -> StatusReply:
 @serves(SHOW)
 async def show(call: RequestContext, params: Show) -> ShowReply:
     """Return a workflow with a page of its tasks, and the place in the events from which to follow
-    on; a task that belongs to another workflow, which named it first, is left out. One that the flock
-    has forgotten is told as it was. Raises ``RefusedError`` for one that is unknown."""
+    on; a task that belongs to another workflow, which named it first, is left out. One that the
+    flock has forgotten is told as it was. Raises ``RefusedError`` for one that is unknown,
+    ``sqlite3.Error`` where the history has to be asked and cannot be read."""
     call = await with_past(call, params.workflow)
     table = call.now.table
     workflow = find_workflow(table, params.workflow)

@@ -327,7 +327,8 @@ def x11_last_input(screen: X11Screen, clock: Callable[[], float]) -> Asked[LastI
 
 
 def x11_screen_saver(screen: X11Screen) -> Asked[bool]:
-    """Return the source of whether the screen saver is on; any input turns it off."""
+    """Return the source of whether the screen saver is on; any input turns it off. Unseen where the
+    server cannot be asked."""
     return screen.asked(lambda connection: saver_info(connection)[0] == SAVER_ON)
 
 

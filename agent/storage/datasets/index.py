@@ -98,8 +98,9 @@ class Index:
             self._connection = self._opened()
 
     def filled(self) -> None:
-        """Note on disk that the index says what the folder holds: it is not ``fresh`` any more, also
-        at the next start. Until then an agent that is killed begins anew."""
+        """Note on disk that the index says what the folder holds: it is not ``fresh`` any more,
+        also at the next start. Until then an agent that is killed begins anew. Raise ``OSError``
+        when that cannot be noted."""
         self._unfilled.unlink(missing_ok=True)
         self.fresh = False
 
@@ -164,8 +165,8 @@ class Index:
 
     def object(self, digest: str) -> tuple[int, int] | None:
         """Return size in bytes and time in nanoseconds of an object when it was last found whole,
-        the time 0 when it was not verified yet; None when the index does not know it. The disk is
-        not asked."""
+        the time 0 when it was not verified yet; None when the index does not know it. The objects
+        are not looked at. Raise ``DatasetError`` when the database cannot be read."""
         with self._asked() as connection:
             found: tuple[int, int] | None = connection.execute(
                 "SELECT size_bytes, mtime_ns FROM object WHERE digest = ?", (digest,)
@@ -173,7 +174,9 @@ class Index:
         return found
 
     def note_objects(self, objects: Iterable[tuple[str, int, int]]) -> None:
-        """Record digest, size and time of objects that are here, whole."""
+        """Record digest, size and time of objects that are here, whole, in place of what was
+        recorded before. Raise ``DatasetError``, with nothing changed, when the database does not
+        take it."""
         with self.change() as change:
             change.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?)", objects)
 

@@ -76,7 +76,8 @@ class Incoming:
         return self._hash.hexdigest()
 
     def drop(self) -> None:
-        """Close and delete the file if it was not kept."""
+        """Close and delete the file if it was not kept; raise ``OSError`` when it cannot be
+        deleted."""
         self._file.close()
         self.path.unlink(missing_ok=True)
 
@@ -138,7 +139,7 @@ class Objects:
         return known.st_size, known.st_mtime_ns
 
     def remove(self, digest: str) -> None:
-        """Delete an object, if it is here."""
+        """Delete an object, if it is here; raise ``OSError`` when it cannot be deleted."""
         remove_file(self.path(digest))
 
     def seen(self, digest: str) -> tuple[int, int] | None:
@@ -300,7 +301,8 @@ class Partial:
         self._file.close()
 
     def drop(self) -> None:
-        """Close and delete the file, as nothing of it is any good."""
+        """Close and delete the file, as nothing of it is any good; raise ``OSError`` when it cannot
+        be deleted."""
         self._file.close()
         self.path.unlink(missing_ok=True)
 
