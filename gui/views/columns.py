@@ -135,7 +135,7 @@ def queue_name(row: QueueRow) -> str:
     """Return what the tasks of a row are called: one by its name, several as their box in the graph."""
     if len(row.tasks) == 1:
         return str(row.task.name)
-    return f"{row.task.program.partition('@')[0] or row.task.name} ×{len(row.tasks)}"
+    return f"{bare_name(row.task.program) or row.task.name} ×{len(row.tasks)}"
 
 
 def queue_note(row: QueueRow, now_s: float) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QScrollArea, QWidget
 
 from agent.api.permissions import ASK_OWNERS, AskOwners, OwnersAsked
+from agent.api.programs import bare_name
 from agent.api.reasons import TaskReady, WaitsForAcceptance, reason_of
 from agent.api.rpc import ErrorCode
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
@@ -180,9 +181,7 @@ class TaskDetails(QScrollArea):
         if tasks:
             marks = [mark_of_task(each) for each in tasks]
             self._show_mark(marks[0] if len(set(marks)) == 1 else Mark.RUNNING, None)
-            self.name.setText(
-                f"{tasks[0].program.partition('@')[0] or tasks[0].name} ×{len(tasks)}"
-            )
+            self.name.setText(f"{bare_name(tasks[0].program) or tasks[0].name} ×{len(tasks)}")
             facts = [(mark_words(mark), str(marks.count(mark))) for mark in Mark if mark in marks]
         else:
             mark = mark_of_workflow(workflow)
@@ -231,9 +230,6 @@ class TaskDetails(QScrollArea):
         tasks, workflow = self._tasks, self._workflow
         single = tasks[0] if len(tasks) == 1 else None
         assert workflow is not None
-        here = (
-            workflow.workflow in self._context.screen.workflows
-        )  # else the flock has forgotten it
         ended = all(task.state in ENDED for task in tasks) if tasks else not may_cancel(workflow)
         may_again = bool(self._retriable()) if tasks else may_retry(workflow)
         gate = self._waiting_gate()
@@ -247,10 +243,9 @@ class TaskDetails(QScrollArea):
             self.final.setText(" " + tr("Open {name}", name=final.name))
             self.final.setAccessibleName(self.final.text().strip())
         self._show_button(self.cancel, not ended)
-        there = (
-            workflow.workflow in self._context.screen.workflows
-        )  # else the flock has forgotten it
-        here = not tasks and may_run_here(self._context.screen, workflow)
+        screen = self._context.screen
+        there = workflow.workflow in screen.workflows  # else the flock has forgotten it
+        here = not tasks and may_run_here(screen, workflow)
         self._show_button(self.here, here and there)
         self._show_button(self.retry, there and may_again)
         over = self._may_run_again and not tasks and is_over(workflow)
@@ -261,8 +256,8 @@ class TaskDetails(QScrollArea):
         for part in (*self._why, self.copy):
             part.setVisible(single is not None)
         if single is None or single.state is not TaskState.READY:
-            own = self._context.screen.tasks_of(workflow.workflow) if not tasks else []
-            self._show_button(self.ask_them, bool(lacks_leave(self._context.screen, own)[0]))
+            own = screen.tasks_of(workflow.workflow) if not tasks else []
+            self._show_button(self.ask_them, bool(lacks_leave(screen, own)[0]))
 
     def _show_button(self, button_: QPushButton, shown: bool) -> None:
         """Whoever pressed it stays here when it goes, and is not sent to the next place."""
