@@ -204,8 +204,7 @@ class Step(Struct, frozen=True):
 class AgainReply(Struct, frozen=True):
     """What runs again: the workflow, its steps in the order of their author, and those that are
     ``gone``. Where nothing is kept although nothing differs, all of it had ended well.
-
-    ``origin`` is where it was read, if that is known and was on the machine of ``host``.
+    ``origin`` is where it was read on ``host``. A dry answer tells how long it ``lasts``, ``all`` of it too.
     """
 
     workflow: WorkflowId
@@ -217,6 +216,10 @@ class AgainReply(Struct, frozen=True):
     whys: tuple[Raw, ...] = ()
     origin: Origin | None = None
     host: str = ""
+    lasts_s: float = 0.0
+    lasts: Basis | None = None
+    all_s: float = 0.0
+    all_lasts: Basis | None = None
 
 
 class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -256,9 +259,7 @@ class CurrentTask(Struct, frozen=True, gc=False):
 
 class NodeView(Struct, frozen=True):
     """The node that answers. ``flock`` is empty while it belongs to none. ``own_work`` is what
-    may begin now of what was submitted here.
-
-    ``running`` of its ``slots`` are taken, by ``tasks``.
+    may begin now of what was submitted here. ``running`` of its ``slots`` are taken, by ``tasks``.
     """
 
     node: str

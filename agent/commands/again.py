@@ -17,9 +17,10 @@ from agent.commands.asking import fail, tell, with_loop
 from agent.commands.columns import complain
 from agent.commands.parsing import PROGRAM, Options, argument, command
 from agent.commands.questions import TASKS, WORKFLOW
-from agent.commands.showing import counted, show_json, show_lines
+from agent.commands.showing import clock, counted, show_json, show_lines
 from agent.commands.submit import name_of_workflow, setting
 from agent.commands.waiting import wait_for
+from agent.wording.speech import Speech
 from agent.workflow.again import Changes, Looked, look_again, run_again
 
 NAMED_MAX = 4
@@ -173,4 +174,9 @@ def _steps(reply: AgainReply, *, anew: bool) -> list[str]:
         how = "kept" if step.kept and not anew else "runs"
         why = ", ".join(WHAT.get(each, "differs") for each in step.differs)
         lines.append(f"{step.name} {how}{f': it {why}' if why else ''}")
-    return [*lines, *(f"{name} is gone" for name in reply.gone)]
+    length_s, basis = (reply.all_s, reply.all_lasts) if anew else (reply.lasts_s, reply.lasts)
+    long = []
+    if basis is not None and length_s:
+        told = (f"about {clock(length_s)}", Speech().basis(basis))
+        long = [f"what runs takes {', '.join(filter(None, told))}"]
+    return [*lines, *(f"{name} is gone" for name in reply.gone), *long]

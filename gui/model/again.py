@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.api.values import TaskState
-from agent.api.work import AgainReply, Step, TaskView
+from agent.api.work import AgainReply, Basis, Step, TaskView
+from gui.model.times import span
+from gui.wording import OwnSpeech
 from gui.words import tr, tr_n
 
 SHOWN_MAX = 4
@@ -19,7 +21,23 @@ def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
     said = tr_n("%n step(s) will run", "", running)
     if kept:
         said = tr("{said}, {kept}", said=said, kept=tr_n("%n unchanged and kept", "steps", kept))
-    return f"{said}."
+    length_s, basis = lasting(reply, anew=anew, retried=retried)
+    if basis is None or not length_s:
+        return f"{said}."
+    long = tr("about {span}", span=span(length_s))
+    if any(step.gate and _runs(step, anew=anew, retried=retried) for step in reply.steps):
+        long = tr("about {span} besides", span=span(length_s))  # how long people take is not known
+    return f"{', '.join(filter(None, (said, long, OwnSpeech().basis(basis))))}."
+
+
+def lasting(reply: AgainReply, *, anew: bool, retried: bool) -> tuple[float, Basis | None]:
+    """Return how long what runs takes, and on what that stands; None where nobody knows, or it was not
+    reckoned for just these steps."""
+    runs = {step.name for step in reply.steps if _runs(step, anew=anew, retried=retried)}
+    if len(runs) == len(reply.steps):
+        return reply.all_s, reply.all_lasts
+    told = runs == {step.name for step in reply.steps if not step.kept}
+    return (reply.lasts_s, reply.lasts) if told else (0.0, None)
 
 
 def differing_text(steps: Sequence[Step]) -> str:

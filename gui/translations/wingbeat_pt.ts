@@ -5173,6 +5173,10 @@
         </translation>
     </message>
     <message>
+        <source>about {span}</source>
+        <translation>cerca de {span}</translation>
+    </message>
+    <message>
         <source>{step}: {what}</source>
         <translation>{step}: {what}</translation>
     </message>

@@ -17,6 +17,8 @@ from agent.api.work import AgainReply
 from agent.client.own_agent import own_name
 from agent.workflow.again import Changes, Looked, look_again, run_again
 from agent.workflow.faults import FaultsError
+from agent.workflow.submission import ProgressStep
+from gui.bridge.bridge import Task
 from gui.model.again import again_text, differing_text, steps_as_tasks
 from gui.theme.look import GRID
 from gui.views.graph_view import GraphView
@@ -37,6 +39,7 @@ from gui.views.pieces import (
 )
 from gui.views.variable_fields import variable_field
 from gui.views.view_context import ViewContext
+from gui.wording import step_text
 from gui.words import tr
 
 TYPING_PAUSE_MS = 350
@@ -62,6 +65,7 @@ class AgainSheet(Sheet):
         self._values: dict[str, str] = {}
         self._shape: tuple[str, ...] | None = None
         self._looking = self._running = False
+        self._look_task: Task | None = None
         self.resize(100 * GRID, 68 * GRID)
         self._make_parts()
         self._lay()
@@ -119,10 +123,16 @@ class AgainSheet(Sheet):
     def _look(self) -> None:
         self._looking = True
         self._show()
-        changes, workflow = self._changes, self._workflow
-        self._context.bridge.client_work(
+        changes, workflow, bridge = self._changes, self._workflow, self._context.bridge
+
+        def told(step: ProgressStep) -> None:
+            bridge.tell(self, self.note.setText, step_text(step))
+
+        if self._look_task is not None:  # what is typed since makes it vain
+            self._look_task.cancel()
+        self._look_task = bridge.client_work(
             self,
-            lambda client: look_again(client, workflow, changes),
+            lambda client: look_again(client, workflow, changes, told),
             self._looked,
             self._failed,
         )
@@ -158,6 +168,7 @@ class AgainSheet(Sheet):
     def _show(self) -> None:
         found = self._found
         self.run.setEnabled(found is not None and not self._looking and not self._running)
+        self.away.setText(tr("Cancel") if self._looking else tr("Close"))
         if found is None:
             self.summary.setText(tr("Reading …"))
             return

@@ -22,6 +22,7 @@ from agent.client import Home
 from agent.client.own_agent import own_name
 from agent.workflow.again import Changes as Wanted
 from agent.workflow.again import Looked, look_again
+from agent.workflow.submission import ProgressStep
 from gui.bridge.bridge import Bridge
 from gui.model.early import EarlyPause
 from gui.model.notices import WorkflowsRemoved
@@ -29,6 +30,7 @@ from gui.model.screen import Changes, Screen
 from gui.model.times import size
 from gui.model.tray import Act, Entry
 from gui.views.pieces import timer
+from gui.wording import step_text
 from gui.words import tr
 
 READ_AGAIN_MS, OUTLOOK_EVERY_S = 700, 10.0
@@ -159,9 +161,12 @@ class ViewContext(QObject):
             else:
                 self.retry_as_it_was(workflow, tasks)
 
+        def told(step: ProgressStep) -> None:
+            self.bridge.tell(self, self.said.emit, step_text(step))
+
         self.bridge.client_work(
             self,
-            lambda client: look_again(client, workflow, Wanted(submitter=own_name())),
+            lambda client: look_again(client, workflow, Wanted(submitter=own_name()), told),
             looked,
             lambda _: self.retry_as_it_was(workflow, tasks),  # which tells what is wrong
         )

@@ -14,8 +14,10 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import cast
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QFileDialog, QPlainTextEdit, QWidget
@@ -25,6 +27,7 @@ from shiboken6 import Shiboken
 import gui.views
 from agent.api.flock import Invitation
 from agent.api.history import Runs
+from agent.api.work import AgainReply, Origin
 from agent.client import Home
 from gui.bridge import bridge as bridge_module
 from gui.bridge import following
@@ -42,8 +45,9 @@ from gui.views.timeline_view import TASKS_MAX
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain
+from tests.gui.acts import press
 from tests.gui.conftest import NoLogin, ended
-from tests.gui.held import FAILURE, GATE, PAST, RUNNING, HeldAgent, WatchedBridge
+from tests.gui.held import FAILURE, GATE, NODE, PAST, REPLIES, RUNNING, HeldAgent, WatchedBridge
 from tests.gui.under_way import CASES, FILE, SILENT, Case, Stage, close, settings, turn, until
 
 
@@ -193,6 +197,18 @@ def test_runs_of_a_workflow_that_was_chosen_before_are_not_shown(stage: Stage) -
         return [each for each in stage.agent.params() if isinstance(each, Runs)]
 
     until(stage.qtbot, lambda: asked() == [Runs("line-43", limit=TASKS_MAX)])
+
+
+def test_what_is_brought_before_it_runs_again_is_told_and_can_be_called_off(stage: Stage) -> None:
+    sheet = stage.window.run_again("line-42")
+    origin = Origin(str(stage.file("say.sh", "echo 1")))
+    known = replace(cast("AgainReply", REPLIES["again"]), origin=origin, host=NODE.name)
+    stage.agent.answer("again", known)
+    until(stage.qtbot, lambda: "publish" in stage.agent.waiting())
+    until(stage.qtbot, lambda: sheet.note.text() == "Publishing say")
+    assert sheet.away.text() == "Cancel"
+    press(sheet, "againClose")
+    until(stage.qtbot, lambda: "publish" in stage.agent.called_off())
 
 
 def test_a_view_that_was_not_shown_yet_is_told(stage: Stage) -> None:

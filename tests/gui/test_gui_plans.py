@@ -15,7 +15,19 @@ from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.reasons import NotAccepted, as_why
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
-from agent.api.work import ATTACHED_MAX, Basis, Input, Misfit, PlanReply, Submit, Task, TaskPlan
+from agent.api.work import (
+    ATTACHED_MAX,
+    AgainReply,
+    Basis,
+    Input,
+    Misfit,
+    PlanReply,
+    Step,
+    Submit,
+    Task,
+    TaskPlan,
+)
+from gui.model.again import again_text
 from gui.model.attaching import Attaching
 from gui.model.graph import (
     BENDS_MAX,
@@ -82,6 +94,36 @@ def test_a_plan_line_by_line() -> None:
         (plain, replace(plan, expected_end_ms=0, helping=0), "2 tasks."),
     ]
     assert [summary_text(a, b, NOW_S) for a, b, _ in rows_said] == [said for *_, said in rows_said]
+
+
+STEPS = (Step("a", kept=True, before=TaskState.TERMINATED), Step("b"), Step("c", gate=True))
+
+
+@pytest.mark.parametrize(
+    ("steps", "how", "text"),
+    [
+        (STEPS[:2], {}, "1 step will run, 1 unchanged and kept, about 9 min, from 12 earlier runs."),
+        (STEPS[:2], {"anew": True}, "2 steps will run, about 20 min."),
+        (STEPS[:2], {"anew": False, "retried": True}, None),
+        (STEPS, {}, "2 steps will run, 1 unchanged and kept, about 9 min besides, from 12 earlier runs."),
+    ],
+)  # fmt: skip
+def test_how_long_what_runs_again_takes_is_told_where_it_is_known(
+    steps: tuple[Step, ...], how: dict[str, bool], text: str | None
+) -> None:
+    known = AgainReply(
+        "w", "w", steps, lasts_s=540, lasts=Basis(runs=12), all_s=1200, all_lasts=Basis()
+    )
+    told = again_text(known, **{"anew": False, **how})
+    assert told == (text or again_text(known, anew=False))
+    unknown = again_text(
+        structs.replace(known, lasts=None, all_lasts=None), **{"anew": False, **how}
+    )
+    assert "about" not in unknown
+    other = replace(
+        known, steps=(*steps, Step("d", kept=True))
+    )  # it failed before, and is not kept
+    assert "about" not in again_text(other, anew=False, retried=True)
 
 
 def test_which_machines_fit_and_what_keeps_the_others() -> None:

@@ -130,3 +130,11 @@ def test_what_is_as_it_was_runs_whole_and_needs_no_file(alder: Machine, tmp_path
     assert set(work.over(work.newest()).values()) == {DONE}
     assert len(work.all()) == 2
     assert "cannot be read as it is now" in alder.refused("again", work.first, "--set", "of=x")
+
+
+def test_how_long_it_takes_is_told_where_it_ran_before(alder: Machine, tmp_path: Path) -> None:
+    work = Work(alder, tmp_path, WORKS)
+    assert alder.answer("again", work.first, "--dry-run")["lasts"]["runs"] > 0
+    assert "what runs takes about " in alder.said("again", work.first, "--dry-run")
+    work.write(check=WORKS + "# another\n")  # nobody knows how long this one takes
+    assert "takes" not in alder.said("again", work.first, "--dry-run")

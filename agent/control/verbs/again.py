@@ -15,8 +15,8 @@ import msgspec
 
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.work import AGAIN, Again, AgainReply, Difference, Origin, Step
-from agent.control.dry_run import acceptances
+from agent.api.work import AGAIN, Again, AgainReply, Basis, Difference, Origin, Step
+from agent.control.dry_run import acceptances, plan_tasks
 from agent.control.fitting import seen
 from agent.control.naming import find_workflow
 from agent.control.recalling import with_past
@@ -62,7 +62,9 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     host = then.now.name_of(past.spec.host)
     if params.dry:
         told = (past.spec.workflow, name, compared.steps, compared.gone)
-        return AgainReply(*told, origin=origin, host=host)
+        run = [spec for spec in specs if spec.name not in compared.kept]
+        lasts = (*_lasting(call, run, priority), *_lasting(call, specs, priority))
+        return AgainReply(*told, 0, (), (), origin, host, *lasts)
     event = submission_of(
         *(name, submitter, priority, specs, params.key),
         far=bool(call.member),
@@ -77,6 +79,15 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     waits = waits_told(acceptances(event.tasks, seen(call.now)))
     told = (workflow, name, compared.steps, compared.gone)
     return AgainReply(*told, answer.disks, *waits, origin, host)
+
+
+def _lasting(
+    call: RequestContext, specs: Sequence[TaskSpec], priority: int
+) -> tuple[float, Basis | None]:
+    """How long these take if they were submitted now, and on what that stands; None where nobody
+    knows."""
+    _, length = plan_tasks(call.views, tuple(specs), priority, far=bool(call.member))
+    return length.ms / 1000, length.told
 
 
 @dataclass(frozen=True, slots=True)
