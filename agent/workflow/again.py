@@ -76,7 +76,7 @@ async def look_again(
     changes = changes or Changes()
     was = await client.call(AGAIN, Again(workflow, dry=True))
     here = (await client.call(STATUS, Status(limit=1))).node.name
-    if was.origin is None or was.host != here:
+    if was.origin is None or was.host != here or not Path(was.origin.path).is_absolute():
         return Looked(was)
     wanted = wanted_again(was.origin, changes)
     try:

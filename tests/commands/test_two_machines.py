@@ -260,3 +260,36 @@ def test_waiting_tells_how_it_ended(done: Machine, tmp_path: Path) -> None:
     assert ran.code == exits.FAILED
     assert f"{bad}:4:14: " in ran.err
     assert "did you mean" in ran.err
+
+
+def test_no_file_is_read_because_another_machine_names_it(
+    flock: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    alder, birch = flock
+    secret = tmp_path / "secret.sh"
+    secret.write_text("true\n")
+    task = {"id": "look", "gate": True, "asks": "anything"}
+    origin = {"path": str(secret), "files": [str(secret)]}
+    here = {"name": "own", "tasks": [task], "origin": origin}
+
+    def submitted(machine: Machine, name: str, *words: str) -> str:
+        told = machine.run("submit", "-", "--json", *words, told=json.dumps(here | {"name": name}))
+        return str(json.loads(told.out)["workflow"])
+
+    def path(machine: Machine, workflow: str, *words: str) -> str:
+        origin = _again(machine, workflow, "--dry-run", "--as-it-was", *words)["origin"]
+        return "" if origin is None else str(origin["path"])
+
+    own = submitted(alder, "own")
+    assert path(alder, own) == str(secret)
+    assert path(birch, own, "--node", "alder") == secret.name
+    assert path(alder, submitted(birch, "far", "--node", "alder")) == ""
+    theirs = submitted(birch, "theirs")
+    assert path(alder, theirs) == secret.name
+    mine = _again(alder, theirs, "--as-it-was")["workflow"]
+    assert path(alder, mine) == ""
+
+
+def _again(machine: Machine, *words: str) -> dict[str, Any]:
+    """What `again` says to programs, whatever it complains of."""
+    return dict(json.loads(machine.run("again", *words, "--json").out))

@@ -10,8 +10,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import msgspec
+from msgspec.structs import replace
 
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
@@ -51,7 +53,9 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     past = find_workflow(table, params.workflow)
     submitter = params.submitter or past.spec.submitter
     specs, name, priority = by_names(past.spec), past.spec.name, past.priority.value
-    origin = origin_of(past.spec)
+    told_origin = origin_of(past.spec)
+    own = past.spec.home == call.now.node and not call.member
+    origin = told_origin if own else None
     if wanted is not None:
         elsewhere = checked(call, wanted, submitter)
         if elsewhere.fault is not None:
@@ -62,9 +66,10 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     host = then.now.name_of(past.spec.host)
     if params.dry:
         told = (past.spec.workflow, name, compared.steps, compared.gone)
+        read_at = origin if own else _elsewhere(told_origin)
         run = [spec for spec in specs if spec.name not in compared.kept]
         lasts = (*_lasting(call, run, priority), *_lasting(call, specs, priority))
-        return AgainReply(*told, 0, (), (), origin, host, *lasts)
+        return AgainReply(*told, 0, (), (), read_at, host, *lasts)
     event = submission_of(
         *(name, submitter, priority, specs, params.key),
         far=bool(call.member),
@@ -150,9 +155,17 @@ def by_names(spec: WorkflowSpec) -> tuple[TaskSpec, ...]:
     return called(spec.tasks, names.__getitem__)
 
 
+def _elsewhere(origin: Origin | None) -> Origin | None:
+    """With the name of the file alone: paths that others tell are none to be read."""
+    if origin is None:
+        return None
+    return replace(origin, path=PurePath(origin.path).name or "-", start="", files=())
+
+
 def origin_of(spec: WorkflowSpec) -> Origin | None:
-    """Return where a workflow was read; None where that is not told, or cannot be read."""
-    told = spec.more.get(ORIGIN)
+    """Return where a workflow was read on the machine that submitted it; None where that is not told,
+    cannot be read, or was another one than has the record."""
+    told = spec.more.get(ORIGIN) if spec.home else None
     try:
         return None if told is None else _read_origin(told)
     except msgspec.MsgspecError:

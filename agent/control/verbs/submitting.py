@@ -157,7 +157,7 @@ def submission_of(
     content = content_of(name, specs)
     workflow = workflow_id(submitter, key, content)
     more = carried(key, content)
-    if origin is not None:
+    if origin is not None and not far:
         more[ORIGIN] = Raw(msgpack.encode(origin))
     tasks = called(specs, lambda task: task_id(workflow, task))
     return events.Submit(
