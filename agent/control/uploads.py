@@ -65,7 +65,8 @@ class Uploads:
     def take(self, number: str, path: str, offset: int, data: bytes, *, executable: bool) -> int:
         """Append a piece to a file of an upload; return how many bytes the file has now. Raises
         ``RefusedError`` where upload or path is wrong, the piece does not follow, or the disk is
-        almost full, ``OSError`` when it cannot be written."""
+        almost full, ``OSError`` when it cannot be written; the same piece may be sent again
+        then."""
         upload = self._upload(number)
         target = _target(upload, path)
         held = upload.sizes.get(path, 0)
@@ -77,7 +78,9 @@ class Uploads:
         if shutil.disk_usage(upload.place).free < FREE_BYTES_MIN + len(data):
             raise RefusedError(ErrorCode.REFUSED, said("the disk of this machine is almost full"))
         target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("ab" if offset else "wb") as file:
+        with target.open("r+b" if offset else "wb") as file:
+            file.truncate(offset)  # a piece that the disk took in part is behind it
+            file.seek(offset)
             file.write(data)
         if executable:
             target.chmod(EXECUTABLE)

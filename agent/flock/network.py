@@ -134,8 +134,8 @@ class FlockNetwork:
     async def start(self, *, discover: bool, had: Sequence[socket.socket] = ()) -> None:
         """Listen for peers, on the sockets in ``had`` if there are any, dial those whose addresses
         are on the disk, and look for others: by multicast with ``discover``, else at typed
-        addresses only. Does not wait for links; raise ``ServiceError`` when the port cannot be
-        had."""
+        addresses only. Does not wait for links; raise ``ServiceError`` when the port cannot be had,
+        after which only ``stop`` is called."""
         await self.links.start(had or sockets_of(self._settings))
         self._unwatch = self.membership.roster.watch(self._roster_changed)
         await asyncio.to_thread(self._book.load)

@@ -160,7 +160,8 @@ class FlockOperations:
     async def create(self, name: str) -> Joined:
         """Make a flock of this name with this node as its first member, begin its network, and
         return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port
-        or the name cannot be had, or other work is under way."""
+        or the name cannot be had, the disk refuses, or other work is under way; where the flock was
+        made but its network did not begin, this machine belongs to it."""
         own = self._own
         with self._port_had() as had:
             membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
@@ -203,9 +204,9 @@ class FlockOperations:
     @_one_at_a_time
     async def invite(self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S) -> Invitation:
         """Make an invitation for so many machines and seconds, tell the other keepers of it and
-        return it; keepers that do not answer in time are not waited for. Raise ``ServiceError``
-        when this node has no flock or is no keeper, a limit is out of range, or other work is under
-        way."""
+        return it; keepers that do not answer in time are not waited for. Raise ``ServiceError``,
+        with none made, when this node has no flock or is no keeper, a limit is out of range, or
+        other work is under way."""
         network = self._network("invite")
         own = await asyncio.to_thread(_own_addresses)
         hosts = reached_at(self._own.settings.listen, own)

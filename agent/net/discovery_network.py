@@ -80,8 +80,8 @@ class NetworkWatch:
     def look(self) -> Change:
         """Tell what changed since the last look, ``POLL_S`` ago, and remember the present state for
         the next: the machine slept, which outweighs the rest, its addresses changed, or nothing.
-        Raise ``OSError`` when the addresses cannot be read; the next look tries
-        again, and tells of a sleep that was found in this one."""
+        Raise ``OSError`` when the addresses cannot be read; the next look tries again, and tells of
+        a sleep that was found in this one."""
         times = [clock() for clock in self._clocks]
         self._slept |= any(
             now - before > POLL_S + JUMP_S for now, before in zip(times, self._times, strict=True)

@@ -153,7 +153,7 @@ async def renew(
 async def expel(membership: Membership, node_id: str, addresses_of: AddressesOf) -> str | None:
     """Expel a member for ever, here or through any keeper; return a warning when it was a keeper,
     else None. Raise ``MembershipError`` when no keeper could do it, or who is meant is no member or
-    the only keeper."""
+    the only keeper; where the answer was lost it may be expelled all the same."""
     warning = membership.expulsion_warning(node_id)
     if membership.keeper:
         await membership.expel(node_id)
@@ -167,7 +167,8 @@ async def leave(
 ) -> str | None:
     """Leave the flock for good and delete its keys here; return None, or a sentence when no keeper
     could be told. Raise ``MembershipError`` for the last keeper, whose leaving ends the flock,
-    unless ``even_as_last_keeper``; also when the disk refuses."""
+    unless ``even_as_last_keeper``: nothing is done then; also when the disk refuses to delete,
+    after the others were told."""
     if membership.last_keeper and not even_as_last_keeper:
         raise MembershipError(
             "this machine is the flock's only keeper, nobody could join or stay when it leaves: "

@@ -102,7 +102,8 @@ class Reception:
         self, hosts: Sequence[str], port: int, had: Sequence[socket.socket] = ()
     ) -> None:
         """Listen on the sockets in ``had``, or on new ones for these hosts and this port (0: any),
-        and set ``port``; raise ``OSError`` with a sentence when that is impossible."""
+        and set ``port``; raise ``OSError`` with a sentence when that is impossible, where some may
+        listen until ``stop``."""
         loop = asyncio.get_running_loop()
         sockets = had or listening_sockets(hosts, port)
         self.port = sockets[0].getsockname()[1]

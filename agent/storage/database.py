@@ -67,7 +67,8 @@ _encoder = msgspec.msgpack.Encoder()
 
 def open_to_write(database: Path) -> sqlite3.Connection:
     """Open the database for changes by one thread at a time, with a write-ahead log; the file is
-    made, private, when it is missing. Raise ``sqlite3.Error`` or ``OSError`` when that fails."""
+    made, private, when it is missing. Raise ``sqlite3.Error`` or ``OSError`` when that fails:
+    nothing stays open then, a file that was made stays."""
     make_private_file(database)
     connection = sqlite3.connect(
         database, timeout=LOCKED_WAIT_S, isolation_level=None, check_same_thread=False
@@ -86,7 +87,8 @@ def open_to_write(database: Path) -> sqlite3.Connection:
 
 def open_to_read(database: Path) -> sqlite3.Connection:
     """Open the database to read it only, so that it and its log stay exactly as they are; texts
-    come as bytes. Raise ``sqlite3.Error`` when that fails or the file is missing."""
+    come as bytes. Raise ``sqlite3.Error``, with nothing open, when that fails or the file is
+    missing."""
     connection = sqlite3.connect(
         f"{database.resolve().as_uri()}?mode=ro",
         uri=True,
@@ -191,7 +193,7 @@ class Stored:
     def read(self, connection: sqlite3.Connection) -> None:
         """Add all rows of the database to the lists here, by kind; rows that are no known record
         are only counted in ``strange``. Checksums are not verified. Raise ``sqlite3.Error`` when it
-        cannot be read."""
+        cannot be read; what came before is in the lists then."""
         take: dict[bytes, tuple[msgspec.msgpack.Decoder[Any], list[Any]]] = {
             IDENTITY.encode(): (msgspec.msgpack.Decoder(Identity), self.identities),
             WORKFLOW.encode(): (msgspec.msgpack.Decoder(Workflow), self.workflows),

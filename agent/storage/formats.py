@@ -42,9 +42,10 @@ def latest() -> int:
 
 
 def bring_up_to_date(connection: sqlite3.Connection, wanted: int | None = None) -> None:
-    """Bring the database to the format ``wanted``, the latest by default, by all missing steps or
+    """Bring the database to the format ``wanted``, for None the latest, by all missing steps or
     none; one of that format or a later one stays as it is. Raise ``FormatUnreadableError`` when its
-    version cannot be read, and what a step raises."""
+    version cannot be read, ``sqlite3.Error`` when it cannot be written, and what a step raises;
+    nothing is changed then."""
     wanted = latest() if wanted is None else wanted
     connection.execute("BEGIN IMMEDIATE")
     try:

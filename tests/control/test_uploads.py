@@ -45,6 +45,16 @@ def test_a_file_comes_in_pieces(kept: Uploads) -> None:
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+def test_a_piece_of_which_the_disk_took_a_part_comes_again(kept: Uploads) -> None:
+    number = kept.begin("notes.txt", folder=False)
+    take(kept, number, "", b"hel")
+    place, _ = kept.content(number)
+    with place.open("ab") as file:
+        file.write(b"l")
+    assert take(kept, number, "", b"lo", 3) == 5
+    assert place.read_bytes() == b"hello"
+
+
 @pytest.mark.parametrize("offset", [2, 4, 0])
 def test_a_piece_out_of_its_place_is_refused(kept: Uploads, offset: int) -> None:
     number = kept.begin("notes.txt", folder=False)

@@ -219,6 +219,20 @@ def test_an_index_that_others_hold_is_not_made_anew(
     assert [each.name for each in opened().listing()] == ["survey"]
 
 
+def test_an_index_that_takes_nothing_is_a_trouble_of_the_store_and_ends(
+    store: DatasetStore, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "store" / "index.db")) as index, index:
+        index.execute(
+            "CREATE TRIGGER no BEFORE INSERT ON dataset BEGIN SELECT RAISE(ROLLBACK, 'no'); END"
+        )
+    with pytest.raises(DatasetError, match=r"^index\.db cannot be used: no$"):
+        store.keep(points(tmp_path))
+    with closing(sqlite3.connect(tmp_path / "store" / "index.db")) as index, index:
+        index.execute("DROP TRIGGER no")
+    assert store.keep(points(tmp_path)).dataset in store.holdings()
+
+
 def test_an_object_whose_row_was_not_written_is_looked_at_first(
     opened: Opened, tmp_path: Path
 ) -> None:

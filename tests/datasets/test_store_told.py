@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 import stat
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -17,7 +15,6 @@ from agent.protocol.records import DatasetId
 from agent.storage.datasets import gathering, objects
 from agent.storage.datasets.errors import (
     DatasetDamaged,
-    DatasetError,
     DatasetMissing,
     NotKeepable,
     StoreFull,
@@ -94,18 +91,14 @@ def test_what_cannot_be_deleted_is_told_last(
     assert (store.holdings(), store.quota().used_bytes) == ((), 0)
 
 
-def test_an_index_that_takes_nothing_is_a_trouble_of_the_store_and_ends(
+def test_a_folder_that_cannot_be_kept_leaves_nothing_unfinished(
     store: DatasetStore, tmp_path: Path
 ) -> None:
-    with closing(sqlite3.connect(tmp_path / "store" / "index.db")) as index, index:
-        index.execute(
-            "CREATE TRIGGER no BEFORE INSERT ON dataset BEGIN SELECT RAISE(ROLLBACK, 'no'); END"
-        )
-    with pytest.raises(DatasetError, match=r"^index\.db cannot be used: no$"):
-        store.keep(points(tmp_path))
-    with closing(sqlite3.connect(tmp_path / "store" / "index.db")) as index, index:
-        index.execute("DROP TRIGGER no")
-    assert store.keep(points(tmp_path)).dataset in store.holdings()
+    manifest, content = encoded([], ["empty"])
+    points(tmp_path / "store" / "trees" / hashlib.sha256(content).hexdigest(), "in the way")
+    with pytest.raises(OSError, match="trees"):
+        store.put_tree(manifest, content, "folder")
+    assert files(tmp_path, "incoming") == set()
 
 
 def test_what_is_known_of_a_dataset(store: DatasetStore, tmp_path: Path) -> None:

@@ -48,7 +48,8 @@ async def cancel(call: RequestContext, params: Cancel) -> Wished:
 async def retry(call: RequestContext, params: Retry) -> Wished:
     """Try tasks, or all of a workflow where none is named, again if they failed or were cancelled,
     with all that they need; answered when the wish is kept, with how many tasks. Raises
-    ``RefusedError`` for what is unknown or cannot be tried again."""
+    ``RefusedError`` for what is unknown or cannot be tried again, ``ServiceError`` where the node
+    does not take it."""
     return await wish_of(call, *_meant(call, params, events.Retry))
 
 
@@ -66,7 +67,7 @@ def _meant(
 async def priority(call: RequestContext, params: SetPriority) -> Wished:
     """Set the priority by which a workflow goes before others, or after them, and return when that
     is kept; it moves only what has not begun yet. Raises ``RefusedError`` for a workflow that is
-    unknown or has ended."""
+    unknown or has ended, ``ServiceError`` where the node does not take it."""
     name = find_workflow(call.now.table, params.workflow).spec.workflow
     event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority))
     return await wish_of(call, name, event)
@@ -76,7 +77,7 @@ async def priority(call: RequestContext, params: SetPriority) -> Wished:
 async def gate(call: RequestContext, params: Gate) -> Wished:
     """Mark a gate done, with the attached datasets as its outputs; answered when that is kept.
     Raises ``RefusedError`` for what is unknown or no gate, does not wait for a person, has too much
-    attached, or lacks what a task needs."""
+    attached, or lacks what a task needs, ``ServiceError`` where the node does not take it."""
     table = call.now.table
     spec = find_task(table, params.task)
     task, workflow = spec.task, table.workflow_of[spec.task]

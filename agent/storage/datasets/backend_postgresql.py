@@ -130,7 +130,8 @@ class PostgresqlBackend:
 
     def commit(self, outcome: Outcome) -> Outcome:
         """Record the outcome of a task's generation unless there is one already; return the one
-        that was first and counts. Raise ``BackendError`` when that fails."""
+        that was first and counts. Raise ``BackendError`` when that fails; where the answer was lost
+        it may be recorded all the same, and a second try tells."""
         datasets = [output.dataset for output in outcome.outputs]
         outputs = msgspec.msgpack.encode(outcome.outputs)
         row = (*msgspec.structs.astuple(outcome)[:5], list(outcome.inputs), outputs)

@@ -124,7 +124,8 @@ class Objects:
     def take(self, path: Path, digest: str) -> tuple[int, int]:
         """Move a flushed file, made read-only, to the place of its content's digest, in place of an
         older one; return its size in bytes and time in nanoseconds. Durable on return; the content
-        is not checked. Raise ``OSError`` when the disk refuses."""
+        is not checked. Raise ``OSError`` when the disk refuses; the file may have been moved
+        then."""
         path.chmod(FILE_MODE)
         target = self.path(digest)
         if not target.parent.is_dir():

@@ -132,8 +132,8 @@ class DatasetStore:
 
     def put_file(self, digest: str, name: str) -> Dataset:
         """Make a dataset of one object that is here, called ``name``, and return it; ``changed`` is
-        told where it is new. Raise ``DatasetMissing`` when the object is not here. It is not read
-        again."""
+        told where it is new. Raise ``DatasetMissing`` when the object is not here, ``DatasetError``
+        when the index refuses. It is not read again."""
         size = self._required_object(digest)
         dataset = Dataset(dataset_id(Kind.FILE, digest), size)
         self._put(dataset, name, [digest])
@@ -142,14 +142,17 @@ class DatasetStore:
     def put_tree(self, manifest: Manifest, content: bytes, name: str) -> Dataset:
         """Make a dataset of a folder from its manifest, ``content`` being the bytes of that, and
         return it, on disk on return; ``changed`` is told where it is new. Raise ``DatasetMissing``
-        when one of its objects is not here, ``OSError`` when the disk refuses."""
+        when one of its objects is not here, ``OSError`` when the disk or the index refuses: there
+        is no such dataset then, but its objects stay."""
         for digest in manifest.sizes():
             self._required_object(digest)
         dataset = tree_of(content, manifest)
         incoming = self._objects.begin()
-        incoming.write(content)
-        digest = incoming.finish()
-        incoming.path.replace(self._trees / digest)
+        try:
+            incoming.write(content)
+            incoming.path.replace(self._trees / incoming.finish())
+        finally:
+            incoming.drop()
         keep_names(self._trees)
         self._put(dataset, name, manifest.sizes())
         return dataset
@@ -248,7 +251,7 @@ class DatasetStore:
         """Place the dataset in this folder under its name, another one where that is taken, and
         return the path; that counts as use. Its files are read-only, except on Windows; without
         ``links`` they are copies, for whoever keeps them. Raise ``OSError`` when that fails or it
-        is not here."""
+        is not here; what was placed until then stays, for the caller to delete."""
         kind, digest = self._required(dataset)
         row = self._index.get(dataset)
         name = (row.name if row is not None else "") or digest[:SHORT_NAME_LENGTH]
