@@ -8,10 +8,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.api.values import Dataset
-from agent.api.work import GATE, SHOW, WHY, Gate, Show, TaskView, Why
+from agent.api.work import GATE, WHY, Gate, TaskView, Why
 from agent.client import Client
+from agent.client.connected import whole_workflow
 from agent.commands.asking import fail, tell, typed_for, with_loop
 from agent.commands.parsing import Options, argument, command
+from agent.commands.status import to_look_at
 from agent.workflow.submission import add
 
 EXTERNAL = "id:"
@@ -59,11 +61,10 @@ async def run(options: Options, client: Client) -> int:
         return fail(options, str(error))
     outputs = [await _attached(options, client, each) for each in ordered]
     wished = await client.call(GATE, Gate(gate.task, tuple(outputs)))
-    called = typed_for(options, options.task)
+    called, shown = typed_for(options, options.task), await whole_workflow(client, gate.workflow)
     if "/" not in called:
-        workflow = (await client.call(SHOW, Show(gate.workflow, limit=1))).workflow
-        called = f"{workflow.name}/{gate.name}"
-    return tell(options, wished, [f"{called} is marked done"])
+        called = f"{shown.workflow.name}/{gate.name}"
+    return tell(options, wished, [f"{called} is marked done", *to_look_at(options, shown, gate)])
 
 
 def _typed(text: str, names: Sequence[str]) -> Attachment:

@@ -4,6 +4,7 @@ is known of it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from itertools import chain, repeat
 
@@ -12,9 +13,11 @@ from msgspec import Struct
 from agent.api.history import RUNS, Runs, RunsReply, RunView
 from agent.api.values import PRIORITY_NAMES, Dataset, TaskState
 from agent.api.work import (
+    MEANT,
     STATUS,
     WHY,
     NodeView,
+    ShowReply,
     Status,
     StatusReply,
     Story,
@@ -33,6 +36,7 @@ from agent.commands.showing import (
     going,
     helping,
     moment,
+    plain,
     show_json,
     show_lines,
     show_rows,
@@ -108,7 +112,33 @@ async def _workflow(options: Options, client: Client) -> int:
         PROGRAM=lambda task: "(gate)" if task.gate else task.program,
         REASON=_reason,
     )
+    for gate in reply.tasks:
+        if gate.gate and gate.state is TaskState.WAITING:
+            show_lines(to_look_at(options, reply, gate))
     return exits.DONE
+
+
+def to_look_at(options: Options, reply: ShowReply, gate: TaskView) -> list[str]:
+    """Return, of each step before a gate, what it has made and the command that fetches it, in a line;
+    the workflow is called by its id there where several have its name."""
+    several = hasattr(options, MEANT.name)
+    workflow = reply.workflow.workflow if several else reply.workflow.name
+    return [
+        f"{gate.name} asks about {', '.join(map(plain, made))}: "
+        f"`wingbeat fetch {shlex.quote(f'{workflow}/{task.name}')}`"
+        for task in reply.tasks
+        if task.task in gate.needs and (made := _made(task))
+    ]
+
+
+def _made(task: TaskView) -> list[str]:
+    """What people call the outputs of a task; those without a name by the task."""
+    names = task.output_names or task.attach
+    return [
+        (names[place] if place < len(names) else "")
+        or (each.dataset if each.external else task.name)
+        for place, each in enumerate(task.outputs)
+    ]
 
 
 def _reason(task: TaskView) -> str:

@@ -117,6 +117,8 @@ def test_the_same_is_answered_with_what_there_is_and_run_anew_when_that_is_wante
     assert shown["workflow"]["workflow"] == anew["workflow"]
     assert shown["meant"]["reason"] == "NewestOf"
     assert alder.answer("status", anew["workflow"]).get("meant") is None
+    watched = [json.loads(alder.run("watch", each, "--json").out) for each in ("words", first)]
+    assert [each.get("meant") for each in watched] == [shown["meant"], None]
     wait_for(
         lambda: alder.answer("status", anew["workflow"])["workflow"]["state"] == "finished",
         WITHIN_S,
@@ -181,3 +183,17 @@ def test_joining_a_flock_replaces_nobodys_results(tmp_path: Path) -> None:
         for office in offices:
             for owner, workflow in zip(machines, ids, strict=True):
                 assert office.result(workflow) == f"words once of the book of {owner.name}"
+
+
+def test_what_a_gate_asks_about_is_named_with_the_command_that_fetches_it(
+    alder: Machine, tmp_path: Path
+) -> None:
+    office = Office(alder, tmp_path / "look")
+    gate = "gates:\n  look: {asks: is it right?, after: [count]}\n"
+    office.file.write_text(WORKFLOW.replace("name: words", "name: look at it") + gate)
+    told = alder.answer("submit", str(office.file))["workflow"]
+    said = "look asks about out.txt: `wingbeat fetch 'look at it/count'`\n"
+    wait_for(lambda: said in alder.said("status", told), WITHIN_S, "it waits for a person")
+    assert office.result("look at it/count") == "words once of a book"
+    assert alder.said("done", "look at it/look") == f"look at it/look is marked done\n{said}"
+    assert "asks about" not in alder.said("status", told)
