@@ -132,14 +132,14 @@ class Ended(WorkflowView, frozen=True):
     unfinished: tuple[TaskView, ...] = ()
 
 
-async def show_ended(client: Client, workflow: WorkflowView) -> None:
+async def show_ended(client: Client, workflow: WorkflowView, options: object = None) -> None:
     """Print, as JSON, a workflow that is over and why tasks of it did not end well, which the agent
-    is asked for. Raises ``ClientError``."""
+    is asked for; ``options`` as for ``show_json``. Raises ``ClientError``."""
     tasks: tuple[TaskView, ...] = ()
     if workflow.state != "finished":
         tasks = (await whole_workflow(client, workflow.workflow)).tasks
     left = tuple(each for each in tasks if each.state is not TaskState.TERMINATED)
-    show_json(Ended(**structs.asdict(workflow), unfinished=left))
+    show_json(Ended(**structs.asdict(workflow), unfinished=left), options)
 
 
 def exit_code(state: WorkflowState) -> int:

@@ -53,9 +53,9 @@ async def run(options: Options, client: Client) -> int:
         workflow = (await client.call(SHOW, Show(options.workflow, limit=1))).workflow
         name = workflow.workflow
         if workflow.state in OVER and as_lines:  # nothing more will happen
-            return await _tell_end(client, workflow, as_json=options.json)
+            return await _tell_end(client, workflow, options)
     if as_lines:
-        return await _lines(client, first.position, name, as_json=options.json)
+        return await _lines(client, first.position, name, options)
     return await _screen(client, first, name)
 
 
@@ -126,21 +126,21 @@ class _View:
         return Group(Text(plain(node_line(status.node))), machines, Text(), lines)
 
 
-async def _lines(client: Client, position: Position, name: str, *, as_json: bool) -> int:
+async def _lines(client: Client, position: Position, name: str, options: Options) -> int:
     async with aclosing(lasting_bundles(client, position)) as coming:
         async for bundle in coming:
             if bundle is None:
-                code = await _lost(client, name, as_json=as_json)
+                code = await _lost(client, name, options)
             else:
-                code = _tell(bundle, name, as_json=as_json)
+                code = _tell(bundle, name, options)
             if code is not None:
                 return code
     return exits.DONE
 
 
-async def _lost(client: Client, name: str, *, as_json: bool) -> int | None:
+async def _lost(client: Client, name: str, options: Options) -> int | None:
     """Events are missing here; the exit code if the workflow has ended meanwhile."""
-    if not as_json:
+    if not options.json:
         show_lines(
             ["(what happened meanwhile is not told: too much, or before the agent's new start)"]
         )
@@ -149,25 +149,25 @@ async def _lost(client: Client, name: str, *, as_json: bool) -> int | None:
     workflow = (await client.call(SHOW, Show(name, limit=1))).workflow
     if workflow.state not in OVER:
         return None
-    return await _tell_end(client, workflow, as_json=as_json)
+    return await _tell_end(client, workflow, options)
 
 
-async def _tell_end(client: Client, workflow: WorkflowView, *, as_json: bool) -> int:
-    if as_json:
-        await show_ended(client, workflow)
+async def _tell_end(client: Client, workflow: WorkflowView, options: Options) -> int:
+    if options.json:
+        await show_ended(client, workflow, options)
     else:
         show_lines([f"{workflow.name} {standing(workflow.state)}"])
     return exit_code(workflow.state)
 
 
-def _tell(bundle: list[Event], name: str, *, as_json: bool) -> int | None:
+def _tell(bundle: list[Event], name: str, options: Options) -> int | None:
     """The exit code as soon as the workflow has ended."""
     for event in bundle:
         happening = event.happening
         if name and getattr(happening, "workflow", "") != name:
             continue
-        if as_json:
-            show_json(event)
+        if options.json:
+            show_json(event, options)
         elif told := _told(event):
             show_lines([f"{moment(event.at_ms)}  {told}"])
         if name and isinstance(happening, WorkflowEnded):
