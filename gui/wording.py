@@ -111,8 +111,8 @@ OTHERWISE = {
     "claimed by {host}": "taken by {host}",
     "claimed ahead by {host}": "taken by {host}",
     "{host} does not take the published program {program}": NOT_TAKEN,
-    "{host} does not take the published program {program}: `wingbeat programs accept {program}` "
-    "there lets it": NOT_TAKEN,
+    "{host} does not take the published program {program}: `wingbeat permissions` there tells who "
+    "asks, and lets it": NOT_TAKEN,
     "1 of 1 machine helps now, none has taken it yet": (
         "machines that help now: 1 of 1; none has taken it yet"
     ),

@@ -288,15 +288,15 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.TaskFailed: "{task} has {why}",
     api.TaskAborted: "{task} failed: {why}",
     api.TaskCancelledFor: "{task} is cancelled: {why}",
-    api.NotAcceptedYet: "{host} does not take the published program {program}: `wingbeat programs "
-    "accept {program}` there lets it",
+    api.NotAcceptedYet: "{host} does not take the published program {program}: `wingbeat "
+    "permissions` there tells who asks, and lets it",
     api.DoesNotHelp: "{host} could run it and does not help: {why}",
     api.FailedBefore: "{host} could run it, and failed at it before",
     api.SlotTaken: "{host} could run it, and its slot is taken",
     api.SlotsTaken: "{host} could run it, and all its {slots} slots are taken",
     api.CouldRun: "{host} could run it",
     api.AcceptanceNeeded: "{hosts} {run} {programs} only when somebody there accepts {them}: "
-    "`wingbeat programs accept {command}`",
+    "`wingbeat permissions` there tells who asks",
     # What a name means.
     api.NewestOf: "the newest of {count} called {name} is meant: {workflow}, submitted {submitted}",
     # What set a move off.

@@ -51,7 +51,7 @@ PLACES: dict[str, dict[str, str]] = {
     "limit_bytes": {"bound": "amount"},
     "disk_left_bytes": {"scarce": "scarce"},
     "hosts": {"hosts": "several", "run": "run"},
-    "programs": {"programs": "several", "them": "them", "command": "command"},
+    "programs": {"programs": "several", "them": "them"},
 }
 """By the name of a field: the places of a sentence that it fills, and the method that says how."""
 CLAUSED: dict[str, tuple[str, str, str]] = {
@@ -237,10 +237,6 @@ class Speech:
     def them(self, programs: tuple[str, ...]) -> str:
         """Return the pronoun of one program or of several."""
         return "it" if len(programs) == 1 else "them"
-
-    def command(self, programs: tuple[str, ...]) -> str:
-        """Return the programs as they are typed, only the first of many."""
-        return " ".join(programs[:NAMED_MAX])
 
     def because(self, reason: Reason | None) -> str:
         """Return why something came to be so; empty where that is not told."""

@@ -2691,6 +2691,10 @@
         <translation>Salvar …</translation>
     </message>
     <message>
+        <source>{name} cannot be shown: {why}</source>
+        <translation>Não é possível mostrar {name}: {why}</translation>
+    </message>
+    <message>
         <source>Where shall it be kept?</source>
         <translation>Onde deve ser guardado?</translation>
     </message>
@@ -4998,6 +5002,10 @@
     <message>
         <source>{weekday} {day} {month}</source>
         <translation>{weekday}, {day} de {month}</translation>
+    </message>
+    <message>
+        <source>no program of this computer opens it</source>
+        <translation>nenhum programa deste computador o abre</translation>
     </message>
     <message>
         <source>Show in its folder</source>

@@ -140,7 +140,7 @@ class Outputs(QWidget):
                 show_result(path, self.window())
             except OSError as error:
                 self._context.failed.emit(
-                    tr("{name} cannot be read: {why}", name=path.name, why=error.strerror)
+                    tr("{name} cannot be shown: {why}", name=path.name, why=error.strerror)
                 )
 
         async def fetch(client: Client) -> Path:

@@ -5,6 +5,7 @@ Nothing of it is executed. What is larger than can be looked at is cut, and that
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,9 +53,9 @@ _Index = QModelIndex | QPersistentModelIndex
 
 def show_result(path: Path, parent: QWidget | None = None) -> QWidget | None:
     """Show a file or folder of results: in a window, which is returned, or by what the system has
-    for pages and documents, and None is returned; whether that opened is not known. A folder, and
-    whatever is not known to be harmless, is shown in its folder and not opened. Raises ``OSError``
-    for what cannot be read, and for a page beside which nothing can be written."""
+    for pages and documents, and None is returned. A folder, and whatever is not known to be
+    harmless, is shown in its folder and not opened. Raises ``OSError`` for what cannot be read, for a
+    page beside which nothing can be written, and where nothing here opens it."""
     kind = Kind.OTHER if path.is_dir() else kind_of(path.name)
     if kind in INSIDE:
         return _shown(path, kind, parent)
@@ -66,7 +67,8 @@ def show_result(path: Path, parent: QWidget | None = None) -> QWidget | None:
         path.write_bytes(page)
     elif kind is Kind.OTHER and not path.is_dir():
         path = path.parent
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+    if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+        raise OSError(errno.ENOENT, tr("no program of this computer opens it"), str(path))
     return None
 
 

@@ -173,7 +173,7 @@ FOLDER = Dataset("tree:" + "ab" * 32, 10)
 COUNT = TaskSpec("1", "one", "count@abababababab", published=FOLDER)
 SPLIT = msgspec.structs.replace(COUNT, task="2", program="split@abababababab")
 BOTH, ONLY = "count and split", "only when somebody there accepts"
-TO_DO = "`wingbeat programs accept count split`"
+TO_DO = "`wingbeat permissions` there tells who asks"
 HAS_ALL = PeerView(
     "n", "alder", "linked", capabilities=Capabilities(programs=(COUNT.program, SPLIT.program))
 )
@@ -191,7 +191,7 @@ def machine(name: str, *programs: str, takes: bool = False) -> PeerView:
         ([HAS_ALL, machine("birch", takes=True)], []),
         (
             [HAS_ALL, machine("birch", COUNT.program)],
-            [f"birch runs split {ONLY} it: `wingbeat programs accept split`"],
+            [f"birch runs split {ONLY} it: {TO_DO}"],
         ),
         (
             [HAS_ALL, *(machine(f"m{number}") for number in range(6))],
@@ -223,13 +223,13 @@ async def test_submit_and_why_tell_of_it(there: Serving, client: LineClient) -> 
     task = {"id": "one", "program": COUNT.program, "published": dataset}
     told = await client.result("submit", {"name": "words", "tasks": [task]})
     waits = "birch and alder run count only when somebody there accepts it"
-    assert told["waits"] == [f"{waits}: `wingbeat programs accept count`"]
+    assert told["waits"] == [f"{waits}: {TO_DO}"]
     story = await client.result("why", {"task": "one"})
     assert story["now"] == (
         "one has all that it needs; birch and alder could run it, but nobody there has allowed "
         "count yet"
     )
-    remedy = f"`wingbeat programs accept {COUNT.program}` there lets it"
+    remedy = f"{TO_DO}, and lets it"
     assert story["machines"] == [
         f"{name} does not take the published program {COUNT.program}: {remedy}"
         for name in ("birch", "alder")

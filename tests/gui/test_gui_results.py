@@ -252,3 +252,9 @@ def test_what_a_finished_workflow_has_come_to_is_one_press_away(
     assert of_kind(QPlainTextEdit, view.body).toPlainText() == "three words here\n"
     QTest.keyClick(view, Qt.Key.Key_Escape)
     until(qtbot, lambda: window.findChild(ResultView) is None)
+
+
+def test_what_nothing_here_opens_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _: False)
+    with pytest.raises(OSError, match="no program of this computer opens it"):
+        show_result(written(tmp_path, "report.pdf", "x"))
