@@ -281,6 +281,7 @@ class PublishedPrograms:
         dataset = self._dataset_of(name)
         await self._decide(lambda held: held.refuse(name, dataset))
         self._programs.drop(name)
+        self._changed()
         await asyncio.to_thread(shutil.rmtree, self._place(dataset), ignore_errors=True)
 
     async def forget(self, name: str, *, trial: bool) -> int:
@@ -302,6 +303,7 @@ class PublishedPrograms:
             return frees
         await self._decide(lambda held: held.forget(name))
         self._programs.drop(name)
+        self._changed()
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
         if alone:
             await self._datasets.let_go([dataset], added=True)
