@@ -24,7 +24,7 @@ EXECUTABLE = 0o755
 
 async def all_files(client: Client, dataset: str) -> FilesReply:
     """Return what a dataset is made of, all its files, bringing it to the agent's machine first.
-    Raises ``ClientError``."""
+    Raises ``ClientError``, also where the agent tells of fewer files than it said."""
     listing = await client.call(DATASET_FILES, DatasetFiles(dataset, limit=FILES_PAGE))
     files = list(listing.files)
     while len(files) < listing.total:

@@ -83,9 +83,10 @@ class Link:
 
     @classmethod
     async def open(cls, control: ControlFile, client: str, node: str = "") -> Link:
-        """Connect and greet: the agent there, or another member by its way. Raises ``NoAgentError``
-        when nobody listens, ``RequestError`` when it refuses, ``DisconnectedError`` when it hangs
-        up first, ``NotUnderstoodError`` when no answer comes in time or it is not an agent's."""
+        """Connect and greet: the agent there where ``node`` is empty, or another member by its way.
+        Raises ``NoAgentError`` when nobody listens, ``RequestError`` when it refuses,
+        ``DisconnectedError`` when it hangs up first, ``NotUnderstoodError`` when no answer comes in
+        time or it is not an agent's; nothing stays open then."""
         try:
             reader, writer = await asyncio.open_connection(control.address, control.port)
         except OSError as error:
@@ -118,8 +119,8 @@ class Link:
 
     async def call(self, method: Method[P, R], params: P) -> R:
         """Ask, and wait for the answer, without limit. Raises ``RequestError`` when the agent
-        refuses, ``DisconnectedError`` when the connection has ended or ends first,
-        ``NotUnderstoodError`` for an answer of another version."""
+        refuses, ``DisconnectedError`` when the connection has ended or ends first, where nobody
+        knows whether it was done, ``NotUnderstoodError`` for an answer of another version."""
         if self.ended:
             raise self._gone()
         number = next(self._ids)

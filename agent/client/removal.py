@@ -123,7 +123,8 @@ def system_entry(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 def start_no_more(environment: Mapping[str, str] = os.environ) -> None:
     """Have the tray not start at this person's login, on systems that keep such files: their entry
-    goes or, where the system has one for all, hides that one. Raises ``OSError``."""
+    goes or, where the system has one for all, hides that one. Raises ``OSError`` when the file
+    cannot be deleted or written."""
     file = login_entry(environment)
     if system_entry(environment) is None:
         file.unlink(missing_ok=True)

@@ -126,7 +126,8 @@ def tell(options: Options, answer: Struct, lines: Iterable[str]) -> int:
 
 def fail(options: Options, sentence: str, code: int = exits.FAILED, kind: int | None = None) -> int:
     """Tell why it was not done, as JSON on standard output where that is wanted, else on standard
-    error; return ``code``. ``kind``: the agent's code of the error, which only JSON tells."""
+    error; return ``code``. ``kind`` is the agent's code of the error, which only JSON tells, None
+    where the agent did not refuse."""
     if options.json:
         name = next((each.name for each in ErrorCode if each == kind), None)
         sys.stdout.write(msgspec.json.encode(_Failure(sentence, kind, name)).decode() + "\n")

@@ -33,7 +33,7 @@ class Command(NamedTuple):
 def commands_of(*rows: tuple[str, str, str], group: str = "") -> Mapping[str, Command]:
     """Return the commands of these rows by their names: each with the module of ``agent.commands``
     that knows it, loaded only when it is run, and what it does. Those of a group have its name
-    before theirs."""
+    before theirs, those of no group (empty) have none."""
     places = {name: (f"{group} {name}".strip(), module) for name, module, _ in rows}
     return {
         name: Command(summary, partial(_run, *places[name]), places[name])

@@ -100,7 +100,8 @@ async def follow_until(
     client: Client, method: Method[P, R], params: P, over: Callable[[R], bool]
 ) -> R:
     """Ask a question, and again after each bundle of events, at least every ``TICK_S``, until
-    ``over`` says that its answer is final; return that. Raises ``ClientError``."""
+    ``over`` says that its answer is final; return that. Raises ``ClientError``, ``EventsLostError``
+    among them; what was asked for goes on."""
     answer = await client.call(method, params)
     if over(answer):
         return answer
@@ -115,7 +116,8 @@ async def follow_until(
 async def wait_for(client: Client, name: str, position: Position, *, as_json: bool = False) -> int:
     """Wait until the workflow has ended and show how far it is, from the events after ``position``
     on, and at last how it stands; with ``as_json`` only that, and why tasks did not end well.
-    Return the exit code, which tells whether it finished. Raises ``ClientError``."""
+    Return the exit code, which tells whether it finished. Raises ``ClientError``; the workflow goes
+    on then, as when this is interrupted."""
     followed = Followed(client, await _read(client, name))
     await _follow(followed, position, as_json=as_json, bar=on_terminal() and not as_json)
     if as_json:

@@ -102,8 +102,8 @@ def find_workflow(
     table: Table, reference: str, submitter: str = "", *, typed: bool = False
 ) -> Workflow:
     """Return the workflow with this id, else the one with this name, else the one whose id or name
-    begins so; of several of one name the newest, of this submitter if it has any. Raises
-    ``RefusedError``, with what may be meant, where none or several do.
+    begins so; of several of one name the newest, of this submitter if it is not empty and has any.
+    Raises ``RefusedError``, with what may be meant, where none or several do.
 
     ``typed``: a person says it. Versions before took the name for the id, and a person means the
     name.
@@ -129,10 +129,10 @@ def find_task(
     *,
     typed: bool = False,
 ) -> TaskSpec:
-    """Return the task with this id or name, or the one that begins so, in ``within`` or else in any
-    workflow; ``workflow/task`` names both. Of tasks of one name in workflows of one name that of the
-    newest is meant, as in ``find_workflow``. Raises ``RefusedError`` where none or several are
-    meant, or a workflow is named."""
+    """Return the task with this id or name, or the one that begins so, in ``within`` or, for None,
+    in any workflow; ``workflow/task`` names both. Of tasks of one name in workflows of one name
+    that of the newest is meant; ``submitter`` and ``typed`` are as in ``find_workflow``. Raises
+    ``RefusedError`` where none or several are meant, or a workflow is named."""
     if within is None and reference in table.workflows:
         _refuse_workflow(table, reference)
     if reference in table.specs and _is_in(table, reference, within):

@@ -63,10 +63,10 @@ class Uploads:
         return number
 
     def take(self, number: str, path: str, offset: int, data: bytes, *, executable: bool) -> int:
-        """Append a piece to a file of an upload; return how many bytes the file has now. Raises
-        ``RefusedError`` where upload or path is wrong, the piece does not follow, or the disk is
-        almost full, ``OSError`` when it cannot be written; the same piece may be sent again
-        then."""
+        """Append a piece to a file of an upload, which becomes ``executable`` or stays as it is;
+        return how many bytes the file has now. Raises ``RefusedError`` where upload or path is
+        wrong, the piece does not follow, or the disk is almost full, ``OSError`` when it cannot be
+        written; the same piece may be sent again then."""
         upload = self._upload(number)
         target = _target(upload, path)
         held = upload.sizes.get(path, 0)

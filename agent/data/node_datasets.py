@@ -130,10 +130,11 @@ class NodeDatasets:
     # -- for clients -----------------------------------------------------------------------
 
     async def add(self, path: Path, name: str = "", *, move: bool = False) -> Dataset:
-        """Take a file or folder of this machine in and return its dataset, durable on return; a
-        second node gets a copy some time after. With ``move`` the files are taken away, where they
-        lie on the same disk, else copied. Raise ``OSError`` when it cannot be kept, here or in the
-        back end."""
+        """Take a file or folder of this machine in, under its own name where ``name`` is empty, and
+        return its dataset, durable on return; a second node gets a copy some time after. With
+        ``move`` the files are taken away, where they lie on the same disk, else copied. Raise
+        ``OSError`` when it cannot be kept, here or in the back end: files that were taken away are
+        not put back, and what the back end refused stays here."""
         dataset = await asyncio.to_thread(self._keep, path, name, move=move)
         self._caretaker.added(dataset.dataset)
         return dataset

@@ -67,7 +67,7 @@ class SharedResults:
     def commit(self, event: ChildSucceeded, then: Callable[[Event], None]) -> None:
         """Begin to commit the results of a run to the back end and return at once. ``then`` gets
         the success with the outputs that were committed first for its task, or, when the back end
-        cannot be used, ``ChildNotStarted``."""
+        cannot be used, ``ChildNotStarted``, and nothing after ``close``."""
         task = asyncio.create_task(self._commit(event, then))
         self._committing.add(task)
         task.add_done_callback(self._committing.discard)

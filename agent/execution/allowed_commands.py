@@ -52,9 +52,10 @@ class ConfinementError(Exception):
 def command_line(
     folder: Path, command: Sequence[str], *, windows: bool = sys.platform == "win32"
 ) -> list[str]:
-    """Return the command with absolute paths; raise ``ConfinementError`` when it is empty, its file
-    or interpreter is missing or not executable, an option of an interpreter is not allowed, or it
-    would execute something outside the program's folder."""
+    """Return the command with absolute paths, by the rules of ``windows`` or of other systems;
+    raise ``ConfinementError`` when it is empty, its file or interpreter is missing or not
+    executable, an option of an interpreter is not allowed, or it would execute something outside
+    the program's folder."""
     if not command:
         raise ConfinementError("it has no command")
     told = [word.replace(FOLDER, str(folder)) for word in command]

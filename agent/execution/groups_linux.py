@@ -226,7 +226,8 @@ class LinuxGroups:
 
     async def start(self, launch: Launch, hear: Hear) -> LinuxGroup:
         """Start a program in a group of its own, whose output goes to ``hear``, and return the
-        group once it runs, not when it has ended; raise ``OSError`` when it cannot be started."""
+        group once it runs, not when it has ended; raise ``OSError``, with nothing left open, when
+        it cannot be started."""
         keeper = self._keeper()
         files, theirs = _pipes()
         group = LinuxGroup(hear, keeper, files, self._freed)

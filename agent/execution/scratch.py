@@ -125,7 +125,8 @@ class Scratch:
     async def arguments(self, effect: StartChild) -> list[str]:
         """Place the run's raw data and inputs in the folder and return the program's arguments with
         their paths, ``-p … -i … -x …``; identifiers of other databases go as they are, long
-        parameters as a file. Raise ``OSError`` when an input cannot be placed."""
+        parameters as a file. Raise ``OSError`` when an input cannot be placed; those before it stay
+        in the folder."""
         raw = [each.dataset for each in effect.spec.raw]
         inputs = [each for each in effect.inputs if each not in raw]
         if effect.spec.published is not None:

@@ -60,10 +60,10 @@ class Admissions:
         *,
         admit: bool,
     ) -> JoinRequestView:
-        """Let a machine in that asks, or refuse it, here or by asking the keeper that it asked, and
-        return its request as it was. An empty ``code`` is not compared. Raise ``MembershipError``
-        when this node is no keeper, the request is over or has another code, or that keeper refuses
-        or is not reached."""
+        """Let a machine in that asks (``admit``), or refuse it, here or by asking the keeper that
+        it asked, and return its request as it was. An empty ``code`` is not compared. Raise
+        ``MembershipError`` when this node is no keeper, the request is over or has another code, or
+        that keeper refuses or is not reached; nothing is decided then, as far as is known."""
         self._membership.authority("let machines in")
         found = [each for each in self._open(name_of) if each[1].request == request]
         if not found:

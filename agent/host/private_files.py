@@ -48,7 +48,8 @@ class PrivateFolder:
 
     def prepare(self) -> None:
         """Make the folder if it is missing, keep other accounts out of it, and remove what an
-        interrupted write left; raise ``MembershipError`` when that fails."""
+        interrupted write left; raise ``MembershipError`` when that fails. A folder that was made
+        stays then."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._guard.protect(self.path)

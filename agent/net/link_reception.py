@@ -113,9 +113,10 @@ class Reception:
     async def dial(
         self, addresses: Sequence[Address], expected: NodeId | None, *, bulk: bool = False
     ) -> tuple[Greeting, LinkRefusal | None]:
-        """Dial the first of these addresses that answers and wait until the greeting is over;
-        return it and None, or why it was refused, here or there. Raise ``OSError`` when nobody
-        answers. ``expected``: whose else answers is refused; None takes anybody."""
+        """Dial the first of these addresses that answers, for a link or with ``bulk`` for a
+        transfer, and wait until the greeting is over; return it and None, or why it was refused,
+        here or there. Raise ``OSError``, with nothing open, when nobody answers. ``expected``:
+        whose else answers is refused; None takes anybody."""
         opened, address = await connect(addresses)
         greeting = Greeting(self, address, expected, bulk=bulk)
         context = self.contexts.bulk if bulk else self.contexts.link
@@ -247,7 +248,7 @@ class Transfers:
     async def open_pipe(self, greeting: Greeting) -> Pipe:
         """Return the pipe of a transfer connection that both sides agreed on, once what was said
         before has left; from then on a thread uses and closes it. Raise ``OSError`` when the
-        connection has ended."""
+        connection has ended; nothing has to be closed then."""
         loop, known = asyncio.get_running_loop(), self._pipes.setdefault(greeting.peer, {})
 
         def ended() -> None:

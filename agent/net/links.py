@@ -189,8 +189,8 @@ class Links:
 
     async def open_bulk(self, peer: NodeId) -> Pipe:
         """Open a connection for bulk data to a peer, where it is linked or may be found, and return
-        it as a pipe, which a thread uses and closes; raise ``OSError`` when it cannot be reached or
-        refuses."""
+        it as a pipe, which a thread uses and closes; raise ``OSError``, with nothing open, when it
+        cannot be reached or refuses."""
         addresses = self.dialler.addresses_of(peer)
         link = self._links.get(peer)
         if link is not None and link.opening.port:
@@ -336,8 +336,8 @@ class Links:
 
     def link_lost(self, link: Link, *, reset: bool, why: NoLink | Opaque) -> None:
         """Forget a link that has ended, note why, tell the node, and take the peer's second
-        connection in its place if one waits. Do nothing when another link has taken its place
-        already."""
+        connection in its place if one waits. ``reset``: it did not end on this side. Do nothing
+        when another link has taken its place already."""
         if self._links.get(link.peer) is not link:
             return
         log.info("the link with %s (%s) is gone: %s", link.name, link.address, english(why))

@@ -162,7 +162,8 @@ class Membership:
         """End, on disk, the invitations that expelled keepers knew; do nothing without any, or on a
         node that is no keeper. When an expulsion is news, all end, whenever they say that they were
         made: the keeper may have told of some of its own, with any time, also to those who did not
-        know yet. Raise ``NotKeptError`` when the disk refuses."""
+        know yet. Raise ``NotKeptError`` when the disk refuses: none has ended then, and the next
+        call tries again."""
         book, expelled = self._book, self._keepers_expelled()
         news = expelled.keys() - self._expelled_keepers
         self._expelled_keepers |= news
@@ -205,7 +206,8 @@ class Membership:
         """Issue a certificate to a newcomer or a member, save it in the roster and return it; it
         lasts as long as this flock's do, or ``life_s_min`` if that is longer. Appoint keepers if
         some are missing. Raise ``MembershipError`` on a node that is no keeper, when the roster is
-        full or the disk refuses. Whether the applicant may be let in is not asked."""
+        full or the disk refuses; if it does so at last, the member is known until a restart.
+        Whether the applicant may be let in is not asked."""
         authority = self.authority("admit")
         if self.roster.known(applicant.node_id) is None:
             await self._save_roster()  # whom this disk cannot keep is told so, and known to nobody
@@ -218,8 +220,9 @@ class Membership:
 
     async def expel(self, node_id: str) -> None:
         """Expel a member for ever, appoint keepers if some are missing then, save that, and end
-        what invitations it knew as a keeper; raise ``MembershipError`` on a node that is no keeper,
-        for whom is no member or the only keeper, and when the disk refuses."""
+        what invitations it knew as a keeper. Raise ``MembershipError``, with nothing done, on a
+        node that is no keeper and for whom is no member or the only keeper; also when the disk
+        refuses, where it is expelled all the same and only not saved."""
         authority = self.authority("expel")
         self._check_departure(node_id, "expel")
         self.roster.expel(authority, node_id, self._signer)
@@ -280,7 +283,7 @@ class Membership:
     async def keep_roster(self) -> None:
         """Save what others told and the disk has not taken so far, and end the invitations that
         expelled keepers knew; do nothing when all is saved. Raise ``NotKeptError`` when the disk
-        still refuses."""
+        still refuses; the next call tries again."""
         if self._roster_kept:
             return
         self._roster_kept = True
@@ -292,8 +295,9 @@ class Membership:
             raise
 
     async def adopt_certificate(self, member: Member) -> None:
-        """Save a renewed certificate of this node and use it for connections made from now on;
-        raise ``MembershipError`` when it is not this node's or the disk refuses."""
+        """Save a renewed certificate of this node and use it for connections made from now on.
+        Raise ``MembershipError`` when it is not this node's, with nothing changed, or when the disk
+        refuses: it is used then only if itself was saved, and not the roster."""
         if member.node_id != self.node_id or not self.flock.has_issued(member.certificate):
             raise MembershipError("the renewed certificate is not for this machine")
         self.roster.learn(member.certificate)
@@ -378,8 +382,9 @@ def create_flock(
     guard: FileGuard | None = None,
 ) -> Membership:
     """Make a flock with this node as its first member and keeper, save it at ``path`` and return
-    the membership; waits for the disk. Raise ``MembershipError`` when this machine has a flock
-    already, the name is impossible or the disk refuses."""
+    the membership; waits for the disk. ``guard`` keeps other accounts out, that of the system for
+    None. Raise ``MembershipError`` when this machine has a flock already, the name is impossible or
+    the disk refuses; files that were written stay then."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, "", clock())
     authority = Authority.create(flock_name, clock())

@@ -93,9 +93,9 @@ def server_context(flock: Flock, paths: IdentityPaths, *, keeper: bool) -> ssl.S
 
 
 def client_context(flock: Flock, paths: IdentityPaths | None, protocol: str) -> ssl.SSLContext:
-    """Return the TLS context for dialling members of this flock by this protocol; without
-    ``paths``, as one who has no certificate yet. Raise ``OSError`` when the files cannot be
-    read."""
+    """Return the TLS context for dialling members of this flock by this protocol; for ``paths``
+    None, as one who has no certificate yet. Raise ``OSError`` when the files cannot be read or are
+    no certificate and key."""
     context = _bare(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_REQUIRED

@@ -170,7 +170,8 @@ class FrameReader:
     def next(self) -> tuple[int, bytes] | None:
         """Take the next whole frame out of what has arrived and return its kind, which may be a
         later version's, and body; None while there is none. Raise ``RemoteProtocolError`` for a
-        frame that is too long or of a kind that is not allowed yet."""
+        frame that is too long or of a kind that is not allowed yet; it is not taken out, and
+        nothing behind it can be read."""
         buffer, start = self._buffer, self._start
         if not buffer:
             return None

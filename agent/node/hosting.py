@@ -247,8 +247,9 @@ async def _live_with_clients(home: Home, options: Options, ending: Ending, start
 
 async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> str:
     """Start a node and run it until it has stopped, because ``ending`` asks it to or for a reason
-    of its own; return the reason. ``beside`` is awaited when it runs; if it raises, the node is
-    stopped and the error raised. Raise ``ServiceError`` when the node cannot start."""
+    of its own; return the reason. ``beside``, unless it is None, is awaited when it runs; if it
+    raises, the node is stopped and the error raised. Raise ``ServiceError``, with nothing running,
+    when the node cannot start."""
     agent = await Agent.start(home, options)
     stopping: list[asyncio.Task[None]] = []
 

@@ -136,9 +136,10 @@ def _first_line(told: bytes | str) -> str:
 
 
 def mend(places: Places, damage: Damage, now: datetime | None = None) -> str:
-    """Build a new journal from all records that can be read, set the damaged one aside, of which
-    the latest few are kept, and put the new one in its place; return what to tell, in one sentence.
-    Raise ``sqlite3.Error`` or ``OSError`` when that fails; the next start goes on from there."""
+    """Build a new journal from all records that can be read, set the damaged one aside under a name
+    with the time (``now``, None being the present), of which the latest few are kept, and put the
+    new one in its place; return what to tell, in one sentence. Raise ``sqlite3.Error`` or
+    ``OSError`` when that fails; the next start goes on from there."""
     _remove(places.mended)
     saved = _build(places, damage.version)
     aside = _set_aside(places, now or datetime.now(UTC))

@@ -67,7 +67,7 @@ async def add(
     """Wait until a file or folder is in the flock's store, and return its dataset. The agent reads
     it by its path; with ``far`` it is sent in pieces, and only then ``sent`` hears the bytes of
     each. Raises ``ClientError``; with ``far`` ``OSError`` too, also for devices and links out of
-    the folder."""
+    the folder: pieces that were sent then go with the connection."""
     if not far:
         return (await client.call(datasets.ADD_DATASET, AddDataset(_told(path)))).dataset
     return (await _upload(client, path, sent)).dataset
@@ -77,7 +77,7 @@ async def publish(client: Client, program: LocalProgram, *, far: bool = False) -
     """Publish a program's folder, or one made of a script and its description; return its name in
     the flock and its dataset. With ``far`` the folder is only added, under the name that it would
     get. Raises ``ClientError`` or ``OSError``, and with ``far`` ``FaultsError`` of a wrong
-    description."""
+    description; nothing is published then, though its folder may have been added."""
     if not program.description:
         return await _publish(client, program.path, far)
     with tempfile.TemporaryDirectory(prefix="wingbeat-") as made:

@@ -19,7 +19,7 @@ NAMES: tuple[Literal["low", "interactive"], ...] = ("low", "interactive")
 
 def planned_tasks(submit: Submit, plan: PlanReply | None = None) -> dict[str, TaskView]:
     """Return the tasks of a submission by their ids, as the graph draws them, with how long each
-    takes: as a plan tells, else as it is told there."""
+    takes: as a plan tells, else, and for None, as it is told there."""
     lengths = {
         each.task: each.ends_s - each.begins_s
         for each in (plan.tasks if plan is not None else ())

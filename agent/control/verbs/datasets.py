@@ -152,7 +152,8 @@ async def begin_upload(call: RequestContext, params: BeginUpload) -> UploadBegun
 async def upload_chunk(call: RequestContext, params: UploadChunk) -> ChunkTaken:
     """Append a piece of what a client sends to a file, in order within each, or make an empty
     folder; return how large the file is now, 0 for a folder. Raises ``RefusedError`` for an unknown
-    upload, a wrong path, a piece that does not follow, or a full disk."""
+    upload, a wrong path, a piece that does not follow, or a disk that refuses; what came before
+    stays, and the piece may come again."""
     if params.folder and params.data:
         raise RefusedError(ErrorCode.REFUSED, said("upload_chunk: a folder has no data of its own"))
     take = partial(call.uploads.take, executable=params.executable)
@@ -190,7 +191,8 @@ async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
 @serves(DATASET_FILES)
 async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesReply:
     """Bring a dataset here, waiting for it, and return a page of its files in the order of their
-    paths. Raises ``RefusedError`` where it is unknown or cannot be had."""
+    paths. Raises ``RefusedError`` where it is unknown or cannot be had, ``OSError`` where its list
+    of files cannot be read."""
     dataset = await bring_dataset(call, params.dataset)
     store = call.rooms.datasets
     files = await store.files(dataset.dataset)

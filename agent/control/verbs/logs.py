@@ -186,8 +186,8 @@ def _whole_letters(data: bytes, *, last: bool) -> bytes:
 @serves(AGENT_LOG)
 async def agent_log(call: RequestContext, params: AgentLog) -> AgentLogReply:
     """Return the last lines of the agent's own log, or those after a place; for these it waits up
-    to ``wait_s`` until one comes, and is empty when none does. Raises ``ServiceError`` where the
-    log cannot be read."""
+    to ``wait_s``, 0 being not at all, until one comes, and is empty when none does. Raises
+    ``ServiceError`` where the log cannot be read."""
     deadline_s = asyncio.get_running_loop().time() + params.wait_s
     while True:
         found = await call.rooms.history.log_lines(params)

@@ -112,8 +112,9 @@ def checked(call: RequestContext, params: Submit, submitter: str) -> Elsewhere:
 
 
 def misdelivered(folder: str, *, far: bool) -> Phrase | None:
-    """Return why results cannot go to this folder: one that only another machine could mean, or a
-    hidden one, in which programs look for what to do. None when they can, or nothing is said."""
+    """Return why results cannot go to this folder: any of this machine where another one submits
+    (``far``), one that is no whole path, or a hidden one, in which programs look for what to do.
+    None when they can, or no folder is named (empty)."""
     path = Path(folder)
     if not folder:
         return None

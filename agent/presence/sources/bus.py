@@ -72,7 +72,8 @@ class Bus:
     def ask(self, question: DBusAddress, method: str, signature: str = "", *body: object) -> Any:
         """Call a method over the bus, joined if need be, and return the arguments of its answer,
         waiting a second at most; raise ``BusError`` when the bus is not there, nobody answers in
-        time, or it is refused. No service is started for it."""
+        time, or it is refused: the next call joins the bus anew where it did not answer. No service
+        is started for it."""
         message = new_method_call(question, method, signature or None, body)
         message.header.flags |= MessageFlag.no_auto_start
         try:
