@@ -44,6 +44,7 @@ from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskSta
 from agent.protocol.table import Table
 from agent.protocol.times import times_of_task
 from agent.storage.history import FILE, History, StoryRow, Sums, TaskRow
+from agent.storage.past import HOUR_MS
 from agent.wording.run_ends import named, run_id, why_ended
 from agent.wording.speech import counts_in_words, english
 
@@ -51,7 +52,6 @@ WRITE_EVERY_S = 1.0
 WAITING_MAX = 50_000
 """Rows that wait for a disk that is not usable; beyond these they are dropped."""
 TRIM_EVERY_ROWS = 20_000
-HOUR_MS = 3_600_000
 AT_IT = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 
 _json = msgspec.json.Encoder().encode

@@ -70,7 +70,6 @@ from gui.wording import sentences
 from gui.words import tr, tr_n
 
 TYPING_PAUSE_MS = 350
-FAULTS_SHOWN_MAX = 50
 LINE = int(Qt.ItemDataRole.UserRole)
 """In which line a fault is."""
 NAME = LINE + 1
