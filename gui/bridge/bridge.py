@@ -146,9 +146,9 @@ class Bridge(QObject):
     ) -> Task:
         """Ask the agent, and return at once what calls the question off. In Qt's thread, later,
         ``done`` is called with the reply, or ``failed`` with a sentence, also when ``within_s``
-        have passed; in its place what ``refused`` has for the agent's code of the failure, if
-        anything. None of them once the asker is gone, but why an act then failed is told by
-        ``unheard``."""
+        have passed, where nobody knows whether it was done; in its place what ``refused`` has for
+        the agent's code of the failure, if anything. Nothing is called for None, nor once the asker
+        is gone, but why an act then failed is told by ``unheard``."""
         return self.work(
             asker,
             lambda: self._follower.ask(method, params, within_s),

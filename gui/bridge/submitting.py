@@ -121,7 +121,8 @@ async def send(
     """Add the files of workflows, publish their programs and submit them, one after the other, so
     that they are submitted in this order; go on where one is refused. ``told`` hears of each by its
     number what the agent answers, or why it was not submitted, in a line for each fault that shows
-    only now; ``step`` hears what is done next, in the person's language. Raises ``ClientError`` at the end if one was not."""
+    only now; ``step`` hears what is done next, in the person's language. Raises ``ClientError`` at
+    the end if one was not; the others are submitted all the same."""
     refused: list[str] = []
     for number, each in enumerate(sendings):
         answer: Submitted | str

@@ -31,8 +31,9 @@ def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
 
 
 def lasting(reply: AgainReply, *, anew: bool, retried: bool) -> tuple[float, Basis | None]:
-    """Return how long what runs takes, and on what that stands; None where nobody knows, or it was not
-    reckoned for just these steps."""
+    """Return how long what runs takes, all steps with ``anew``, those that did not end well with
+    ``retried``, else those that differ, and on what that stands; 0 and None where nobody knows, or
+    it was not reckoned for just these steps."""
     runs = {step.name for step in reply.steps if _runs(step, anew=anew, retried=retried)}
     if len(runs) == len(reply.steps):
         return reply.all_s, reply.all_lasts

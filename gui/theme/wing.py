@@ -35,9 +35,9 @@ _PLATES = {
 
 
 def wing_icon(state: TrayState, permille: int | None, dark_panel: bool) -> QIcon:
-    """Return the tray's icon in all sizes that panels ask for, with the state's badge and filled by
-    the progress, full where there is none; while alone, paused, in use or in trouble it is an
-    outline."""
+    """Return the tray's icon in all sizes that panels ask for, light for a ``dark_panel`` and dark
+    for a light one, with the state's badge and filled by ``permille``, full where that is None as
+    nothing runs; while alone, paused, in use or in trouble it is an outline."""
     step = FILL_STEPS if permille is None else round(permille * FILL_STEPS / 1000)
     return _icon(state, step, dark_panel)
 

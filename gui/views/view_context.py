@@ -141,8 +141,9 @@ class ViewContext(QObject):
         params: P,
         done: Callable[[R], object] | None = None,
     ) -> None:
-        """Ask the agent what a person wishes, and return at once; ``done`` is called with the
-        reply, ``failed`` is emitted with a sentence if it fails, neither once the asker is gone."""
+        """Ask the agent what a person wishes, and return at once; ``done``, unless it is None, is
+        called with the reply, ``failed`` is emitted with a sentence if it fails, neither once the
+        asker is gone."""
         self.bridge.ask(asker, method, params, done, self.failed.emit)
 
     # -- wishes ------------------------------------------------------------------------------
@@ -183,8 +184,9 @@ class ViewContext(QObject):
     def would_free(
         self, workflows: Sequence[str], past: bool, told: Callable[[Removed], object]
     ) -> None:
-        """Ask what the removal of these workflows would free, without removing them; ``told`` is
-        called with the reply, and ``failed`` is emitted if there is none."""
+        """Ask what the removal of these workflows would free, with ``past`` also what is remembered
+        of them, without removing them; ``told`` is called with the reply, and ``failed`` is emitted
+        if there is none."""
         self.ask(self, REMOVE, Remove(tuple(workflows), past, trial=True), told)
 
     def remove(self, workflows: Sequence[str], past: bool) -> None:
