@@ -113,8 +113,10 @@ class Past:
 
     async def _write_later(self, store: PastStore, after_s: float) -> None:
         await asyncio.sleep(after_s)
-        await self._write_due(store)
-        self._writing = None
+        try:
+            await self._write_due(store)
+        finally:
+            self._writing = None
         if self._due:
             self._write_soon(WRITE_AGAIN_S)
 

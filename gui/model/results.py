@@ -24,7 +24,7 @@ ROWS_MAX = 20_000
 POINTS_MAX = 200_000
 GUARD = (
     b'<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-    b"img-src file: data:; style-src 'unsafe-inline' file:; font-src data:\">"
+    b"img-src file: data:; style-src 'unsafe-inline' file:; font-src data:; form-action 'none'; base-uri 'none'\">"
 )
 _DOCTYPE = re.compile(rb"\s*(?:<!--[^<>]*-->\s*)*<!doctype[^<>\x1b]*>", re.IGNORECASE)
 """With nothing before it that could end as something else: what a browser runs is behind the guard,
