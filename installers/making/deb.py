@@ -11,12 +11,12 @@ import gzip
 import os
 import shutil
 import subprocess
-from email.parser import Parser
 from pathlib import Path
 
 from agent import __version__
 from agent.commands.completion import BASH, FISH, ZSH
 from gui.__main__ import ICON_COLOUR
+from installers.making.contents import bill_of_materials, licences
 from installers.making.locked import ROOT, MakingError, wheels
 from installers.making.manual import write_manual
 from installers.making.tree import COMMANDS, PACKAGES, make_tree, settle
@@ -37,17 +37,19 @@ COMPLETIONS = {
 }
 ICONS = "usr/share/icons/hicolor/scalable"
 DOCUMENTS = "usr/share/doc/wingbeat"
-SCRIPTS = ("postinst", "postrm")
+SCRIPTS = ("postinst", "prerm", "postrm")
 
 
 def make_deb(wheel: Path, folder: Path, work: Path, scratch: Path) -> Path:
-    """Make the package of this wheel and what it needs into the folder, with files that are made
-    in the scratch folder, and wheels that are kept in ``work``; return its file. Raises
+    """Make the package of this wheel and what it needs into the folder, beside it the bill of
+    what it brings along; files are made in the scratch folder, and wheels are kept in ``work``.
+    Return its file. Raises
     ``MakingError``."""
     if not shutil.which("dpkg-deb"):
         raise MakingError("dpkg-deb is missing; the .deb is made on Debian or Ubuntu")
     root, seconds = scratch / "root", int(os.environ["SOURCE_DATE_EPOCH"])
-    make_tree([*wheels(work / "wheels"), wheel], root / TOP / "package", f"/{TOP}/{__version__}")
+    brought = wheels(work / "wheels")
+    make_tree([*brought, wheel], root / TOP / "package", f"/{TOP}/{__version__}")
     _share(root, seconds)
     _control(root)
     settle(root, seconds)
@@ -56,6 +58,8 @@ def make_deb(wheel: Path, folder: Path, work: Path, scratch: Path) -> Path:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MakingError(f"the .deb cannot be made: {done.stderr.strip()}")
+    bill = bill_of_materials(root / TOP / "package" / PACKAGES, brought, seconds)
+    _put(made.with_suffix(".cdx.json"), bill)
     return made
 
 
@@ -72,7 +76,8 @@ def _share(root: Path, seconds: int) -> None:
     for kind in ("workflow", "invitation"):
         _put(root / ICONS / f"mimetypes/application-x-wingbeat-{kind}.svg", icon)
     write_manual(root / "usr/share/man/man1", seconds)
-    _put(root / DOCUMENTS / "copyright", _licences(root / TOP / "package" / PACKAGES))
+    brought = root / TOP / "package" / PACKAGES
+    _put(root / DOCUMENTS / "copyright", licences(brought, f"/{TOP}/current/{PACKAGES}"))
     changes = gzip.compress((ROOT / "CHANGELOG.md").read_bytes(), mtime=0)
     (root / DOCUMENTS / "changelog.gz").write_bytes(changes)
     (root / "usr/bin").mkdir(parents=True)
@@ -91,32 +96,6 @@ def _control(root: Path) -> None:
     for name in SCRIPTS:
         script = (LINUX / name).read_text("utf-8").replace("@VERSION@", __version__)
         _put(root / "DEBIAN" / name, script)
-
-
-def _licences(packages: Path) -> str:
-    """The licence of Wingbeat, and by name those of what the package brings along."""
-    lines = [
-        "Wingbeat: Apache-2.0; its text is in /usr/share/common-licenses/Apache-2.0.",
-        "",
-        f"Brought along, each with its own licence below /{TOP}/current/{PACKAGES}:",
-        "",
-    ]
-    for file in sorted(packages.glob("*.dist-info/METADATA")):
-        facts = Parser().parsestr(file.read_text("utf-8"), headersonly=True)
-        if facts["Name"] != "wingbeat":
-            lines.append(f"  {facts['Name']} {facts['Version']}: {_licence(facts.items())}")
-    return "\n".join(lines) + "\n"
-
-
-def _licence(facts: list[tuple[str, str]]) -> str:
-    """As the metadata have it: an expression, else classifiers, else the first line of a text."""
-    for wanted in ("License-Expression", "Classifier", "License"):
-        found = [value for name, value in facts if name == wanted]
-        if wanted == "Classifier":
-            found = [each.rpartition(" :: ")[2] for each in found if each.startswith("License ::")]
-        if found := [each.strip().partition("\n")[0] for each in found if each.strip()]:
-            return ", ".join(found)
-    return "see its metadata"
 
 
 def _put(file: Path, text: str) -> None:
