@@ -1,0 +1,74 @@
+"""The package for Debian, from its making to its purge: `python -m tests.installers [12] [13]`.
+
+Makes it from what is committed, and a second one with a higher version; then, on a bare Debian of each
+of these numbers, everything that ``life`` does with them. Apart from the check, as it takes minutes and
+root. Where a tool is missing, it says which and leaves the rest out.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from agent import __version__
+from tests.style.source import REPOSITORY
+
+TOOLS = ("git", "dpkg-deb", "debootstrap", "unshare")
+DEBIANS = ("12", "13")
+VERSION_FILE = Path("agent/__init__.py")
+
+
+def main() -> int:
+    """Make both packages and try them on each Debian; return how many of these failed."""
+    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    if os.geteuid() != 0:
+        missing.append("the rights of root")
+    if missing:
+        print(f"Left out: all of it, for want of {', '.join(missing)}.")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        dist = Path(folder, "dist")
+        dist.mkdir()
+        for version in (__version__, f"{__version__}.1"):
+            started_s = time.monotonic()
+            made = build(Path(folder, version), version)
+            took_s = time.monotonic() - started_s
+            print(
+                f"made {made.name}: {made.stat().st_size / 1e6:.1f} MB in {took_s:.0f} s",
+                flush=True,
+            )
+            shutil.copy(made, dist)
+        return sum(not lives(dist, debian) for debian in sys.argv[1:] or DEBIANS)
+
+
+def build(clone: Path, version: str) -> Path:
+    """Make the .deb of what is committed, with this version instead of its own; return its file."""
+    subprocess.run(["git", "clone", "--quiet", str(REPOSITORY), str(clone)], check=True)
+    file = clone / VERSION_FILE
+    file.write_text(file.read_text("utf-8").replace(f'"{__version__}"', f'"{version}"'), "utf-8")
+    (clone / "build").mkdir()
+    fetched = REPOSITORY / "build/wheels"
+    fetched.mkdir(parents=True, exist_ok=True)
+    (clone / "build/wheels").symlink_to(fetched)
+    words = [sys.executable, "-m", "installers.making", "--only", "deb"]
+    subprocess.run(words, cwd=clone, check=True, stdout=subprocess.DEVNULL)
+    return next((clone / "dist").glob("*.deb"))
+
+
+def lives(dist: Path, debian: str) -> bool:
+    """Tell whether all went right with the packages on this Debian."""
+    print(f"Debian {debian}", flush=True)
+    words = ["sh", "tests/places/fresh", debian, "python3", "tests/installers/life.py"]
+    environment = {**os.environ, "DIST": str(dist)}
+    done = subprocess.run(words, cwd=REPOSITORY, env=environment, check=False)
+    print(f"Debian {debian}: {'failed' if done.returncode else 'all right'}", flush=True)
+    return not done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
