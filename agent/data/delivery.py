@@ -73,9 +73,9 @@ class Deliveries:
         self.look_soon(0)
 
     async def ask(self, workflow: str, folder: Path) -> None:
-        """Have the last results of a workflow put into a folder, from now on this one, and those that
-        are there already too; remembered on return. Raises ``OSError`` where that cannot be kept on
-        the disk."""
+        """Have the last results of a workflow put into a folder, from now on this one, and those
+        that are there already too; remembered on return. Raises ``OSError`` where that cannot be
+        kept on the disk: it holds until a restart then."""
         before = self._wanted.get(workflow)
         if before is None or before.folder != str(folder):
             self._wanted[workflow] = Delivery(str(folder))

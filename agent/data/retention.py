@@ -201,8 +201,9 @@ class DatasetRetention:
         return wanted_of(self._node.table, (*self._others(), *self._added))
 
     async def only_here(self) -> list[DatasetId]:
-        """Have what only this node keeps of what the flock needs copied from now on, because it goes,
-        and return what is left of it; nothing with a back end, which has it all."""
+        """Have what only this node keeps of what the flock needs copied from now on, because it
+        goes, and return what is left of it; nothing with a back end, which has it all. Raise
+        ``DatasetError`` when it cannot be read what is here; it is copied all the same."""
         if self.look_elsewhere is not None:
             return []
         self._leaving = True

@@ -211,7 +211,7 @@ async def dataset_files(call: RequestContext, params: DatasetFiles) -> FilesRepl
 async def read_dataset(call: RequestContext, params: ReadDataset) -> DatasetPiece:
     """Bring a dataset here, waiting for it, and return a piece of one of its files; behind the
     file's end it is empty. Raises ``RefusedError`` where there is no such dataset or file, or it
-    cannot be had or read."""
+    cannot be had or read, ``OSError`` where the list of its files cannot be."""
     dataset = await bring_dataset(call, params.dataset)
     store, name = call.rooms.datasets, dataset.dataset
     sizes = {each.path: each.size_bytes for each in await store.files(name)}

@@ -59,8 +59,9 @@ async def scripts(call: RequestContext, params: Scripts) -> ScriptsReply:
 @serves(PERMIT)
 async def permit(call: RequestContext, params: Permit) -> Permitted:
     """Answer the question about a workflow, waiting for its programs where they may run. Raises
-    ``ServiceError`` where nothing is asked, no machine can be trusted, or a program cannot be
-    had."""
+    ``RefusedError`` for a workflow that is unknown, ``ServiceError`` where nothing is asked, no
+    machine can be trusted, or a program cannot be had, ``OSError`` where the answer cannot be
+    written; it is asked again then."""
     room, found = call.rooms.programs, _meant(call, params.workflow)
     await room.permit(found.workflow, params.answer, call.now.name_of(found.host))
     return Permitted(found.workflow, found.name, params.answer, len(room.questions()))
@@ -68,8 +69,8 @@ async def permit(call: RequestContext, params: Permit) -> Permitted:
 
 @serves(DISTRUST)
 async def distrust(call: RequestContext, params: Distrust) -> Distrusted:
-    """Trust a machine no more, by its name or id. Raises ``RefusedError`` where none is called
-    so."""
+    """Trust a machine no more, by its name or id. Raises ``RefusedError`` where none is called so,
+    ``OSError`` where that cannot be written; it is trusted as before then."""
     room, name_of = call.rooms.programs, call.now.name_of
     for node, name in room.trusted.items():
         if params.machine in (node, name, name_of(node)):

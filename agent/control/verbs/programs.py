@@ -48,7 +48,8 @@ async def publish(call: RequestContext, params: Publish) -> Published:
     """Give a program folder of this machine to the flock, accept it here (with ``with_work`` only
     when work brings it), and return its name and dataset. Raises ``RefusedError`` where its path is
     not whole, for the agent does not know where the client is, or there is no folder,
-    ``ServiceError`` where it is no program or cannot be kept."""
+    ``ServiceError`` where it is no program or cannot be kept, ``OSError`` where it cannot be
+    written that it is accepted."""
     folder = Path(params.folder)
     if not folder.is_absolute():
         raise RefusedError(

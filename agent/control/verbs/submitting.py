@@ -67,7 +67,7 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     """Make a workflow records of the flock. Return on how many disks they are, once on all that can
     be had now, and which machines run none of its programs yet; or at once which workflow has the
     same content, of the same person, and how it stands. Raises ``RefusedError``, and keeps nothing,
-    where it is wrong or this disk is full."""
+    where it is wrong or this disk is full, ``ServiceError`` where the node does not take it."""
     submitter = params.submitter or call.now.name
     elsewhere = checked(call, params, submitter)
     if elsewhere.fault is not None:
