@@ -49,9 +49,9 @@ def node_limits(memory_mb: int, slots: int, each_gb: float = 0.0) -> Limits:
 
 
 def limits_of(spec: records.TaskSpec, program: Limits, node: Limits) -> Limits:
-    """Return the limits for one run: each from the task, where that says 0 from the program, where
-    that does too from the node, whose memory is raised to what the task requires. The size of the
-    log is not for the task to say."""
+    """Return the limits for one run, 0 where nobody sets one: each from the task, where that says 0
+    from the program, where that does too from the node. The node's memory, unless 0, is raised to
+    what the task requires. The size of the log is not for the task to say."""
     task = spec.limits
     memory_mb = max(node.memory_mb, spec.requirements.memory_mb) if node.memory_mb else 0
     return Limits(

@@ -62,8 +62,9 @@ def called(tasks: Iterable[TaskSpec], ids: Callable[[TaskId], TaskId]) -> tuple[
 
 
 def content_of(name: ShortText, tasks: Iterable[TaskSpec]) -> str:
-    """Return the digest of a submission's content. Its own tasks have names for ids, in ``inputs``
-    and ``after`` too, so that the digest does not depend on what it is for."""
+    """Return the digest of a submission's content: its name and its tasks in this order, without how
+    long they are expected to take. The tasks given must have names for ids, in ``inputs`` and
+    ``after`` too, as their ids are made from the digest."""
     digest = sha256(_encode(name))
     for spec in tasks:
         more = {name: raw for name, raw in spec.more.items() if name != TOLD}

@@ -156,9 +156,10 @@ class History(Beside):
             connection.executemany(_GIVE, sorted(given_ms.items()))
 
     def trim(self, tasks_max: int = TASKS_MAX) -> None:
-        """Delete the tasks that ended first, until no more than ``tasks_max`` are left, with their
-        stories, and those of tasks that moved before that and never ended. Raise ``sqlite3.Error``,
-        with nothing deleted, when that fails."""
+        """Delete the rows of tasks that ended first, until no more than ``tasks_max`` are left, each
+        task's stories with its last row. In any case delete stories of tasks without a row that end
+        before the earliest row left, also where the task may still end. Raise ``sqlite3.Error``, with
+        nothing deleted, when that fails."""
         with self._transaction() as connection:
             connection.execute(_TRIM, (tasks_max,))
             connection.execute(_TRIM_UNENDED)

@@ -123,8 +123,9 @@ def paint_text(
     side: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignVCenter,
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideNone,
 ) -> None:
-    """Paint a line of text at one side of a rectangle, in the middle of its height; where there is
-    not room for all of it, with dots where ``elide`` says. The painter keeps this font and pen."""
+    """Paint a line of text in a rectangle where ``side`` says, which names the height too (by
+    default left, in the middle). Where there is not room for all of it, dots stand where ``elide``
+    says; by default there are none. The painter keeps this font and pen."""
     painter.setFont(font)
     painter.setPen(QColor(colour))
     shown = painter.fontMetrics().elidedText(text, elide, round(rect.width()))

@@ -182,6 +182,8 @@ class _RowsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
+        """Return the name of a column, empty beyond the heading, or the number of a row from 1;
+        None for any role but the display."""
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if orientation is Qt.Orientation.Vertical:

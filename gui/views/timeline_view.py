@@ -51,8 +51,9 @@ class TimelineView(QAbstractScrollArea):
         look().changed.connect(self.viewport().update)
 
     def show_timeline(self, timeline: Timeline) -> None:
-        """Show these bars from now on, and lay out the rows of machines. Each workflow has a
-        colour, which it keeps as long as one of those shown stays."""
+        """Show these bars from now on, and lay out the rows of machines. Workflows keep their
+        colours, also while not shown, until none of those shown has one; colours repeat when there
+        are more workflows than colours."""
         self.timeline = timeline
         top = AXIS_HEIGHT
         self._tops = {}

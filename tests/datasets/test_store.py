@@ -295,3 +295,26 @@ def test_a_large_file_goes_on_where_it_was_broken_off(opened: Opened, tmp_path: 
     again.complete(digest)
     assert again.put_file(digest, "large").size_bytes == len(content)
     assert again.quota().used_bytes == len(content)
+
+
+@pytest.mark.parametrize("older", [True, False])
+def test_what_may_not_be_moved_into_the_store_is_not_lost(
+    store: DatasetStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: bool
+) -> None:
+    if older:
+        store.keep(points(tmp_path, "older"))
+    path = points(tmp_path, "only")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "held by another program")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    if older:
+        kept = store.keep(path, move=True)
+        assert store.has(kept.dataset)
+    else:
+        with pytest.raises(PermissionError):
+            store.keep(path, move=True)
+        assert any(
+            each.read_bytes() == b"some points" for each in tmp_path.rglob("*") if each.is_file()
+        )

@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import sys
 from dataclasses import replace
 from functools import partial
@@ -272,3 +273,14 @@ def _open_files() -> int:
 
 def _has_one(guardian: int) -> bool:
     return len(children_of(guardian)) == 1
+
+
+def test_a_thread_that_ends_meanwhile_hides_no_children_of_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+        threads = [str(2**22 + 1), str(os.getpid())]
+        monkeypatch.setattr(os, "listdir", lambda _: threads)
+        assert child.pid in children_of(os.getpid())
+        assert child.stdin is not None
+        child.stdin.close()

@@ -90,8 +90,9 @@ class Inspection:
 
     def compare(self, table: str) -> tuple[list[Found], int]:
         """Return each plant with the nearest finding of the result table (CSV), if it is near
-        enough and not that of a plant before, and how many findings are of none. Raises
-        ``KeyError`` or ``ValueError`` for a table of another kind."""
+        enough and not that of a plant before, and how many findings are of none; a table without
+        rows has no findings. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for rows of another
+        kind."""
         rows = [
             (float(row["east_m"]), float(row["north_m"]), float(row["distance_m"]))
             for row in csv.DictReader(StringIO(table))

@@ -122,10 +122,10 @@ class Objects:
         return self._incoming / uuid.uuid4().hex
 
     def take(self, path: Path, digest: str) -> tuple[int, int]:
-        """Move a flushed file, made read-only, to the place of its content's digest, in place of an
-        older one; return its size in bytes and time in nanoseconds. Durable on return; the content
-        is not checked. Raise ``OSError`` when the disk refuses; the file may have been moved
-        then."""
+        """Make a flushed file read-only and move it to the place of its content's digest, in place
+        of an older one; where Windows has that open it stays, and the file is deleted. Return size in
+        bytes and time in nanoseconds of the one that is there. Durable on return; the content is not
+        checked. Raise ``OSError`` when the disk refuses; the file may have been moved then."""
         path.chmod(FILE_MODE)
         target = self.path(digest)
         if not target.parent.is_dir():
@@ -134,7 +134,9 @@ class Objects:
         try:
             path.replace(target)  # also over an older one: this one was looked at just now
         except PermissionError:
-            remove_file(path)  # Windows: the older one is being read, so it is there
+            if not target.exists():
+                raise
+            remove_file(path)  # Windows: the older one is being read
         keep_names(target.parent)
         known = target.stat()
         return known.st_size, known.st_mtime_ns
