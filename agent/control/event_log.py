@@ -73,15 +73,6 @@ class EventLog:
         self._forget(at_ms - self._limits.events_recent_s * 1000)
         self._news.set()
 
-    def lose(self) -> None:
-        """Have all who follow read again what they show, for what no event tells, such as that a
-        workflow is gone: to them events are lost, which clients of every version know."""
-        self._last += 1
-        self._lines.clear()
-        self._times.clear()
-        self._bytes = 0
-        self._news.set()
-
     def _forget(self, recent_ms: float) -> None:
         lines, times, limits = self._lines, self._times, self._limits
         while self._bytes > limits.events_bytes_max or (

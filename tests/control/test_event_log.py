@@ -147,17 +147,6 @@ def test_places_from_which_nothing_can_be_told() -> None:
     assert sentence.startswith("the agent was started anew since then")
 
 
-def test_who_follows_reads_again_when_something_is_told_by_no_event() -> None:
-    ring = Ring()
-    ring.record(2)
-    ring.log.lose()
-    assert [ring.refused(after)[0] for after in (0, 2)] == [ErrorCode.EVENTS_LOST] * 2
-    after = ring.log.position.sequence
-    ring.log.check(ring.log.position)
-    ring.record()
-    assert ring.told(after) == [after + 1]
-
-
 async def test_who_follows_waits_for_the_next_event() -> None:
     ring = Ring()
 

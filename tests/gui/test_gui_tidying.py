@@ -98,15 +98,6 @@ def test_what_has_ended_is_removed_after_a_question_that_says_what_it_frees(
     until(qtbot, lambda: history.rows.place_of(name) < 0)
 
 
-def test_what_is_removed_elsewhere_on_this_machine_goes_from_the_list(
-    qtbot: QtBot, context: ViewContext, window: Window, machine: Machine
-) -> None:
-    name = cancelled(qtbot, context)
-    machine.said("remove", name)
-    until(qtbot, lambda: name not in context.screen.workflows)
-    assert window.workflows.rows.place_of(name) < 0
-
-
 def test_a_program_is_forgotten_after_a_question(
     qtbot: QtBot, context: ViewContext, window: Window, machine: Machine, tmp_path: Path
 ) -> None:

@@ -27,8 +27,6 @@ async def remove(call: RequestContext, params: Remove) -> Removed:
     if not params.trial:
         for name in workflows:
             await wish(call, events.Remove(TO_BE_NAMED, name))
-        if workflows:
-            call.events.lose()
         try:
             await call.rooms.datasets.let_go(alone)
         except OSError as error:
