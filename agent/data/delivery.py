@@ -15,6 +15,7 @@ import logging
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -56,6 +57,7 @@ class Deliveries:
         self._timer: asyncio.TimerHandle | None = None
         self._delivering: asyncio.Task[None] | None = None
         self._complaints: set[str] = set()
+        self._writing = threading.Lock()
 
     def load(self) -> None:
         """Read what is to be delivered; waits for the disk. A file that cannot be read is logged,
@@ -140,7 +142,9 @@ class Deliveries:
             shutil.rmtree(made, ignore_errors=True)
 
     def _write(self) -> None:
-        write_whole(self._file, msgspec.json.encode(self._wanted))
+        """In a thread, of which there may be two: the later one writes what holds then."""
+        with self._writing:
+            write_whole(self._file, msgspec.json.encode(self._wanted))
 
     def _complain(self, sentence: str) -> None:
         """Once, however often it is tried."""

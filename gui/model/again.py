@@ -22,7 +22,7 @@ def again_text(reply: AgainReply, *, anew: bool, retried: bool = False) -> str:
     if kept:
         said = tr("{said}, {kept}", said=said, kept=tr_n("%n unchanged and kept", "steps", kept))
     length_s, basis = lasting(reply, anew=anew, retried=retried)
-    if basis is None or not length_s:
+    if basis is None or length_s < 1:
         return f"{said}."
     long = tr("about {span}", span=span(length_s))
     if any(step.gate and _runs(step, anew=anew, retried=retried) for step in reply.steps):

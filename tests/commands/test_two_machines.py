@@ -88,7 +88,10 @@ def done(flock: tuple[Machine, Machine], tmp_path_factory: pytest.TempPathFactor
     (folder / "seen.txt").write_text("fine\n")
     wait_for(lambda: _state(birch, "check") == "Waiting", WITHIN_S, "the gate")
     said = birch.said("done", "check", "--attach", str(folder / "seen.txt"))
-    assert said == "counting/check is marked done\n"
+    assert said == (
+        "counting/check is marked done\n"
+        "check asks about counted.txt: `wingbeat fetch counting/first`\n"
+    )
     wait_for(lambda: _state(birch, "second") == "Terminated", WITHIN_S, "the end")
     return birch
 
