@@ -100,6 +100,11 @@ class Home:
                 each.mkdir(mode=FOLDER_MODE, exist_ok=True)
 
 
+def task_folder(folder: Path, task: str) -> Path:
+    """Return where the logs of all runs of a task lie, in the folder of such logs."""
+    return folder / f"task-{quote(task, safe='')}"
+
+
 def task_log(folder: Path, task: str, generation: int, attempt: int) -> Path:
     """Return the file for what the program of one run prints, in the folder of such logs."""
-    return folder / f"task-{quote(task, safe='')}" / f"{generation}.{attempt}.log"
+    return task_folder(folder, task) / f"{generation}.{attempt}.log"

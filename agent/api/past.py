@@ -117,13 +117,19 @@ class Remove(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 class Removed(Struct, frozen=True):
     """The workflows that left the table, those that this machine has forgotten, and how many datasets
     of how many bytes were deleted here; in a trial what it would be. ``names`` are those of all of
-    them, by their ids."""
+    them, by their ids, ``logs_bytes`` what went of all that their tasks had printed."""
 
     workflows: tuple[WorkflowId, ...]
     past: tuple[WorkflowId, ...] = ()
     datasets: Count = 0
     frees_bytes: Span = 0
     names: dict[str, str] = {}
+    logs_bytes: Span = 0
+
+    @property
+    def all_bytes(self) -> int:
+        """Return what went here in all."""
+        return self.frees_bytes + self.logs_bytes
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

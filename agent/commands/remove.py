@@ -11,8 +11,9 @@ from agent.commands.showing import counted, show_lines, size
 @command(
     "remove",
     "Remove workflows that have ended, and were submitted on this machine, from the flock: what only\n"
-    "they needed is deleted here at once, and elsewhere as room is wanted. The history keeps what\n"
-    "became of them, unless --history has this machine forget that, too.",
+    "they needed, and what their tasks printed, is deleted here at once, and elsewhere as room is\n"
+    "wanted. The history keeps what became of them, unless --history has this machine\n"
+    "forget that, too.",
     "wingbeat remove survey",
     "wingbeat remove survey survey-2 --dry-run",
     "wingbeat remove --history survey",
@@ -38,5 +39,6 @@ def _show(removed: Removed, *, trial: bool) -> None:
         if workflows:
             named = ", ".join(removed.names[each] for each in workflows)
             lines.append(f"{named} {are} {what}")
-    gone = f"{counted(removed.datasets, 'dataset')}, {size(removed.frees_bytes)}"
-    show_lines([*lines, f"that {frees} {gone} here"])
+    gone = f"{counted(removed.datasets, 'dataset')}, {size(removed.frees_bytes)} here"
+    logs = f", and {size(removed.logs_bytes)} of logs" if removed.logs_bytes else ""
+    show_lines([*lines, f"that {frees} {gone}{logs}"])

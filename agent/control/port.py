@@ -309,6 +309,12 @@ class CopyRoom(Protocol):
     def keepers(self, host: NodeId, nodes: Iterable[NodeId]) -> list[NodeId]:
         """Return these machines in the order in which they may keep the logs of that one."""
 
+    async def size_of(self, tasks: Collection[TaskId]) -> int:
+        """Return what all logs of these tasks take here. Raises ``OSError``."""
+
+    async def let_go(self, tasks: Collection[TaskId]) -> None:
+        """Delete all logs of these tasks that lie here. Raises ``OSError``."""
+
 
 class KeptLog(Protocol):
     """Some of a log from ``offset`` on; there is something from ``begins`` until ``size``, as it was

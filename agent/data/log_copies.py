@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from zlib import crc32
 from agent.data.transfers import Reach
 from agent.net import transfer_words
 from agent.net.transfer_words import LOG_PIECE_BYTES, LogPiece
-from agent.paths import task_log
+from agent.paths import task_folder, task_log
 from agent.protocol.events import (
     ChildFailed,
     ChildNotStarted,
@@ -241,6 +242,37 @@ class LogCopies:
         except sqlite3.Error as error:
             log.warning("the kept logs cannot be read: %s", error)
             return None
+
+    # -- what nobody wants to see any more -------------------------------------------------
+
+    async def size_of(self, tasks: Collection[TaskId]) -> int:
+        """Return how many bytes the logs of these tasks take here, those that their runs have left
+        and those that are kept for others. Raise ``OSError`` when that cannot be read."""
+        return await asyncio.to_thread(self._size_of, tasks)
+
+    async def let_go(self, tasks: Collection[TaskId]) -> None:
+        """Delete the logs of these tasks, whoever ran them, as far as they lie here. Raise
+        ``OSError`` when that fails."""
+        await asyncio.to_thread(self._delete, tasks)
+
+    def _size_of(self, tasks: Collection[TaskId]) -> int:
+        kept = self._kept
+        try:
+            copied = 0 if kept is None else kept.size_of(tasks)
+        except sqlite3.Error as error:
+            raise OSError(f"the kept logs cannot be read: {error}") from error
+        folders = (task_folder(self._logs, task) for task in tasks)
+        return copied + sum(file.stat().st_size for each in folders for file in each.glob("*"))
+
+    def _delete(self, tasks: Collection[TaskId]) -> None:
+        for task in tasks:
+            with suppress(FileNotFoundError):
+                shutil.rmtree(task_folder(self._logs, task))
+        try:
+            if self._kept is not None:
+                self._kept.remove(tasks)
+        except sqlite3.Error as error:
+            raise OSError(f"the kept logs cannot be changed: {error}") from error
 
 
 def _called(generation: int, attempt: int, host: NodeId) -> str:

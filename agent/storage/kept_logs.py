@@ -98,6 +98,22 @@ class KeptLogs(Beside):
             if self._bytes > self._bytes_max:
                 self._make_room(connection)
 
+    def size_of(self, tasks: Iterable[str]) -> int:
+        """Return what the logs of these tasks take, packed. Raise ``sqlite3.Error`` when the
+        database cannot be read."""
+        with self._lock:
+            return sum(_size(self._connection, task) for task in tasks)
+
+    def remove(self, tasks: Iterable[str]) -> None:
+        """Delete what is kept of the logs of these tasks. Raise ``sqlite3.Error``, with nothing
+        deleted, when that fails."""
+        with self._transaction() as connection:
+            gone = 0
+            for task in tasks:
+                gone += _size(connection, task)
+                connection.execute("DELETE FROM piece WHERE task = ?", (task,))
+            self._bytes -= gone
+
     def read(self, task: str, run: str, offset: int, limit: int) -> Kept | None:
         """Return at most ``limit`` bytes of what a run has printed, from this offset or from where
         that begins which is kept; None when nothing is. Raise ``sqlite3.Error`` when the database
@@ -130,6 +146,11 @@ class KeptLogs(Beside):
                 if held <= self._bytes_max * LEFT_SHARE:
                     break
         self._bytes = held
+
+
+def _size(connection: sqlite3.Connection, task: str) -> int:
+    wanted = "SELECT total(length(packed)) FROM piece WHERE task = ?"
+    return int(connection.execute(wanted, (task,)).fetchone()[0])
 
 
 def _is_sound(piece: Piece) -> bool:

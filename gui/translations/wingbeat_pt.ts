@@ -5126,8 +5126,8 @@
         <translation>Este computador esquece o que foi feito dele, e o bando o que ainda tem dele.</translation>
     </message>
     <message>
-        <source>Its results are deleted. The history keeps what became of it.</source>
-        <translation>Os resultados são apagados. O histórico guarda o que foi feito dele.</translation>
+        <source>Its results and logs are deleted. The history keeps what became of it.</source>
+        <translation>Os resultados e os registros são apagados. O histórico guarda o que foi feito dele.</translation>
     </message>
     <message>
         <source>That frees {size} on this computer.</source>

@@ -78,11 +78,11 @@ def ask_to_remove(
         names = list(trial.names.values())
         named = ", ".join(names[:NAMES_SHOWN_MAX]) + (" …" if len(names) > NAMES_SHOWN_MAX else "")
         frees = tr("That frees {size} on this computer now; copies on other machines go when room is "
-                   "wanted there.", size=size(trial.frees_bytes))  # fmt: skip
+                   "wanted there.", size=size(trial.all_bytes))  # fmt: skip
         goes = (
             tr("This computer forgets what became of it, and the flock what it still has of it.")
             if past
-            else tr("Its results are deleted. The history keeps what became of it.")
+            else tr("Its results and logs are deleted. The history keeps what became of it.")
         )
         act = ("remove", tr("Remove"), AWAY, lambda: context.remove(workflows, past))
         question = tr("Remove {names}?", names=named)

@@ -197,7 +197,7 @@ class ViewContext(QObject):
     def _removed(self, removed: Removed) -> None:
         self.take((WorkflowsRemoved(removed.workflows),))
         self.tidied.emit()
-        freed = size(removed.frees_bytes)
+        freed = size(removed.all_bytes)
         names = ", ".join(removed.names.values())
         self.said.emit(tr("{names} removed; that freed {size} here.", names=names, size=freed))
 

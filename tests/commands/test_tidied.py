@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from agent.paths import TASK_LOGS
 from tests.hosts.machine import WITHIN_S, Machine
 from tests.hosts.waiting import wait_for
 
-MAKES = "open('made', 'w').write('x' * 50_000)\nprint('TERMINATED made')\n"
+MAKES = "print('making it')\nopen('made', 'w').write('x' * 50_000)\nprint('TERMINATED made')\n"
 
 
 def workflow(name: str, *more: dict[str, object]) -> str:
@@ -49,8 +50,12 @@ def test_finished_work_is_removed_with_what_only_it_needed(tmp_path: Path) -> No
         assert names(alder) == {"survey", "open"}
         alone = alder.answer("remove", "survey", "--dry-run")
         assert alone["datasets"] == 0  # the other one has made the same
-        assert "freed 1 dataset, 50 kB here" in alder.said("remove", "survey", "open")
-        assert (names(alder), kept(alder)) == (set(), 0)
+        logs = alder.home.log / TASK_LOGS
+        printed = sum(each.stat().st_size for each in logs.glob("task-*/*.log"))
+        assert (len(list(logs.iterdir())), trial["logs_bytes"]) == (2, printed)
+        said = alder.said("remove", "survey", "open")
+        assert f"freed 1 dataset, 50 kB here, and {printed} B of logs" in said
+        assert (names(alder), kept(alder), list(logs.iterdir())) == (set(), 0, [])
         wait_for(lambda: names(birch) == set(), WITHIN_S, "they are gone on birch, too")
         for machine in (alder, birch):
             assert {"survey", "open"} <= remembered(machine)

@@ -183,6 +183,12 @@ class FakeCopies:
         del host
         return list(nodes)
 
+    async def size_of(self, tasks: Collection[TaskId]) -> int:
+        return sum(len(kept.data) for (task, _), kept in self.logs.items() if task in tasks)
+
+    async def let_go(self, tasks: Collection[TaskId]) -> None:
+        self.logs = {key: kept for key, kept in self.logs.items() if key[0] not in tasks}
+
 
 @dataclass
 class FakeDatasets:

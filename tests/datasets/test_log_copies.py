@@ -17,6 +17,7 @@ from agent.paths import task_log
 from agent.protocol.events import ChildFailed, ChildStarted, ChildSucceeded
 from agent.protocol.node import Node
 from agent.protocol.reasons import EndCause
+from agent.storage.kept_logs import packed
 from tests.certain import certain
 from tests.hosts.waiting import eventually
 from tests.net.pipes import SocketEnd, served
@@ -182,3 +183,18 @@ async def test_a_setting_of_nothing_and_results_without_copies_copy_nothing(tmp_
         alone.heed(ended("t"))
         assert (alone._waiting, alone._timer) == ({}, None)
         await alone.close()
+
+
+async def test_what_tasks_have_printed_goes_with_them_and_nothing_else(place: Place) -> None:
+    first, _ = place.peers
+    for task in ("t", "w/u"):
+        place.copies.heed(begun(task))
+        place.printed(task, b"text")
+        place.copies.heed(ended(task))
+    await eventually(lambda: all(place.kept(first, task) for task in ("t", "w/u")))
+    peer, whole = place.peers[first], place.peers[first].kept_bytes
+    assert await peer.size_of(["w/u", "none"]) == 4 + len(packed(b"text"))
+    await peer.let_go(["w/u", "none"])
+    assert (place.kept(first, "w/u"), place.kept(first, "t")) == (None, b"text")
+    assert (await peer.size_of(["w/u"]), peer.kept_bytes * 2) == (0, whole)
+    assert [each.name for each in (place.folder / "logs").iterdir()] == ["task-t"]

@@ -13,46 +13,51 @@ from agent.protocol.records import Workflow
 
 @serves(REMOVE)
 async def remove(call: RequestContext, params: Remove) -> Removed:
-    """Have workflows that have ended leave the table, delete what only they needed here, and, if that
-    is wanted, forget them in the history; return what went, or in a trial what would. Raises
-    ``RefusedError`` for one that is unknown, goes on, is needed, or was submitted on another machine
-    that still belongs to the flock; ``ServiceError`` where something cannot be deleted."""
-    found, names = await _meant(call, params)
+    """Have workflows that have ended leave the table, delete what only they needed here and what
+    their tasks have printed, as far as that lies here, and, if that is wanted, forget them in the
+    history; return what went, or in a trial what would. Raises ``RefusedError`` for one that is
+    unknown, goes on, is needed, or was submitted on another machine that still belongs to the flock;
+    ``ServiceError`` where something cannot be looked at or deleted."""
+    meant = await _meant(call, params)
+    found = [each for each in meant if each.spec.workflow in call.now.table.workflows]
+    names = {each.spec.workflow: each.spec.name for each in meant}
+    tasks = [task.task for each in meant for task in each.spec.tasks]
     for each in found:
         _may_go(call, each)
     workflows = tuple(each.spec.workflow for each in found)
     past = tuple(names) if params.past else ()
     await call.rooms.history.past.settle()  # what has just ended is kept before it goes
     alone = await call.rooms.datasets.only_of(workflows)
+    try:
+        logs_bytes = await call.rooms.copies.size_of(tasks)
+    except OSError as error:
+        raise ServiceError(f"what they printed cannot be looked at: {error}") from error
     if not params.trial:
         for name in workflows:
             await wish(call, events.Remove(TO_BE_NAMED, name))
         try:
             await call.rooms.datasets.let_go(alone)
+            await call.rooms.copies.let_go(tasks)
         except OSError as error:
-            raise ServiceError(f"not all of what they made could be deleted: {error}") from error
+            raise ServiceError(f"not all of what they left could be deleted: {error}") from error
         if past:
             past = tuple(await call.rooms.history.past.forget(list(past)))
-    return Removed(workflows, past, len(alone), sum(alone.values()), names)
+    return Removed(workflows, past, len(alone), sum(alone.values()), names, logs_bytes)
 
 
-async def _meant(
-    call: RequestContext, params: Remove
-) -> tuple[tuple[Workflow, ...], dict[str, str]]:
-    """Those that are in the table, and the names of all by their ids; one that is only in the history
-    can only be forgotten."""
-    table, found, names = call.now.table, dict[str, Workflow](), dict[str, str]()
+async def _meant(call: RequestContext, params: Remove) -> list[Workflow]:
+    """Each once; one that is only in the history can only be forgotten."""
+    table, found = call.now.table, dict[str, Workflow]()
     for each in params.workflows:
         try:
             workflow = find_workflow(table, each)
-            found[workflow.spec.workflow] = workflow
         except RefusedError:
             kept = await call.rooms.history.past.recall(each) if params.past else None
             if kept is None:
                 raise
             workflow = find_workflow(kept.table, each)
-        names[workflow.spec.workflow] = workflow.spec.name
-    return tuple(found.values()), names
+        found[workflow.spec.workflow] = workflow
+    return list(found.values())
 
 
 def _may_go(call: RequestContext, workflow: Workflow) -> None:
