@@ -127,9 +127,10 @@ def _write_new(path: Path, data: bytes) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace the file, or make it, so that after a power cut there is the new content or the old
-    one; its folder has to be there. Raise ``OSError`` when the disk refuses, and leave the old one;
-    an unfinished file may stay beside it."""
+    """Replace the file, or make it, readable as others of this account are, so that after a power
+    cut there is the new content or the old one; its folder has to be there, and only one may write it
+    at a time. Raise ``OSError`` when the disk refuses, and leave the old one; an unfinished file may
+    stay beside it."""
     fresh = path.with_name(f"{path.name}.unfinished")
     with fresh.open("wb") as file:
         file.write(content)

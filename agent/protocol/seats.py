@@ -129,7 +129,8 @@ class SeatPlan:
 
     def fitting(self, spec: TaskSpec) -> list[Seats]:
         """Return the seats that the task may be dealt to once they are free, by node: those that
-        meet its requirements and whose owners allow it. Empty when there are none."""
+        meet its requirements and whose owners allow it. Empty when there are none. Tasks of one
+        kind share the list: it must not be changed."""
         kind = self.kind(spec)
         found = self._fitting.get(kind)
         if found is None:

@@ -206,8 +206,8 @@ class Table:
 
     def withdraw(self, workflow: WorkflowId) -> News:
         """Forget a workflow that could not be kept on disk and was never told to anybody, with what
-        happened to its tasks; return what changed. Raise ``KeyError``, with nothing changed, for an
-        unknown one."""
+        happened to its tasks; return what changed, without the workflow among the forgotten
+        ones, for the disk never had it. Raise ``KeyError``, with nothing changed, for an unknown one."""
         news = News()
         dirty: dict[TaskId, None] = {}
         self._forget(workflow, news, dirty)

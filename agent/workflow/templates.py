@@ -209,8 +209,8 @@ def read_templates(
     sections: Map[str, Node], defaults: Node | None, scope: Scope, files: LocalFiles
 ) -> dict[str, Template]:
     """Return the tasks and gates of these sections by their names, before fan-outs are unfolded;
-    tasks take from the defaults what they do not say. What is wrong goes to the faults; what is no
-    mapping, or has the name of one before, is left out."""
+    tasks take from the defaults what they do not say. What is wrong goes to the faults of
+    ``files``; what is no mapping, or has the name of one before, is left out."""
     faults = files.faults
     shared = _defaults(defaults, scope, faults)
     nodes: dict[str, tuple[Word, bool, Mapping]] = {}

@@ -153,8 +153,10 @@ class ViewContext(QObject):
         self.ask(self, CANCEL, Cancel(workflow, tasks), self._wished)
 
     def retry(self, workflow: str, tasks: tuple[str, ...] = ()) -> None:
-        """Have these tasks tried again, or all of the workflow that failed or was cancelled: at once
-        where its scripts and files are as they were, else ``differs`` is emitted."""
+        """Have these tasks tried again, or all of the workflow that failed or was cancelled, and
+        return at once: ``differs`` is emitted, and nothing tried, where a step in its file is not as
+        it was; else, also where that cannot be read or compared, it is tried with the scripts and
+        files that it had. ``said`` tells how far the look is."""
 
         def looked(found: Looked) -> None:
             if found.differing:

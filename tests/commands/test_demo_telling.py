@@ -283,3 +283,14 @@ def test_results_are_kept_in_a_new_folder_only(
 ) -> None:
     assert demo.run(["--keep", str(tmp_path)]) == exits.FAILED
     assert f"{tmp_path} is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["gone", "a link"])
+def test_what_is_no_folder_any_more_changes_nothing_around_it(tmp_path: Path, gone: bool) -> None:
+    around, target = tmp_path / "around", tmp_path / "target"
+    around.mkdir(mode=0o755)
+    target.mkdir(mode=0o755)
+    if not gone:
+        (around / "demo").symlink_to(target)
+    leftovers.remove(around / "demo")
+    assert [each.stat().st_mode & 0o777 for each in (around, target)] == [0o755, 0o755]

@@ -40,11 +40,14 @@ def remove_leftovers() -> None:
 
 def remove(folder: Path) -> None:
     """Delete a folder with all that is in it, read-only or not; what cannot be deleted stays,
-    without an exception."""
+    without an exception. One that is not there is no fault, and nothing outside is changed."""
 
     def allow(_: object, path: str, __: object) -> None:
+        if Path(path).is_symlink() or not Path(path).exists():
+            return
         with suppress(OSError):
-            Path(path).parent.chmod(stat.S_IRWXU)
+            if Path(path) != folder:
+                Path(path).parent.chmod(stat.S_IRWXU)
             Path(path).chmod(stat.S_IRWXU)
             shutil.rmtree(path) if Path(path).is_dir() else Path(path).unlink()
 

@@ -103,9 +103,10 @@ def lay_out(workflows: list[WorkflowView]) -> Work:
 def forecast(
     work: Work, order: list[int], slots: int, ending: int = 0, give_up_s: float = inf
 ) -> Outlook | None:
-    """Play an order of all tasks, by their numbers, through on so many places, and return when
-    workflows end; those that never can are not counted. None once the sum of the first ``ending``
-    ends must exceed ``give_up_s``, which without these two never is."""
+    """Play an order of all tasks, by their numbers, through on so many places, and return the ends
+    of the workflows added up, the last one, and how many there are, in seconds from now; those that
+    never can end are not counted. None once the sum of the first ``ending`` ends must exceed
+    ``give_up_s``, which without these two never is. ``work`` stays as it is."""
     place_of = [0] * len(order)
     for place, task in enumerate(order):
         place_of[task] = place

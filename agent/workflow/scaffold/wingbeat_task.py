@@ -49,7 +49,8 @@ def inputs() -> list[str]:
 
 def parameters() -> str:
     """Return the text behind ``-x``, empty where none was given. One of many lines, or XML, comes
-    as the path of a file, whose text is returned; ``OSError`` where that cannot be read."""
+    as the path of a file, whose text is returned; so is that of any other file whose whole path is
+    given. ``OSError`` where it cannot be read, ``ValueError`` where it is no UTF-8."""
     given = next(iter(_behind("-x")), "")
     if os.path.isabs(given) and os.path.isfile(given):  # noqa: PTH113, PTH117
         return Path(given).read_text("utf-8")
