@@ -77,11 +77,10 @@ class Deliveries:
     async def ask(self, workflow: str, folder: Path) -> None:
         """Have the last results of a workflow put into a folder, from now on this one, and those
         that are there already too; remembered on return. Raises ``OSError`` where that cannot be
-        kept on the disk: it holds until a restart then."""
+        kept on the disk; nothing has changed then."""
         before = self._wanted.get(workflow)
         if before is None or before.folder != str(folder):
-            self._wanted[workflow] = Delivery(str(folder))
-        await asyncio.to_thread(self._write)
+            await asyncio.to_thread(self._write, {workflow: Delivery(str(folder))})
         self.look_soon(0)
 
     def look_soon(self, after_s: float = SOON_S) -> None:
@@ -106,7 +105,7 @@ class Deliveries:
             self.look_soon()
 
     async def _deliver(self) -> None:
-        gone = [name for name in self._wanted if name not in self._table.workflows]
+        gone = [name for name in list(self._wanted) if name not in self._table.workflows]
         for name in gone:
             del self._wanted[name]
         failed = False
@@ -118,7 +117,7 @@ class Deliveries:
                     failed = True
                     self._complain(f"results for {delivery.folder} wait: {error}")
         if gone:
-            await asyncio.to_thread(self._write)
+            await asyncio.to_thread(self._write, {})
         if failed:
             self.look_soon(AGAIN_S)
 
@@ -127,7 +126,7 @@ class Deliveries:
             await self._bring(dataset.dataset)
             place = await asyncio.to_thread(self._lay, dataset, name, Path(delivery.folder))
             delivery.there.setdefault(task, []).append(dataset.dataset)
-            await asyncio.to_thread(self._write)
+            await asyncio.to_thread(self._write, {})
             log.log(logs.NORMAL, "delivered %s", place)
 
     def _lay(self, dataset: Dataset, name: str, folder: Path) -> Path:
@@ -141,10 +140,12 @@ class Deliveries:
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
-    def _write(self) -> None:
-        """In a thread, of which there may be two: the later one writes what holds then."""
+    def _write(self, asked: dict[str, Delivery]) -> None:
+        """In a thread, of which there may be two: the later one writes what holds then. What is
+        asked holds when it is on the disk."""
         with self._writing:
-            write_whole(self._file, msgspec.json.encode(self._wanted))
+            write_whole(self._file, msgspec.json.encode({**self._wanted, **asked}))
+            self._wanted.update(asked)
 
     def _complain(self, sentence: str) -> None:
         """Once, however often it is tried."""

@@ -87,6 +87,18 @@ async def test_a_folder_that_cannot_be_written_is_tried_again(
         assert caplog.text.count("wait") == 1
 
 
+async def test_a_folder_that_cannot_be_remembered_is_not_used(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        deliveries = ant.live.datasets._deliveries
+        deliveries._file.mkdir()
+        with pytest.raises(OSError, match=deliveries._file.name):
+            await ant.live.datasets.deliver("w", tmp_path / "into")
+        assert (deliveries._wanted, deliveries._timer) == ({}, None)
+        deliveries._file.rmdir()
+        await ant.live.datasets.deliver("w", tmp_path / "into")
+        assert deliveries._wanted["w"].folder == str(tmp_path / "into")
+
+
 async def test_a_disk_without_links_keeps_what_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
