@@ -145,10 +145,21 @@ class Resume(Struct, frozen=True, forbid_unknown_fields=True):
     """End the pause: the rules count again."""
 
 
+class RunningPrograms(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which programs of who owns this agent run here, for the list of exclusive ones?"""
+
+
+class ProgramsRunning(Struct, frozen=True):
+    """These run, sorted, each once, without what the agent has started."""
+
+    names: tuple[str, ...]
+
+
 # -- what is asked, and what is answered ----------------------------------------------------------
 
 PAUSE = Method("pause", Pause, VolunteeringView, by_members=False)
 RESUME = Method("resume", Resume, VolunteeringView, by_members=False)
+RUNNING_PROGRAMS = Method("running_programs", RunningPrograms, ProgramsRunning, by_members=False)
 VOLUNTEERING = Method("volunteering", Volunteering, VolunteeringView)
 SET_VOLUNTEERING = Method(
     "set_volunteering",

@@ -15,12 +15,14 @@ from agent.api.volunteering import (
     NOT_YET,
     PAUSE,
     RESUME,
+    RUNNING_PROGRAMS,
     SET_VOLUNTEERING,
     UNHELPFUL,
     VOLUNTEERING,
     Hours,
     Pause,
     Resume,
+    RunningPrograms,
     SetVolunteering,
     Volunteering,
     VolunteeringView,
@@ -101,6 +103,7 @@ def _length(text: str) -> float:
     "wingbeat volunteering --mode 'when idle' --idle 10",
     "wingbeat volunteering --mode 'by schedule' --hours mon-fri=18:00-07:00 --hours sat=00:00-24:00",
     "wingbeat volunteering --own-only yes",
+    "wingbeat volunteering --running",
     argument("--mode", choices=ANSWERS, help="when this machine helps"),
     argument(
         "--hours",
@@ -119,16 +122,21 @@ def _length(text: str) -> float:
         "--full-screen", choices=YES_NO, help="a full-screen program counts as somebody there"
     ),
     argument("--own-only", choices=YES_NO, help="only workflows that were submitted here"),
+    argument("--running", action="store_true", help="list your programs, for --exclusive"),
 )
 @with_loop
 async def volunteering(options: Options, client: Client) -> int:
     """Show whether this machine helps, why, what each source sees and by which rules, after
     changing those rules that the options give; where nobody has said yet when it may help, say how.
-    Return the exit code."""
+    With ``--running`` list the programs that run instead. Return the exit code."""
     view = await client.call(VOLUNTEERING, Volunteering())
     rules = _changed(view.rules, options)
     if rules != view.rules:
         view = await client.call(SET_VOLUNTEERING, SetVolunteering(rules))
+    if options.running:
+        running = await client.call(RUNNING_PROGRAMS, RunningPrograms())
+        show_json(running) if options.json else show_lines(running.names)
+        return exits.DONE
     if options.json:
         show_json(view)
         return exits.DONE

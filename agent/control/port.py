@@ -90,6 +90,9 @@ class PresenceRoom(Protocol):
     async def look(self) -> VolunteeringView:
         """Return it after a look at every source."""
 
+    async def running(self) -> tuple[str, ...]:
+        """Return which programs its owner runs here. Raises ``ServiceError`` where nobody tells."""
+
     async def pause(self, wanted: Pause) -> VolunteeringView:
         """Give the machine back now, or when what runs has ended."""
 

@@ -28,6 +28,7 @@ from agent.presence.readings import (
     Unseen,
 )
 from agent.presence.sources import Source, Sources
+from agent.presence.sources.programs import names_to_choose, own_processes
 
 EARLY_S = 0.02
 
@@ -46,6 +47,19 @@ def native_sources(clock: Callable[[], float]) -> Sources:
         from agent.presence.sources.native_linux import linux_sources
 
         return linux_sources(clock)
+
+
+def running_programs() -> tuple[str, ...]:
+    """Return the names of the programs that the owner of this process runs on this machine, without
+    itself and what it has started; raise ``OSError`` where the system does not list them."""
+    if sys.platform == "win32":
+        from agent.presence.sources.windows_calls import WindowsCalls
+
+        return names_to_choose(WindowsCalls().names_of_person(), own_processes())
+    else:  # noqa: RET505 - as above
+        from agent.presence.sources.linux import linux_names_of_person
+
+        return names_to_choose(linux_names_of_person(), own_processes())
 
 
 class Looker:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from agent.api import volunteering as api
-from agent.api.errors import ServiceError
+from agent.api.errors import RefusedError, ServiceError
 from agent.api.reasons import as_why, text_of
+from agent.api.rpc import ErrorCode
+from agent.presence.looking import running_programs
+from agent.presence.rules import OWN_NAMES
 from agent.presence.watching import PresenceState, PresenceWatcher
+from agent.protocol.phrases import said
 
 
 class Volunteering:
@@ -23,6 +28,20 @@ class Volunteering:
     async def look(self) -> api.VolunteeringView:
         """Return the same after a look at every source, needed or not."""
         return _view(await self._watcher.look())
+
+    async def running(self) -> tuple[str, ...]:
+        """Return the names of the programs that the owner of this agent runs here, as the system
+        lists them now; raise ``ServiceError`` where it does not."""
+        try:
+            names = await asyncio.to_thread(running_programs)
+        except OSError as error:
+            why = error.strerror or str(error)
+            wrong = said(
+                "The programs that run here cannot be listed ({why}): write their names yourself.",
+                why=why,
+            )
+            raise RefusedError(ErrorCode.REFUSED, wrong) from None
+        return tuple(each for each in names if each.casefold() not in OWN_NAMES)
 
     async def pause(self, wanted: api.Pause) -> api.VolunteeringView:
         """Pause helping, over restarts too, until tomorrow, for a while or until it is resumed, and

@@ -37,6 +37,7 @@ from agent.api.logs import TASK_LOG, TaskLog, TaskLogPart
 from agent.api.past import PAST
 from agent.api.permissions import SCRIPTS
 from agent.api.rpc import Method, P, R
+from agent.api.volunteering import RUNNING_PROGRAMS
 from agent.api.work import WHY
 from agent.client import Client, ClientError, Home, RequestError
 from gui.bridge.following import Attention, Follower
@@ -53,7 +54,8 @@ call of Qt, and waits for it so long each time while the bridge, or an agent in 
 LOG_PART_BYTES = 64 * 1024
 STOP_S_MAX = 5.0
 ONLY_ASKING = frozenset(
-    each.name for each in (DATASETS, DOCTOR, NEARBY, PAST, RUNS, SCRIPTS, STATISTICS, WHY)
+    each.name
+    for each in (DATASETS, DOCTOR, NEARBY, PAST, RUNNING_PROGRAMS, RUNS, SCRIPTS, STATISTICS, WHY)
 )
 """What ``ask`` may call off; everything else that it asks for is an act."""
 _PASSING = Qt.WidgetAttribute.WA_DeleteOnClose

@@ -5236,5 +5236,17 @@
         <source>publishing {name}</source>
         <translation>publicando {name}</translation>
     </message>
+    <message>
+        <source>The programs that run here cannot be listed ({why}): write their names yourself.</source>
+        <translation>Os programas em execução aqui não podem ser listados ({why}): escreva os nomes no campo.</translation>
+    </message>
+    <message>
+        <source>From running programs …</source>
+        <translation>Dos programas em execução …</translation>
+    </message>
+    <message>
+        <source>No program of yours runs at the moment</source>
+        <translation>Nenhum programa seu está em execução no momento</translation>
+    </message>
 </context>
 </TS>

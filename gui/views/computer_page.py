@@ -47,6 +47,7 @@ from gui.views.pieces import (
     label,
     number_field,
     quiet,
+    row,
     said_of,
     set_up,
     strong,
@@ -55,6 +56,7 @@ from gui.views.pieces import (
     words_in,
 )
 from gui.views.programs_card import ProgramsCard
+from gui.views.running_programs import RunningChoice
 from gui.views.view_context import ViewContext
 from gui.views.week_grid import WeekGrid
 from gui.wording import explained
@@ -145,6 +147,7 @@ class ComputerPage(QScrollArea):
             minimumWidth=18 * GRID,
             maximumWidth=34 * GRID,
         )
+        self.running = RunningChoice(self._context, self.exclusive, touched, self.fault.say)
         self._controls = self._by_rule()
         """By the name of the rule; the labels come to them."""
 
@@ -155,7 +158,7 @@ class ComputerPage(QScrollArea):
             "others_cpu_percent": [self.cpu],
             "free_memory_mb": [self.memory],
             "lets_end_s": [self.lets_end],
-            "exclusive_programs": [self.exclusive],
+            "exclusive_programs": [self.exclusive, self.running],
             "on_mains_only": [self.mains],
             "full_screen_counts": [self.screen_full],
             "own_only": [self.own_only],
@@ -192,9 +195,9 @@ class ComputerPage(QScrollArea):
             )
         ):
             parts = self._controls[rule]
-            control, said = parts[0], said_of(parts[0], text)
+            said = said_of(parts[0], text)
             limits.addWidget(said, place, 0)
-            limits.addWidget(control, place, 1)
+            limits.addLayout(row((parts[0], 1), *parts[1:], "stretch"), place, 1)
             parts.append(said)
         for place, check in enumerate((self.mains, self.screen_full, self.own_only), 5):
             limits.addWidget(check, place, 0, 1, 2)

@@ -68,6 +68,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("dataset_files", {"dataset": "$dataset"}),
     ("read_dataset", {"dataset": "$dataset", "limit": 3}),
     ("add_dataset", {"path": str(REPOSITORY / "README.md")}),
+    ("running_programs", {}),
     ("volunteering", {}),
     ("set_volunteering", {"rules": {"mode": "when idle", "idle_s": 60}}),
     ("pause", {"for_s": 900, "finish_first": True}),

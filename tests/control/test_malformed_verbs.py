@@ -36,6 +36,7 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "pause: finish_first must be true or false, not a text",
     ),
     ("resume", {"now": True}, PARAMS, "resume: there is no now"),
+    ("running_programs", {"user": "root"}, PARAMS, "running_programs: there is no user"),
     ("volunteering", {"all": 1}, PARAMS, "volunteering: there is no all"),
     ("set_volunteering", {}, PARAMS, "set_volunteering: rules is missing"),
     (

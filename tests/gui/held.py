@@ -33,7 +33,7 @@ from agent.api import (
 from agent.api.methods import AnyMethod
 from agent.api.session import Event, Welcome
 from agent.api.values import Dataset, Position, TaskState
-from agent.api.volunteering import VolunteeringView, VolunteerRules
+from agent.api.volunteering import ProgramsRunning, VolunteeringView, VolunteerRules
 from agent.client import ClientError, Home
 from gui.bridge.bridge import Bridge, Task
 from tests.gui.values import LOG, NOW_S, current, node, past_workflow, peer, task, workflow
@@ -114,6 +114,7 @@ REPLIES: dict[str, object] = {
         PERMISSION,
         (permissions.Script("map", "map.sh", 5, "changed", "ls\nwc\n", "ls\n"),),
     ),
+    "running_programs": ProgramsRunning(("blender", "zoom")),
     "show": work.ShowReply(workflow("line-41", state="finished"), (), 0, POSITION),
     "runs": history.RunsReply((), 0),
     "set_volunteering": VOLUNTEERING,

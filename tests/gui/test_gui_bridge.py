@@ -25,6 +25,7 @@ from agent.api.past import PAST
 from agent.api.permissions import SCRIPTS
 from agent.api.reasons import CancelledStopping, as_why
 from agent.api.values import TaskState
+from agent.api.volunteering import RUNNING_PROGRAMS
 from agent.api.work import WHY
 from agent.client import ClientError, Home
 from gui.bridge import bridge as bridge_module
@@ -130,7 +131,7 @@ def test_why_work_failed_is_a_sentence(
     assert (done, failed) == ([], [said])
 
 
-ASKS = (NEARBY, PAST, RUNS, SCRIPTS, STATISTICS, WHY)
+ASKS = (NEARBY, PAST, RUNNING_PROGRAMS, RUNS, SCRIPTS, STATISTICS, WHY)
 
 
 def test_what_only_asks_is_known(qtbot: QtBot, agent: HeldAgent, bridge: WatchedBridge) -> None:

@@ -30,7 +30,10 @@ MUST_REACH = {
     Place.WORKFLOWS: {"workflows", "workflowsFilter", "submit", "graph", "details", "markDone"},
     Place.QUEUE: {"queue", "queueFilter", "queueLog"},
     Place.FLOCK: {"machines", "flockFilter", "invite"},
-    Place.COMPUTER: {"mode_when_idle", "idleMinutes", "othersCpu", "onMains", "exclusivePrograms"},
+    Place.COMPUTER: {
+        *("mode_when_idle", "idleMinutes", "othersCpu", "onMains"),
+        *("exclusivePrograms", "exclusiveRunning"),
+    },
     Place.HISTORY: {
         *("history", "historySearch", "history_mine", "historyState", "historyProgram"),
         *("historyMachine", "pastPlot", "historyExport", "graph", "details"),

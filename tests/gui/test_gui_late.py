@@ -18,15 +18,17 @@ from typing import cast
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QFileDialog, QPlainTextEdit, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
 import gui.views
 from agent.api.flock import Invitation
 from agent.api.history import Runs
+from agent.api.volunteering import ProgramsRunning
 from agent.api.work import AgainReply, Origin
 from agent.client import Home
 from gui.bridge import bridge as bridge_module
@@ -35,6 +37,7 @@ from gui.bridge.bridge import Bridge
 from gui.model.screen import Changes, Screen
 from gui.theme.look import look
 from gui.views import choosing, log_page, submit_sheet
+from gui.views.computer_page import ComputerPage
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
 from gui.views.history_page import HistoryPage
@@ -185,6 +188,57 @@ def test_a_page_that_is_only_hidden_is_told(stage: Stage) -> None:
     stage.window.hide()
     stage.agent.release(good=True)
     until(stage.qtbot, lambda: page.statistics._numbers["done"].text() == "4")
+
+
+def asked_what_runs(stage: Stage) -> ComputerPage:
+    page = stage.page(Place.COMPUTER, ComputerPage)
+    page._timer.setInterval(3_600_000)  # nothing of it is sent
+    page.exclusive.setText("Zoom.exe, obs")
+    page.running.setFocus()
+    for _ in range(2):  # whoever presses twice gets one menu
+        QTest.keyClick(page.running, Qt.Key.Key_Space)
+    stage.bridge.settle()  # the first is called off
+    assert stage.agent.waiting().count("running_programs") == 1
+    return page
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"), [(1, "Zoom.exe, obs, blender"), (2, "obs")], ids=["added", "taken out"]
+)
+def test_what_runs_is_chosen_by_keyboard(stage: Stage, keys: int, text: str) -> None:
+    page = asked_what_runs(stage)
+    stage.agent.release(good=True)
+    until(stage.qtbot, lambda: page.findChild(QMenu) is not None)
+    [menu] = page.findChildren(QMenu)
+    told = [(each.text(), each.isChecked()) for each in menu.actions()]
+    assert told == [("blender", False), ("zoom", True)]
+    for _ in range(keys):
+        QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert page.exclusive.text() == text
+    assert page._timer.isActive(), "it is sent"
+    page._timer.stop()
+
+
+def test_where_nothing_runs_the_menu_says_so_and_why_nobody_tells_is_said(stage: Stage) -> None:
+    page = asked_what_runs(stage)
+    stage.agent.answer("running_programs", ProgramsRunning(()))
+    until(stage.qtbot, lambda: page.findChild(QMenu) is not None)
+    [none] = certain(page.findChild(QMenu)).actions()
+    assert (none.text(), none.isEnabled()) == ("No program of yours runs at the moment", False)
+    certain(page.findChild(QMenu)).close()
+    asked_what_runs(stage)
+    stage.agent.release(good=False)
+    until(stage.qtbot, page.fault.isVisible)
+
+
+def test_a_menu_of_what_runs_does_not_open_over_another_page(stage: Stage) -> None:
+    page = asked_what_runs(stage)
+    stage.window.go(Place.QUEUE)
+    stage.agent.release(good=True)
+    until(stage.qtbot, stage.bridge.is_settled)
+    turn()
+    assert page.findChild(QMenu) is None
 
 
 def test_runs_of_a_workflow_that_was_chosen_before_are_not_shown(stage: Stage) -> None:

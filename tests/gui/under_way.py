@@ -307,6 +307,8 @@ CASES = (
     Case("SubmitSheet._send", "submit", sheet_button("submitDo"), act=True),
     Case("ComputerPage._send", "set_volunteering",
          on_page(Place.COMPUTER, ComputerPage, act=lambda page: page.mains.toggle()), act=True),
+    Case("RunningChoice._ask", "running_programs",
+         on_page(Place.COMPUTER, ComputerPage, "exclusiveRunning")),
     Case("ProgramsCard._distrust", "distrust",
          on_page(Place.COMPUTER, ComputerPage, "distrust_garajau"), act=True),
     Case("PermissionSheet._next", "scripts", permission),

@@ -9,15 +9,22 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from agent.api.presence_reasons import SystemSays
-from agent.presence.looking import last_of
+from agent.presence.looking import last_of, running_programs
 from agent.presence.readings import LastInput, Reading, Seen, Sessions, Unseen
 from agent.presence.sources import TRY_BETTER_EVERY_S, FirstThatSees, Source, blind
-from agent.presence.sources.linux import LinuxOwnTime, linux_mains, linux_names, terminal_last_input
+from agent.presence.sources.linux import (
+    LinuxOwnTime,
+    linux_mains,
+    linux_names,
+    linux_names_of_person,
+    terminal_last_input,
+)
 from agent.presence.sources.processor import CountedOwnTime, free_memory
-from agent.presence.sources.programs import ExclusivePrograms, own_processes
+from agent.presence.sources.programs import ExclusivePrograms, names_to_choose, own_processes
 from tests.certain import certain, of_kind
 from tests.hosts.waiting import wait_for
 from tests.presence.clocks import Clock
@@ -230,8 +237,28 @@ def test_a_program_is_found_by_its_name_unless_it_is_one_of_ours(tmp_path: Path)
         ours = ExclusivePrograms(linux_names, own_processes)
         ours.watch((name.lower(),))
         assert ours.read() == Seen(())
+        mine = list(linux_names_of_person())
+        assert (child.pid, name.lower()[:15]) in mine
+        assert not {pid for pid, _ in mine} & kernel_threads()
+        assert name.lower()[:15] in names_to_choose(mine, ())
+        assert name.lower()[:15] not in running_programs(), "it is one of ours"
     finally:
         child.communicate()
+
+
+def kernel_threads() -> set[int]:
+    """What the kernel runs for itself is of nobody, or has no program."""
+    return {each.pid for each in psutil.process_iter() if each.ppid() == 2 or each.pid == 2}
+
+
+def test_programs_of_other_people_are_not_to_choose(tmp_path: Path) -> None:
+    theirs = tmp_path / "10"
+    theirs.mkdir()
+    (theirs / "comm").write_text("zoom")
+    (theirs / "exe").symlink_to("/bin/sh")
+    assert list(linux_names_of_person(tmp_path)) == [(10, "zoom")]
+    (theirs / "exe").unlink()  # as of the kernel's, and of other people's
+    assert list(linux_names_of_person(tmp_path)) == []
 
 
 def test_a_list_of_programs_that_cannot_be_read_is_said(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,7 +38,7 @@ from agent.presence.sources.bus import (
 from agent.presence.sources.linux import TICK_S, LinuxOwnTime, linux_names, terminal_last_input
 from agent.presence.sources.native_linux import linux_sources
 from agent.presence.sources.processor import free_memory, machine_busy_s, processor
-from agent.presence.sources.programs import ExclusivePrograms, plain
+from agent.presence.sources.programs import ExclusivePrograms, names_to_choose, plain
 from agent.presence.sources.x11 import XRefusal
 from tests.certain import of_kind
 from tests.presence.clocks import Clock
@@ -194,6 +195,20 @@ def test_exclusive_programs_are_found_by_the_names_that_were_written() -> None:
     assert (programs.read(), asked) == (Seen(()), [])
     programs.watch(("Zoom", "OBS"))
     assert programs.read() == Seen(("Zoom",))
+
+
+def test_names_to_choose_are_each_once_sorted_and_of_others() -> None:
+    listed = [
+        (1, "Zoom.EXE"),
+        (2, "zoom"),
+        (3, "bee"),
+        (4, "Ant"),
+        (5, "a,b"),
+        (6, " "),
+        (7, "own"),
+    ]
+    me = (os.getpid(), "me")
+    assert names_to_choose([*listed, me], [7]) == ("Ant", "bee", "Zoom")
 
 
 # -- terminals -----------------------------------------------------------------------------------

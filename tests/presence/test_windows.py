@@ -268,8 +268,7 @@ class Windows:
         return self._done("saver")
 
     def _own_session(self, process: int, number: Any) -> int:
-        assert process == 70
-        number.value = 3
+        number.value = {4: 0, 70: 3}[process]
         return self._done("own session")
 
     def _power(self, status: Any) -> int:
@@ -358,6 +357,8 @@ def test_a_session_that_has_just_ended_is_left_out(windows: Windows, calls: Wind
 def test_processes_are_listed_and_the_list_is_closed(windows: Windows, calls: WindowsCalls) -> None:
     assert list(calls.process_names()) == [(4, "System"), (70, "Blender.EXE")]
     assert windows.closed == [SNAPSHOT]
+    windows.place = 0
+    assert list(calls.names_of_person()) == [(70, "Blender.EXE")], "4 is of the services"
 
 
 @pytest.mark.parametrize(
@@ -370,6 +371,8 @@ def test_processes_are_listed_and_the_list_is_closed(windows: Windows, calls: Wi
         ("saver", lambda calls: calls.saver_on()),
         ("power", lambda calls: calls.line_status()),
         ("snapshot", lambda calls: list(calls.process_names())),
+        ("snapshot", lambda calls: list(calls.names_of_person())),
+        ("own session", lambda calls: list(calls.names_of_person())),
     ],
 )
 def test_what_windows_refuses_is_an_error(

@@ -9,10 +9,13 @@ from agent.api.settings import CHANGE_SETTINGS, SETTINGS, ChangeSettings, Settin
 from agent.api.volunteering import (
     PAUSE,
     RESUME,
+    RUNNING_PROGRAMS,
     SET_VOLUNTEERING,
     VOLUNTEERING,
     Pause,
+    ProgramsRunning,
     Resume,
+    RunningPrograms,
     SetVolunteering,
     Volunteering,
     VolunteeringView,
@@ -38,6 +41,13 @@ async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
 async def resume(call: RequestContext, params: Resume) -> VolunteeringView:
     """End the pause; whether the machine helps then is for its rules to say."""
     return volunteering_said(await call.rooms.presence.resume())
+
+
+@serves(RUNNING_PROGRAMS)
+async def running_programs(call: RequestContext, params: RunningPrograms) -> ProgramsRunning:
+    """Return the names of the programs that its owner runs on this machine. Raises
+    ``ServiceError`` where the system does not list them."""
+    return ProgramsRunning(await call.rooms.presence.running())
 
 
 @serves(VOLUNTEERING)

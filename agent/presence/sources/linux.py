@@ -93,6 +93,16 @@ def linux_names(processes: Path = PROCESSES) -> Iterator[tuple[int, str]]:
                 yield int(number), _name(f"{processes}/{number}/comm")
 
 
+def linux_names_of_person(processes: Path = PROCESSES) -> Iterator[tuple[int, str]]:
+    """Yield those of the processes that belong to the user of this one and run a program, so none
+    of the kernel's; raise ``OSError`` as ``linux_names`` does."""
+    for pid, name in linux_names(processes):
+        with suppress(OSError):
+            of = processes / str(pid)
+            if of.stat().st_uid == os.getuid() and (of / "exe").readlink().name:
+                yield pid, name
+
+
 def _name(path: str) -> str:
     file = os.open(path, os.O_RDONLY)
     try:

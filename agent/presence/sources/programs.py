@@ -6,6 +6,7 @@ node's own processes are left out, because a task in a program of that name must
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable
 
 from agent.api.presence_reasons import ProgramsHidden
@@ -51,6 +52,19 @@ class ExclusivePrograms(Source[tuple[str, ...]]):
 def plain(name: str) -> str:
     """Return a program's name as it is compared: without case and ``.exe``, cut to a length."""
     return name.strip().casefold().removesuffix(".exe")[:NAME_LENGTH]
+
+
+def names_to_choose(processes: Iterable[tuple[int, str]], own: Collection[int]) -> tuple[str, ...]:
+    """Return the names of these processes, sorted, each once and without ``.exe``; those of this
+    process and its ``own``, and such as no list between commas can hold, are left out."""
+    found: dict[str, str] = {}
+    for pid, name in processes:
+        compared = plain(name)
+        if pid not in own and pid != os.getpid() and compared and "," not in name:
+            whole = name.strip()
+            shown = whole[:-4] if whole.casefold().endswith(".exe") else whole
+            found.setdefault(compared, shown)
+    return tuple(found[each] for each in sorted(found))
 
 
 def own_processes() -> frozenset[int]:

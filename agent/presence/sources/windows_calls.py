@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from contextlib import suppress
 from ctypes import wintypes
 from dataclasses import dataclass
 
@@ -182,10 +183,7 @@ class WindowsCalls:
     def own_session(self) -> int:
         """Return the number of the session in which this runs, 0 for services; raise ``OSError``
         when Windows does not tell."""
-        number = wintypes.DWORD()
-        process = self._kernel.GetCurrentProcessId()
-        check(self._kernel.ProcessIdToSessionId(process, ctypes.byref(number)))
-        return number.value
+        return self._session_of(self._kernel.GetCurrentProcessId())
 
     def sessions(self) -> list[WindowsSession]:
         """Return the sessions of this machine that have a user, without those that end meanwhile;
@@ -238,6 +236,20 @@ class WindowsCalls:
                 more = self._kernel.Process32NextW(snapshot, ctypes.byref(entry))
         finally:
             self._kernel.CloseHandle(snapshot)
+
+    def names_of_person(self) -> Iterator[tuple[int, str]]:
+        """Yield those of the processes that are in the session of this one, without such as end
+        meanwhile; raise ``OSError`` when Windows does not list them, or tell the session."""
+        own = self.own_session()
+        for process, name in self.process_names():
+            with suppress(OSError):
+                if self._session_of(process) == own:
+                    yield process, name
+
+    def _session_of(self, process: int) -> int:
+        number = wintypes.DWORD()
+        check(self._kernel.ProcessIdToSessionId(process, ctypes.byref(number)))
+        return number.value
 
     def _session(self, number: int) -> WindowsSession | None:
         """None where it has ended since, or is nobody's."""
