@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import sqlite3
 from collections.abc import Callable, Coroutine
 
 from agent.api.errors import RefusedError, ServiceError
@@ -200,6 +201,9 @@ class Connection:
             await self._refuse(request.id, error.problem)
         except ServiceError as error:
             await self._refuse(request.id, Problem(ErrorCode.REFUSED, str(error)))
+        except (sqlite3.Error, OSError) as error:
+            log.warning("%s failed", request.method, exc_info=error)
+            await self._refuse(request.id, _refused_here(request.method, error).problem)
         except Exception:
             log.exception("%s failed", request.method)
             sentence = f"the agent failed at {request.method}; its log says more"
@@ -297,3 +301,13 @@ class Connection:
                 while await self._reader.read(READ_BYTES):
                     pass
         self._writer.transport.abort()
+
+
+def _refused_here(method: str, error: sqlite3.Error | OSError) -> RefusedError:
+    """No fault of ours: verbs need not put it into words, each for itself."""
+    if isinstance(error, sqlite3.Error):
+        told = said("the history on this disk cannot be read: {error}", error=str(error))
+        return RefusedError(ErrorCode.REFUSED, told)
+    why = f"{error.strerror}: {error.filename}" if error.filename else str(error)
+    told = said("the system refuses what {name} needs here: {error}", name=method, error=why)
+    return RefusedError(ErrorCode.REFUSED, told)

@@ -4665,6 +4665,14 @@
         <translation>uma máquina só passa adiante o que dizem os seus próprios clientes</translation>
     </message>
     <message>
+        <source>the history on this disk cannot be read: {error}</source>
+        <translation>o histórico neste disco não pode ser lido: {error}</translation>
+    </message>
+    <message>
+        <source>the system refuses what {name} needs here: {error}</source>
+        <translation>o sistema recusa aqui o que {name} precisa: {error}</translation>
+    </message>
+    <message>
         <source>the agent was started anew since then and its events are numbered anew: read what you show again and subscribe from there</source>
         <translation>entretanto o agente começou de novo e numera os eventos do princípio: leia de novo o que mostra e subscreva a partir daí</translation>
     </message>

@@ -15,16 +15,19 @@ import tomlkit
 
 from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog
+from agent.api.rpc import ErrorCode
 from agent.history.earlier_runs import KEYS_MAX, UNKNOWN, EarlierRuns, likeness
 from agent.history.log_reading import read_lines
 from agent.history.task_history import TaskHistory
 from agent.host import logs
+from agent.paths import TASK_LOGS, task_log
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings import editing as viewing
 from agent.settings.editing import Value, keep_changes, with_values
 from agent.settings.node_settings import NodeSettings, read_settings
 from agent.storage.history import FILE, History, TaskRow
+from tests.certain import certain
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
 
 
@@ -49,6 +52,23 @@ async def test_what_became_of_tasks_is_kept_with_why_they_moved(tmp_path: Path) 
         assert runs["tasks"][0]["runs"][0]["spans"][-1]["phase"] == "Failed"
     async with serving(tmp_path) as there, greeted(there) as client:
         assert (await client.result("history"))["total"] == len(tasks)
+
+
+async def test_a_disk_that_refuses_is_told_in_one_sentence(tmp_path: Path) -> None:
+    async with serving(tmp_path) as there, greeted(there) as client:
+        await client.result("submit", workflow())
+        there.node.volunteer()
+        task = next(iter(there.node.runs))
+        printed = task_log(Path(there.node.known.log_folder) / TASK_LOGS, task, 1, 1)
+        printed.mkdir(parents=True)
+        code, sentence = await client.refusal("task_log", {"task": task})
+        assert code == ErrorCode.REFUSED
+        assert sentence.startswith("the system refuses what task_log needs here: ")
+        assert sentence.endswith(f": {printed}")
+        certain(there.node.history._history)._connection.execute("DROP TABLE past")
+        sentence = "the history on this disk cannot be read: no such table: past"
+        assert await client.refusal("past") == (ErrorCode.REFUSED, sentence)
+        await client.result("status")
 
 
 async def test_what_earlier_runs_took_is_known_after_a_restart(tmp_path: Path) -> None:
