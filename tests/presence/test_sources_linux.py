@@ -251,13 +251,19 @@ def kernel_threads() -> set[int]:
     return {each.pid for each in psutil.process_iter() if each.ppid() == 2 or each.pid == 2}
 
 
-def test_programs_of_other_people_are_not_to_choose(tmp_path: Path) -> None:
+def test_programs_of_other_people_are_not_to_choose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     theirs = tmp_path / "10"
     theirs.mkdir()
     (theirs / "comm").write_text("zoom")
     (theirs / "exe").symlink_to("/bin/sh")
     assert list(linux_names_of_person(tmp_path)) == [(10, "zoom")]
-    (theirs / "exe").unlink()  # as of the kernel's, and of other people's
+    somebody_else = os.getuid() + 1
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "getuid", lambda: somebody_else)
+        assert list(linux_names_of_person(tmp_path)) == []
+    (theirs / "exe").unlink()  # as of the kernel's
     assert list(linux_names_of_person(tmp_path)) == []
 
 
