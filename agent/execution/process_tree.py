@@ -31,20 +31,15 @@ def children_of(process: int) -> list[int]:
     looked at. A thread that ends meanwhile hands its children to another one, which may have been
     read before: look again where all are wanted."""
     found: list[int] = []
-    try:
-        threads = os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - starts faster
-    except OSError:
-        threads = []
-    for thread in threads:
-        try:
-            with open(f"/proc/{process}/task/{thread}/children", "rb") as file:  # noqa: PTH123
+    if not os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children"):  # noqa: PTH110
+        return _children_by_parent(process)
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{process}/task"):  # noqa: PTH208 - starts faster
+            with (
+                suppress(OSError),
+                open(f"/proc/{process}/task/{thread}/children", "rb") as file,  # noqa: PTH123
+            ):
                 found += map(int, file.read().split())
-        except FileNotFoundError:
-            own = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
-            if not os.path.exists(own):  # noqa: PTH110
-                return _children_by_parent(process)
-        except OSError:
-            continue
     return found
 
 

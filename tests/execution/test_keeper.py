@@ -293,12 +293,14 @@ def test_where_the_kernel_lists_no_children_parents_are_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with subprocess.Popen(["sleep", "1000"]) as child:
-        own = children_of(os.getpid())
-        monkeypatch.setattr(os, "listdir", _without_tasks(os.listdir))
-        monkeypatch.setattr(os.path, "exists", lambda _: False)
-        assert child.pid in own
-        assert sorted(children_of(os.getpid())) == sorted(own)
-        child.kill()
+        try:
+            own = children_of(os.getpid())
+            monkeypatch.setattr(os, "listdir", _without_tasks(os.listdir))
+            monkeypatch.setattr(os.path, "exists", lambda _: False)
+            assert child.pid in own
+            assert sorted(children_of(os.getpid())) == sorted(own)
+        finally:
+            child.kill()
 
 
 def _without_tasks(listdir: Any) -> Any:
