@@ -3,11 +3,16 @@
 ``WINGBEAT_HOME`` moves all four under one folder, so that several nodes can live on one machine
 and a trial leaves nothing behind. The folders are their owner's alone from the moment they are
 made: keys, tables and logs are nobody else's business.
+
+What an administrator lays down for everybody on a machine lies in one folder (``MachineFiles``),
+whether a package, an installer or a person puts it there. A node that was moved has none: a trial
+obeys nobody's policy and uses up nobody's invitation.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,20 +24,58 @@ APPLICATION = "wingbeat"
 VARIABLE = "WINGBEAT_HOME"
 FOLDER_MODE = 0o700
 SETTINGS_FILE = "settings.toml"
+POLICY_FILE = "policy.toml"
+INVITATION_FILE = "invitation"
 TASK_LOGS = "tasks"
 """The folder among the logs for what programs print."""
 
 
 @dataclass(frozen=True, slots=True)
+class MachineFiles:
+    """What is laid down for all users of a machine: written by administrators, read by everybody.
+
+    ``settings.toml`` has the format of each owner's own and says what that does not say;
+    ``policy.toml``, likewise, what no owner may change. ``invitation`` is a text with an invitation
+    in it, as ``wingbeat flock invite`` writes it: every agent here that belongs to no flock joins by
+    it. Where only a service is to join, others need not be able to read it.
+    """
+
+    folder: Path
+
+    @classmethod
+    def native(cls) -> MachineFiles:
+        """Return those of this machine, ``/etc/wingbeat`` or ``%ProgramData%\\Wingbeat``; nothing is
+        made on the disk."""
+        if sys.platform == "win32":
+            return cls(platformdirs.site_config_path("Wingbeat", appauthor=False))
+        return cls(Path("/etc") / APPLICATION)
+
+    @property
+    def defaults(self) -> Path:
+        """What holds where an owner has set nothing."""
+        return self.folder / SETTINGS_FILE
+
+    @property
+    def policy(self) -> Path:
+        """What holds whatever an owner has set."""
+        return self.folder / POLICY_FILE
+
+    @property
+    def invitation(self) -> Path:
+        """By which agents of this machine join a flock by themselves."""
+        return self.folder / INVITATION_FILE
+
+
+@dataclass(frozen=True, slots=True)
 class Home:
-    """The four folders of one node, and the settings file that a package may bring for all users of
-    a machine."""
+    """The four folders of one node, and what the machine's administrator has laid down for it; None
+    where that does not count."""
 
     data: Path
     config: Path
     log: Path
     cache: Path
-    preset: Path | None = None
+    machine: MachineFiles | None = None
 
     @classmethod
     def at(cls, folder: Path) -> Home:
@@ -53,7 +96,7 @@ class Home:
             known.user_config_path,
             known.user_log_path,
             known.user_cache_path,
-            known.site_config_path / SETTINGS_FILE,
+            MachineFiles.native(),
         )
 
     @property
@@ -90,6 +133,12 @@ class Home:
     def settings_file(self) -> Path:
         """What a person sets."""
         return self.config / SETTINGS_FILE
+
+    @property
+    def invitation(self) -> Path:
+        """By which this node joins a flock by itself, handed over to its account; deleted when it
+        was used."""
+        return self.config / INVITATION_FILE
 
     def prepare(self) -> None:
         """Make the folders that are missing, and their parents, for their owner alone; those that

@@ -85,7 +85,7 @@ class Agent:
             home.settings_file,
             settings,
             lambda: self.port,
-            home.preset,
+            home.machine.defaults if home.machine else None,
             lambda: self.live.log_copies.kept_bytes,
         )
         self.presence = PresenceWatcher(
@@ -121,7 +121,8 @@ class Agent:
                 f"{error.filename} cannot be made ({error.strerror}): give this account the right "
                 f"to, or set WINGBEAT_HOME to another folder."
             ) from error
-        agent = cls(home, options, read_settings(home.settings_file, home.preset))
+        preset = home.machine.defaults if home.machine else None
+        agent = cls(home, options, read_settings(home.settings_file, preset))
         await agent._begin()
         return agent
 

@@ -50,7 +50,7 @@ a folder for everything that an agent keeps, in place of the four in FILES
 .SH FILES
 .TP
 .I ~/.config/wingbeat/settings.toml
-settings; those for all users of a computer are in \\fI/etc/xdg/wingbeat/settings.toml\\fR
+settings; those for all users of a computer are in \\fI/etc/wingbeat/settings.toml\\fR
 .TP
 .I ~/.local/share/wingbeat
 tables, results, programs and the identity of this computer

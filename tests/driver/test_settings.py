@@ -14,7 +14,7 @@ from agent.api.errors import MembershipError
 from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, read_gossip
 from agent.host import logs
 from agent.net.addresses import Address
-from agent.paths import VARIABLE, Home
+from agent.paths import VARIABLE, Home, MachineFiles
 from agent.settings.node_settings import NodeSettings, SettingsError, read_settings
 
 
@@ -119,6 +119,7 @@ def test_the_variable_moves_everything(tmp_path: Path) -> None:
     home = Home.of({VARIABLE: str(tmp_path / "here")})
     for folder in (home.data, home.config, home.log, home.cache):
         assert folder.parent == tmp_path / "here"
+    assert home.machine is None
     home.prepare()
     home.prepare()
     for folder in (tmp_path / "here", home.data, home.programs, home.scratch):
@@ -128,6 +129,8 @@ def test_the_variable_moves_everything(tmp_path: Path) -> None:
 def test_without_it_they_are_where_the_system_has_them() -> None:
     home = Home.of({})
     assert "wingbeat" in str(home.data)
+    assert home.machine == MachineFiles.native()
+    assert home.machine.policy.name == "policy.toml"
     assert home == Home.of({VARIABLE: "  "})
 
 
