@@ -38,9 +38,12 @@ ICON_COLOUR = "#0b63b0"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run tray and window until their person quits, and return 0. Where a window of this home runs
     already, hand it the paths and return 0. Where that one is silent, or no screen is there, say so
-    and return 1. Raises ``SystemExit`` for ``--help`` and for arguments that make no sense."""
+    and return 1. With ``--quit`` end what runs of this home instead: 1, and a sentence, where that
+    has not ended. Raises ``SystemExit`` for ``--help`` and for arguments that make no sense."""
     options = _options(sys.argv[1:] if arguments is None else arguments)
     home = Home.of()
+    if options.quit:
+        return _quit(home)
     paths = [str(Path(each).absolute()) for each in options.paths]
     try:
         lock = become_first(home, paths)
@@ -68,6 +71,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     code = application.exec()
     lock.unlock()
     return code
+
+
+def _quit(home: Home) -> int:
+    from gui.ending import end_all
+
+    sentence = end_all(home)
+    if sentence and sys.stderr is not None:
+        sys.stderr.write(f"wingbeat-tray: {sentence}.\n")
+    return 1 if sentence else 0
 
 
 def _screen_there() -> bool:
@@ -132,6 +144,12 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "wingbeat-tray", description="The tray icon and the window of Wingbeat."
     )
     parser.add_argument("--background", action="store_true", help="do not open the window")
+    parser.add_argument(
+        "--quit",
+        action="store_true",
+        help="have the tray that runs quit, and its agent hand back what it runs, and wait until both "
+        "have ended; the exit code is 1 where that takes longer than 75 seconds",
+    )
     parser.add_argument("paths", nargs="*", metavar="FILE", help="workflows to submit")
     return parser.parse_args(arguments)
 

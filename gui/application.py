@@ -74,6 +74,7 @@ class Application(QObject):
         self.finishing.over.connect(self.quit)
         self.first = first or FirstInstance(home)
         self.first.called.connect(self.called)
+        self.first.told_to_quit.connect(self.quit)
         self.tray.opened.connect(self.open)
         self.tray.pressed.connect(self._pressed)
         self.hosting.failed.connect(self._agent_failed)

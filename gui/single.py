@@ -76,11 +76,30 @@ def call_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> bo
 
     Raises ``SilentWindowError`` if one listens and does not answer in that time.
     """
+    return _tell_first(home, {"paths": paths, "way": native_foreground().give()}, within_s)
+
+
+def ask_first_to_quit(home: Home, within_s: float = PATIENCE_S) -> bool:
+    """Have the window that runs already quit with its tray; return true when it has answered, before
+    it has ended, false if none listens. Raises ``SilentWindowError`` as ``call_first`` does."""
+    return _tell_first(home, {"quit": True}, within_s)
+
+
+def first_process(home: Home) -> int:
+    """Return the number of the process that is this home's first now; 0 where there is none."""
+    lock = QLockFile(str(home.window_lock))
+    lock.setStaleLockTime(0)
+    if not home.window_lock.exists() or lock.tryLock(0):
+        return 0
+    process, *_ = lock.getLockInfo()
+    return process
+
+
+def _tell_first(home: Home, message: dict[str, object], within_s: float) -> bool:
     socket = QLocalSocket()
     socket.connectToServer(socket_name(home))
     if not socket.waitForConnected(CONNECT_MS):
         return False
-    message = {"paths": paths, "way": native_foreground().give()}
     socket.write(json.dumps(message).encode() + b"\n")
     until = QDeadlineTimer(round(within_s * 1000))
     while not socket.canReadLine():
@@ -94,9 +113,11 @@ def call_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> bo
 
 
 class FirstInstance(QObject):
-    """Listens for later ones; ``called`` with the paths that they were given."""
+    """Listens for later ones; ``called`` with the paths that they were given, ``told_to_quit`` when
+    one wants nothing but the end of this one."""
 
     called = Signal(list)
+    told_to_quit = Signal()
 
     def __init__(self, home: Home) -> None:
         super().__init__()
@@ -141,6 +162,9 @@ class FirstInstance(QObject):
             told = json.loads(data)
             paths, way = told.get("paths", []), told.get("way", "")
         except (ValueError, AttributeError):
+            return
+        if told.get("quit") is True:
+            self.told_to_quit.emit()
             return
         native_foreground().take(str(way))
         self.called.emit([path for path in paths if isinstance(path, str)])

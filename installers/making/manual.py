@@ -18,7 +18,7 @@ TRAY = """\
 wingbeat\\-tray \\- the tray icon and the window of Wingbeat
 .SH SYNOPSIS
 .B wingbeat\\-tray
-[\\fB\\-\\-background\\fR] [\\fIFILE\\fR ...]
+[\\fB\\-\\-background\\fR] [\\fB\\-\\-quit\\fR] [\\fIFILE\\fR ...]
 .SH DESCRIPTION
 Shows what the flock works on, and runs the agent of this computer unless it runs already. A second
 start brings the first to front. A workflow file opens the sheet that submits it, an invitation
@@ -26,6 +26,10 @@ begins to join.
 .TP
 .B \\-\\-background
 do not open the window
+.TP
+.B \\-\\-quit
+have the tray that runs quit, and its agent hand back what it runs, and wait until both have ended; 1
+where that takes longer than 75 seconds
 .SH SEE ALSO
 .BR wingbeat (1)
 """

@@ -1,0 +1,66 @@
+"""Ending tray and agent of this home from another process, for whoever replaces their files.
+
+They are asked, not killed: the agent hands back what it runs first. It is over when the processes are
+gone, not when they say goodbye, because a system may refuse to replace files that are still in use.
+"""
+
+from __future__ import annotations
+
+import psutil
+from PySide6.QtCore import QDeadlineTimer, QThread
+
+from agent.api.session import STOP, Stop
+from agent.client import BlockingClient, ClientError, Home, NoAgentError
+from agent.client.link import read_control_file
+from gui.single import PAUSE_MS, SilentWindowError, ask_first_to_quit, first_process
+
+END_S_MAX = 75.0
+"""A tray gives its agent 30 s to hand back, and may have to begin one before it can end it."""
+
+
+def end_all(home: Home, within_s: float = END_S_MAX) -> str:
+    """Have the tray of this home quit, and its agent end wherever it runs, and wait until their
+    processes are gone; return an empty text then and where none ran, else one sentence of what still
+    runs after ``within_s``. Nothing is killed."""
+    until = QDeadlineTimer(round(within_s * 1000))
+    process = first_process(home)
+    if process and not _tray_ended(home, process, until):
+        return _still_runs(process)
+    try:
+        process = read_control_file(home).process
+        with BlockingClient(home, "wingbeat-tray --quit") as client:
+            client.call(STOP, Stop("wingbeat-tray --quit"))
+    except NoAgentError:
+        return ""  # also where one that was killed has left its file
+    except ClientError as error:
+        return str(error)
+    return "" if _is_gone(process, until) else _still_runs(process)
+
+
+def _tray_ended(home: Home, process: int, until: QDeadlineTimer) -> bool:
+    """Asked until one listens: it may just be starting."""
+    while first_process(home) == process and not until.hasExpired():
+        try:
+            if ask_first_to_quit(home, until.remainingTime() / 1000):
+                break
+        except SilentWindowError:
+            return False
+        QThread.msleep(PAUSE_MS)
+    return _is_gone(process, until)
+
+
+def _is_gone(process: int, until: QDeadlineTimer) -> bool:
+    """One that has ended and that its parent has not noticed yet holds nothing any more."""
+    try:
+        running = psutil.Process(process)
+        while running.is_running() and running.status() != psutil.STATUS_ZOMBIE:
+            if until.hasExpired():
+                return False
+            QThread.msleep(PAUSE_MS)
+    except psutil.NoSuchProcess:
+        pass
+    return True
+
+
+def _still_runs(process: int) -> str:
+    return f"Wingbeat still runs, as process {process}: its log tells why; try again, or end that process"
