@@ -55,6 +55,10 @@ FOUND = {
     "{port} pass, or you type the addresses of machines in Settings, under This computer",
     "OtherPort": "another program was there first, so this computer is reached at port {port}: a firewall "
     "may have to let that pass",
+    "InvitationInVain": "this computer was to join a flock by an invitation that was laid down for it "
+    "({folder}), and cannot: {error}",
+    "JoinsByInvitation": "this computer joins a flock by an invitation that was laid down for it, as soon "
+    "as {places} can be reached{last}",
     "NoFlock": "this computer belongs to no flock yet: join one, or create one, under Flock",
     "OwnCertificateFrom": "by the clock here this computer belongs to its flock only from {date} on, so "
     "nobody lets it in: if the clock is right, leave the flock and join again with a new invitation",

@@ -20,6 +20,11 @@ class MembershipError(ServiceError):
     """It is wrong with the flock, its members or its keepers."""
 
 
+class InVainError(MembershipError):
+    """Trying the same again changes nothing: an invitation that is used up, over or none, or a
+    machine that was sent away."""
+
+
 class NotKeptError(MembershipError):
     """The own disk does not take something: nobody else's fault, and worth trying again."""
 

@@ -196,6 +196,7 @@ FindingKind = Literal[
     "journal",
     "authority",
     "copied identity",
+    "invitation",
 ]
 
 

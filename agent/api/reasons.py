@@ -361,6 +361,8 @@ DiagnosisKind = Literal[
     "DiscoveryOff",
     "DiskOfDataFull",
     "IdentityOfTwo",
+    "InvitationInVain",
+    "JoinsByInvitation",
     "JournalMended",
     "ListensNowhere",
     "MulticastUnusable",

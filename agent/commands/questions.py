@@ -162,7 +162,7 @@ def _show_nearby(_: Options, reply: NearbyReply) -> None:
 
 def _show_peers(_: Options, reply: PeersReply) -> None:
     if not reply.node.flock:
-        show_lines(HOW_TO_JOIN)
+        show_lines([reply.warning] if reply.warning else HOW_TO_JOIN)
         return
     linked = sum(peer.state == "linked" for peer in reply.peers)
     others = f"{linked} of {counted(len(reply.peers), 'other')} linked"

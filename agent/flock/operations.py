@@ -27,6 +27,7 @@ from agent.flock.gossip import AddressBook
 from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
+from agent.flock.standing_invitation import StandingInvitation
 from agent.net import joining
 from agent.net.addresses import Address, reached_at
 from agent.net.asking import Request
@@ -77,6 +78,7 @@ class FlockOperations:
     def __init__(self, own: OwnNode, serve_clients: StreamAcceptor) -> None:
         self._own, self._serve_clients = own, serve_clients
         self.asking = OwnJoinRequest(own, self.check_port, self.join_asked)
+        self.standing = StandingInvitation(own, self.join)
         self._under_way: asyncio.Task[Any] | None = None
         self._ended = False
 
@@ -89,6 +91,7 @@ class FlockOperations:
         """Cancel what is under way, wait until it has ended, and refuse all work from now on; a
         request to join is followed no more, but not withdrawn."""
         self._ended = True
+        await self.standing.stop()
         if self._under_way is not None:
             self._under_way.cancel()
             await asyncio.gather(self._under_way, return_exceptions=True)

@@ -12,10 +12,15 @@ import sys
 from pathlib import Path
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+ADMINISTRATOR = 0
 
 
 class PosixGuard:
-    """Modes 0700 and 0600, and a folder that is synced after each replacement."""
+    """Modes 0700 and 0600, and a folder that is synced after each replacement. What everybody is to
+    obey belongs to the superuser; another one than that only in tests."""
+
+    def __init__(self, administrator: int = ADMINISTRATOR) -> None:
+        self._administrator = administrator
 
     def protect(self, folder: Path) -> None:
         """Take the folder from group and others; raise ``OSError`` when that fails."""
@@ -31,6 +36,20 @@ class PosixGuard:
             return (
                 f"can be read by other accounts (mode {stat.S_IMODE(status.st_mode):04o}): run "
                 f"chmod 600 on it, and leave and join the flock again if one may have done so"
+            )
+        return ""
+
+    def alterable(self, path: Path) -> str:
+        """Return who else than the superuser may change the file or folder, as the end of a
+        sentence with the cure; empty when nobody may. Raise ``OSError`` when there is none."""
+        status = path.stat()
+        if status.st_uid != self._administrator:
+            return "does not belong to root: run chown root:root on it, if its content is right."
+        shared = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid != ADMINISTRATOR else 0)
+        if status.st_mode & shared:
+            return (
+                f"can be changed by others than root (mode {stat.S_IMODE(status.st_mode):04o}): "
+                f"run chmod go-w on it, if its content is right."
             )
         return ""
 

@@ -8,6 +8,11 @@ when they replace another in the same folder.
 ``icacls`` and ``whoami`` belong to every Windows, take security identifiers (names are translated
 and repeat), and need no rights beyond the owner's. They are called by full path, so that
 no program of the same name is, and without a window, because the agent sits in the tray.
+
+Who may change what administrators lay down is read from the owner and the access list, as Windows
+writes both in a text (SDDL): identifiers and letters, the same in every language. Windows lets
+everybody make files in a folder of ``%ProgramData%``; such a file has its maker as owner, and so
+does not count.
 """
 
 from __future__ import annotations
@@ -29,6 +34,43 @@ REPLACE_PAUSE_S = 0.05
 _SECURITY_IDENTIFIER = re.compile(rb"S-1-\d+(?:-\d+)+")
 
 Run = Callable[[Sequence[str]], bytes]
+Describe = Callable[[Path], str]
+"""Owner and access list of a file or folder, as SDDL; raises ``OSError``."""
+
+ADMINISTRATORS = frozenset(
+    {"SY", "BA", "LA", "DA", "EA", SYSTEM, "S-1-5-32-544"}
+    | {"S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"}  # TrustedInstaller
+)
+CREATOR_OWNER = frozenset({"CO", "S-1-3-0"})
+"""Stands in lists that are handed down for whoever makes a file; gives nothing where it stands."""
+_OWNER = re.compile(r"^O:([A-Z]{2}|S-[0-9-]+)")
+_ENTRY = re.compile(r"\(([^()]*)\)")
+_RIGHTS = {
+    "CC": 0x1,
+    "DC": 0x2,
+    "LC": 0x4,
+    "SW": 0x8,
+    "RP": 0x10,
+    "WP": 0x20,
+    "DT": 0x40,
+    "LO": 0x80,
+    "CR": 0x100,
+    "SD": 0x10000,
+    "RC": 0x20000,
+    "WD": 0x40000,
+    "WO": 0x80000,
+    "GA": 0x10000000,
+    "GX": 0x20000000,
+    "GW": 0x40000000,
+    "GR": 0x80000000,
+    "FA": 0x1F01FF,
+    "FR": 0x120089,
+    "FW": 0x120116,
+    "FX": 0x1200A0,
+}
+_REPLACES = 0x40 | 0x10000 | 0x40000 | 0x80000 | 0x10000000
+"""Take what is in a folder away, the folder itself, or who may do so."""
+_CHANGES = _REPLACES | 0x2 | 0x4 | 0x40000000
 
 
 def run_quietly(command: Sequence[str]) -> bytes:
@@ -57,8 +99,13 @@ def run_quietly(command: Sequence[str]) -> bytes:
 class WindowsGuard:
     """One access list on the folder, inherited by all that is in it."""
 
-    def __init__(self, run: Run = run_quietly, pause: Callable[[float], None] = time.sleep) -> None:
-        self._run = run
+    def __init__(
+        self,
+        run: Run = run_quietly,
+        pause: Callable[[float], None] = time.sleep,
+        describe: Describe | None = None,
+    ) -> None:
+        self._run, self._describe = run, describe
         self._pause = pause
         self._programs = Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32"
 
@@ -76,6 +123,28 @@ class WindowsGuard:
         """Return an empty text for every file: nothing is asked, as the list of its folder was set
         before it was made."""
         del path
+        return ""
+
+    def alterable(self, path: Path) -> str:
+        """Return who else than administrators may change the file, or take away what is in the
+        folder, as the end of a sentence with the cure; empty when nobody may. Raise ``OSError``
+        when Windows does not say."""
+        from agent.host import private_windows_api
+
+        described = (self._describe or private_windows_api.described)(path)
+        owner = _OWNER.match(described)
+        if owner is None or owner[1] not in ADMINISTRATORS:
+            return (
+                "does not belong to the administrators: run icacls with /setowner *S-1-5-32-544 on "
+                "it, if its content is right."
+            )
+        wanted = _REPLACES if path.is_dir() else _CHANGES
+        others = [who for who, rights in allowed(described) if rights & wanted]
+        if others:
+            return (
+                f"can be changed by others than administrators ({others[0]}): take that from them "
+                f"with icacls, if its content is right."
+            )
         return ""
 
     def replace(self, source: Path, target: Path) -> None:
@@ -102,3 +171,27 @@ class WindowsGuard:
                 "run whoami /user and repair what it reports"
             )
         return str(found[-1].decode("ascii"))
+
+
+def allowed(described: str) -> list[tuple[str, int]]:
+    """Return whom else than administrators the access list allows anything where it stands, and
+    which rights; everybody where there is no list."""
+    head, marked, listed = described.partition("D:")
+    del head
+    if not marked or listed.startswith("NO_ACCESS_CONTROL"):
+        return [("WD", _CHANGES)]
+    found = []
+    for entry in _ENTRY.findall(listed.partition("S:(")[0]):
+        kind, flags, rights, _, _, who = entry.split(";")[:6]
+        if kind in ("A", "XA") and "IO" not in flags and who not in ADMINISTRATORS | CREATOR_OWNER:
+            found.append((who, _mask(rights)))
+    return found
+
+
+def _mask(rights: str) -> int:
+    if rights.startswith("0x"):
+        return int(rights, 16)
+    mask = 0
+    for at in range(0, len(rights), 2):
+        mask |= _RIGHTS.get(rights[at : at + 2], _CHANGES)
+    return mask

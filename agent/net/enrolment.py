@@ -19,7 +19,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import assert_never
 
-from agent.api.errors import MembershipError
+from agent.api.errors import InVainError, MembershipError
 from agent.net.certificates import Applicant, Member, read_request
 from agent.net.enrolment_messages import (
     EXCHANGE_S_MAX,
@@ -133,7 +133,7 @@ class EnrolmentServer:
         try:
             return await self._answer(question, arrival.member, host)
         except MembershipError as error:
-            return Refused(str(error)[:REASON_LENGTH_MAX])
+            return Refused(str(error)[:REASON_LENGTH_MAX], isinstance(error, InVainError))
 
     async def _answer(self, question: Question, member: Member | None, host: str) -> Answer:
         membership = self._membership
@@ -165,13 +165,13 @@ class EnrolmentServer:
         others = await self._share(None) if known else ()
         refused = await membership.redeem(question.secret, applicant.node_id)
         if refused:
-            return Refused(refused)
+            return Refused(refused, in_vain=True)
         if others:
             # One of them may have asked just before this use was burnt, and burn one just now.
             await asyncio.sleep(BURNING_S_MAX)
             await self._share(others)
         if membership.book().is_one_too_many(question.secret, applicant.node_id):
-            return Refused("the invitation is used up: ask for a new one")
+            return Refused("the invitation is used up: ask for a new one", in_vain=True)
         admitted = await membership.admit(applicant)
         return Welcome(admitted.certificate, membership.roster.to_bytes())
 
@@ -302,7 +302,7 @@ def check_departure(membership: Membership, applicant: Applicant) -> None:
     """Raise ``MembershipError`` when the applicant's key left the flock or was expelled, because
     then it is out for ever; else do nothing."""
     if membership.roster.departure(applicant.node_id) is not None:
-        raise MembershipError(
+        raise InVainError(
             "this machine belonged to the flock under this key and does not any more: "
             "leave on it, which forgets the key, and join again"
         )

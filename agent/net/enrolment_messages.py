@@ -198,9 +198,10 @@ class RequestIs(Struct, frozen=True, tag="request-is"):
 
 
 class Refused(Struct, frozen=True, tag="refused"):
-    """Answers that what was asked is not done, and why."""
+    """Answers that what was asked is not done, and why; ``in_vain``: nor when it is asked again."""
 
     reason: Annotated[str, Meta(max_length=REASON_LENGTH_MAX)]
+    in_vain: bool = False
 
 
 Answer = (

@@ -37,7 +37,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from agent.api.errors import MembershipError
+from agent.api.errors import InVainError, MembershipError
 from agent.net.addresses import Address
 from agent.net.certificates import FLOCK_ID_BYTES
 
@@ -110,7 +110,7 @@ def usable_addresses(hosts: Iterable[str], port: int) -> tuple[Address, ...]:
 
 
 def parse_invitation(text: str) -> Invitation:
-    """Return the first invitation in a text; raise ``MembershipError``, with a sentence for each
+    """Return the first invitation in a text; raise ``InVainError``, with a sentence for each
     way to be wrong; one that has expired is not wrong. What people copy with it does no harm, nor
     what mail and chat programs put around and into it: words before and after, quotation marks of
     any language, line breaks, invisible letters."""
@@ -124,7 +124,7 @@ def parse_invitation(text: str) -> Invitation:
     if body is None:
         raise _incomplete(letters)
     if body[0] != _VERSION:
-        raise MembershipError("this invitation is of a later version: update Wingbeat here")
+        raise InVainError("this invitation is of a later version: update Wingbeat here")
     return _unpacked(body)
 
 
@@ -146,19 +146,19 @@ def _first_complete(words: list[str]) -> bytes | None:
     return None
 
 
-def _incomplete(letters: str | None) -> MembershipError:
+def _incomplete(letters: str | None) -> InVainError:
     """What to say of a text that is none; only of its beginning, for a message may follow it."""
     if letters is None:
-        return MembershipError(f'this is no invitation: it begins with "{PREFIX}"; copy all of it')
+        return InVainError(f'this is no invitation: it begins with "{PREFIX}"; copy all of it')
     strange = _STRANGE.search(letters[: TEXT_LENGTH_MAX - len(PREFIX)])
     if strange:
-        return MembershipError(
+        return InVainError(
             f'the character "{strange.group()}" does not occur in invitations: compare with the one '
             f"you were sent (it has the letters a to z and the digits 2 to 7)"
         )
     if len(letters) > TEXT_LENGTH_MAX:
-        return MembershipError("this is longer than an invitation: copy only the invitation")
-    return MembershipError(
+        return InVainError("this is longer than an invitation: copy only the invitation")
+    return InVainError(
         "this invitation has a typing error or is not complete: copy it again from its first "
         "to its last character"
     )
@@ -204,7 +204,7 @@ class _Cursor:
         return len(self._data) - self._at
 
     def take(self, count: int) -> bytes:
-        """Return the next bytes; raise ``MembershipError`` when there are fewer."""
+        """Return the next bytes; raise ``InVainError`` when there are fewer."""
         if count > self.remaining:
             raise _unusable()
         self._at += count
@@ -244,5 +244,5 @@ def _checksum(body: bytes) -> bytes:
     return hashlib.sha256(PREFIX.encode() + body).digest()[:CHECKSUM_BYTES]
 
 
-def _unusable() -> MembershipError:
-    return MembershipError("this invitation makes no sense: ask for a new one")
+def _unusable() -> InVainError:
+    return InVainError("this invitation makes no sense: ask for a new one")

@@ -34,7 +34,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.api.errors import MembershipError
+from agent.api.errors import InVainError, MembershipError
 from agent.api.wording import moment
 from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
@@ -110,7 +110,7 @@ async def join_flock(
     """Join the flock that invites, save the membership at ``path`` with a key made here, and return
     it; where the flock has appointed this machine keeper at once, with the authority's key. Raise
     ``MembershipError`` with one sentence when this machine has a flock, its clock is wrong, no
-    keeper is found, it refuses, or the disk does."""
+    keeper is found, it refuses, or the disk does; ``InVainError`` where no further try can help."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, invitation.flock_id, clock())
     await asyncio.to_thread(folder.prepare)
@@ -275,8 +275,8 @@ async def _ask_keepers(found: _Found, question: Join) -> Welcome:
         match answer:
             case Welcome():
                 return answer
-            case Refused(reason):
-                raise MembershipError(reason)
+            case Refused(reason, in_vain):
+                raise InVainError(reason) if in_vain else MembershipError(reason)
             case _:
                 raise MembershipError("the keeper's answer makes no sense: update both machines")
     told = "; ".join(reports)

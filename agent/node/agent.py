@@ -396,6 +396,7 @@ class Agent:
             os.getpid(),
         )
         self.presence.start()
+        self.flock.standing.start()
         collect_garbage_rarely()
         self._in_background(self._look_now_and_then())
         self._in_background(watch_load(self._load_told, self._tell_load, self._stopped))

@@ -78,6 +78,8 @@ class Facts:
     copied: tuple[Copied, ...] = ()
     port_wanted: int = 0
     """By the settings; 0 for any."""
+    standing: Diagnosis | None = None
+    """Of an invitation that was laid down here, while this node has no flock."""
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
@@ -87,7 +89,10 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     clock_s = time.time() if now_s is None else now_s
     yield from _own_disk(facts)
     if facts.flock is None:
-        yield _finding("no flock", Diagnosis("NoFlock"))
+        if facts.standing is not None:
+            yield _finding("invitation", facts.standing, facts.name)
+        if facts.standing is None or facts.standing.kind != "JoinsByInvitation":
+            yield _finding("no flock", Diagnosis("NoFlock"))
         return
     yield from _own_membership(facts, facts.flock, clock_s)
     if facts.flock.expelled:

@@ -102,6 +102,8 @@ class Snapshot:
     @property
     def warning(self) -> Reason | None:
         """Return what is wrong with this node's own place among the others; None when nothing is."""
+        if self.facts.flock is None:
+            return self.facts.standing
         return own_identity_copied(self.facts)
 
     def findings(self) -> tuple[Finding, ...]:
@@ -133,6 +135,7 @@ class Snapshot:
             data_folder=str(own.home.data),
             copied=() if network is None else tuple(network.links.copies()),
             port_wanted=settings.port,
+            standing=self._flock.standing.state,
         )
 
 

@@ -315,6 +315,9 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "DiscoveryOff": f"discovery is switched off here: type the addresses of other machines, {_TYPED}",
     "DiskOfDataFull": "the disk of {folder} is full: make room, new work is refused until then",
     "IdentityOfTwo": f"two machines have the identity of {{peer}} (at {{places}}): {_COPIED}",
+    "InvitationInVain": "this machine did not join by the invitation in {folder}: {error}",
+    "JoinsByInvitation": "this machine joins a flock by the invitation in {folder} as soon as "
+    "{places} can be reached{last}",
     "JournalMended": "the journal was mended ({error}): what it lacks is taken from other machines",
     "ListensNowhere": "this machine listens nowhere: look into its log, and start the agent again",
     "MulticastUnusable": "multicast cannot be used here ({why}): until that is mended, type the "

@@ -10,6 +10,7 @@ from enum import Enum
 
 from gui.model.notices import Absence, Absent
 from gui.model.screen import Screen
+from gui.wording import sentences
 from gui.words import tr, tr_n
 
 
@@ -64,8 +65,10 @@ def flock_trouble(screen: Screen) -> Trouble | None:
     if screen.node is None:
         return None
     if not screen.node.flock:
+        own = screen.peers
+        told = sentences((own.why,), (own.warning,)) if own and own.warning else ""
         return Trouble(
-            tr("This computer belongs to no flock yet, so it works alone."),
+            told or tr("This computer belongs to no flock yet, so it works alone."),
             Remedy.JOIN,
             tr("Join or create a flock"),
         )

@@ -587,6 +587,14 @@
         <translation>o relógio de {peer} está {length} atrasado em relação ao daqui: acerte todos pelo mesmo servidor de hora</translation>
     </message>
     <message>
+        <source>this computer was to join a flock by an invitation that was laid down for it ({folder}), and cannot: {error}</source>
+        <translation>este computador deveria entrar em um bando por um convite deixado para ele ({folder}), e não consegue: {error}</translation>
+    </message>
+    <message>
+        <source>this computer joins a flock by an invitation that was laid down for it, as soon as {places} can be reached{last}</source>
+        <translation>este computador entra em um bando por um convite deixado para ele assim que {places} puder ser alcançado{last}</translation>
+    </message>
+    <message>
         <source>the certificate of this machine ends on {date} and could not be renewed ({error}): switch on a keeper of the flock</source>
         <translation>o certificado desta máquina vence em {date} e não pôde ser renovado ({error}): ligue uma guardiã do bando</translation>
     </message>

@@ -88,7 +88,7 @@ KNOWS = {
     "data": "execution host net settings storage",
     "driver": "",
     "execution": "host wording",
-    "flock": "net settings wording",
+    "flock": "host net settings wording",
     "history": "host storage wording",
     "host": "",
     "net": "host wording",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
-from errno import EEXIST
+from errno import EBADF, EEXIST
 from pathlib import Path
 
 from agent.api.flock import INVITATION_SUFFIX, INVITE, JOIN, Invitation, Invite, Join
@@ -15,6 +16,7 @@ from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import moment, show_json, show_lines, show_verbatim
 
 INVITATION_LENGTH_MAX = 4_096
+STANDARD_INPUT = "-"
 
 
 @command(
@@ -54,31 +56,36 @@ def _into_file(client: BlockingClient, wanted: Invite, path: Path) -> Invitation
     """The place is made first: no invitation is out that nobody has."""
     if path.exists() and path.suffix != INVITATION_SUFFIX:
         raise FileExistsError(EEXIST, f"it is there already, and not as *{INVITATION_SUFFIX}")
-    # For its owner only from the first moment.
-    descriptor, place = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+    # For its owner only from the first moment: on Windows by the folder in which it is made, whose
+    # access list it keeps where it goes.
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        place = Path(folder) / path.name
+        made = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(made, "w", encoding="utf-8") as file:
             invitation = client.call(INVITE, wanted)
             file.write(invitation.file)
-        Path(place).replace(path)
-    finally:
-        Path(place).unlink(missing_ok=True)
+        place.replace(path)
     return invitation
 
 
 @command(
     "flock join",
-    "Join the flock of an invitation. What this machine knows of workflows goes with it.",
-    "wingbeat flock join wingbeat-ahk7...",
+    "Join the flock of an invitation. What this machine knows of workflows goes with it. In a\n"
+    "file or from standard input the invitation stands in no list of processes.",
     "wingbeat flock join office.wingbeat-invitation",
+    "wingbeat flock join - < office.wingbeat-invitation",
+    "wingbeat flock join wingbeat-ahk7...",
     argument(
-        "invitation", nargs="+", metavar="TEXT|FILE", help="the text, spaces do no harm; or a file"
+        "invitation",
+        nargs="+",
+        metavar="TEXT|FILE",
+        help="the text, spaces do no harm; or a file; or - for standard input",
     ),
     node=False,
 )
 def join(options: Options) -> int:
-    """Join the flock of an invitation, given as a text or a file, and wait for it; return the exit
-    code, that of a failure where the file cannot be read."""
+    """Join the flock of an invitation, given as a text, a file or on standard input, and wait for it;
+    return the exit code, that of a failure where it cannot be read."""
     text = " ".join(options.invitation)
     try:
         text = invitation_in(text)
@@ -94,8 +101,12 @@ def join(options: Options) -> int:
 
 def invitation_in(text: str) -> str:
     """Return what is in the invitation file, cut if it is far too long, where the text has the
-    ending of one or names a file; else the text itself. Raise ``OSError`` when that file cannot be
-    read."""
+    ending of one or names a file, or on standard input for ``-``; else the text itself. Raise
+    ``OSError`` when that cannot be read."""
+    if text == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise OSError(EBADF, "there is none")
+        return sys.stdin.buffer.read(2 * INVITATION_LENGTH_MAX).decode("utf-8", "replace")
     try:
         names_file = text.endswith(INVITATION_SUFFIX) or Path(text).is_file()
     except (OSError, ValueError):  # texts of people are no names of files
