@@ -16,10 +16,10 @@ from agent.api.volunteering import VOLUNTEERING, Volunteering, VolunteeringView
 from agent.api.work import SHOW, STATUS, Show, Status, TaskView
 from agent.client import BlockingClient
 from agent.client.errors import ClientError
-from tests.desktop.desktop import Desktop
+from tests.desktop.desktop import END_S_MAX, Desktop
 from tests.desktop.screen_reader import Part, ScreenReader
 from tests.desktop.virtual_desktop import VirtualDesktop
-from tests.hosts.machine import Machine
+from tests.hosts.machine import TOLD_MAX, Machine
 
 TASKS_MAX = 100
 CLASS = "^wingbeat$"
@@ -126,7 +126,8 @@ class Office:
     ) -> contextlib.AbstractContextManager[subprocess.Popen[bytes]]:
         """Without looking at it."""
         home = {"WINGBEAT_HOME": str(self.own.folder), "PYTHONWARNINGS": "error", **more}
-        return self.desktop.program(sys.executable, "-m", "gui", *arguments, **home)
+        command = (sys.executable, "-X", "faulthandler", "-m", "gui")
+        return self.desktop.program(*command, *arguments, **home)
 
 
 class ReadWindow:
@@ -144,17 +145,28 @@ class ReadWindow:
 
     def part(self, name: str) -> Part:
         """Wait until something of this object name is seen."""
-        return self.desktop.finds(
-            lambda: self.reader.found(name), f"{name} is seen", self.reader.told
-        )
+        return self._finds(lambda: self.reader.found(name), f"{name} is seen")
 
     def called(self, name: str, role: str = "") -> Part:
         """Wait until something that is read out like this is seen."""
-        return self.desktop.finds(
-            lambda: next(iter(self.reader.named(name, role)), None),
-            f"{name!r} is seen",
-            self.reader.told,
+        return self._finds(
+            lambda: next(iter(self.reader.named(name, role)), None), f"{name!r} is seen"
         )
+
+    def _finds(self, find: Callable[[], Part | None], told: str) -> Part:
+        def found() -> Part | None:
+            assert self.program.poll() is None, f"before {told}, it ended: {self._last_words()}"
+            return find()
+
+        return self.desktop.finds(found, told, lambda: (self.reader.told(), self._last_words()))
+
+    def _last_words(self) -> str:
+        """The end of what it printed; where it runs on, it is ended and says what it was doing."""
+        if self.program.poll() is None:
+            self.program.send_signal(signal.SIGABRT)
+            self.program.wait(END_S_MAX)
+        printed = self.desktop.output(sys.executable).read_text(errors="replace")
+        return f"exit code {self.program.returncode}, printed {printed[-TOLD_MAX:]}"
 
     def tells(self, text: str) -> bool:
         """Whether it stands somewhere in what is seen."""
