@@ -73,6 +73,10 @@ ROOMS = {
     "protocol": Room(("agent/protocol/**/*.py",), ("tests/protocol",)),
     "presence": Room(("agent/presence/**/*.py",), ("tests/presence", "tests/service")),
     "storage": Room(("agent/storage/**/*.py",), ("tests/storage", "tests/datasets")),
+    "data": Room(
+        ("agent/data/**/*.py", "agent/history/**/*.py"),
+        ("tests/datasets", "tests/control", "tests/service"),
+    ),
     "execution": Room(("agent/execution/**/*.py",), ("tests/execution",)),
     "net": Room(("agent/net/**/*.py",), ("tests/net",)),
     "control": Room(
