@@ -19,7 +19,7 @@ from agent.host.stop_signals_windows import (
     WindowsEnding,
 )
 from tests.certain import certain
-from tests.hosts.waiting import eventually
+from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 
 CTRL_C, CTRL_CLOSE, CTRL_SHUTDOWN, CTRL_UNKNOWN = 0, 2, 6, 77
 WM_PAINT = 0x000F
@@ -40,7 +40,7 @@ class FakeWindows:
 
     def show_hidden_window(self, handler: Callable[[int, int], int | None]) -> bool:
         self.window = handler
-        return self.closed.wait(10.0)
+        return self.closed.wait(EVENTUALLY_S_MAX)
 
     def close_hidden_window(self) -> None:
         self.closed.set()

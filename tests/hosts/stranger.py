@@ -26,9 +26,10 @@ from agent.net.wire import (
 )
 from agent.protocol.messages import PROTOCOL_VERSION
 from tests.hosts.lan import enter
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.net.flocks import Node
 
-ANSWER_S_MAX = 5.0
+ANSWER_S_MAX = EVENTUALLY_S_MAX
 READ_BYTES = 256 * 1024
 
 T = TypeVar("T")

@@ -19,7 +19,6 @@ from tests.style.source import REPOSITORY
 
 LIMIT_S = 2 * EVENTUALLY_S_MAX
 SCRIPT = 'echo "only here" > kept.txt; echo TERMINATED kept.txt\n'
-REMOVED_S_MAX = 90.0
 
 
 @contextmanager
@@ -100,7 +99,7 @@ def test_an_agent_whose_own_files_are_removed_hands_over_and_ends(tmp_path: Path
         ):
             wait_for(lambda: "linked" in ant.run("peers").out, LIMIT_S, "it is back")
             shutil.rmtree(installed)
-            assert process.wait(REMOVED_S_MAX) == 0
+            assert process.wait(LIMIT_S) == 0
             printed.seek(0)
             assert "ended: its own files were removed" in printed.read()
         assert "Traceback" not in ant.log()
