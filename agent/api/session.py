@@ -33,16 +33,37 @@ CONTROL_FILE = "control.json"
 
 
 class ControlFile(Struct, frozen=True):
-    """Where the agent of this home listens, and what opens it."""
+    """Where the agent of this home listens, and what opens it.
 
-    port: Annotated[int, Meta(ge=1, le=65_535)]
+    ``place`` is the path of a socket, on Windows the name of a pipe. ``port`` is the one of loopback
+    for telnet and programs that know no sockets, 0 where the owner has not switched it on.
+    """
+
+    place: Annotated[str, Meta(min_length=1)]
     token: Annotated[str, Meta(min_length=16, max_length=256)]
     process: int
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 0
     address: str = "127.0.0.1"
+
+
+class Prove(Struct, frozen=True, forbid_unknown_fields=True):
+    """Ask who listens to prove that it is the agent of this account, where the system does not tell:
+    on a pipe or a port. ``nonce``: drawn by the client, never used before."""
+
+    nonce: Annotated[str, Meta(min_length=16, max_length=64)]
+
+
+class Proof(Struct, frozen=True):
+    """What only the holder of the token can say of both nonces and the place, see
+    ``agent.client.proof``. The client's own proof is the ``token`` of its hello then."""
+
+    nonce: Annotated[str, Meta(min_length=16, max_length=64)]
+    proof: str
 
 
 class Hello(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The first word: proof that the client may read the owner's files. ``client``: for the log.
+    ``token`` is that of the control file on a socket, on a pipe or port the client's proof.
 
     With ``node``, the name of another member, all that follows is passed on to that one, and it
     answers, the greeting too.
@@ -247,6 +268,7 @@ class Closing(Struct, frozen=True):
 
 # -- what is asked, and what is answered ----------------------------------------------------------
 
+PROVE = Method("prove", Prove, Proof, by_members=False)
 HELLO = Method("hello", Hello, Welcome)
 EVENTS = Method("events", Events, Subscribed)
 STOP = Method("stop", Stop, Stopping, repeatable=False, by_members=False)

@@ -35,7 +35,8 @@ class SettingsView(Struct, frozen=True):
     which members reach this node now, 0 without a flock: another one where ``port`` was used.
     ``history_days`` is how long finished work is remembered, 0 for ever. ``logs_mb`` is how much of
     the end of each task's log another machine keeps, too, 0 for nothing; ``kept_logs_bytes`` is what
-    those of other machines take on this disk.
+    those of other machines take on this disk. ``telnet``: whether clients of this machine may also
+    come by a port of loopback.
     """
 
     file: str
@@ -55,6 +56,7 @@ class SettingsView(Struct, frozen=True):
     history_days: Days = 1095
     logs_mb: LogMegabytes = 1.0
     kept_logs_bytes: Count = 0
+    telnet: bool = False
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -72,6 +74,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     port: Port | UnsetType = UNSET
     history_days: Days | UnsetType = UNSET
     logs_mb: LogMegabytes | UnsetType = UNSET
+    telnet: bool | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections import deque
 from collections.abc import Iterator
 from itertools import count
@@ -23,15 +24,19 @@ from agent.api.session import (
     CONTROL_FILE,
     EVENTS,
     HELLO,
+    PROVE,
     Closing,
     ControlFile,
     Event,
     Events,
     Hello,
+    Prove,
     Welcome,
 )
 from agent.api.values import Position
 from agent.client.errors import DisconnectedError, NoAgentError, NotUnderstoodError, error_of
+from agent.client.proof import new_nonce, proof_of, same
+from agent.host.local_socket import account_of, connect
 from agent.paths import Home
 
 NO_AGENT = "no agent runs here: start one with `wingbeat agent`"
@@ -39,6 +44,7 @@ READ_BYTES = 256 * 1024
 LINE_BYTES_MAX = 256 * 1024 * 1024
 GREETING_S_MAX = 10.0
 EVENTS_UNREAD_MAX = 1_000
+SUPERUSER = 0
 _incoming = msgspec.json.Decoder(Incoming)
 _event = msgspec.json.Decoder(Event)
 _closing = msgspec.json.Decoder(Closing)
@@ -88,22 +94,47 @@ class Link:
         ``DisconnectedError`` when it hangs up first, ``NotUnderstoodError`` when no answer comes in
         time or it is not an agent's; nothing stays open then."""
         try:
-            reader, writer = await asyncio.open_connection(control.address, control.port)
+            reader, writer = await connect(control.place)
         except OSError as error:
             raise NoAgentError(NO_AGENT) from error
         link = cls(reader, writer)
         try:
-            await link.greet(Hello(control.token, client, node))
+            await link.greet(Hello(await link._shown(control, writer), client, node))
         except TimeoutError as error:
             await link.close()
             raise NotUnderstoodError(
-                f"what listens on port {control.port} does not answer as an agent does: look at "
+                f"what listens at {control.place} does not answer as an agent does: look at "
                 f"process {control.process}, or start the agent anew"
             ) from error
         except BaseException:
             await link.close()
             raise
         return link
+
+    async def _shown(self, control: ControlFile, writer: asyncio.StreamWriter) -> str:
+        """What opens the agent at the other end, once it is certain that it is this account's."""
+        account = account_of(writer)
+        if account is None:
+            return await self._proof(control)
+        if account not in (SUPERUSER, os.geteuid()) and os.geteuid() != SUPERUSER:
+            raise NotUnderstoodError(
+                f"another account (number {account}) listens at {control.place}, so nothing was said "
+                f"to it: look who may write into that folder"
+            )
+        return control.token
+
+    async def _proof(self, control: ControlFile) -> str:
+        """Have the other end prove that it holds the token, and return the same of this one."""
+        asked = new_nonce()
+        async with asyncio.timeout(GREETING_S_MAX):
+            told = await self.call(PROVE, Prove(asked))
+        wanted = proof_of(control.token, "agent", control.place, asked, told.nonce)
+        if not same(told.proof, wanted):
+            raise NotUnderstoodError(
+                f"what listens at {control.place} is not the agent of this account: it was told "
+                f"nothing; start the agent anew"
+            )
+        return proof_of(control.token, "client", control.place, asked, told.nonce)
 
     async def greet(self, hello: Hello) -> None:
         """Say who this is, wait for the answer and keep it as ``welcome``. Raises ``TimeoutError``

@@ -7,12 +7,15 @@ The first is no client: it starts what clients talk to (``agent.node.hosting``).
 from __future__ import annotations
 
 import argparse
+import shlex
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agent.api.session import STOP, Stop
 from agent.client import BlockingClient, ClientError, NoAgentError
 from agent.client.link import read_control_file
+from agent.client.proof import new_nonce, proof_of, same
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_client
 from agent.commands.parsing import PORT_MAX, Options, argument, command, number_of
@@ -21,8 +24,12 @@ from agent.wording.english import HOW_TO_ANSWER
 
 NAME_LENGTH_MAX = 60
 STOPPED_S_MAX = 30.0
+PIPES = "\\\\.\\pipe\\"
+NO_PORT = "no port is switched on: `wingbeat settings --telnet yes`, then start the agent anew"
 BY_HAND = """\
-Tell where the agent of this machine listens and which line opens it, for telnet or netcat. Then:
+Tell where the agent of this machine listens and which line opens it, for netcat, or telnet where a
+port is switched on: there the agent proves first that it is yours, and what `--answer` prints proves
+that you are its owner; a secret is never said on a port. Then:
 
   SCHEDULE program low|interactive [-p path] [-a task output]... [-x file]   ->  SCHEDULED task
   SUBSCRIBE task...  ->  SUBSCRIBED task..., then PROGRESS task age state percent
@@ -124,10 +131,19 @@ def stop(options: Options, client: BlockingClient) -> int:
 
 
 class Opening(Struct, frozen=True):
-    """Where to talk to an agent by hand, and what to say first."""
+    """Where to talk to an agent by hand, and what to say first: at ``place``, and by a port, where
+    the owner has switched that on."""
 
-    address: str
-    port: int
+    place: str
+    line: str
+    address: str = ""
+    port: int = 0
+    prove: str = ""
+
+
+class Answer(Struct, frozen=True):
+    """What to say next to an agent that has proven who it is."""
+
     line: str
 
 
@@ -135,26 +151,69 @@ class Opening(Struct, frozen=True):
     "telnet",
     BY_HAND,
     "wingbeat telnet",
-    "(wingbeat telnet --line; cat) | nc $(wingbeat telnet --place)",
+    '(wingbeat telnet --line; cat) | nc -U "$(wingbeat telnet --place)"',
+    "wingbeat settings --telnet yes    # a port too, from the next start of the agent on",
     argument("--line", action="store_true", help="only the line that opens it"),
-    argument("--place", action="store_true", help="only address and port"),
+    argument("--place", action="store_true", help="only the socket or pipe"),
+    argument("--port", action="store_true", help="only address and port"),
+    argument(
+        "--answer",
+        metavar="PROOF",
+        help="check the agent's proof, as it told it; print what to say",
+    ),
     node=False,
 )
 def telnet(options: Options) -> int:
     """Print how to talk to the agent by hand, by what it left on disk: the command and the first
-    line to type, or with ``--line`` or ``--place`` only that line, which is a secret of this
-    account, or address and port. Whether the agent still runs is not looked at. Return the exit
-    code: ``NO_AGENT`` where it left nothing, that of a failure for what another version left."""
+    line to type, or one of them. Whether the agent still runs is not looked at. Return the exit
+    code: ``NO_AGENT`` where it left nothing, that of a failure for what another version left, and
+    for a proof that is none or a port that is not switched on."""
     try:
         control = read_control_file()
     except ClientError as error:
         code = exits.NO_AGENT if isinstance(error, NoAgentError) else exits.FAILED
         return fail(options, str(error), code)
-    opening = Opening(control.address, control.port, f"TOKEN {control.token}")
+    place = f"{control.address}:{control.port}"
+    if options.answer is not None:
+        return _answered(options, control.token, place)
+    if options.port and not control.port:
+        return fail(options, NO_PORT)
+    opening = Opening(control.place, f"TOKEN {control.token}")
+    if control.port:
+        prove = f"PROVE {new_nonce()}"
+        opening = replace(opening, address=control.address, port=control.port, prove=prove)
     if options.json:
         show_json(opening)
-    elif options.line or options.place:
-        show_verbatim([opening.line] if options.line else [f"{opening.address} {opening.port}"])
     else:
-        show_verbatim([f"telnet {opening.address} {opening.port}", opening.line])
+        show_verbatim(_chosen(options, opening))
+    return exits.DONE
+
+
+def _chosen(options: Options, opening: Opening) -> list[str]:
+    by_port = f"{opening.address} {opening.port}"
+    if options.line or options.place or options.port:
+        return [opening.line if options.line else opening.place if options.place else by_port]
+    lines = [f"nc -U {shlex.quote(opening.place)}", opening.line]
+    if opening.place.startswith(PIPES):
+        lines = [] if opening.port else [NO_PORT]
+    if opening.port:
+        lines += [f"telnet {by_port}", opening.prove, "wingbeat telnet --answer 'PROOF …'"]
+    return lines
+
+
+def _answered(options: Options, token: str, place: str) -> int:
+    """The nonces in the line are the agent's affair: it takes each proof once."""
+    words = options.answer.split()
+    asked, drawn, shown = words[1:] if len(words) == 4 and words[0] == "PROOF" else ("", "", "")
+    if not asked or not same(shown, proof_of(token, "agent", place, asked, drawn)):
+        return fail(
+            options,
+            f"that is not said by the agent of this account at {place}: say nothing there; what it "
+            f"tells begins with PROOF and has three words behind it",
+        )
+    line = f"TOKEN {proof_of(token, 'client', place, asked, drawn)}"
+    if options.json:
+        show_json(Answer(line))
+    else:
+        show_verbatim([line])
     return exits.DONE

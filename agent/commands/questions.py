@@ -49,7 +49,7 @@ from agent.commands.showing import counted, duration, moment, show_lines, show_r
 CLOCK_SHOWN_MS_MIN = 1_000
 HOW_TO_JOIN = (
     "This machine belongs to no flock and works alone.",
-    "To join one, ask somebody in it for an invitation: wingbeat flock join TEXT",
+    "To join one, ask somebody in it for an invitation: wingbeat flock join -",
     "To make one with this machine as its first: wingbeat flock create NAME",
 )
 

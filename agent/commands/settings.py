@@ -83,6 +83,11 @@ PROCESSOR_WORDS = {
         choices=("yes", "no"),
         help="as a keeper, let machines without an invitation ask to be let in",
     ),
+    argument(
+        "--telnet",
+        choices=("yes", "no"),
+        help="a port of loopback for `wingbeat telnet`, beside the socket",
+    ),
 )
 def run(options: Options) -> int:
     """Show the settings of this node, after changing those that are given (an empty word empties a
@@ -93,8 +98,8 @@ def run(options: Options) -> int:
         for name, value in told.items()
         if value is not None
     }
-    if "join_requests" in given:
-        given["join_requests"] = options.join_requests == "yes"
+    for name in {"join_requests", "telnet"} & set(given):
+        given[name] = given[name] == "yes"
     if not given:
         return ask(options, SETTINGS, Settings(), _show)
     return ask(options, CHANGE_SETTINGS, ChangeSettings(**given), _show)
@@ -121,6 +126,7 @@ def _show(view: SettingsView) -> None:
         "datasets": f"{view.datasets_gb:g} GB" if view.datasets_gb else "half of the free space",
         "processor": PROCESSOR_WORDS[view.processor],
         "join requests": "" if view.join_requests else "none without an invitation",
+        "telnet": "by a port of loopback too" if view.telnet else "",
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
         "logs kept elsewhere": f"the last {view.logs_mb:g} MB of each" if view.logs_mb else "none",
         "logs of others here": size(view.kept_logs_bytes) if view.kept_logs_bytes else "",

@@ -12,14 +12,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import secrets
 import sqlite3
 from collections.abc import Callable, Coroutine
 
 from agent.api.errors import RefusedError, ServiceError
 from agent.api.methods import METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
-from agent.api.session import HELLO, Closing, Hello, Welcome
+from agent.api.session import HELLO, PROVE, Closing, Hello, Welcome
 from agent.api.values import Position
 from agent.control.envelope import (
     Lines,
@@ -55,6 +54,7 @@ class Connection:
     ) -> None:
         self._reader, self._writer, self._limits = reader, writer, limits
         self._call = context(follow=self._follow, pass_on=self._pass_on)
+        self._late: asyncio.TimerHandle
         self._relay: Relay | None = None
         self._text: TextSession | None = None
         self.greeted = False
@@ -70,13 +70,12 @@ class Connection:
         """Serve the client until either side ends the connection, or it has not greeted in time;
         then end what still works for it, delete its unfinished uploads, tell it the last word and
         close."""
-        loop, limit_s = asyncio.get_running_loop(), self._limits.greeting_s_max
-        late = loop.call_later(limit_s, self._not_greeted, limit_s)
+        self._late = self._end_after(self._limits.greeting_s_max)
         self._begin(self._hear_all())
         try:
             reason = await self._ended
         finally:
-            late.cancel()
+            self._late.cancel()
             if self._relay is not None:
                 self._relay.close()
             if self._text is not None:
@@ -138,7 +137,7 @@ class Connection:
         """Why it is not answered: nobody who did not greet asks, nor a member what is the owner's."""
         if isinstance(request, Malformed):
             return request.problem
-        if not self.greeted and request.method != HELLO.name:
+        if not self.greeted and request.method not in (HELLO.name, PROVE.name):
             sentence = "say hello first, with the token from control.json"
             return Problem(ErrorCode.UNAUTHORISED, sentence)
         if self._call.member and not METHODS[request.method].by_members:
@@ -153,7 +152,12 @@ class Connection:
                 b"ERROR lines of text are for clients of this machine: send JSON-RPC\n"
             )
             self._end_stranger()
-        elif not self.greeted and not self._opens(line):
+        elif not self.greeted and (nonce := self._word(line, "PROVE")):
+            self._late.cancel()  # a person has to look at the answer first
+            self._late = self._end_after(self._limits.proof_s_max)
+            answered, proof = self._call.neighbour.prove(nonce)
+            await self._write(f"PROOF {nonce} {answered} {proof}\n".encode())
+        elif not self.greeted and not self._call.neighbour.may_enter(self._word(line, "TOKEN")):
             await self._write(b"ERROR say TOKEN first, with what `wingbeat telnet` tells\n")
             self.end()
         else:
@@ -164,13 +168,14 @@ class Connection:
             if not await self._text.answer(line):
                 self.end()
 
-    def _opens(self, line: bytes) -> bool:
+    @staticmethod
+    def _word(line: bytes, verb: str) -> str:
+        """What stands behind this verb; empty where the line is another one."""
         try:
-            verb, told = read_line(line)
+            said, told = read_line(line)
         except TextError:
-            return False
-        token = told[0] if verb == "TOKEN" else ""
-        return secrets.compare_digest(token.encode(), self._call.token.encode())
+            return ""
+        return told[0] if said == verb else ""
 
     def _greet(self) -> None:
         self.greeted = True
@@ -184,6 +189,10 @@ class Connection:
         """Who has not shown the token gets one answer, if it is not a welcome."""
         if not self.greeted:
             self.end()
+
+    def _end_after(self, limit_s: float) -> asyncio.TimerHandle:
+        loop = asyncio.get_running_loop()
+        return loop.call_later(limit_s, self._not_greeted, limit_s)
 
     def _not_greeted(self, limit_s: float) -> None:
         if not self.greeted:

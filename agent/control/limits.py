@@ -17,6 +17,8 @@ class Limits:
     """A line of somebody who has not shown the token."""
     greeting_s_max: float = 10.0
     """A connection that says nothing is not kept open for longer."""
+    proof_s_max: float = 120.0
+    """The same for one that has asked for a proof: a person carries it to `wingbeat telnet`."""
     line_bytes_max: int = 32 * 1024 * 1024
     """The largest workflow that the flock takes, written as JSON."""
     pending_max: int = 32

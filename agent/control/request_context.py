@@ -15,6 +15,7 @@ from agent.api.rpc import ErrorCode, Method, P, R
 from agent.api.session import Hello, Welcome
 from agent.api.values import Position
 from agent.api.wording import choices_at, parameters_fault
+from agent.control.doorkeeping import Neighbour
 from agent.control.estimates import TaskProgress
 from agent.control.event_log import EventLog
 from agent.control.members import Members
@@ -30,12 +31,12 @@ class RequestContext:
     """One request's surroundings. ``follow``: send events after a position from now on.
 
     ``pass_on``: have another member answer all that follows on this connection; None means that
-    this node is meant. ``member`` is the name of the machine that asks; empty: this one.
+    this node is meant. ``neighbour``: who of this machine is at the other end. ``member`` is the
+    name of the machine that asks; empty: this one.
     """
 
     node: NodePort
     events: EventLog
-    token: str
     follow: Callable[[Position], None]
     stop: Callable[[str], None]
     progress: TaskProgress
@@ -43,6 +44,7 @@ class RequestContext:
     pass_on: Callable[[Hello], Awaitable[Welcome | None]]
     uploads: Uploads
     programs: FlockPrograms
+    neighbour: Neighbour
     member: str = ""
 
     @property

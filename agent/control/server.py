@@ -1,15 +1,19 @@
-"""The way in to a node: listens on loopback, and keeps the clients that show the token.
+"""The way in to a node: listens for the clients of its account, and keeps those that show the token.
 
-A file opens the client protocol: where to connect, and the token. It is written whole, for the owner of the account alone, once the server listens, and removed when
-the server ends. What an agent that was killed leaves behind opens nothing: the token is drawn anew
-at each start.
+Clients connect to a socket in the agent's folder, on Windows to a pipe; where its owner has switched it
+on, on a port of loopback too, for telnet. A file tells where, and the token. It is written whole, for
+the owner of the account alone, once the server listens, and removed when the server ends. What an
+agent that was killed leaves behind opens nothing: the token is drawn anew at each start.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
+import shutil
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,6 +23,7 @@ import msgspec
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import CONTROL_FILE, ControlFile
 from agent.control.connection import Connection
+from agent.control.doorkeeping import Neighbour
 from agent.control.envelope import failure_line
 from agent.control.estimates import TaskProgress
 from agent.control.event_log import EventLog
@@ -30,6 +35,7 @@ from agent.control.program_views import FlockPrograms
 from agent.control.request_context import RequestContext
 from agent.control.uploads import Uploads
 from agent.control.views import Views
+from agent.host.local_socket import Listening, account_of, listen
 from agent.host.private_files import PrivateFolder
 from agent.protocol.phrases import UNREADABLE
 
@@ -37,6 +43,10 @@ TOKEN_BYTES = 32
 LOOPBACK = "127.0.0.1"
 UPLOADS = "uploads"
 """In the data folder: what clients send, until it is a dataset."""
+SOCKET = "control.socket"
+"""In the data folder while the agent runs."""
+
+log = logging.getLogger(__name__)
 
 
 def new_token() -> str:
@@ -44,10 +54,10 @@ def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
-def write_control_file(folder: Path, port: int, token: str) -> None:
-    """Write port, token and the id of this process into the file where this account's clients look,
-    readable by nobody else. Raises ``MembershipError`` when the disk refuses."""
-    content = ControlFile(port, token, os.getpid())
+def write_control_file(folder: Path, place: str, token: str, port: int = 0) -> None:
+    """Write place, token, port and the id of this process into the file where this account's clients
+    look, readable by nobody else. Raises ``MembershipError`` when the disk refuses."""
+    content = ControlFile(place, token, os.getpid(), port)
     data = msgspec.json.format(msgspec.json.encode(content)) + b"\n"
     PrivateFolder(folder).write(CONTROL_FILE, data)
 
@@ -72,8 +82,10 @@ class ControlServer:
         node: NodePort,
         folder: Path,
         limits: Limits | None = None,
+        *,
+        telnet: bool = False,
     ) -> None:
-        self._node, self._folder = node, folder
+        self._node, self._folder, self._telnet = node, folder, telnet
         self._limits = limits or Limits()
         self._token = new_token()
         self._progress = TaskProgress()
@@ -83,37 +95,62 @@ class ControlServer:
             RequestContext,
             node=node,
             events=self._events,
-            token=self._token,
             stop=self._stop_node,
             progress=self._progress,
             members=self._members,
             programs=FlockPrograms(node, self._members),
         )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
-        self._listening: asyncio.Server
+        self._listening: Listening | None = None
+        self._loopback: asyncio.Server | None = None
+        self._elsewhere: Path | None = None
         self._unsubscribe: Callable[[], None] = lambda: None
-        self._port = 0
         self._stopped_for = ""
         self._ending: asyncio.Task[None]
 
     async def start(self) -> None:
-        """Begin to listen on a free port of loopback and to hear the node's notices, then write the
-        control file; returns when that is done. Raises ``OSError`` or ``MembershipError`` when that
-        fails; nothing is left then."""
-        arrived = partial(self.serve_member, "")
-        self._listening = await asyncio.start_server(arrived, LOOPBACK, 0)
-        self._port = int(self._listening.sockets[0].getsockname()[1])
-        self._unsubscribe = self._node.subscribe(self._noticed)
+        """Begin to listen and to hear the node's notices, then write the control file; returns when
+        that is done. Raises ``OSError`` or ``MembershipError`` when that fails; nothing is left
+        then."""
         try:
-            await asyncio.to_thread(write_control_file, self._folder, self.port, self._token)
+            self._listening = await self._listen()
+            if self._telnet:
+                self._loopback = await asyncio.start_server(self._arrived, LOOPBACK, 0)
+            self._unsubscribe = self._node.subscribe(self._noticed)
+            told = (self._folder, self.place, self._token, self.port)
+            await asyncio.to_thread(write_control_file, *told)
         except BaseException:
             await self.stop()
             raise
 
     @property
+    def place(self) -> str:
+        """The socket or pipe on which it listens; empty while it does not."""
+        return "" if self._listening is None else self._listening.place
+
+    @property
     def port(self) -> int:
-        """The port of loopback on which it listens."""
-        return self._port
+        """The port of loopback on which it listens too; 0 where it does not."""
+        listening = self._loopback.sockets if self._loopback is not None else ()
+        return int(listening[0].getsockname()[1]) if listening else 0
+
+    async def _listen(self) -> Listening:
+        """Not every disk takes sockets: then in a folder of this account where the system has such."""
+        try:
+            return await listen(self._folder / SOCKET, self._arrived)
+        except OSError as error:
+            log.info("no socket can lie in %s (%s): it is elsewhere", self._folder, error.strerror)
+        self._elsewhere = Path(tempfile.mkdtemp(dir=os.environ.get("XDG_RUNTIME_DIR") or None))
+        return await listen(self._elsewhere / SOCKET, self._arrived)
+
+    async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        port = self.port if account_of(writer) is None and self._by_port(writer) else 0
+        place = f"{LOOPBACK}:{port}" if port else self.place
+        await self._serve(Neighbour(self._token, place, account_of(writer)), "", reader, writer)
+
+    @staticmethod
+    def _by_port(writer: asyncio.StreamWriter) -> bool:
+        return isinstance(writer.get_extra_info("sockname"), tuple)
 
     @property
     def clients(self) -> int:
@@ -125,7 +162,11 @@ class ControlServer:
         and end every client's connection with this reason; returns when all have ended. Can be
         called again."""
         self._stopped_for = reason
-        self._listening.close()
+        for each in (self._listening, self._loopback):
+            if each is not None:
+                each.close()
+        if self._elsewhere is not None:
+            shutil.rmtree(self._elsewhere, ignore_errors=True)
         self._unsubscribe()
         self._unsubscribe = lambda: None
         await self._members.close()
@@ -148,12 +189,21 @@ class ControlServer:
     async def serve_member(
         self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Serve a client until its connection ends: one that another member, verified before,
-        passes on, or, for an empty name, one of this machine. It is told why and sent away while
-        the server stops or is full; of too many that have not greeted, the first is ended for
-        it."""
+        """Serve a client that another member of this name, verified before, passes on, until its
+        connection ends, as one of this machine is."""
+        await self._serve(Neighbour(self._token), name, reader, writer)
+
+    async def _serve(
+        self,
+        neighbour: Neighbour,
+        member: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        """It is told why and sent away while the server stops or is full; of too many that have not
+        greeted, the first is ended for it."""
         uploads = Uploads(self._folder / UPLOADS)
-        context = partial(self._context, uploads=uploads, member=name)
+        context = partial(self._context, uploads=uploads, member=member, neighbour=neighbour)
         connection = Connection(reader, writer, context, self._limits)
         strangers = [each for each in self._connections if not (each.greeted or each.over)]
         if self._stopped_for:

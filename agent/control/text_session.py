@@ -12,7 +12,8 @@ What a person types at a terminal are lines of the source's table 3.3, read into
 =============  ==========================================================================
 line           meaning
 =============  ==========================================================================
-``TOKEN``      ``TOKEN t``: proof that one may read the owner's files; the first line
+``PROVE``      ``nonce``: on a port, have the agent prove that it is this account's
+``TOKEN``      ``t``: proof that one may read the owner's files; the first line else
 ``SCHEDULE``   ``program priority [-p path] [-a task n]... [-x file]``: run a program
 ``SUBSCRIBE``  ``task...``: tell how far these tasks are, now and as they go on
 ``CANCEL``     ``task``: cancel it, with all that depends on it
@@ -20,7 +21,7 @@ line           meaning
 ``QUIT``       end the connection
 =============  ==========================================================================
 
-The first and the last two are ours: the document has no word for them. Outputs count from 1, as
+The first two and the last two are ours: the document has no word for them. Outputs count from 1, as
 its "nth output" says; JSON counts from 0. A word with spaces stands in quotes. Backslashes mean
 nothing, because paths of Windows have them.
 """
@@ -75,6 +76,7 @@ class Rule(NamedTuple):
 
 
 RULES = {
+    "PROVE": Rule("PROVE nonce", 1, 1, "takes one word behind it"),
     "TOKEN": Rule("TOKEN token", 1, 1, "takes one word behind it"),
     "SCHEDULE": Rule(
         "SCHEDULE program low|interactive [-p path] [-a task output]... [-x file]",
@@ -228,6 +230,8 @@ class TextSession:
     async def _answer(self, line: bytes) -> bool:
         verb, told = read_line(line)
         match verb:
+            case "PROVE":
+                await self._say("PROOF", *told, *self._call.neighbour.prove(*told))
             case "TOKEN":
                 await self._say("WELCOME", self._call.now.name, __version__)
             case "SCHEDULE":

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from agent.execution.allowed_commands import ConfinementError, command_line
 from agent.execution.limits import NO_LIMITS, Limits
+from agent.host.whose import exposed_way, exposed_within
 
 log = logging.getLogger(__name__)
 
@@ -101,8 +102,14 @@ class Programs:
 
     def _usable(self, folder: Path) -> Program | None:
         try:
+            exposed = exposed_way(folder) or exposed_within(folder)
+            if exposed:
+                raise ProgramError(f"{folder} {exposed}; it is not run before.")
             program = self._read(folder)
             program.command_line()
+        except OSError as error:
+            self._complain(f"{folder} cannot be read ({error.strerror}).")
+            return None
         except ProgramError as error:
             self._complain(str(error))
             return None

@@ -33,6 +33,7 @@ REPLACE_TRIES_MAX = 10
 REPLACE_PAUSE_S = 0.05
 _SECURITY_IDENTIFIER = re.compile(rb"S-1-\d+(?:-\d+)+")
 
+PROGRAMS = Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32"
 Run = Callable[[Sequence[str]], bytes]
 Describe = Callable[[Path], str]
 """Owner and access list of a file or folder, as SDDL; raises ``OSError``."""
@@ -107,14 +108,13 @@ class WindowsGuard:
     ) -> None:
         self._run, self._describe = run, describe
         self._pause = pause
-        self._programs = Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32"
 
     def protect(self, folder: Path) -> None:
         """Let only this account and the system into the folder; raise ``OSError`` when Windows
         refuses, ``MembershipError`` when it does not say which account this is. The list is reset
         first: a grant that is replaced leaves those to other accounts."""
-        own = self._own_identifier()
-        icacls = str(self._programs / "icacls.exe")
+        own = own_identifier(self._run)
+        icacls = str(PROGRAMS / "icacls.exe")
         grants = [f"*{identifier}:(OI)(CI)F" for identifier in (own, SYSTEM)]
         self._run([icacls, str(folder), "/reset", "/q"])
         self._run([icacls, str(folder), "/inheritance:r", "/grant:r", *grants, "/q"])
@@ -161,17 +161,6 @@ class WindowsGuard:
             else:
                 return
 
-    def _own_identifier(self) -> str:
-        """The last one on the line: the account's name, before it, may look like anything."""
-        said = self._run([str(self._programs / "whoami.exe"), "/user", "/fo", "csv", "/nh"])
-        found = _SECURITY_IDENTIFIER.findall(said)
-        if not found:
-            raise MembershipError(
-                "Windows does not say which account this is, so that its keys cannot be protected: "
-                "run whoami /user and repair what it reports"
-            )
-        return str(found[-1].decode("ascii"))
-
 
 def allowed(described: str) -> list[tuple[str, int]]:
     """Return whom else than administrators the access list allows anything where it stands, and
@@ -195,3 +184,17 @@ def _mask(rights: str) -> int:
     for at in range(0, len(rights), 2):
         mask |= _RIGHTS.get(rights[at : at + 2], _CHANGES)
     return mask
+
+
+def own_identifier(run: Run = run_quietly) -> str:
+    """Return the security identifier of this account, which Windows tells in the end of a line: the
+    name, before it, may look like anything. Raise ``MembershipError`` when it tells none, ``OSError``
+    when it cannot be asked."""
+    said = run([str(PROGRAMS / "whoami.exe"), "/user", "/fo", "csv", "/nh"])
+    found = _SECURITY_IDENTIFIER.findall(said)
+    if not found:
+        raise MembershipError(
+            "Windows does not say which account this is, so that its keys cannot be protected: "
+            "run whoami /user and repair what it reports"
+        )
+    return str(found[-1].decode("ascii"))

@@ -38,7 +38,7 @@ from agent.net.membership import Membership
 from agent.net.transfer_words import Pipe
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
-from agent.node.running import Options, RunningNode, open_datasets, open_journal
+from agent.node.running import Options, RunningNode, open_datasets, open_journal, refuse_exposed
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.presence.load import watch_load
@@ -121,6 +121,7 @@ class Agent:
                 f"{error.filename} cannot be made ({error.strerror}): give this account the right "
                 f"to, or set WINGBEAT_HOME to another folder."
             ) from error
+        await asyncio.to_thread(refuse_exposed, home)
         preset = home.machine.defaults if home.machine else None
         agent = cls(home, options, read_settings(home.settings_file, preset))
         await agent._begin()

@@ -66,7 +66,7 @@ class Running(Struct, frozen=True):
     name: str
     flock: str
     process: int
-    control_port: int
+    control: str
     port: int
     data_folder: str
     log_folder: str
@@ -236,7 +236,7 @@ async def _live_with_clients(home: Home, options: Options, ending: Ending, start
     async with AsyncExitStack() as ended:
 
         async def serve(agent: Agent) -> None:
-            server = ControlServer(agent, home.data)
+            server = ControlServer(agent, home.data, telnet=agent.settings.telnet)
             await server.start()
             ended.push_async_callback(server.stop)
             agent.member_clients.serve(server.serve_member)
@@ -286,7 +286,7 @@ def _running(agent: Agent, server: ControlServer) -> Running:
         now.name,
         now.status.flock,
         os.getpid(),
-        server.port,
+        server.place,
         agent.port,
         str(agent.home.data),
         str(agent.home.log),

@@ -30,6 +30,7 @@ from agent.execution.children import Children
 from agent.execution.limits import node_limits
 from agent.execution.machine import capabilities
 from agent.execution.programs import Programs
+from agent.host.whose import exposed_way
 from agent.node.programs import ProgramReader
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
@@ -93,6 +94,18 @@ def refuse_second_start(home: Home) -> None:
         FolderLock.take(Places(home.journal).lock).release()
     except JournalInUse as error:
         raise _runs_already(home, error) from error
+
+
+def refuse_exposed(home: Home) -> None:
+    """Raise ``ServiceError`` when another account could change the folders of this home, its programs
+    or what its settings say."""
+    of_all = home.machine and (home.machine.defaults, home.machine.policy, home.machine.invitation)
+    places = (*home.folders, home.programs, home.scratch, home.settings_file, *(of_all or ()))
+    for each in places:
+        if exposed := exposed_way(each):
+            raise ServiceError(
+                f"{each} {exposed}. Nothing was started: it would run what they wrote."
+            )
 
 
 async def open_journal(home: Home) -> Journal:

@@ -32,6 +32,8 @@ key                what                                     default
 ``tags``           for requirements, beside ``node``        none
 ``history_days``   how long finished work is remembered;    1095
                    0 is for ever
+``telnet``         whether clients may also come by a port  ``false``
+                   of loopback, for telnet and the like
 ``join_requests``  whether machines without an invitation   ``true``
                    may ask this keeper to let them in
 =================  =======================================  ===================================
@@ -104,6 +106,7 @@ class NodeSettings:
     published_programs: str = ASK
     tags: tuple[str, ...] = ()
     join_requests: bool = True
+    telnet: bool = False
     history_days: int = 1095
     logs_mb: float = 1.0
 
@@ -170,6 +173,7 @@ def _settings(path: Path, given: dict[str, object], before: NodeSettings) -> Nod
         "history_days": _days,
         "logs_mb": _log_megabytes,
         "join_requests": read_as(bool, "write true or false."),
+        "telnet": read_as(bool, "write true or false."),
     }
     read: dict[str, object] = {}
     for key, value in given.items():

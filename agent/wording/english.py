@@ -15,7 +15,7 @@ from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 
 HOW_TO_JOIN = (
-    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join TEXT`), ask "
+    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join -`), ask "
     "one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)"
 )
 HOW_TO_ANSWER = (

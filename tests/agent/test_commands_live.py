@@ -41,7 +41,7 @@ def birch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     with machine.agent("--name", "birch", "--port", "0"):
         said = machine.said("peers")
         assert said.startswith("This machine belongs to no flock and works alone.\n")
-        assert "wingbeat flock join TEXT" in said
+        assert "wingbeat flock join -" in said
         said = machine.said("flock", "create", "meadow")
         assert said.startswith("the flock meadow is made, with birch as its first machine\n")
         yield machine

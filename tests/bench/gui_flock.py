@@ -26,6 +26,7 @@ from agent.api.session import CONTROL_FILE, ControlFile
 from agent.api.work import Plan, Show, Status, Why
 from tests.bench.gui_answers import Flock
 
+SOCKET = "control.socket"
 TOKEN = "a token of sixteen letters"
 SILENT_S = 0.5
 """Who follows the log gets what is new so often."""
@@ -111,12 +112,12 @@ class Serving:
 
 async def main(home: Path, workflows: int, rate: float, delay_s: float) -> None:
     serving = Serving(Flock(workflows), rate, delay_s)
-    server = await asyncio.start_server(serving.arrived, "127.0.0.1", 0, limit=2**24)
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, serving.cut)
-    port = server.sockets[0].getsockname()[1]
     folder = home / "data"
     folder.mkdir(parents=True, exist_ok=True)
-    control = ControlFile(port, TOKEN, os.getpid())
+    place = str(folder / SOCKET)
+    server = await asyncio.start_unix_server(serving.arrived, place, limit=2**24)
+    control = ControlFile(place, TOKEN, os.getpid())
     (folder / CONTROL_FILE).write_bytes(msgspec.json.encode(control))
     sys.stdout.write("ready\n")
     sys.stdout.flush()

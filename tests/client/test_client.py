@@ -100,9 +100,9 @@ async def somebody_else(home: Home, said: bytes) -> AsyncIterator[None]:
         writer.close()
 
     home.prepare()
-    async with await asyncio.start_server(stranger, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
-        control = {"port": port, "token": "x" * 16, "process": 1}
+    place = str(home.data / "other.socket")
+    async with await asyncio.start_unix_server(stranger, place):
+        control = {"place": place, "token": "x" * 16, "process": 1}
         (home.data / "control.json").write_text(json.dumps(control))
         yield
 

@@ -82,12 +82,12 @@ class LineClient:
 
 @asynccontextmanager
 async def serving(
-    folder: Path, limits: Limits | None = None, *, flock: bool = True
+    folder: Path, limits: Limits | None = None, *, flock: bool = True, telnet: bool = False
 ) -> AsyncIterator[Serving]:
     """A server that ends with the block."""
     node = FakeNode(folder, flock=flock)
     await node.history.start()
-    server = ControlServer(node, folder, limits)
+    server = ControlServer(node, folder, limits, telnet=telnet)
     await server.start()
     try:
         yield Serving(node, server, folder)
@@ -100,8 +100,7 @@ async def serving(
 @asynccontextmanager
 async def stranger(there: Serving, limit_bytes: int = 2**16) -> AsyncIterator[LineClient]:
     """A connection that has not said anything."""
-    port = there.server.port
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=limit_bytes)
+    reader, writer = await asyncio.open_unix_connection(there.server.place, limit=limit_bytes)
     try:
         yield LineClient(reader, writer)
     finally:

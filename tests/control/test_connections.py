@@ -60,7 +60,8 @@ async def test_the_control_file_is_its_owners_and_goes_with_the_server(tmp_path:
     path = tmp_path / "control.json"
     async with serving(tmp_path) as there:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert there.control["port"] == there.server.port
+        assert there.control["place"] == there.server.place
+        assert there.control["port"] == there.server.port == 0
         assert there.control["process"] == os.getpid()
     assert not path.exists()
 
@@ -234,11 +235,11 @@ async def test_subscribing_again_tells_nothing_twice(there: Serving, client: Lin
 
 
 async def test_everybody_is_told_when_the_agent_stops(there: Serving, client: LineClient) -> None:
-    port = there.server.port
+    place = there.server.place
     stopping = asyncio.create_task(there.server.stop())
     assert (await client.heard())["params"] == {"reason": "the agent is stopping"}
     assert await client.line() == b""
     client.writer.close()
     await stopping
-    with pytest.raises(ConnectionRefusedError):
-        await asyncio.open_connection("127.0.0.1", port)
+    with pytest.raises(FileNotFoundError):
+        await asyncio.open_unix_connection(place)

@@ -113,7 +113,7 @@ def reference(name: str) -> dict[str, Any]:
 
 
 def test_every_method_of_the_contract_is_asked_here() -> None:
-    assert {"hello", *(method for method, _ in QUESTIONS)} == set(METHODS)
+    assert {"prove", "hello", *(method for method, _ in QUESTIONS)} == set(METHODS)
 
 
 def test_every_method_is_served_and_no_other() -> None:
@@ -131,7 +131,8 @@ async def test_every_question_and_reply_is_as_the_contract_has_it(tmp_path: Path
     async with serving(tmp_path) as there, stranger(there, 2**20) as client:
         hello = ("hello", {"token": there.control["token"]})
         seen: dict[str, Any] = {}
-        for name, told in [hello, *QUESTIONS]:
+        prove = ("prove", {"nonce": "0123456789abcdef"})
+        for name, told in [prove, hello, *QUESTIONS]:
             params = {
                 key: seen[value[1:]] if str(value).startswith("$") else value
                 for key, value in told.items()

@@ -46,7 +46,7 @@ def test_nothing_is_said_where_nothing_is_wrong() -> None:
 def test_without_a_flock_it_says_how_to_join_and_no_more() -> None:
     (only,) = told(replace(MISSING, flock=None))
     assert only.kind == "no flock"
-    assert "`wingbeat flock join TEXT`" in only.text
+    assert "`wingbeat flock join -`" in only.text
 
 
 SENTENCES = [

@@ -94,7 +94,7 @@ async def test_how_many_questions_are_worked_on_at_once(there: Serving, client: 
         ("QUIT now", "QUIT takes nothing behind it: "),
         ("help", ""),
         ("HELP me", "HELP takes nothing behind it: "),
-        ("SING", "there is no SING: say one of TOKEN, "),
+        ("SING", "there is no SING: say one of PROVE, TOKEN, "),
         ("SUBSCRIBE 'a", "a quotation mark is not closed"),
         ("CANCEL a\tb", "CANCEL takes one word behind it: "),
         ("CANCEL a\x07", "the line has a character that cannot be seen (code 7)"),

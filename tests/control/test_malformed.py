@@ -239,7 +239,7 @@ async def test_blank_lines_and_spaces_around_a_line_mean_nothing(client: LineCli
 
 
 SCHEDULE = "SCHEDULE program low|interactive [-p path] [-a task output]... [-x file]"
-ONE_OF = "say one of TOKEN, SCHEDULE, SUBSCRIBE, CANCEL, HELP, QUIT"
+ONE_OF = "say one of PROVE, TOKEN, SCHEDULE, SUBSCRIBE, CANCEL, HELP, QUIT"
 NEEDED = f"SCHEDULE needs a program and a priority: {SCHEDULE}"
 NUMBER = "the output of -a is a number from 1"
 ABSENT = "no machine that is seen has the program"

@@ -371,6 +371,12 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         "plan: workflow.tasks must be a list of at least 1 entry",
     ),
     ("plan", {"workflow": "w"}, PARAMS, "plan: workflow must be an object, not a text"),
+    (
+        "prove",
+        {"nonce": "x"},
+        PARAMS,
+        "prove: nonce must be a text of at least 16 characters",
+    ),
     ("hello", {"token": "x", "node": 5}, PARAMS, "hello: node must be a text, not a whole number"),
     (
         "hello",

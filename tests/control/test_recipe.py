@@ -90,9 +90,11 @@ def test_the_verb_answers_over_the_control_socket(home: Path) -> None:
     control = json.loads((home / "data" / "control.json").read_text("utf-8"))
     questions = [("hello", {"token": control["token"]}), ("tally", {"workflow": "survey"})]
     with (
-        socket.create_connection((control["address"], control["port"]), EVENTUALLY_S_MAX) as line,
+        socket.socket(socket.AF_UNIX) as line,
         line.makefile("rw", encoding="utf-8") as lines,
     ):
+        line.settimeout(EVENTUALLY_S_MAX)
+        line.connect(control["place"])
         for number, (method, params) in enumerate(questions):
             asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
             lines.write(json.dumps(asked) + "\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.client.proof import new_nonce, proof_of
 from agent.protocol.effects import TaskProgressed
 from agent.protocol.records import Dataset
 from tests.control.serving import WITHIN_S, Serving, workflow
@@ -22,7 +23,7 @@ ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 @pytest.fixture
 async def typist(there: Serving) -> AsyncIterator[Typist]:
     """A connection that has shown the token."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", there.server.port)
+    reader, writer = await asyncio.open_unix_connection(there.server.place)
     client = Typist(reader, writer)
     await client.answered(f"token {there.control['token']}", "WELCOME birch ")
     yield client
@@ -34,10 +35,10 @@ async def hand(request: pytest.FixtureRequest, there: Serving) -> AsyncIterator[
     """A terminal program that is connected; ended with the test."""
     if shutil.which(request.param) is None:
         pytest.skip(f"{request.param} is not installed on this machine")
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *(request.param, "127.0.0.1", str(there.server.port)), stdin=pipe, stdout=pipe
-    )
+    pipe, words = asyncio.subprocess.PIPE, ["-U", there.server.place]
+    if request.param == "telnet":
+        words = ["127.0.0.1", str(there.server.port)]
+    process = await asyncio.create_subprocess_exec(request.param, *words, stdin=pipe, stdout=pipe)
     yield Terminal(process)
     if process.returncode is None:
         process.kill()
@@ -70,10 +71,23 @@ class Terminal:
         return ""
 
 
+def answer_to(proof: str, there: Serving) -> str:
+    """What `wingbeat telnet --answer` prints for the agent's proof."""
+    asked, drawn, shown = proof.split()[1:]
+    told = (there.control["token"], f"127.0.0.1:{there.server.port}", asked, drawn)
+    assert shown == proof_of(told[0], "agent", *told[1:])
+    return f"TOKEN {proof_of(told[0], 'client', *told[1:])}"
+
+
+@pytest.mark.parametrize("there", [{"telnet": True}], indirect=True)
 async def test_a_task_is_scheduled_followed_and_cancelled_by_hand(
-    there: Serving, hand: Terminal
+    there: Serving, hand: Terminal, request: pytest.FixtureRequest
 ) -> None:
-    hand.type(f"TOKEN {there.control['token']}")
+    if request.node.callspec.params["hand"] == "telnet":
+        hand.type(f"PROVE {new_nonce()}")
+        hand.type(answer_to(await hand.shows("PROOF"), there))
+    else:
+        hand.type(f"TOKEN {there.control['token']}")
     await hand.shows("WELCOME")
     hand.type("SCHEDULE copy low")
     heard = [await hand.shows("SCHEDULED")]
@@ -113,7 +127,7 @@ async def test_inputs_raw_data_and_parameters_reach_the_task(
     raw, parameters = tmp_path / "scan.las", tmp_path / "band 3.xml"
     raw.write_bytes(b"points")
     parameters.write_text("<band>3</band>")
-    await typist.answered("HELP", "HELP TOKEN token", lines=6)
+    await typist.answered("HELP", "HELP PROVE nonce", lines=7)
     there.node.handle_submission(workflow())
     told = f'SCHEDULE copy interactive -p {raw} -a survey/copy 2 -x "{parameters}"'
     task = (await typist.answered(told, "SCHEDULED ")).split()[1]

@@ -82,7 +82,7 @@ def leaning_on_tests(source: Source, imported: Import) -> bool:
 KNOWS = {
     "": "client commands",
     "api": "",
-    "client": "",
+    "client": "host",
     "commands": "client wording workflow",
     "control": "client host wording workflow",
     "data": "execution host net settings storage",

@@ -30,5 +30,5 @@ run = group_of(
     COMMANDS,
     "wingbeat flock create workshop",
     "wingbeat flock invite",
-    "wingbeat flock join wingbeat-ahk7...",
+    "wingbeat flock join -",
 )

@@ -48,7 +48,12 @@ def invite(options: Options, client: BlockingClient) -> int:
         return exits.DONE
     machines = "one machine" if invitation.uses == 1 else f"{invitation.uses} machines"
     show_lines([f"for {machines} until {moment(invitation.expires_ms)}; on each of them:"])
-    show_verbatim([f"wingbeat flock join {options.file or invitation.text}"])
+    show_verbatim([f"wingbeat flock join {options.file or STANDARD_INPUT}"])
+    if not options.file:
+        show_lines(
+            ["and then paste this, which other accounts could read among the words of a command:"]
+        )
+        show_verbatim([invitation.text])
     return exits.DONE
 
 
@@ -72,14 +77,15 @@ def _into_file(client: BlockingClient, wanted: Invite, path: Path) -> Invitation
     "flock join",
     "Join the flock of an invitation. What this machine knows of workflows goes with it. In a\n"
     "file or from standard input the invitation stands in no list of processes.",
+    "wingbeat flock join -",
     "wingbeat flock join office.wingbeat-invitation",
     "wingbeat flock join - < office.wingbeat-invitation",
-    "wingbeat flock join wingbeat-ahk7...",
     argument(
         "invitation",
         nargs="+",
-        metavar="TEXT|FILE",
-        help="the text, spaces do no harm; or a file; or - for standard input",
+        metavar="-|FILE|TEXT",
+        help="- for a line of standard input; a file; or the text, which other accounts of this "
+        "machine can read then; spaces do no harm",
     ),
     node=False,
 )
@@ -106,6 +112,9 @@ def invitation_in(text: str) -> str:
     if text == STANDARD_INPUT:
         if sys.stdin is None:
             raise OSError(EBADF, "there is none")
+        if sys.stdin.isatty():
+            show_lines(["paste the invitation, then press Enter:"])
+            return sys.stdin.readline(2 * INVITATION_LENGTH_MAX)
         return sys.stdin.buffer.read(2 * INVITATION_LENGTH_MAX).decode("utf-8", "replace")
     try:
         names_file = text.endswith(INVITATION_SUFFIX) or Path(text).is_file()

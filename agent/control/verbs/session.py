@@ -1,16 +1,17 @@
 """Who is here, what happens, and the end of the agent."""
 
-import secrets
-
 from agent import __version__
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.api.session import (
     EVENTS,
     HELLO,
+    PROVE,
     STOP,
     Events,
     Hello,
+    Proof,
+    Prove,
     Stop,
     Stopping,
     Subscribed,
@@ -20,17 +21,23 @@ from agent.api.values import CLIENT_PROTOCOL
 from agent.control.request_context import RequestContext, serves
 
 
+@serves(PROVE)
+async def prove(call: RequestContext, params: Prove) -> Proof:
+    """Return this agent's proof that it holds the token; asked before anything else."""
+    return Proof(*call.neighbour.prove(params.nonce))
+
+
 @serves(HELLO)
 async def hello(call: RequestContext, params: Hello) -> Welcome:
-    """Let a client in that shows the token, which a member need not, and return who is here; with
-    ``node`` that other member answers this and all that follows. Raises ``RefusedError`` for
-    another token, compared in constant time, and where that member is unknown or does not
-    answer."""
-    right = secrets.compare_digest(params.token.encode(), call.token.encode())
-    if not (call.member or right):
+    """Let a client in that shows the token, or on a pipe or port its proof, which a member need not,
+    and return who is here; with ``node`` that other member answers this and all that follows. Raises
+    ``RefusedError`` for another one, and where that member is unknown or does not answer."""
+    if not (call.member or call.neighbour.may_enter(params.token)):
         raise RefusedError(
             ErrorCode.UNAUTHORISED,
-            "the token is not the one of this start of the agent: read control.json again",
+            "the token is not the one of this start of the agent: read control.json again"
+            if call.neighbour.account is not None
+            else "on a port or pipe both sides prove that they hold the token: ask to `prove` first",
         )
     if params.node and (elsewhere := await call.pass_on(params)) is not None:
         return elsewhere

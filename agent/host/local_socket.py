@@ -1,0 +1,129 @@
+"""Connections between programs of one account on this machine: a socket in a folder, on Windows a pipe.
+
+A socket lies in a folder that nobody else may enter, and the system tells either end which account the
+other is. A pipe has an access list (``pipe_windows``); who is at its other end has to be proven.
+
+The name of a socket may have 107 bytes. A longer one is reached by its open folder, so that a home may
+lie as deep as it likes. One that a killed process left is replaced by the next, in one step.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import socket
+import struct
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+
+PIPES = "\\\\.\\pipe\\"
+"""What the name of every pipe begins with."""
+NAME_BYTES_MAX = 107
+WAITING_MAX = 100
+"""Connections that the system holds until the loop takes them."""
+_FAMILY = getattr(socket, "AF_UNIX", -1)
+_CREDENTIALS = struct.Struct("iII")
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Arrived = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Listening:
+    """What programs of this account connect to at ``place``, until ``close``."""
+
+    def __init__(self, place: str, close: Callable[[], None]) -> None:
+        self.place, self._close = place, close
+
+    def close(self) -> None:
+        """Take nobody any more; connections live on. Can be called again."""
+        self._close()
+        self._close = lambda: None
+
+
+async def listen(path: Path, arrived: Arrived) -> Listening:
+    """Listen for programs of this account: on a socket at this path, whose folder has to be theirs
+    alone, in the place of one that is there; on Windows on a pipe of a name that nobody can guess.
+    Raises ``OSError``."""
+    if sys.platform == "win32":
+        from agent.host.pipe_windows import listen_on_pipe
+
+        place = f"{PIPES}wingbeat-{secrets.token_hex(16)}"
+        return Listening(place, listen_on_pipe(place, arrived))
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        return await _listen_on_socket(path, arrived)
+
+
+async def connect(place: str) -> Streams:
+    """Connect to who listens at this place, and return the streams. Raises ``OSError`` where nobody
+    does."""
+    if sys.platform == "win32":
+        from agent.host.pipe_windows import open_pipe
+
+        return await open_pipe(place)
+    else:  # noqa: RET505 - so that the type checker sees one of the two on each system
+        calling = socket.socket(_FAMILY, socket.SOCK_STREAM)
+        try:
+            calling.setblocking(False)
+            with reached(Path(place)) as name:
+                await asyncio.get_running_loop().sock_connect(calling, name)
+            return await asyncio.open_unix_connection(sock=calling)
+        except BaseException:
+            calling.close()
+            raise
+
+
+def account_of(writer: asyncio.StreamWriter) -> int | None:
+    """Return the number of the account at the other end, as the system tells it; None where it
+    tells none, because the connection is of another kind."""
+    wanted, connection = getattr(socket, "SO_PEERCRED", None), writer.get_extra_info("socket")
+    if wanted is None or connection is None or connection.family != _FAMILY:
+        return None
+    told = connection.getsockopt(socket.SOL_SOCKET, wanted, _CREDENTIALS.size)
+    return int(_CREDENTIALS.unpack(told)[1])
+
+
+@contextlib.contextmanager
+def reached(path: Path) -> Iterator[str]:
+    """Yield a name by which a socket at this path can be made or called, however long the path is.
+    Raises ``OSError`` where its folder is not there."""
+    if len(os.fsencode(path)) <= NAME_BYTES_MAX or not sys.platform.startswith("linux"):
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+async def _listen_on_socket(path: Path, arrived: Arrived) -> Listening:
+    """Made under another name first, so that who calls never meets one that does not listen yet."""
+    fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    own = socket.socket(_FAMILY, socket.SOCK_STREAM)
+    try:
+        with reached(fresh) as name:
+            own.bind(name)
+        made = _published(own, fresh, path)
+        server = await asyncio.start_unix_server(arrived, sock=own)
+    except BaseException:
+        own.close()
+        fresh.unlink(missing_ok=True)
+        raise
+
+    def close() -> None:
+        server.close()
+        with contextlib.suppress(OSError):
+            if path.stat().st_ino == made:  # not a later one's
+                path.unlink()
+
+    return Listening(str(path), close)
+
+
+def _published(own: socket.socket, fresh: Path, path: Path) -> int:
+    """Begin to listen, take the path, and return what tells this socket from a later one there."""
+    fresh.chmod(0o600)
+    own.listen(WAITING_MAX)
+    fresh.replace(path)
+    return path.stat().st_ino
