@@ -1,7 +1,7 @@
 """One window for each home: whoever starts a second one brings the first to front, with its files.
 
 A lock decides who is the first, so that two starts at the same moment do not both become it; a local
-socket, named after the home, is the way in. Neither outlives its process: the lock of a dead one is
+socket in the home is the way in, where no other account can listen in its place. Neither outlives its process: the lock of a dead one is
 taken over, and so is a socket that answers nobody. What the system wants to know before it lets the
 first come to front (see ``gui.foreground``) is handed over with the files.
 """
@@ -9,8 +9,9 @@ first come to front (see ``gui.foreground``) is handed over with the files.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
+import os
+import secrets
 
 from PySide6.QtCore import QDeadlineTimer, QLockFile, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
@@ -21,6 +22,9 @@ from gui.foreground import native_foreground
 PATIENCE_S = 10.0
 """How long the first may take until it listens and answers: it may be starting on a busy machine."""
 CONNECT_MS, PAUSE_MS = 500, 50
+PATH_BYTES_MAX = 88
+"""Qt makes a socket in a folder beside its place first, and no name may be longer than 107."""
+SECRET_BYTES = 16
 MESSAGE_BYTES_MAX = 64 * 1024
 _UNCONNECTED = QLocalSocket.LocalSocketState.UnconnectedState
 _HELD = QLockFile.LockError.LockFailedError
@@ -64,10 +68,22 @@ def become_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> 
 
 
 def socket_name(home: Home) -> str:
-    """Return the name of the local socket on which the window of this home listens, made from the
-    path of its folder of data: the same one at each start."""
-    digest = hashlib.sha256(str(home.data).encode()).hexdigest()[:16]
-    return f"wingbeat-{digest}"
+    """Return the name of the local socket on which the window of this home listens, the same one at
+    each start, where nobody but its account can listen: in its folder of data. Where that has no
+    room for it, and for a pipe of Windows, it is a name that only who reads a file there knows; empty
+    where that file cannot be made."""
+    path = str(home.data / "window.socket")
+    if os.name == "posix" and len(os.fsencode(path)) <= PATH_BYTES_MAX:
+        return path
+    secret = home.data / "window.secret"
+    with contextlib.suppress(OSError):
+        if not secret.exists():
+            made = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(made, "w") as file:
+                file.write(secrets.token_hex(SECRET_BYTES))
+        told = secret.read_text("utf-8")
+        return f"wingbeat-{told}" if len(told) == 2 * SECRET_BYTES else ""
+    return ""
 
 
 def call_first(home: Home, paths: list[str], within_s: float = PATIENCE_S) -> bool:
@@ -96,8 +112,10 @@ def first_process(home: Home) -> int:
 
 
 def _tell_first(home: Home, message: dict[str, object], within_s: float) -> bool:
-    socket = QLocalSocket()
-    socket.connectToServer(socket_name(home))
+    name, socket = socket_name(home), QLocalSocket()
+    if not name:
+        return False
+    socket.connectToServer(name)
     if not socket.waitForConnected(CONNECT_MS):
         return False
     socket.write(json.dumps(message).encode() + b"\n")
