@@ -1,4 +1,4 @@
-"""`installers/build`: makes wheel, sdist and .deb into `dist/`, and prints their sizes and hashes.
+"""`installers/build`: makes the packages into `dist/`, and prints their sizes and hashes.
 
 The same commit makes the same bytes: times are those of the last commit (or SOURCE_DATE_EPOCH), what
 goes in is named with its hash in the lock, and nothing depends on where or by whom it is built.
@@ -15,12 +15,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from agent import __version__
 from installers.making.deb import make_deb
 from installers.making.locked import ROOT, MakingError
+from installers.making.windows import PYTHON, make_windows, pack
 
 DIST, WORK = ROOT / "dist", ROOT / "build"
 TABLE = "SHA256SUMS"
-KINDS = ("wheel", "deb")
+KINDS = ("wheel", "deb", "windows")
 
 
 def main() -> int:
@@ -29,14 +31,17 @@ def main() -> int:
     parser = argparse.ArgumentParser("installers/build", description="Makes the packages.")
     parser.add_argument("--check", action="store_true", help="make everything twice and compare")
     parser.add_argument("--only", choices=KINDS, help="one kind of package")
+    parser.add_argument(
+        "--python", type=Path, default=PYTHON, help="a file that names the Python for Windows"
+    )
     options = parser.parse_args()
     kinds = (options.only,) if options.only else KINDS
     try:
         os.environ["SOURCE_DATE_EPOCH"] = str(epoch())
         WORK.mkdir(exist_ok=True)
-        made = make(DIST, kinds)
+        made = make(DIST, kinds, options.python)
         if options.check:
-            compare(made, kinds)
+            compare(made, kinds, options.python)
     except MakingError as error:
         sys.stderr.write(f"installers/build: {error}.\n")
         return 1
@@ -58,7 +63,7 @@ def epoch() -> int:
         ) from None
 
 
-def make(folder: Path, kinds: tuple[str, ...]) -> list[Path]:
+def make(folder: Path, kinds: tuple[str, ...], python: Path = PYTHON) -> list[Path]:
     """Make these kinds of packages into the folder, which is emptied before; return their files,
     and write the table of their hashes beside them. Raises ``MakingError``."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -67,10 +72,20 @@ def make(folder: Path, kinds: tuple[str, ...]) -> list[Path]:
         wheel = make_wheel(folder if "wheel" in kinds else Path(scratch))
         if "deb" in kinds:
             make_deb(wheel, folder, WORK, Path(scratch))
+        if "windows" in kinds:
+            make_for_windows(wheel, folder, Path(scratch), python)
     made = sorted(folder.iterdir())
     sums = "".join(f"{digest(each)}  {each.name}\n" for each in made)
     (folder / TABLE).write_text(sums, "utf-8")
     return made
+
+
+def make_for_windows(wheel: Path, folder: Path, scratch: Path, python: Path) -> None:
+    """Make the folder for Windows, packed, into the folder. Raises ``MakingError``."""
+    seconds = int(os.environ["SOURCE_DATE_EPOCH"])
+    whole = scratch / "windows"
+    make_windows(wheel, whole, WORK, python, seconds)
+    pack(whole, folder / f"wingbeat-{__version__}-windows-x64.zip", seconds)
 
 
 def make_wheel(folder: Path) -> Path:
@@ -82,13 +97,13 @@ def make_wheel(folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def compare(made: list[Path], kinds: tuple[str, ...]) -> None:
+def compare(made: list[Path], kinds: tuple[str, ...], python: Path) -> None:
     """Make the packages again, elsewhere and with another mask for new files; raise
     ``MakingError`` where one is not the same, byte for byte."""
     mask = os.umask(0o077)
     try:
         with tempfile.TemporaryDirectory(dir=WORK) as scratch:
-            again = {each.name: digest(each) for each in make(Path(scratch) / "again", kinds)}
+            again = {each.name: digest(each) for each in make(Path(scratch) / "again", kinds, python)}
     finally:
         os.umask(mask)
     if different := [each.name for each in made if again.get(each.name) != digest(each)]:

@@ -20,11 +20,12 @@ OWN = "wingbeat"
 OWN_LICENCE = "Apache-2.0"
 
 
-def licences(packages: Path, installed: str) -> str:
-    """Return the licence of Wingbeat and, by name, those of what lies in the folder of packages
-    beside it, for whoever reads them where that is installed."""
+def licences(packages: Path, installed: str, own_text: str, *more: str) -> str:
+    """Return the licence of Wingbeat, whose text is in ``own_text``, and, by name, those of what
+    lies in the folder of packages beside it and of what ``more`` says, for whoever reads them where
+    that is installed."""
     lines = [
-        f"Wingbeat: {OWN_LICENCE}; its text is in /usr/share/common-licenses/Apache-2.0.",
+        f"Wingbeat: {OWN_LICENCE}; its text is in {own_text}.",
         "",
         f"Brought along; the texts lie beside each, where it has one, below {installed}:",
         "",
@@ -32,19 +33,23 @@ def licences(packages: Path, installed: str) -> str:
     lines += [
         f"  {facts['Name']} {facts['Version']}: {licence(facts)}" for facts in _brought(packages)
     ]
+    lines += [f"  {each}" for each in more]
     return "\n".join(lines) + "\n"
 
 
-def bill_of_materials(packages: Path, wheels: list[Path], seconds: int) -> str:
+def bill_of_materials(
+    packages: Path, wheels: list[Path], seconds: int, *more: dict[str, object]
+) -> str:
     """Return what lies in the folder of packages as CycloneDX 1.5: name, version, licence, and the
-    hashes of the wheels that it came in, one for each Python that has its own."""
-    components = []
+    hashes of the wheels that it came in, one for each Python that has its own; after ``more``
+    components."""
+    components = list(more)
     for facts in _brought(packages):
         name, version = facts["Name"].lower().replace("_", "-"), facts["Version"]
-        component = _component("library", name, version, licence(facts))
+        found = component("library", name, version, licence(facts))
         purl = f"pkg:pypi/{name}@{version}"
-        component |= {"purl": purl, "bom-ref": purl, "properties": _hashes(name, wheels)}
-        components.append(component)
+        found |= {"purl": purl, "bom-ref": purl, "properties": _hashes(name, wheels)}
+        components.append(found)
     bill = {
         "$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json",
         "bomFormat": "CycloneDX",
@@ -52,7 +57,7 @@ def bill_of_materials(packages: Path, wheels: list[Path], seconds: int) -> str:
         "version": 1,
         "metadata": {
             "timestamp": datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "component": _component("application", OWN, __version__, OWN_LICENCE),
+            "component": component("application", OWN, __version__, OWN_LICENCE),
         },
         "components": components,
     }
@@ -78,7 +83,8 @@ def _brought(packages: Path) -> Iterator[Message]:
             yield facts
 
 
-def _component(kind: str, name: str, version: str, terms: str) -> dict[str, object]:
+def component(kind: str, name: str, version: str, terms: str) -> dict[str, object]:
+    """Return one component of a bill of materials."""
     licence = {"license": {"name": terms}}
     return {"type": kind, "name": name, "version": version, "licenses": [licence]}
 

@@ -37,6 +37,7 @@ COMPLETIONS = {
 }
 ICONS = "usr/share/icons/hicolor/scalable"
 DOCUMENTS = "usr/share/doc/wingbeat"
+OWN_TEXT = "/usr/share/common-licenses/Apache-2.0"
 SCRIPTS = ("postinst", "prerm", "postrm")
 
 
@@ -77,7 +78,7 @@ def _share(root: Path, seconds: int) -> None:
         _put(root / ICONS / f"mimetypes/application-x-wingbeat-{kind}.svg", icon)
     write_manual(root / "usr/share/man/man1", seconds)
     brought = root / TOP / "package" / PACKAGES
-    _put(root / DOCUMENTS / "copyright", licences(brought, f"/{TOP}/current/{PACKAGES}"))
+    _put(root / DOCUMENTS / "copyright", licences(brought, f"/{TOP}/current/{PACKAGES}", OWN_TEXT))
     changes = gzip.compress((ROOT / "CHANGELOG.md").read_bytes(), mtime=0)
     (root / DOCUMENTS / "changelog.gz").write_bytes(changes)
     (root / "usr/bin").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What the lock names for running Wingbeat on Linux, and the wheels of it for several Pythons.
+"""What the locks name for running Wingbeat on Linux and on Windows, and the wheels of it.
 
 The lock is of one environment for everything, tests among it. What runs is what the dependencies in
 `pyproject.toml` name, and whatever these came by: uv notes that below each package.
@@ -24,8 +24,11 @@ _ENTRY = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z0-9-]+")
 _BY = re.compile(r"#(?: via)?\s+([a-z0-9-]+)$", re.MULTILINE)
-_NOT_HERE = re.compile(r"sys_platform == 'win32'|python_full_version >= '3\.12'")
+_NOT_ON_LINUX = re.compile(r"sys_platform == 'win32'|python_full_version >= '3\.12'")
 """Markers of what is left out. One Qt serves all Pythons: that which the oldest of them needs."""
+_NOT_ON_WINDOWS = re.compile(r"sys_platform == 'linux'|python_full_version < '3\.12'")
+MANYLINUX = tuple(f"manylinux_2_{minor}_x86_64" for minor in range(5, GLIBC_MAX + 1))
+QT_ON_WINDOWS = ROOT / "installers/windows/qt.lock"
 
 
 class MakingError(Exception):
@@ -42,16 +45,24 @@ class Entry(NamedTuple):
     came_by: str
 
 
-def runtime() -> list[Entry]:
-    """Return what is needed to run on Linux, in the order of the lock."""
-    entries = [Entry(*found) for found in _ENTRY.findall((ROOT / "requirements.lock").read_text())]
+def runtime(left_out: re.Pattern[str] = _NOT_ON_LINUX) -> list[Entry]:
+    """Return what is needed to run, in the order of the lock, without what has such a marker."""
+    entries = _entries(ROOT / "requirements.lock")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     needed = {_NAME.match(each)[0].lower() for each in project["dependencies"]}  # type: ignore[index]
     size = 0
     while size < len(needed):
         size = len(needed)
         needed |= {each.name for each in entries if needed & set(_BY.findall(each.came_by))}
-    return [each for each in entries if each.name in needed and not _NOT_HERE.search(each.marker)]
+    return [each for each in entries if each.name in needed and not left_out.search(each.marker)]
+
+
+def windows_wheels(folder: Path, python: str) -> list[Path]:
+    """Fetch into the folder, with pip and by their hashes, the wheels for this Python on Windows;
+    return them in the order of their names. Raises ``MakingError`` where one cannot be had."""
+    own = {each.name: each for each in _entries(QT_ON_WINDOWS)}
+    entries = [own.get(each.name, each) for each in runtime(_NOT_ON_WINDOWS)]
+    return fetched(entries, python, folder / "windows", ("win_amd64",))
 
 
 def wheels(folder: Path) -> list[Path]:
@@ -66,7 +77,9 @@ def wheels(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def fetched(entries: list[Entry], python: str, folder: Path) -> list[Path]:
+def fetched(
+    entries: list[Entry], python: str, folder: Path, platforms: tuple[str, ...] = MANYLINUX
+) -> list[Path]:
     """Return the wheels of these packages for one Python, fetched unless they are there."""
     place = folder / python
     place.mkdir(parents=True, exist_ok=True)
@@ -82,13 +95,17 @@ def fetched(entries: list[Entry], python: str, folder: Path) -> list[Path]:
         words += ["--requirement", str(wanted), "--dest", str(place), "--python-version", python]
         words += ["--implementation", "cp", "--abi", f"cp{python.replace('.', '')}"]
         words += ["--abi", "abi3", "--abi", "none"]
-        for minor in range(5, GLIBC_MAX + 1):
-            words += ["--platform", f"manylinux_2_{minor}_x86_64"]
+        for platform in platforms:
+            words += ["--platform", platform]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
             raise MakingError(f"wheels for Python {python} cannot be had: {done.stderr.strip()}")
         wanted.rename(lock)
     return sorted(place.glob("*.whl"))
+
+
+def _entries(lock: Path) -> list[Entry]:
+    return [Entry(*found) for found in _ENTRY.findall(lock.read_text("utf-8"))]
 
 
 def _of(wheel: Path) -> str:

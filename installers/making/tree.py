@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
@@ -54,7 +54,7 @@ def make_tree(wheels: list[Path], folder: Path, installed: str) -> None:
     packages.mkdir(parents=True)
     for wheel in wheels:
         unpack(wheel, packages)
-    trim(packages)
+    trim(packages, QT_KEPT)
     for python in PYTHONS:
         (folder / f"lib/python{python}").symlink_to("python3")
     (folder / "bin").mkdir()
@@ -80,11 +80,12 @@ def unpack(wheel: Path, folder: Path) -> None:
             file.write_bytes(data)
 
 
-def trim(packages: Path) -> None:
-    """Delete what nothing of Wingbeat uses: most of Qt, tests of others, stubs, empty folders."""
+def trim(packages: Path, qt_kept: Mapping[str, tuple[str, ...]]) -> None:
+    """Delete what nothing of Wingbeat uses: of Qt all but what is kept by folder, tests of others,
+    stubs, empty folders."""
     for file in list(_files(packages)):
         where = file.relative_to(packages)
-        kept = QT_KEPT.get(where.parent.as_posix(), ())
+        kept = qt_kept.get(where.parent.as_posix(), ())
         qt = where.parts[0] == "PySide6" and not any(fnmatch(where.name, each) for each in kept)
         tests = where.parts[:2] == ("igraph", "test")
         if qt or tests or file.suffix == ".pyi":
