@@ -26,6 +26,11 @@ FOLDER_MODE = 0o700
 SETTINGS_FILE = "settings.toml"
 POLICY_FILE = "policy.toml"
 INVITATION_FILE = "invitation"
+LAUNCHERS = {"agent": "wingbeat.exe", "gui": "wingbeat-tray.exe"}
+"""By module, the program that a package for Windows has for it."""
+START = "start.py"
+"""Beside them only there; pip's programs of the same names start a Python of their own, whose process
+would be another one."""
 TASK_LOGS = "tasks"
 """The folder among the logs for what programs print."""
 
@@ -157,3 +162,14 @@ def task_folder(folder: Path, task: str) -> Path:
 def task_log(folder: Path, task: str, generation: int, attempt: int) -> Path:
     """Return the file for what the program of one run prints, in the folder of such logs."""
     return task_folder(folder, task) / f"{generation}.{attempt}.log"
+
+
+def own_command(module: str, *options: str, python: str = "") -> tuple[str, ...]:
+    """Return the first words of a command that runs ``agent`` or ``gui``: the package's own program,
+    by whose name lists of processes and firewalls know it, where this Python (``python``, or the
+    one that runs) is a package's; else this Python with these options and the module."""
+    own = Path(python or sys.executable)
+    launcher = own.with_name(LAUNCHERS[module])
+    if launcher.is_file() and own.with_name(START).is_file():
+        return (str(launcher),)
+    return (str(own), *options, "-m", module)

@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     home = Home.of()
     if options.quit:
         return _quit(home)
+    if options.at_login and not _starts_at_login():
+        return 0
     paths = [str(Path(each).absolute()) for each in options.paths]
     try:
         lock = become_first(home, paths)
@@ -67,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     look().follow(application)
     whole = Application(application, home, native_login(), first)
     _let_signals_in(application, whole)
-    whole.start(background=options.background, paths=paths)
+    whole.start(background=options.background or options.at_login, paths=paths)
     code = application.exec()
     lock.unlock()
     return code
@@ -80,6 +83,14 @@ def _quit(home: Home) -> int:
     if sentence and sys.stderr is not None:
         sys.stderr.write(f"wingbeat-tray: {sentence}.\n")
     return 1 if sentence else 0
+
+
+def _starts_at_login() -> bool:
+    from gui.startup import native_login
+
+    with suppress(OSError):  # what cannot be read says no to nothing
+        return native_login().enabled()
+    return True
 
 
 def _screen_there() -> bool:
@@ -144,6 +155,12 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "wingbeat-tray", description="The tray icon and the window of Wingbeat."
     )
     parser.add_argument("--background", action="store_true", help="do not open the window")
+    parser.add_argument(
+        "--at-login",
+        action="store_true",
+        help="for what the system starts at each login: do nothing where this person has switched "
+        "that off, else as --background",
+    )
     parser.add_argument(
         "--quit",
         action="store_true",

@@ -19,6 +19,7 @@ from typing import Protocol
 from PySide6.QtCore import QSettings
 
 from agent.client import removal
+from agent.client.own_agent import own_command
 from agent.client.removal import (
     VALUE,
     login_entry,
@@ -38,6 +39,8 @@ Terminal=false
 X-GNOME-Autostart-enabled=true
 """
 RUN_KEY = rf"HKEY_CURRENT_USER\{removal.RUN_KEY}"
+SYSTEM_RUN_KEY = rf"HKEY_LOCAL_MACHINE\{removal.RUN_KEY}"
+OWN_KEY = rf"HKEY_CURRENT_USER\{removal.OWN_KEY}"
 
 
 class Login(Protocol):
@@ -96,7 +99,7 @@ class LinuxLogin:
             return
         file.parent.mkdir(parents=True, exist_ok=True)
         installed = shutil.which("wingbeat-tray")
-        words = (installed,) if installed else _own_command()
+        words = (installed,) if installed else own_command("gui")
         command = " ".join(_quoted(word) for word in words)
         file.write_text(_ENTRY_TEXT.format(command=command), "utf-8")
 
@@ -105,41 +108,52 @@ class LinuxLogin:
         start_no_more(self._environment)
 
 
-def run_key() -> QSettings:
-    """Return the values of the user's own Run key; on another system there are none."""
-    return QSettings(RUN_KEY, QSettings.Format.NativeFormat)
+def registry(key: str) -> QSettings:
+    """Return the values of a key of the registry; on another system there are none."""
+    return QSettings(key, QSettings.Format.NativeFormat)
 
 
 class WindowsLogin:
-    """Starts at login by a value of the registry; satisfies ``Login``."""
+    """Starts at login by a value of the registry, the person's own or that of a package for all,
+    which only administrators may change; so who does not want that one says it in a value of their
+    own, and the program looks there before it stays (``--at-login``). Satisfies ``Login``."""
 
-    def __init__(self, values: Callable[[], QSettings] = run_key) -> None:
+    def __init__(self, values: Callable[[str], QSettings] = registry) -> None:
         self._values = values
 
     def enabled(self) -> bool:
-        """Tell whether there is a value of ours, whatever its command is."""
-        return self._values().contains(VALUE)
+        """Tell whether there is a value of ours, whatever its command is: the person's, or the
+        system's where the person has not switched that off."""
+        if self._values(RUN_KEY).contains(VALUE):
+            return True
+        return self._by_system() and not self._values(OWN_KEY).contains(removal.NOT_AT_LOGIN)
 
     def enable(self) -> None:
         """Write the value that starts this program in the background, with a Python without a
-        console window where there is one. Raises ``OSError`` where an administrator has locked
-        it."""
-        values = self._values()
-        values.setValue(VALUE, subprocess.list2cmdline(_quiet_command()))
-        _written(values)
+        console window where there is one; where the system has one, that one is left to do it.
+        Raises ``OSError`` where an administrator has locked it."""
+        self._set(OWN_KEY, removal.NOT_AT_LOGIN, None)
+        command = None if self._by_system() else subprocess.list2cmdline(_quiet_command())
+        self._set(RUN_KEY, VALUE, command)
 
     def disable(self) -> None:
-        """Remove the value, if it is there. Raises ``OSError`` as ``enable`` does."""
-        values = self._values()
-        values.remove(VALUE)
+        """Remove the value, if it is there; say no to that of the system. Raises ``OSError`` as
+        ``enable`` does."""
+        self._set(RUN_KEY, VALUE, None)
+        self._set(OWN_KEY, removal.NOT_AT_LOGIN, "1" if self._by_system() else None)
+
+    def _by_system(self) -> bool:
+        return self._values(SYSTEM_RUN_KEY).contains(VALUE)
+
+    def _set(self, key: str, name: str, value: str | None) -> None:
+        values = self._values(key)
+        if value is None and not values.contains(name):
+            return
+        if value is None:
+            values.remove(name)
+        else:
+            values.setValue(name, value)
         _written(values)
-
-
-def _own_command() -> tuple[str, ...]:
-    """Return the command that starts this program again, word by word."""
-    if getattr(sys, "frozen", False):
-        return (sys.executable,)
-    return (sys.executable, "-m", "gui")
 
 
 def _quoted(word: str) -> str:
@@ -158,7 +172,7 @@ def _written(values: QSettings) -> None:
 
 
 def _quiet_command() -> list[str]:
-    first, *rest = _own_command()
+    first, *rest = own_command("gui")
     quiet = Path(first).with_name("pythonw.exe")
     if Path(first).name.lower() == "python.exe" and quiet.exists():
         first = str(quiet)

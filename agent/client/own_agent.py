@@ -12,6 +12,7 @@ from typing import Protocol
 
 from agent.client.errors import ClientError
 from agent.paths import Home
+from agent.paths import own_command as own_command  # noqa: PLC0414
 
 
 class OwnAgent(Protocol):

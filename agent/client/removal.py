@@ -36,6 +36,8 @@ ENTRY = "wingbeat.desktop"
 RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
 VALUE = "Wingbeat"
 """How the system is told to start the tray at login."""
+OWN_KEY, NOT_AT_LOGIN = r"Software\Wingbeat", "NotAtLogin"
+"""Where a person says no to what a package for Windows starts at everybody's login."""
 HIDDEN = "Hidden=true"
 """The line of an entry that says there is none, also not the system's."""
 _TRIED = re.compile(r"^TryExec=(.+)$", re.MULTILINE)
@@ -142,12 +144,22 @@ def forget_login(environment: Mapping[str, str] = os.environ) -> bool:
     if sys.platform == "win32":
         import winreg
 
-        with winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN_KEY, 0, winreg.KEY_SET_VALUE) as key:
-            try:
-                winreg.DeleteValue(key, VALUE)
-            except FileNotFoundError:
-                return False
-        return True
+        would = False
+        with (
+            suppress(FileNotFoundError),
+            winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN_KEY, 0, winreg.KEY_SET_VALUE) as key,
+        ):
+            winreg.DeleteValue(key, VALUE)
+            would = True
+        with (
+            suppress(FileNotFoundError),
+            winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, RUN_KEY) as system,
+            winreg.CreateKey(winreg.HKEY_CURRENT_USER, OWN_KEY) as own,
+        ):
+            winreg.QueryValueEx(system, VALUE)
+            winreg.SetValueEx(own, NOT_AT_LOGIN, 0, winreg.REG_SZ, "1")
+            would = True
+        return would
     else:  # noqa: RET505 - so that the type checker sees one of the two on each system
         would = starts_at_login(environment)
         start_no_more(environment)

@@ -30,7 +30,7 @@ from agent.host.stop_signals import Asked, Ending, InputEnding, native_ending
 from agent.node.agent import Agent
 from agent.node.own_files import until_removed
 from agent.node.running import AlreadyRunningError, Options, refuse_second_start
-from agent.paths import Home
+from agent.paths import Home, own_command
 from agent.settings.editing import keep_changes
 from agent.settings.node_settings import read_settings
 
@@ -108,7 +108,7 @@ def _started_apart(home: Home) -> Running:
     path = home.log / FIRST_WORDS
     with path.open("wb") as said:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "agent", "agent", "--json"],
+            [*own_command("agent", "-P"), "agent", "--json"],
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=said,

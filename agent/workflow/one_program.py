@@ -18,7 +18,7 @@ from agent.workflow.faults import WHOLE_FILE, Fault
 from agent.workflow.program_description import PROGRAM_XML, PROGRAM_YAML, SCRIPTS
 from agent.workflow.reading import SUFFIX, Asked, Description, describe
 
-WORKFLOW_ENDS = (".yaml", ".yml", ".xml")
+WORKFLOW_ENDS = (".yaml", ".yml", ".wingbeat", ".xml")
 RUNS_MAX = 10_000
 EXTERNAL = "id:"
 _BEGINNINGS = (b"#!", b"\x7fELF", b"MZ")

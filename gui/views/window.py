@@ -69,7 +69,7 @@ LOADED_LATER = (
     "igraph",
     *(f"gui.views.{place}_page" for place in ("queue", "flock", "computer", "log", "history")),
 )
-WORKFLOW_SUFFIXES = ("*.wingbeat.yaml", "*.wingbeat.yml", "*.yaml", "*.yml", "*.xml")
+WORKFLOW_SUFFIXES = ("*.wingbeat.yaml", "*.wingbeat.yml", "*.wingbeat", "*.yaml", "*.yml", "*.xml")
 
 
 class Window(QWidget):

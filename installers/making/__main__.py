@@ -103,7 +103,9 @@ def compare(made: list[Path], kinds: tuple[str, ...], python: Path) -> None:
     mask = os.umask(0o077)
     try:
         with tempfile.TemporaryDirectory(dir=WORK) as scratch:
-            again = {each.name: digest(each) for each in make(Path(scratch) / "again", kinds, python)}
+            again = {
+                each.name: digest(each) for each in make(Path(scratch) / "again", kinds, python)
+            }
     finally:
         os.umask(mask)
     if different := [each.name for each in made if again.get(each.name) != digest(each)]:

@@ -52,7 +52,6 @@ def numbers() -> str:
 def draw_icon(file: Path) -> None:
     """Draw the wing into an icon file of all sizes, each as a PNG."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from PySide6.QtCore import QBuffer, QIODevice
     from PySide6.QtGui import QGuiApplication
 
     from gui.__main__ import ICON_COLOUR
@@ -61,10 +60,9 @@ def draw_icon(file: Path) -> None:
     kept = QGuiApplication.instance() or QGuiApplication(["wingbeat"])
     images = []
     for size in ICON_SIZES:
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        plain_wing(size, ICON_COLOUR).toImage().save(buffer, "PNG")
-        images.append(bytes(buffer.data().data()))
+        drawn = file.with_name(f"wing-{size}.png")
+        plain_wing(size, ICON_COLOUR).toImage().save(str(drawn))
+        images.append(drawn.read_bytes())
     del kept
     head = struct.pack("<HHH", 0, 1, len(images))
     offset = len(head) + 16 * len(images)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
+import time
 import tomllib
 import urllib.error
 import urllib.request
@@ -18,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from agent import __version__
+from agent.paths import START
 from installers.making.contents import bill_of_materials, component, licences
 from installers.making.launchers import SOURCES, make_launchers
 from installers.making.locked import ROOT, MakingError, windows_wheels
@@ -28,6 +29,26 @@ PYTHON = SOURCES / "python.toml"
 PACKAGES = Path("Lib/site-packages")
 LEFT_OUT = {"pythonw.exe", "python.cat", "winsound.pyd"}
 """Of the embeddable Python; of its programs only the one that tasks are run with stays."""
+START_TEXT = """\
+# What wingbeat.exe and wingbeat-tray.exe run, each by its own name. Whatever starts a Python by
+# sys.executable gets the one of the package. The folder is nobody's to write to, so what Python
+# compiles is kept with what the person's own agent keeps. A program without a console has no place
+# to print to.
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+own = Path(sys.executable)
+sys.executable = str(own.with_name("python.exe"))
+sys.argv[0] = own.stem
+if kept := os.environ.get("LOCALAPPDATA"):
+    sys.pycache_prefix = str(Path(kept, "wingbeat", "Cache", "bytecode"))
+if sys.stderr is None:
+    sys.stdout = sys.stderr = Path(os.devnull).open("w")
+own_module = "gui" if own.stem.lower() == "wingbeat-tray" else "agent"
+sys.exit(import_module(f"{own_module}.__main__").main())
+"""
 DOWNLOAD_BYTES_MAX, DOWNLOAD_S = 64_000_000, 60
 _MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtSvg", "QtWidgets")
 _NAMES = (*(f"Qt6{each[2:]}.dll" for each in _MODULES), *(f"{each}.pyd" for each in _MODULES))
@@ -73,7 +94,7 @@ def make_windows(wheel: Path, folder: Path, work: Path, python_file: Path, secon
     trim(packages, QT_KEPT)
     search = (f"{python.tag}.zip", ".", str(PACKAGES).replace("/", "\\"))
     (folder / f"{python.tag}._pth").write_text("".join(f"{each}\r\n" for each in search))
-    (folder / "start.py").write_bytes((SOURCES / "start.py").read_bytes())
+    (folder / START).write_text(START_TEXT, "utf-8", newline="\r\n")
     make_launchers(folder, f"{python.tag}.dll", work)
     _tell_contents(folder, python, brought, seconds)
     settle(folder, seconds)
@@ -90,8 +111,6 @@ def described(file: Path) -> Python:
 
 def pack(folder: Path, file: Path, seconds: int) -> None:
     """Pack the folder into a zip file, with this time and in the order of the names."""
-    import time
-
     stamp = time.gmtime(max(seconds, 315532800))[:6]  # a zip knows no time before 1980
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
         for each in sorted(one for one in folder.rglob("*") if one.is_file()):
@@ -119,8 +138,8 @@ def _tell_contents(folder: Path, python: Python, brought: list[Path], seconds: i
 def _members(python: Python, work: Path) -> Iterator[tuple[str, bytes]]:
     """The files of the embeddable Python: names and bytes, from whatever they are packed in."""
     data, prefix = _fetched(python, work), ""
-    for name, prefix in python.inside:
-        data = _archive(data)[name]
+    for inner, beginning in python.inside:
+        data, prefix = _archive(data)[inner], beginning
     for name, content in sorted(_archive(data).items()):
         if name.startswith(prefix) and "/" not in (own := name.removeprefix(prefix)) and own:
             yield own, content
@@ -141,8 +160,8 @@ def _fetched(python: Python, work: Path) -> bytes:
     if kept.is_file() and hashlib.sha256(data := kept.read_bytes()).hexdigest() == python.sha256:
         return data
     try:
-        with urllib.request.urlopen(python.url, timeout=DOWNLOAD_S) as answer:  # noqa: S310
-            data = answer.read(DOWNLOAD_BYTES_MAX)
+        with urllib.request.urlopen(python.url, timeout=DOWNLOAD_S) as answer:
+            data = bytes(answer.read(DOWNLOAD_BYTES_MAX))
     except (OSError, ValueError) as error:
         raise MakingError(f"{python.url} cannot be had: {error}") from None
     if (found := hashlib.sha256(data).hexdigest()) != python.sha256:

@@ -65,7 +65,7 @@ def test_a_command_with_a_space_is_one_word_of_the_entry(
 def test_a_registry_that_refuses_is_an_error_of_the_system(tmp_path: Path) -> None:
     file = tmp_path / "locked" / "run.ini"
     values = QSettings(str(file), QSettings.Format.IniFormat)
-    login = WindowsLogin(lambda: values)
+    login = WindowsLogin(lambda _: values)
     login.enable()
     file.unlink()
     file.parent.rmdir()

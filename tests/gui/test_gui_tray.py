@@ -23,7 +23,7 @@ from gui.model.news import News, NewsKind
 from gui.model.notices import Absence
 from gui.model.tray import Act, Entry, TrayState
 from gui.single import FirstInstance
-from gui.startup import WindowsLogin
+from gui.startup import RUN_KEY, SYSTEM_RUN_KEY, WindowsLogin
 from gui.theme.wing import FILL_STEPS, wing_pixmap
 from gui.translations import available, speak
 from gui.tray_icon import TrayIcon
@@ -249,10 +249,12 @@ def test_a_second_start_calls_the_first(qtbot: QtBot, qapp: QApplication, tmp_pa
 
 
 def test_login_on_windows_is_a_value_of_the_run_key(tmp_path: Path) -> None:
-    """The registry as Qt reaches it, stood in for by a file."""
+    """The registry as Qt reaches it, stood in for by files."""
 
-    def values() -> QSettings:
-        return QSettings(str(tmp_path / "run.ini"), QSettings.Format.IniFormat)
+    def values(key: str = RUN_KEY) -> QSettings:
+        return QSettings(
+            str(tmp_path / key.replace("\\", "-")) + ".ini", QSettings.Format.IniFormat
+        )
 
     login = WindowsLogin(values)
     assert not login.enabled()
@@ -262,6 +264,12 @@ def test_login_on_windows_is_a_value_of_the_run_key(tmp_path: Path) -> None:
     login.disable()
     login.disable()
     assert not login.enabled()
+    values(SYSTEM_RUN_KEY).setValue(VALUE, "wingbeat-tray.exe --at-login")
+    assert login.enabled()
+    login.disable()
+    assert not login.enabled()
+    login.enable()
+    assert (login.enabled(), values().contains(VALUE)) == (True, False)
 
 
 def test_all_languages_are_spoken(qapp: QApplication) -> None:

@@ -13,7 +13,6 @@ import asyncio
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +25,7 @@ from agent.client import (
     Home,
     NoAgentError,
 )
+from agent.client.own_agent import own_command
 
 NAMES = ("heron", "kestrel", "merlin", "osprey", "swift", "dipper", "plover", "siskin", "wren")
 FLOCK = "demo"
@@ -75,7 +75,7 @@ class Machine:
         self.home.settings_file.write_text(settings, "utf-8")
         with self.output.open("wb") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "agent", "agent", "--until-input-ends"],
+                [*own_command("agent"), "agent", "--until-input-ends"],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
