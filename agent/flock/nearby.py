@@ -116,14 +116,16 @@ class NearbyFlocks:
         callbacks = DiscoveryCallbacks(
             lambda *_: None, lambda _: None, lambda _: None, lambda: None
         )
-        self._discovery = Discovery(
+        discovery = self._discovery = Discovery(
             "", "", callbacks, interfaces=self._settings.listen, announced=False
         )
-        await self._discovery.start(0)
+        await discovery.start(0)
         began_s = heard_s = loop.time()
-        while loop.time() - began_s < FIRST_LOOK_S and not self._discovery.trouble:
+        while loop.time() - began_s < FIRST_LOOK_S and not discovery.trouble:
             await asyncio.sleep(LOOK_EVERY_S)
-            if not self._discovery.sightings():
+            if self._discovery is not discovery:
+                return  # the agent stops meanwhile
+            if not discovery.sightings():
                 heard_s = loop.time()
             elif loop.time() - heard_s > SETTLED_S:
                 return
