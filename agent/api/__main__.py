@@ -69,8 +69,8 @@ def _method(method: methods.AnyMethod, components: dict[str, Any]) -> dict[str, 
 
 def _remarks(method: methods.AnyMethod) -> dict[str, Any]:
     known = ("name", "params", "result")
-    fields = [field.name for field in dataclasses.fields(method) if field.name not in known]
-    return {name: getattr(method, name) for name in fields}
+    given = [each.name for each in dataclasses.fields(method) if each.init]
+    return {name: getattr(method, name) for name in given if name not in known}
 
 
 def _errors() -> dict[str, Any]:

@@ -11,11 +11,12 @@ from string import Formatter
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from agent.api.rpc import decoder_of
 from agent.protocol.phrases import UNREADABLE, Phrase, Value, said
 
 Translate = Callable[[str], str]
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Phrase)
+_decoder = decoder_of(Phrase)
 
 
 def as_raw(phrase: Phrase) -> Raw:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from agent.api import presence_reasons as presence
+from agent.api.rpc import decoder_of
 from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
 from agent.protocol.phrases import UNREADABLE
@@ -423,7 +424,7 @@ class Diagnosis(Reason, frozen=True, omit_defaults=True):
 
 # -- there and back ---------------------------------------------------------------------------------
 
-_decoder: msgspec.json.Decoder[Reason] = msgspec.json.Decoder(union(kinds()))
+_decoder: msgspec.json.Decoder[Reason] = decoder_of(union(kinds()))
 _encoder = msgspec.json.Encoder()
 
 

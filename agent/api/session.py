@@ -15,7 +15,7 @@ from msgspec import Meta, Raw, Struct, field
 from agent.api.admission import AskChanged, JoinRequested, JoinRequestEnded
 from agent.api.flock import PeerView
 from agent.api.reasons import no_why
-from agent.api.rpc import Method
+from agent.api.rpc import Method, decoder_of
 from agent.api.values import (
     Count,
     Millis,
@@ -44,6 +44,9 @@ class ControlFile(Struct, frozen=True):
     process: int
     port: Annotated[int, Meta(ge=0, le=65_535)] = 0
     address: str = "127.0.0.1"
+
+
+read_control = decoder_of(ControlFile).decode
 
 
 class Prove(Struct, frozen=True, forbid_unknown_fields=True):

@@ -19,7 +19,7 @@ from itertools import count
 import msgspec
 from msgspec import Raw
 
-from agent.api.rpc import Incoming, Method, P, R, Request
+from agent.api.rpc import Incoming, Method, P, R, Request, decoder_of
 from agent.api.session import (
     CONTROL_FILE,
     EVENTS,
@@ -32,6 +32,7 @@ from agent.api.session import (
     Hello,
     Prove,
     Welcome,
+    read_control,
 )
 from agent.api.values import Position
 from agent.client.errors import DisconnectedError, NoAgentError, NotUnderstoodError, error_of
@@ -45,9 +46,9 @@ LINE_BYTES_MAX = 256 * 1024 * 1024
 GREETING_S_MAX = 10.0
 EVENTS_UNREAD_MAX = 1_000
 SUPERUSER = 0
-_incoming = msgspec.json.Decoder(Incoming)
-_event = msgspec.json.Decoder(Event)
-_closing = msgspec.json.Decoder(Closing)
+_incoming = decoder_of(Incoming)
+_event = decoder_of(Event)
+_closing = decoder_of(Closing)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -58,7 +59,7 @@ def read_control_file(home: Home | None = None) -> ControlFile:
     home = home or Home.of()
     path = home.data / CONTROL_FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=ControlFile)
+        return read_control(path.read_bytes())
     except FileNotFoundError:
         raise NoAgentError(NO_AGENT) from None
     except OSError as error:
@@ -256,7 +257,7 @@ def _whole_lines(held: bytearray, data: bytes) -> Iterator[bytes]:
 
 def _decoded(raw: Raw, method: Method[P, R]) -> R:
     try:
-        return msgspec.json.decode(raw, type=method.result)
+        return method.read_result.decode(raw)
     except msgspec.MsgspecError as error:
         raise NotUnderstoodError(
             f"the agent's answer to {method.name} is not understood ({error}): update Wingbeat, "

@@ -94,5 +94,4 @@ def serves(
 ) -> Callable[[Callable[[RequestContext, P], Awaitable[R]]], Verb]:
     """Return a decorator that makes the function below it the ``Verb`` of this method, which is no
     function any more: its ``serve`` is."""
-    decode = msgspec.json.Decoder(method.params).decode
-    return partial(Verb, method.name, method.params, decode)
+    return partial(Verb, method.name, method.params, method.read_params.decode)

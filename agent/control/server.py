@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from agent.api.rpc import ErrorCode, Problem
-from agent.api.session import CONTROL_FILE, ControlFile
+from agent.api.session import CONTROL_FILE, ControlFile, read_control
 from agent.control.connection import Connection
 from agent.control.doorkeeping import Neighbour
 from agent.control.envelope import failure_line
@@ -67,7 +67,7 @@ def remove_control_file(folder: Path, token: str) -> None:
     read or is another server's. Raise ``OSError`` when it cannot be removed."""
     path = folder / CONTROL_FILE
     try:
-        written = msgspec.json.decode(path.read_bytes(), type=ControlFile)
+        written = read_control(path.read_bytes())
     except (OSError, *UNREADABLE):
         return
     if written.token == token:

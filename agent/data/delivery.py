@@ -45,6 +45,9 @@ class Delivery(msgspec.Struct):
     there: dict[TaskId, list[DatasetId]] = {}
 
 
+_read = msgspec.json.Decoder(dict[str, Delivery]).decode
+
+
 class Deliveries:
     """The deliveries of this machine, in the loop, from ``begin`` to ``close``."""
 
@@ -63,7 +66,7 @@ class Deliveries:
         """Read what is to be delivered; waits for the disk. A file that cannot be read is logged,
         and nothing of it is delivered."""
         try:
-            self._wanted = msgspec.json.decode(self._file.read_bytes(), type=dict[str, Delivery])
+            self._wanted = _read(self._file.read_bytes())
         except FileNotFoundError:
             return
         except (msgspec.MsgspecError, OSError) as error:

@@ -58,6 +58,7 @@ HANDED_IN_MAX = 256
 FILE_BYTES_MAX = 16 * 1024 * 1024
 
 log = logging.getLogger(__name__)
+_read_decisions = msgspec.json.Decoder(Decisions).decode
 
 
 class NotAcceptedError(Exception):
@@ -98,7 +99,7 @@ class PublishedPrograms:
         that cannot be prepared is tried again when it is to run; either is only logged."""
         try:
             content = self._file.read_bytes()[:FILE_BYTES_MAX]
-            self._decisions = msgspec.json.decode(content, type=Decisions)
+            self._decisions = _read_decisions(content)
         except FileNotFoundError:
             log.debug("nothing was decided about published programs yet")
         except (msgspec.MsgspecError, OSError) as error:

@@ -55,6 +55,9 @@ class Done(Struct, frozen=True):
     error: str = ""
 
 
+_done = msgspec.json.Decoder(tuple[Done, ...])
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """An invitation that was laid down here."""
@@ -192,7 +195,7 @@ class StandingInvitation:
     def _remembered(self) -> tuple[Done, ...]:
         try:
             with (self._own.home.data / FILE).open("rb") as file:
-                return msgspec.json.decode(file.read(FILE_BYTES_MAX), type=tuple[Done, ...])
+                return _done.decode(file.read(FILE_BYTES_MAX))
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return ()
 

@@ -365,6 +365,9 @@ class Voucher(Struct, frozen=True, array_like=True):
     signature: Annotated[bytes, Meta(max_length=128)]
 
 
+_voucher = msgspec.msgpack.Decoder(Voucher)
+
+
 def vouch(signer: Signer, node_id: str) -> x509.UnrecognizedExtension:
     """Return the extension for a certificate of this node that says, signed with the keeper's own
     key, that this keeper let it in."""
@@ -382,7 +385,7 @@ def voucher_of(certificate: bytes) -> Voucher | None:
         extension = read.extensions.get_extension_for_oid(VOUCHER).value
         if not isinstance(extension, x509.UnrecognizedExtension):
             return None
-        return msgspec.msgpack.decode(extension.value, type=Voucher)
+        return _voucher.decode(extension.value)
     except (*UNREADABLE, MembershipError, msgspec.MsgspecError):
         return None
 

@@ -74,6 +74,9 @@ class _Book(Struct, frozen=True):
     entries: Annotated[tuple[Entry, ...], Meta(max_length=ENTRIES_MAX)]
 
 
+_book = msgspec.json.Decoder(_Book)
+
+
 class InvitationBook:
     """The invitations of one keeper. Writing ones block for a disk's time; call them one by one."""
 
@@ -293,7 +296,7 @@ def origin_of(host: str) -> str:
 
 def _parse(data: bytes) -> tuple[Entry, ...]:
     try:
-        book = msgspec.json.decode(data, type=_Book)
+        book = _book.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise MembershipError("cannot be read (remove it, all invitations end)") from error
     return book.entries

@@ -73,6 +73,7 @@ class Running(Struct, frozen=True):
     answered: bool = True
 
 
+_told = msgspec.json.Decoder(Running)
 Started = Callable[[Running], object]
 
 
@@ -121,7 +122,7 @@ def _started_apart(home: Home) -> Running:
         ended = process.poll() is not None
         told = path.read_bytes()
         with suppress(msgspec.MsgspecError):
-            running = msgspec.json.decode(told, type=Running)
+            running = _told.decode(told)
             process.returncode = 0  # nobody waits for it: it is to outlive this process
             return running
         if ended:
@@ -135,8 +136,8 @@ def _started_apart(home: Home) -> Running:
 
 def _why_it_ended(told: bytes) -> str:
     try:
-        return str(msgspec.json.decode(told, type=dict[str, object])["error"])
-    except (msgspec.MsgspecError, KeyError):
+        return str(msgspec.json.decode(told)["error"])
+    except (msgspec.MsgspecError, KeyError, TypeError):
         last = told.decode("utf-8", "replace").strip().rpartition("\n")[2]
         return f"the agent ended at once: {last[:LAST_WORDS_MAX]}"
 

@@ -24,6 +24,7 @@ AHEAD_MS = 60_000
 STAMP_WALL_MAX = 2**62
 PLACE_BYTES = 512
 PLACES = 2
+_identity = msgspec.json.Decoder(Identity)
 
 
 class IdentityCopy:
@@ -111,7 +112,7 @@ def _from_line(line: bytes) -> Identity | None:
     if told_sum != _sum(content):
         return None
     try:
-        return msgspec.json.decode(content, type=Identity)
+        return _identity.decode(content)
     except msgspec.MsgspecError:
         return None
 

@@ -16,7 +16,7 @@ import msgspec
 
 from agent.api.phrases import Translate, worded
 from agent.api.wording import near, parameters_fault
-from agent.api.work import Submit
+from agent.api.work import SUBMIT, Submit
 from agent.protocol.phrases import Phrase, Value, hinted, phrase, said
 
 FAULTS_MAX = 100
@@ -141,7 +141,7 @@ def sendable(submit: Submit, faults: Faults) -> Submit | None:
     """Return the request as a node will read it, encoded and decoded once; None, and a fault of the
     file as a whole, where a node would refuse to read it."""
     try:
-        return msgspec.json.decode(msgspec.json.encode(submit), type=Submit)
+        return SUBMIT.read_params.decode(msgspec.json.encode(submit))
     except UnicodeError as error:
         faults.at(WHOLE_FILE).said("cannot be sent as it is: {why}", why=str(error))
     except msgspec.MsgspecError as error:

@@ -57,6 +57,12 @@ def test_tests_never_sleep(tests: list[Source]) -> None:
     assert [found for source in tests for found in sleeps(source)] == []
 
 
+def test_what_is_read_was_known_while_modules_were_loaded(code: list[Source]) -> None:
+    """Threads that have msgspec find out at once what a type is made of end the process."""
+    assert [place for each in code for place in types_read_late(each)] == []
+    assert types_read_late(parse("agent/a.py", "json.decode(data, type=Submit)"))
+
+
 def test_folders_of_tests_are_not_packages(tests: list[Source]) -> None:
     assert [source.path for source in tests if source.path.endswith("__init__.py")] == []
 
@@ -103,6 +109,17 @@ def body_lines(function: Function) -> int:
 
 def empty_names(path: str) -> set[str]:
     return set(re.split(r"[/._]", path)) & EMPTY_NAMES
+
+
+def types_read_late(source: Source) -> list[str]:
+    return [
+        f"{source.path}:{node.lineno}"
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "decode"
+        and any(each.arg == "type" for each in node.keywords)
+    ]
 
 
 def sleeps(source: Source) -> list[str]:

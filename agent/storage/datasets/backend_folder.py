@@ -23,6 +23,7 @@ from agent.storage.datasets.backend import EXTRA, PIECE_BYTES, BackendError, Out
 ON_FILE_SYSTEMS = frozenset({"file", "local", "sftp", "ssh", "smb"})
 P = ParamSpec("P")
 R = TypeVar("R")
+_stored, _outcome = msgspec.msgpack.Decoder(Stored), msgspec.msgpack.Decoder(Outcome)
 LOOKS_MAX, LOOK_AGAIN_S = 20, 0.05
 """An outcome that is being written by another node is readable a moment later."""
 
@@ -52,7 +53,7 @@ class FolderBackend:
     def find(self, dataset: DatasetId) -> Stored | None:
         with self._in_words():
             content = self._read(self._place("datasets", dataset.replace(":", "-")))
-        return None if content is None else self._decoded(content, Stored)
+        return None if content is None else self._decoded(content, _stored)
 
     def put_content(self, digest: str, read: Callable[[], bytes], size_bytes: int) -> None:
         """Write a content under its digest from the pieces that ``read`` returns until one is
@@ -105,7 +106,7 @@ class FolderBackend:
             if not self._files.exists(folder):
                 return []
             contents = [self._read(each) for each in self._files.ls(folder, detail=False)]
-        found = [self._decoded(each, Outcome) for each in contents if each is not None]
+        found = [self._decoded(each, _outcome) for each in contents if each is not None]
         return sorted(found, key=lambda each: each.committed_ms, reverse=True)
 
     # -- inside ----------------------------------------------------------------------------
@@ -116,7 +117,7 @@ class FolderBackend:
             with suppress(msgspec.MsgspecError):
                 found = self._read(place)
                 if found is not None:
-                    return msgspec.msgpack.decode(found, type=Outcome)
+                    return _outcome.decode(found)
             time.sleep(LOOK_AGAIN_S)
         self._write(place, iter([content]))
         return outcome
@@ -164,9 +165,9 @@ class FolderBackend:
         if self._beside:
             self._files.mv(target, place)
 
-    def _decoded(self, content: bytes, kind: type[Any]) -> Any:
+    def _decoded(self, content: bytes, kind: msgspec.msgpack.Decoder[R]) -> R:
         try:
-            return msgspec.msgpack.decode(content, type=kind)
+            return kind.decode(content)
         except msgspec.MsgspecError as error:
             raise BackendError(f"{self._url} holds what no node wrote: {error}.") from error
 
