@@ -295,7 +295,7 @@ class Estimates:
             for each in table.unfinished
             if each in table.workflows and _rank(table.workflows[each]) < rank
         ]
-        free = self.free(before, workflow.spec.home, workflow.priority.value)
+        free = self.free(before, self._now.home_of(workflow.spec), workflow.priority.value)
         if len(steps) > PLANNED_MAX:
             return self._shared(steps, free)
         return later(ends for _, ends in self.lay(steps, free, self._fits).values())

@@ -58,7 +58,16 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Remove, Retry, Submit
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId, TaskSpec, WorkflowId
+from agent.protocol.records import (
+    Dataset,
+    DatasetId,
+    NodeId,
+    Run,
+    TaskId,
+    TaskSpec,
+    WorkflowId,
+    WorkflowSpec,
+)
 from agent.protocol.table import Table
 
 Notice = (
@@ -258,6 +267,10 @@ class Recalled(Protocol):
     def names(self) -> Mapping[NodeId, str]:
         """Return what machines were called then."""
 
+    @property
+    def home(self) -> NodeId:
+        """Return the node on which its own person submitted it; empty where it is nobody's own."""
+
 
 class PastRoom(Protocol):
     """Workflows that have ended; ``agent.history.past.Past``."""
@@ -418,6 +431,10 @@ class Snapshot(Protocol):
 
     def name_of(self, node: NodeId) -> str:
         """Return what people call a node."""
+
+    def home_of(self, spec: WorkflowSpec) -> NodeId:
+        """Return the node on which its own person submitted a workflow, this one only where that
+        was noted here; empty where it is nobody's own."""
 
     def gone_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone, as far as this node knows; 0 while it may

@@ -14,6 +14,7 @@ from agent.api.rpc import ErrorCode
 from agent.control.naming import find_task, find_workflow
 from agent.control.port import NodePort, Recalled, Snapshot
 from agent.control.request_context import RequestContext
+from agent.protocol.records import NodeId, WorkflowSpec
 from agent.protocol.table import Table
 
 
@@ -21,11 +22,14 @@ class _PastSnapshot:
     """The node as it is now, but for the records."""
 
     def __init__(self, now: Snapshot, past: Recalled) -> None:
-        self._now, self._names = now, past.names
+        self._now, self._past = now, past
         self.table = past.table
 
     def name_of(self, node: str) -> str:
-        return self._names.get(node) or self._now.name_of(node)
+        return self._past.names.get(node) or self._now.name_of(node)
+
+    def home_of(self, _: WorkflowSpec) -> NodeId:
+        return self._past.home
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._now, name)

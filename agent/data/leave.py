@@ -15,7 +15,7 @@ import msgspec
 from agent.api.permissions import AskedProgram, PermissionAsked
 from agent.api.programs import Decision, bare_name, published_name
 from agent.api.values import Dataset as DatasetView
-from agent.protocol.records import DatasetId, NodeId, TaskSpec, Workflow, WorkflowId
+from agent.protocol.records import DatasetId, NodeId, TaskSpec, Workflow, WorkflowId, WorkflowSpec
 from agent.protocol.table import Table
 
 
@@ -94,10 +94,14 @@ def brought(table: Table) -> Iterator[tuple[Workflow, TaskSpec, DatasetId]]:
 
 
 def questions(
-    table: Table, decisions: Decisions, decision: Callable[[str], Decision]
+    table: Table,
+    decisions: Decisions,
+    decision: Callable[[str], Decision],
+    home_of: Callable[[WorkflowSpec], NodeId],
 ) -> list[PermissionAsked]:
     """Return what is asked of the owner, a question for each workflow that brings programs about
-    which ``decision`` is "waiting", the oldest first; names of machines are left out."""
+    which ``decision`` is "waiting", the oldest first; ``home_of`` tells which machine it is of,
+    names of machines are left out."""
     found: dict[WorkflowId, tuple[Workflow, dict[str, AskedProgram]]] = {}
     for workflow, spec, dataset in brought(table):
         if decision(spec.program) != "waiting":
@@ -108,13 +112,14 @@ def questions(
         programs.setdefault(
             spec.program, AskedProgram(spec.program, DatasetView(dataset, size), before)
         )
-    asked = [_question(workflow, programs) for workflow, programs in found.values()]
+    asked = [_question(each.spec, home_of(each.spec), brings) for each, brings in found.values()]
     return sorted(asked, key=lambda each: (each.submitted_ms, each.workflow))
 
 
-def _question(workflow: Workflow, programs: dict[str, AskedProgram]) -> PermissionAsked:
-    spec = workflow.spec
+def _question(
+    spec: WorkflowSpec, home: NodeId, programs: dict[str, AskedProgram]
+) -> PermissionAsked:
     return PermissionAsked(
-        *(spec.workflow, spec.name, spec.submitter, "", spec.home, spec.submitted[0]),
+        *(spec.workflow, spec.name, spec.submitter, "", home, spec.submitted[0]),
         tuple(programs.values()),
     )

@@ -47,6 +47,7 @@ from agent.protocol.records import (
     NodeId,
     TaskSpec,
     WorkflowId,
+    WorkflowSpec,
 )
 from agent.protocol.table import Table
 from agent.settings.node_settings import TAKES
@@ -82,6 +83,7 @@ class PublishedPrograms:
         self._read, self._changed = read, changed
         self._decisions, self._deciding = Decisions(), asyncio.Lock()
         self._table: Table
+        self._home_of: Callable[[WorkflowSpec], NodeId]
         self._handed_in: dict[str, DatasetId] = {}
         """Published with work that is not accepted yet."""
         self._announced: dict[WorkflowId, float] = {}
@@ -110,10 +112,11 @@ class PublishedPrograms:
             except (OSError, ProgramError) as error:
                 log.info("the published program %s is not ready: %s", name, error)
 
-    def begin(self, table: Table) -> None:
-        """Take the table of the node, which runs now, and announce in a moment the published
-        programs in it that wait for a decision; ``moved`` has it done again as work comes."""
-        self._table = table
+    def begin(self, table: Table, home_of: Callable[[WorkflowSpec], NodeId]) -> None:
+        """Take the table of the node, which runs now, and which machine a workflow is of, and
+        announce in a moment the published programs that wait for a decision; ``moved`` has it done
+        again as work comes."""
+        self._table, self._home_of = table, home_of
         self._look_soon()
 
     def moved(self, moved: TaskMoved) -> None:
@@ -171,7 +174,7 @@ class PublishedPrograms:
         all programs are taken, or none."""
         if self.mode != ASK:
             return []
-        return questions(self._table, self._decisions, self.decision)
+        return questions(self._table, self._decisions, self.decision, self._home_of)
 
     def waiting(self) -> list[ProgramWaiting]:
         """Return the programs that the owner is asked for, each with who submitted the first work

@@ -22,7 +22,7 @@ from agent.api import past as api
 from agent.api.errors import ServiceError
 from agent.history.past_records import Ended, ended_of, pack, row_of, table_of, unpack, version_of
 from agent.protocol.effects import OutcomeChanged, TaskMoved
-from agent.protocol.records import ENDED, NodeId, TaskId, WorkflowId
+from agent.protocol.records import ENDED, NodeId, TaskId, WorkflowId, WorkflowSpec
 from agent.protocol.table import Table
 from agent.storage.past import PastRow, PastStore
 
@@ -39,10 +39,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A workflow of the past: a table with it alone, and what machines were called then."""
+    """A workflow of the past: a table with it alone, what machines were called then, and the one
+    that it is of."""
 
     table: Table
     names: dict[NodeId, str]
+    home: NodeId
 
 
 class Past:
@@ -58,6 +60,8 @@ class Past:
         self._table, self._node, self._name_of, self._wall = table, node, name_of, wall
         self.days_kept = 0
         """How long what has ended is kept; 0 for ever."""
+        self.home_of: Callable[[WorkflowSpec], NodeId] = lambda spec: spec.home
+        """Which machine a workflow is of, as the node knows it."""
         self._store: PastStore | None = None
         self._due: dict[WorkflowId, int] = {}
         self._known: dict[WorkflowId, int] = {}
@@ -150,7 +154,7 @@ class Past:
             looked_at += len(there.spec.tasks)
             if self._known.get(workflow) == version_of(table, there):
                 continue
-            ended = ended_of(table, workflow, self._name_of, seen_ms)
+            ended = ended_of(table, workflow, self._name_of, seen_ms, self.home_of)
             if ended is not None:
                 found.append(ended)
                 self._recalled.pop(workflow, None)
@@ -252,7 +256,8 @@ def _read(store: PastStore, workflow: str, task: str) -> tuple[WorkflowId, Recal
     except (ValueError, msgspec.MsgspecError) as error:
         log.warning("the records of %s in the history are damaged: %s", found[0], error)
         return None
-    return found[0], Recalled(table_of(records), records.names)
+    home = records.workflow.spec.home if records.home is None else records.home
+    return found[0], Recalled(table_of(records), records.names, home)
 
 
 _texts = msgspec.json.Decoder(tuple[str, ...]).decode

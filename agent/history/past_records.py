@@ -31,6 +31,7 @@ from agent.protocol.records import (
     Terminated,
     Workflow,
     WorkflowId,
+    WorkflowSpec,
     Yielded,
 )
 from agent.protocol.settings import Settings
@@ -44,13 +45,15 @@ _json = msgspec.json.Encoder().encode
 
 
 class Records(Struct, frozen=True):
-    """A workflow with the lives of its tasks, what its tasks need of ``others``, and the names of
-    machines."""
+    """A workflow with the lives of its tasks, what its tasks need of ``others``, the names of
+    machines, and the one that it is of (``agent.protocol.own_work``); None where a version
+    before kept it, so that nobody knows but the record."""
 
     workflow: Workflow
     lives: tuple[TaskLife, ...]
     names: dict[NodeId, str]
     others: tuple[Workflow, ...] = ()
+    home: NodeId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,11 @@ def version_of(table: Table, workflow: Workflow) -> int:
 
 
 def ended_of(
-    table: Table, workflow: WorkflowId, name_of: Callable[[NodeId], str], seen_ms: int
+    table: Table,
+    workflow: WorkflowId,
+    name_of: Callable[[NodeId], str],
+    seen_ms: int,
+    home_of: Callable[[WorkflowSpec], NodeId],
 ) -> Ended | None:
     """Return a workflow of the table that has ended, with all that is to be kept of it; None for one
     that goes on, or is not there."""
@@ -96,7 +103,7 @@ def ended_of(
     lives = tuple(TaskLife(task, table.lives[task]) for task in tasks if task in table.lives)
     hosts = {found.spec.host, *(run.host for each in lives for run in each.life.runs)}
     names = {host: name_of(host) for host in sorted(hosts)}
-    records = Records(found, lives, names, others)
+    records = Records(found, lives, names, others, home_of(found.spec))
     return Ended(records, state, version_of(table, found), seen_ms)
 
 

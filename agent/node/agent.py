@@ -50,7 +50,7 @@ from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import NodeId, Run, TaskId
+from agent.protocol.records import NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings, keep_rules
 from agent.settings.node_settings import PAUSED, NodeSettings, read_settings
@@ -103,7 +103,7 @@ class Agent:
         )
         self.history.past.days_kept = settings.history_days
         self.subscribe(self.member_clients.noticed)
-        self.history.gone_ms = self._gone_ms
+        self.history.gone_ms, self.history.past.home_of = self._gone_ms, self._home_of
         self.subscribe(self.history.noticed)
 
     @classmethod
@@ -205,6 +205,10 @@ class Agent:
     def _gone_ms(self, run: Run) -> int:
         """Asked of the present node, which may have begun anew."""
         return self.live.node.gone_since_ms(run)
+
+    def _home_of(self, spec: WorkflowSpec) -> NodeId:
+        """The same."""
+        return self.live.node.home_of(spec)
 
     @property
     def rooms(self) -> Rooms:

@@ -19,7 +19,7 @@ from agent.history.earlier_runs import EarlierRuns
 from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
-from agent.protocol.records import Run
+from agent.protocol.records import NodeId, Run, WorkflowSpec
 from agent.protocol.table import Table
 from agent.wording.speech import english
 
@@ -49,6 +49,11 @@ class Snapshot:
         """The table, to be read only, and only in the loop; ahead of the notices, which tell what is
         on disk. While the node begins anew there is none, and clients come all the same."""
         return self._live.node.table
+
+    def home_of(self, spec: WorkflowSpec) -> NodeId:
+        """Return the node on which its own person submitted a workflow, this one only where that
+        was noted here; empty where it is nobody's own."""
+        return self._live.node.home_of(spec)
 
     @property
     def flock(self) -> FlockFacts | None:

@@ -213,7 +213,7 @@ class RunningNode:
             log.warning("%s", notice)
         self._offers = self._capabilities()
         self.node = Node(self._setup(remembered, members, holdings))
-        self.published.begin(self.node.table)
+        self.published.begin(self.node.table, self.node.home_of)
         work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
         self.driver = Driver(self.node, network, self._journal, work, audience)
         self.datasets.begin(self.node, self._protocol.copies, self.hand)
@@ -314,6 +314,7 @@ class RunningNode:
             workflows=remembered.workflows,
             lives=remembered.lives,
             prunings=remembered.prunings,
+            noted=remembered.noted,
             holdings=holdings,
             version=__version__,
         )

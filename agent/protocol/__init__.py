@@ -16,7 +16,8 @@ Where to look for a rule:
 ``events``         what a node is told; ``effects`` what it wants done, and what overtakes what
 ``liveness``       who is up, for this node
 ``claims``         who runs a task: the claimant's side; ``promises`` the consenter's
-``claimability``   whether a task may be claimed here and now; ``seats`` who could run it
+``claimability``   whether a task may be claimed here and now; ``seats`` who could run it;
+                   ``own_work`` what was submitted here
 ``planning``       which task to go for, also before it is ready; ``queue`` in which order; ``policy/`` the plug-ins
 ``runs``           the life of a run on its own node; ``own_run`` what is known of it there, when
                    others hear of it, and what earlier starts left

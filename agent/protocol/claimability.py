@@ -100,7 +100,7 @@ class Claimability:
         core = self._core
         if core.stopping:
             return "the agent stops"
-        at_home = core.table.home(task) == core.me
+        at_home = core.own.has(task)
         if core.willing:
             choosy = core.presence.own_only and not at_home
             return f"{core.name} helps only with its own work now" if choosy else ""

@@ -27,6 +27,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.events import PresenceChanged
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
+from agent.protocol.own_work import OwnWork
 from agent.protocol.pending_news import PendingNews
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import Became, OutcomeMoved, Reason, Starting, StoryEntry
@@ -61,6 +62,7 @@ class NodeSetup:
     workflows: tuple[Workflow, ...] = ()
     lives: tuple[TaskLife, ...] = ()
     prunings: tuple[Pruning, ...] = ()
+    noted: tuple[WorkflowId, ...] = ()
     holdings: tuple[DatasetId, ...] = ()
     policy: str = "look-ahead"
     version: str = "1"
@@ -154,6 +156,9 @@ class Core:
         self._stories: dict[TaskId, list[StoryEntry]] = {}
         """Lists, for most are short: an empty deque alone is as large as six entries."""
         self.table.join(setup.workflows, setup.lives, setup.prunings)
+        self.own = OwnWork(self.me, self.table, setup.noted)
+        if setup.identity is not None and not setup.identity.notes:
+            self.own.believe_records()
 
     # -- time and counting ---------------------------------------------------------------
 
@@ -233,7 +238,7 @@ class Core:
             self.tell_own()
         effects, behind = self._first, self._effects
         self._first, self._effects = [], []
-        if self._unsaved and self.disk_usable:
+        if (self._unsaved or self.own.changed) and self.disk_usable:
             ahead, behind = _parted(behind)
             effects += ahead
             effects.append(self._persist())
@@ -311,6 +316,7 @@ class Core:
         unsaved.forgotten_workflows.update(dict.fromkeys(refused.forgotten_workflows))
         unsaved.forgotten_tasks.update(dict.fromkeys(refused.forgotten_tasks))
         unsaved.forgotten_prunings.update(dict.fromkeys(refused.forgotten_prunings))
+        self.own.changed.update(dict.fromkeys((*refused.noted, *refused.unnoted)))
 
     def take_in(self, news: News) -> None:
         """Mark changed records to be saved, keep the news for the parts of the node, and tell
@@ -320,6 +326,7 @@ class Core:
             self.count("contradictory record")
         if not news:
             return
+        self.own.drop((*news.forgotten_workflows, *news.replaced))
         self._mark_unsaved(news)
         self.news.append(news)
         for task, before, now in news.moved:
@@ -392,13 +399,14 @@ class Core:
         table, unsaved = self.table, self._unsaved
         self._unsaved = _Unsaved()
         return Persist(
-            Identity(self.incarnation, self.reputation, self.clock.last),
+            Identity(self.incarnation, self.reputation, self.clock.last, notes=True),
             tuple(table.workflows[w] for w in unsaved.workflows if w in table.workflows),
             tuple(TaskLife(t, table.lives[t]) for t in unsaved.lives if t in table.lives),
             tuple(table.prunings[w] for w in unsaved.prunings if w in table.prunings),
             tuple(w for w in unsaved.forgotten_workflows if w not in table.workflows),
             tuple(t for t in unsaved.forgotten_tasks if t not in table.lives),
             tuple(w for w in unsaved.forgotten_prunings if w not in table.prunings),
+            *self.own.take_changes(),
         )
 
     # -- stories -------------------------------------------------------------------------

@@ -64,15 +64,18 @@ BEHIND = (State, Progress, Holdings, Heartbeat, Stored)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a node must remember of itself beyond its records."""
+    """What a node must remember of itself beyond its records. ``notes``: what was submitted here is
+    noted beside it, as versions before did not."""
 
     incarnation: int
     reputation: int
     stamp: Stamp
+    notes: bool = False
 
 
 class Persist(Struct, frozen=True):
-    """Put on disk: whole records, each replacing the one of the same id."""
+    """Put on disk: whole records, each replacing the one of the same id. ``noted`` and ``unnoted``
+    are workflows that were submitted here, and count as that no more; nobody else is told."""
 
     identity: Identity
     workflows: tuple[Workflow, ...] = ()
@@ -81,6 +84,8 @@ class Persist(Struct, frozen=True):
     forgotten_workflows: tuple[WorkflowId, ...] = ()
     forgotten_tasks: tuple[TaskId, ...] = ()
     forgotten_prunings: tuple[WorkflowId, ...] = ()
+    noted: tuple[WorkflowId, ...] = ()
+    unnoted: tuple[WorkflowId, ...] = ()
 
 
 class Send(Struct, frozen=True):

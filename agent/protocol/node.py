@@ -32,7 +32,7 @@ from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import DatasetId, NodeId, Run, TaskId
+from agent.protocol.records import DatasetId, NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
@@ -148,6 +148,11 @@ class Node:
     def story(self, task: TaskId) -> list[StoryEntry]:
         """Return why the task moved, as far as this node saw it."""
         return self._core.story(task)
+
+    def home_of(self, spec: WorkflowSpec) -> NodeId:
+        """Return the node on which its own person submitted a workflow, this one only where that was
+        noted here; empty where it is nobody's own."""
+        return self._core.own.home_of(spec)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the linked peers from which a dataset can be fetched now."""

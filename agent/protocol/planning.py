@@ -329,8 +329,8 @@ class Planning(Part):
         return seats.open or (self._queue.has_short and seats.fills_up(SHORT_TASKS_PER_SLOT))
 
     def _score(self, task: TaskId) -> int:
-        table = self.core.table
-        at_home = table.interactive(task) and table.home(task) == self.core.me
+        core = self.core
+        at_home = core.table.interactive(task) and core.own.has(task)
         return SCORE_AT_HOME if at_home else SCORE
 
     # -- what others leave lying ---------------------------------------------------------

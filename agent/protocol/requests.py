@@ -121,13 +121,16 @@ class Requests(Part):
             {**event.more, **(SUBMITTED_FAR if event.far else {})},
         )
         asked = None if event.again else asked_in(spec)
-        if asked is not None and self._is_known(event, core.table.asked_before(asked)):
+        before = "" if asked is None else core.table.asked_before(asked)
+        if (event.far or before in core.own.noted) and self._is_known(event, before):
             return
         fault = fault_of(event, core.table)
         if fault:
             raise RequestError(fault)
         workflow = Workflow(spec, PriorityWish(1, core.me, event.priority))
         core.write(workflows=[workflow], lives=self._kept(event.keeps))
+        if not event.far:
+            core.own.note([event.workflow])
         self._receipts[event.workflow] = _Receipt([event.request], dict.fromkeys(core.voters()))
         core.tell_enqueued(receipt=True)
         self._answer_submission(event.workflow)
@@ -236,6 +239,7 @@ class Requests(Part):
         for workflow in refused:
             receipt = self._receipts.pop(workflow)
             self.core.take_in(self.core.table.withdraw(workflow))
+            self.core.own.drop([workflow])
             for request in receipt.requests:
                 self.core.emit(Answer(request, Verdict.REFUSED, fault=full))
         return refused

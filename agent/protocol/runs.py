@@ -368,8 +368,8 @@ class Runs(Part):
     def _at_home(self, task: TaskId) -> bool:
         """Interactive work of this machine's own user runs whether or not the user is there, until
         the user pauses."""
-        table, paused = self.core.table, self.core.presence.paused
-        return not paused and table.interactive(task) and table.home(task) == self.core.me
+        core = self.core
+        return not core.presence.paused and core.table.interactive(task) and core.own.has(task)
 
     def active(self) -> int:
         """Return how many runs hold a slot, or will before anything that is only queued."""

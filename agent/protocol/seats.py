@@ -123,7 +123,7 @@ class SeatPlan:
 
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
-        home = self._core.table.home(spec.task) if self._choosy else ""
+        home = self._core.own.home(spec.task) if self._choosy else ""
         published = spec.published is not None
         return (spec.program, published, spec.requirements, self.short(spec), home)
 
@@ -168,7 +168,7 @@ class SeatPlan:
         it or left it lying."""
         if not self._core.table.interactive(spec.task):
             return None
-        node = self._core.table.home(spec.task)
+        node = self._core.own.home(spec.task)
         for each in self._seats:
             if each.node == node and not misfit(spec, each.capabilities):
                 return None if each.paused or self._is_passed(spec.task, node) else each
@@ -210,7 +210,7 @@ class SeatPlan:
 
     def _willing(self, seats: Seats, task: TaskId) -> bool:
         """Its owner lets it take this task; some take only what was submitted there."""
-        at_home = not seats.own_only or self._core.table.home(task) == seats.node
+        at_home = not seats.own_only or self._core.own.home(task) == seats.node
         return seats.willing and at_home
 
 

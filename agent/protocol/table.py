@@ -62,6 +62,7 @@ class News:
     forgotten_tasks: list[TaskId] = field(default_factory=list)
     unknown_tasks: list[TaskId] = field(default_factory=list)
     listed: list[WorkflowId] = field(default_factory=list)
+    replaced: list[WorkflowId] = field(default_factory=list)
     contradictions: int = 0
     moved: list[tuple[TaskId, DerivedState | None, DerivedState]] = field(default_factory=list)
 
@@ -143,11 +144,6 @@ class Table:
         """Tell whether somebody waits for the task; False when it is unknown."""
         workflow = self.workflows.get(self.workflow_of.get(task, ""))
         return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
-
-    def home(self, task: TaskId) -> NodeId:
-        """Return the node on which its own person submitted the task; empty where it was submitted
-        there from another machine, so that it is nobody's own work."""
-        return self.workflows[self.workflow_of[task]].spec.home
 
     def bringing(self) -> Iterator[tuple[TaskSpec, Dataset, str]]:
         """Yield, for each task of the table whose program comes with it, ended or not, that task,
@@ -253,6 +249,7 @@ class Table:
             news.listed.append(workflow_id)
         if relisted:
             if mine is not None:
+                news.replaced.append(workflow_id)
                 self._keep_lives(mine)
                 self._unlist_tasks(mine, news, dirty)
             self._list_tasks(joined, news, dirty)

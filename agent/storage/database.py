@@ -29,7 +29,7 @@ from typing import Any, Final
 import msgspec
 
 from agent.protocol.effects import Identity, Persist
-from agent.protocol.records import Pruning, TaskLife, Workflow
+from agent.protocol.records import Pruning, TaskLife, Workflow, WorkflowId
 from agent.storage.places import make_private_file
 
 PAGE_BYTES = 4096
@@ -57,9 +57,10 @@ IDENTITY: Final = "identity"
 WORKFLOW: Final = "workflow"
 LIFE: Final = "life"
 PRUNING: Final = "pruning"
+OWN: Final = "own"
 
 Key = tuple[str, str]
-Record = Workflow | TaskLife | Pruning | Identity
+Record = Workflow | TaskLife | Pruning | Identity | WorkflowId
 Row = tuple[str, str, int, bytes]
 
 _encoder = msgspec.msgpack.Encoder()
@@ -155,9 +156,11 @@ def last_words(persists: Iterable[Persist]) -> dict[Key, Record | None]:
             words[LIFE, life.task] = life
         for pruning in persist.prunings:
             words[PRUNING, pruning.workflow] = pruning
+        words.update({(OWN, name): name for name in persist.noted})
         words.update(dict.fromkeys((WORKFLOW, name) for name in persist.forgotten_workflows))
         words.update(dict.fromkeys((LIFE, task) for task in persist.forgotten_tasks))
         words.update(dict.fromkeys((PRUNING, name) for name in persist.forgotten_prunings))
+        words.update(dict.fromkeys((OWN, name) for name in persist.unnoted))
     return words
 
 
@@ -177,6 +180,7 @@ class Remembered:
     workflows: tuple[Workflow, ...] = ()
     lives: tuple[TaskLife, ...] = ()
     prunings: tuple[Pruning, ...] = ()
+    noted: tuple[WorkflowId, ...] = ()
     notices: tuple[str, ...] = ()
 
 
@@ -188,6 +192,7 @@ class Stored:
         self.workflows: list[Workflow] = []
         self.lives: list[TaskLife] = []
         self.prunings: list[Pruning] = []
+        self.noted: list[WorkflowId] = []
         self.strange = 0
 
     def read(self, connection: sqlite3.Connection) -> None:
@@ -199,6 +204,7 @@ class Stored:
             WORKFLOW.encode(): (msgspec.msgpack.Decoder(Workflow), self.workflows),
             LIFE.encode(): (msgspec.msgpack.Decoder(TaskLife), self.lives),
             PRUNING.encode(): (msgspec.msgpack.Decoder(Pruning), self.prunings),
+            OWN.encode(): (msgspec.msgpack.Decoder(WorkflowId), self.noted),
         }
         for kind, _, _, content in stored_rows(connection):
             try:

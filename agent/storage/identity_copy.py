@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -47,7 +48,7 @@ class IdentityCopy:
         ):
             return
         ahead = (min(identity.stamp[0] + AHEAD_MS, STAMP_WALL_MAX), 0)
-        covers = Identity(identity.incarnation, identity.reputation, max(ahead, identity.stamp))
+        covers = replace(identity, stamp=max(ahead, identity.stamp))
         self._write(_as_line(covers))
         self._covers = covers
 
@@ -79,7 +80,10 @@ def remembered(row: Identity | None, copy: Identity | None, *, damaged: bool) ->
     if not damaged and copy.incarnation <= row.incarnation:
         return row
     return Identity(
-        max(row.incarnation, copy.incarnation), row.reputation, max(row.stamp, copy.stamp)
+        max(row.incarnation, copy.incarnation),
+        row.reputation,
+        max(row.stamp, copy.stamp),
+        row.notes or copy.notes,
     )
 
 

@@ -82,6 +82,7 @@ class Journal:
             workflows=tuple(stored.workflows),
             lives=tuple(stored.lives),
             prunings=tuple(stored.prunings),
+            noted=tuple(stored.noted),
             notices=tuple(told),
         )
 

@@ -60,7 +60,7 @@ from agent.protocol.events import (
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import EndCause, NobodyUsesIt
-from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId
+from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId, WorkflowSpec
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings
@@ -137,6 +137,7 @@ class Known:
     table: Table = field(default_factory=lambda: Table(Settings()))
     earlier: Callable[..., tuple[int, int]] = EarlierRuns().of
     gone_ms: Callable[[Run], int] = lambda _: 0
+    home_of: Callable[[WorkflowSpec], NodeId] = lambda spec: spec.home
 
     def facts(self) -> Facts:
         """What explains why something is wrong, which nothing is but for who is away."""
@@ -324,6 +325,7 @@ class FakeNode:
             table=self.node.table,
             earlier=self.history.earlier.of,
             gone_ms=self.node.gone_since_ms,
+            home_of=self.node.home_of,
         )
 
     async def ask(self, wish: Wish) -> Answer:

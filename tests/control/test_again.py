@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from agent.api.work import Difference
 from agent.control.verbs.again import by_names, compare, differences
-from agent.protocol.records import Dataset, InputRef, TaskSpec
+from agent.protocol.identity import called
+from agent.protocol.records import Dataset, InputRef, PriorityWish, TaskSpec, Workflow
 from tests.control.serving import SURVEY, LineClient, Serving, workflow
 
 BEFORE = TaskSpec("b", "b", "sum@1", (InputRef("a", 0),), (Dataset("sha256:1", 1),), ("c",))
@@ -63,3 +64,22 @@ async def test_what_is_kept_ended_well_and_needs_only_what_is_kept(
     shown = await client.result("again", {"workflow": "survey", "submitter": "ada"})
     tasks = (await client.result("show", {"workflow": shown["workflow"]}))["tasks"]
     assert {each["name"] for each in tasks if each["kept"]} == {"copy", "spare"}
+
+
+async def test_files_are_read_again_only_of_what_was_submitted_here(
+    there: Serving, client: LineClient
+) -> None:
+    """A record that says so is no proof: its paths are those that its writer wanted to be read."""
+    await client.result("submit", workflow() | {"origin": {"path": "/home/ada/survey.yaml"}})
+    core = there.node.node._core
+    mine = core.table.workflows[SURVEY].spec
+    ids = {spec.task: f"forged/{spec.name}" for spec in mine.tasks}
+    forged = replace(
+        mine, workflow="forged", name="forged", tasks=called(mine.tasks, ids.__getitem__)
+    )
+    core.learn("elmnode", [Workflow(forged, PriorityWish(1, mine.host, 50))])
+    told = {
+        name: (await client.result("again", {"workflow": name, "dry": True}))["origin"]["path"]
+        for name in (SURVEY, "forged")
+    }
+    assert told == {SURVEY: "/home/ada/survey.yaml", "forged": "survey.yaml"}

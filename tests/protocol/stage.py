@@ -141,12 +141,12 @@ class Stage:
         able = Capabilities(
             programs=("mill",), tags=self.tags.get(name, ()), takes_published=name in self.takers
         )
-        members = tuple(self.actors)
-        setup = NodeSetup(name, name, self.slots, able, self._settings, members, disk.identity)
+        setup = NodeSetup(name, name, self.slots, able, self._settings, tuple(self.actors))
         records = tuple(disk.workflows.values()), tuple(disk.lives.values())
-        setup = replace(setup, workflows=records[0], lives=records[1])
+        setup = replace(setup, identity=disk.identity, workflows=records[0], lives=records[1])
         prunings, holdings = tuple(disk.prunings.values()), tuple(disk.datasets)
-        actor.node = Node(replace(setup, prunings=prunings, holdings=holdings))
+        setup = replace(setup, prunings=prunings, noted=tuple(disk.noted))
+        actor.node = Node(replace(setup, holdings=holdings))
         actor.armed_s = None
         remembers = "an empty disk" if disk.identity is None else "what its disk remembers"
         self._note(name, f"boots with {remembers}")

@@ -111,7 +111,9 @@ def test_two_at_once_are_answered_with_one_and_what_was_cleaned_up_is_work_again
     stage.ask("acor", "words", asked("2", "k2")).play(0.2)
     assert [each[1:] for each in answers(stage)] == [(Verdict.ACCEPTED, FIRST)] * 2
     table = stage.living()["acor"].table
-    assert table.asked_before((content_of("words", (TASK,)), "ana", table.home(f"{FIRST}/a")))
+    assert table.asked_before(
+        (content_of("words", (TASK,)), "ana", table.workflows[FIRST].spec.home)
+    )
     table.join(prunings=[Pruning(FIRST, 1, (1, 0))])
     assert not table.asked_before((content_of("words", (TASK,)), "ana", "acor"))
     stage.ask("acor", "words", asked("3", "k3")).play(0.2)

@@ -324,11 +324,17 @@ def its_owners_word_holds(machine: Machine, message: TryDequeue) -> None:
     if node is None:
         return
     for offer in message.claims:
-        own = node.table.home(offer.task) == machine.node_id
-        if machine.paused or (machine.own_only and not own):
+        if machine.paused or (machine.own_only and not _was_submitted_at(machine, offer.task)):
             raise Broken(
                 "owner's word", f"{machine} claims what its owner does not let it", offer.task
             )
+
+
+def _was_submitted_at(machine: Machine, task: TaskId) -> bool:
+    """Whether somebody has ever asked this machine for it, whatever records say."""
+    node = machine.node
+    workflow = "" if node is None else node.table.workflow_of.get(task, "")
+    return (workflow, machine.index) in machine.simulation.clients.asked
 
 
 def interactive_goes_first(watch: Watch, machine: Machine, message: TryDequeue) -> None:
@@ -364,7 +370,8 @@ def _is_free_for(machine: Machine, task: TaskId, spec: TaskSpec) -> bool:
     node = machine.node
     if node is None or spec.gate or not _is_interactive(machine, task):
         return False
-    if machine.own_only and node.table.home(task) != machine.node_id:
+    spec_of = node.table.workflows[node.table.workflow_of[task]].spec
+    if machine.own_only and node.home_of(spec_of) != machine.node_id:
         return False
     reading = node.table.reading(task)
     if reading is None or reading.state is not TaskState.READY:
@@ -444,8 +451,8 @@ def a_machine_is_given_back(watch: Watch) -> None:
 def _disturbing(machine: Machine) -> TaskId:
     for task, run in machine.children.living:
         child = machine.children.living[task, run]
-        home = machine.node is not None and machine.node.table.home(task) == machine.node_id
-        spared = home and not machine.paused and _is_interactive(machine, task)
+        spared = not machine.paused and _is_interactive(machine, task)
+        spared = spared and _was_submitted_at(machine, task)
         if not (child.suspended or child.stopping or spared):
             return task
     return ""

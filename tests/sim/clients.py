@@ -27,6 +27,8 @@ class Clients:
         self.jobs: dict[str, Job] = {}
         self.answers: dict[Verdict, int] = {}
         self.refused: dict[str, str] = {}
+        self.asked: set[tuple[str, int]] = set()
+        """Which workflow was submitted at which machine."""
         self._requests: dict[str, str] = {}
         self._gates: list[str] = []
 
@@ -50,6 +52,7 @@ class Clients:
             ledger.count("submissions")
             request = f"r{len(self._requests) + 1}"
             self._requests[request] = job.workflow
+            self.asked.add((job.workflow, machine.index))
             self._lay_raw(machine, job)
             machine.hand(
                 Submit(request, job.workflow, job.workflow, "somebody", job.priority, job.tasks)

@@ -18,6 +18,7 @@ class Disk:
     workflows: dict[WorkflowId, Workflow] = field(default_factory=dict)
     lives: dict[TaskId, TaskLife] = field(default_factory=dict)
     prunings: dict[WorkflowId, Pruning] = field(default_factory=dict)
+    noted: dict[WorkflowId, None] = field(default_factory=dict)
     datasets: dict[DatasetId, None] = field(default_factory=dict)
     full: bool = False
 
@@ -33,8 +34,11 @@ class Disk:
             self.lives.pop(task, None)
         for name in persist.forgotten_prunings:
             self.prunings.pop(name, None)
+        self.noted |= dict.fromkeys(persist.noted)
+        for name in persist.unnoted:
+            self.noted.pop(name, None)
 
     def image(self) -> Disk:
         """A copy as it is now; records are immutable, so only the indexes are copied."""
-        records = dict(self.workflows), dict(self.lives), dict(self.prunings)
+        records = dict(self.workflows), dict(self.lives), dict(self.prunings), dict(self.noted)
         return Disk(self.identity, *records, dict(self.datasets))

@@ -179,6 +179,7 @@ class Machine:
             workflows=tuple(disk.workflows.values()),
             lives=tuple(disk.lives.values()),
             prunings=tuple(disk.prunings.values()),
+            noted=tuple(disk.noted),
             holdings=tuple(disk.datasets),
             policy=plan.policy,
             version="simulated",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from msgspec import structs
+
 from agent.protocol.effects import Identity, Persist
 from agent.protocol.records import (
     Claim,
@@ -48,6 +50,8 @@ def persist(number: int) -> Persist:
         prunings=(Pruning(name, number, (number, 0)),) if number % 11 == 0 else (),
         forgotten_workflows=(f"w{number * 3 % 40}",) if number % 13 == 0 else (),
         forgotten_tasks=(f"t{number * 11 % 150}",) if number % 3 == 0 else (),
+        noted=(name,) if number % 20 == 0 else (),
+        unnoted=(f"w{number * 3 % 40}",) if number % 26 == 0 else (),
     )
 
 
@@ -69,7 +73,7 @@ def held(remembered: Remembered) -> dict[Key, Record]:
     """What was read back, in the same shape; the order of rows means nothing."""
     assert remembered.identity is not None
     told = Persist(remembered.identity, remembered.workflows, remembered.lives, remembered.prunings)
-    return replayed([told])
+    return replayed([structs.replace(told, noted=remembered.noted)])
 
 
 def written(folder: Path, *changes: Persist) -> Remembered:

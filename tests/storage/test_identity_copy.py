@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def path(tmp_path: Path) -> Path:
         (ROW, Identity(2, 7, (50, 0)), True, ROW),
         (ROW, Identity(4, 7, (50, 0)), False, Identity(4, 10, (100, 2))),
         (ROW, Identity(4, 7, (200, 0)), False, Identity(4, 10, (200, 0))),
+        (ROW, Identity(3, 7, (50, 0), notes=True), True, replace(ROW, notes=True)),
     ],
 )
 def test_the_copy_counts_when_the_row_may_be_an_old_one(

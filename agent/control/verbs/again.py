@@ -54,7 +54,7 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
     submitter = params.submitter or past.spec.submitter
     specs, name, priority = by_names(past.spec), past.spec.name, past.priority.value
     told_origin = origin_of(past.spec)
-    own = past.spec.home == call.now.node and not call.member
+    own = then.now.home_of(past.spec) == call.now.node and not call.member
     origin = told_origin if own else None
     if wanted is not None:
         elsewhere = checked(call, wanted, submitter)

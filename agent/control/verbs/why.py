@@ -82,8 +82,8 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
 
 def _takes(machine: Machine, spec: TaskSpec, now: Snapshot) -> bool:
     table = now.table
-    interactive = table.interactive(spec.task)
-    return takes_work(machine, table.home(spec.task), interactive=interactive)
+    home = now.home_of(table.workflows[table.workflow_of[spec.task]].spec)
+    return takes_work(machine, home, interactive=table.interactive(spec.task))
 
 
 def _lacks_only_leave(spec: TaskSpec, machine: Machine) -> bool:
