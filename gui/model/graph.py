@@ -3,8 +3,8 @@
 Fan-outs are folded: tasks that run the same program and stand in the same place of the graph (what
 they need and what needs them are alike, all the way) become one box "×240" with a bar of their
 states. Alike is found by refining classes until nothing changes, so whole chains inside a fan-out
-fold too. Where the boxes stand is worked out by Sugiyama's algorithm as igraph has it; it depends
-only on the shape, so colours change live without anything moving.
+fold too. Where the boxes stand is worked out by Sugiyama's algorithm (``fast_sugiyama``); it
+depends only on the shape, so colours change live without anything moving.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ BOX_WIDTH, BOX_HEIGHT = 144.0, 54.0
 LAYER_GAP, ROW_GAP = 66.0, 22.0
 CLOSE_GAP = 26.0
 """Between layers where there is little room: enough for an arrow, not for a name on it."""
-CROSSINGS_SWEEPS_MAX = 60
 BENDS_MAX = 2_000
 """Lines that pass many layers bend in each; of more bends the layout would take seconds, so the
 longest lines go straight."""
@@ -221,8 +220,6 @@ def _sugiyama(
     edges: list[tuple[int, int]], layers: list[int]
 ) -> tuple[list[tuple[float, float]], list[list[int]]]:
     """Points (layer, place) of the vertices and of the bends, which follow them."""
-    import igraph  # only who looks at a graph pays for it
-
     long = [(a, b) for a, b in edges if layers[b] - layers[a] > 1]
     long.sort(key=lambda edge: layers[edge[1]] - layers[edge[0]])
     bent: dict[tuple[int, int], list[int]] = {}
@@ -237,14 +234,50 @@ def _sugiyama(
             all_layers.append(layer)
         bent[a, b] = chain
         all_edges += list(zip([a, *chain], [*chain, b], strict=True))
-    graph = igraph.Graph(n=len(all_layers), edges=all_edges, directed=True)
-    layout = graph.layout_sugiyama(layers=all_layers, hgap=1, maxiter=CROSSINGS_SWEEPS_MAX)
-    points = [
-        (float(layer), float(x)) for (x, _), layer in zip(layout.coords, all_layers, strict=False)
-    ]
-    lowest = min(place for _, place in points)
-    points = [(layer, place - lowest) for layer, place in points]
+    points = _below_each_other(_parts(all_edges, len(all_layers)), all_layers)
     return points, [bent.get(edge, []) for edge in edges]
+
+
+def _parts(edges: list[tuple[int, int]], count: int) -> list[dict[int, float]]:
+    """The places within their layers of the vertices of each part that hangs together, in the order
+    of their first vertices; whoever has no edge is a part. Each edge leads to the next layer here,
+    so the shortest lines, which are asked for, leave every vertex in its layer."""
+    from fast_sugiyama import from_edges  # only who looks at a graph pays for it
+
+    found: list[dict[int, float]] = []
+    if edges:
+        laid = from_edges(
+            edges,
+            vertex_spacing=1,
+            dummy_vertices=False,
+            ranking_type="minimize",
+            crossing_minimization="median",
+            transpose=True,
+        )
+        found = [{int(vertex): float(x) for vertex, (x, _) in part[0]} for part in laid]
+    alone = set(range(count)).difference(*found)
+    return sorted([*found, *({each: 0.0} for each in alone)], key=min)
+
+
+def _below_each_other(
+    parts: list[dict[int, float]], layers: list[int]
+) -> list[tuple[float, float]]:
+    """Points (layer, place) of all vertices: each part as near to those before it as it can be,
+    without a box on another."""
+    points = [(0.0, 0.0)] * len(layers)
+    taken: dict[int, float] = {}
+    for part in parts:
+        first: dict[int, float] = {}
+        for vertex, place in part.items():
+            first[layers[vertex]] = min(place, first.get(layers[vertex], place))
+        beside = [taken[layer] + 1 - place for layer, place in first.items() if layer in taken]
+        down = max(beside, default=-min(first.values()))
+        for vertex, place in part.items():
+            layer = layers[vertex]
+            points[vertex] = (float(layer), place + down)
+            taken[layer] = max(place + down, taken.get(layer, place + down))
+    lowest = min(place for _, place in points)
+    return [(layer, place - lowest) for layer, place in points]
 
 
 def _layers(keys: list[str], edges: list[tuple[str, str]]) -> dict[str, int]:

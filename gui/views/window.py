@@ -66,7 +66,7 @@ SIZE_FIRST = (1280, 800)
 SIZE_MIN = (860, 560)
 SAID_MS = 8_000
 LOADED_LATER = (
-    "igraph",
+    "fast_sugiyama",
     *(f"gui.views.{place}_page" for place in ("queue", "flock", "computer", "log", "history")),
 )
 WORKFLOW_SUFFIXES = ("*.wingbeat.yaml", "*.wingbeat.yml", "*.wingbeat", "*.yaml", "*.yml", "*.xml")

@@ -87,8 +87,7 @@ def trim(packages: Path, qt_kept: Mapping[str, tuple[str, ...]]) -> None:
         where = file.relative_to(packages)
         kept = qt_kept.get(where.parent.as_posix(), ())
         qt = where.parts[0] == "PySide6" and not any(fnmatch(where.name, each) for each in kept)
-        tests = where.parts[:2] == ("igraph", "test")
-        if qt or tests or file.suffix == ".pyi":
+        if qt or file.suffix == ".pyi":
             file.unlink()
     for top, _, _ in os.walk(packages, topdown=False):
         with suppress(OSError):  # some of it was kept

@@ -37,7 +37,7 @@ Path("told.json").write_text(json.dumps(str(decimal.Decimal(1))))
 """ % (HOUSE / "go")
 NOT_FOUND = r"""
 cd /opt/wingbeat/current/lib/python3/site-packages
-find PySide6 shiboken6 igraph cryptography psutil -name '*.so*' ! -name 'libqgtk3.so' |
+find PySide6 shiboken6 fast_sugiyama cryptography psutil -name '*.so*' ! -name 'libqgtk3.so' |
     LD_LIBRARY_PATH=PySide6/Qt/lib:PySide6:shiboken6 xargs ldd | grep 'not found' | sort -u
 """
 """Libraries that are on no such machine: what links to them could not be loaded."""
