@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from agent.api.rpc import ErrorCode
+from agent.api.session import Welcome
+from agent.api.values import Position
 from agent.control import members
 from agent.control.naming import task_id
 from agent.paths import TASK_LOGS, task_log
@@ -306,7 +308,7 @@ async def test_of_what_was_cancelled_before_it_ran_nothing_more_comes(
     await client.result("submit", workflow())
     await client.result("cancel", {"workflow": "survey"})
     part = await client.result("task_log", {"task": "survey/copy"})
-    assert (part["run"], part["over"]) == ("", True)
+    assert (part["run"], part["size_bytes"], part["over"]) == ("", 0, True)
     told = await client.refusal("task_log", {"task": "survey/copy", "run": "1"})
     assert told[1].endswith('has no run "1"; its runs: none')
 
@@ -348,15 +350,26 @@ async def test_one_connection_serves_several_questions_and_is_made_anew(
         assert len(opened) == 2
 
 
-@pytest.mark.parametrize("answer", [[], ["nonsense"], [json.dumps(NO)]])
-async def test_who_does_not_greet_is_told_of(
-    there: Serving, client: LineClient, answer: list[str]
+GREETING = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "result": to_builtins(Welcome(1, "1", "aldernode", "alder", Position("log", 0))),
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "calls"),
+    [([], 1), (["nonsense"], 1), ([json.dumps(NO)], 1), ([json.dumps(GREETING)], 2)],
+    ids=["silent", "nonsense", "not today", "gone after each greeting"],
+)
+async def test_who_does_not_greet_or_stay_is_told_of(
+    there: Serving, client: LineClient, answer: list[str], calls: int
 ) -> None:
     ran_at(there, "aldernode")
     async with listening(there, saying(*answer)) as opened:
         code, sentence = await client.refusal("task_log", {"task": "survey/copy"})
     assert (code, sentence[:23]) == (ErrorCode.REFUSED, "alder cannot be asked: ")
-    assert len(opened) == 1
+    assert len(opened) == calls
 
 
 async def test_a_connection_that_nobody_uses_is_closed(

@@ -92,11 +92,12 @@ def test_a_fault_of_a_fan_out_is_told_once(tmp_path: Path) -> None:
     assert len(told(text.encode(), tmp_path)) == 1
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["none.wingbeat.yaml", "none.xml"])
+def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
     with pytest.raises(FaultsError) as caught:
-        read_workflow_file(tmp_path / "none.wingbeat.yaml", Asked({}))
+        read_workflow_file(tmp_path / name, Asked({}))
     sentences = [shortened(fault.sentence(), tmp_path) for fault in caught.value.faults]
-    assert sentences == ["none.wingbeat.yaml: cannot be read: No such file or directory"]
+    assert sentences == [f"{name}: cannot be read: No such file or directory"]
 
 
 def test_deep_xml_is_refused() -> None:
