@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from agent.api.errors import ServiceError
+from agent.node import own_files
 from agent.node.hosting import AskedFromOutside, keep_settings
 from agent.node.running import AlreadyRunningError
 from agent.paths import Home
@@ -92,3 +96,14 @@ async def test_who_asks_when_it_has_ended_changes_nothing(caplog: pytest.LogCapt
     ending.ended()
     ending.ask("too late")
     assert (told, caplog.records) == ([], [])
+
+
+async def test_files_that_are_away_while_they_are_replaced_end_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each look, and each reading of the clock, is 15 s after the one before."""
+    monkeypatch.setattr(own_files, "time", SimpleNamespace(monotonic=partial(next, count(0, 15))))
+    looks = [True, False, True, False, True, True, True, True]
+    monkeypatch.setattr(own_files, "_is_gone", lambda _: looks.pop(0))
+    await own_files.until_removed(every_s=0.0, gone_s=20.0)
+    assert looks == [True, True]
