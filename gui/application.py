@@ -28,7 +28,7 @@ from gui.hosting import Hosting
 from gui.model.news import News, NewsKind
 from gui.model.notices import Absence, Absent
 from gui.model.screen import Changes, Screen
-from gui.model.tray import Act, Entry, is_answered
+from gui.model.tray import Act, Entry, is_to_be_asked
 from gui.model.trouble import Remedy
 from gui.single import FirstInstance
 from gui.startup import Login
@@ -173,10 +173,10 @@ class Application(QObject):
     # -- first run ---------------------------------------------------------------------------
 
     def _maybe_first_run(self, _changes: Changes | None = None) -> None:
-        """Begin it where nobody has said yet when this computer may help, once while this runs,
+        """Begin it where nobody here has said yet when this computer may help, once while this runs,
         when a window is there to ask in that asks nothing else."""
         window = self._window
-        if self._asked or self.screen.node is None or is_answered(self.screen):
+        if self._asked or self.screen.node is None or not is_to_be_asked(self.screen):
             return
         free = window is not None and window.isVisible()
         if free and QApplication.activeModalWidget() is None:

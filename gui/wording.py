@@ -50,6 +50,13 @@ FOUND = {
     "This computer",
     "MulticastUnusable": "machines do not find each other on this network ({why}): type their addresses in "
     "Settings, under This computer",
+    "DefaultsWrong": "what was laid down for all users of this computer is wrong; the rest of it holds. Tell "
+    "whoever looks after it: {error}",
+    "LaidDownUnknown": "something was laid down for this computer that this version does not know. Tell whoever "
+    "looks after it: {error}",
+    "PolicyWrong": "the policy of this computer is wrong, and until it is mended this computer helps nobody. "
+    "Tell whoever looks after it: {error}",
+    "OwnerOverruled": "your own setting of {name} does nothing, for an administrator has fixed it in {folder}",
     "NobodyHeard": "no other machine is found on this network: a firewall may be in between, or the network "
     "keeps its machines apart (Wi-Fi for guests does); whoever looks after it can let UDP 5353 and TCP "
     "{port} pass, or you type the addresses of machines in Settings, under This computer",

@@ -197,6 +197,7 @@ FindingKind = Literal[
     "authority",
     "copied identity",
     "invitation",
+    "settings",
 ]
 
 

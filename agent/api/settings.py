@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from agent.api.rpc import Method
 from agent.api.values import Count, ShortText
@@ -12,6 +12,9 @@ from agent.api.values import Count, ShortText
 PublishedPrograms = Literal["always", "ask", "never"]
 Processor = Literal["spare", "share"]
 """What programs get of the processor: what nobody else wants, or a little in any case."""
+Origin = Literal["policy", "owner", "machine", "built in"]
+"""On whose word a setting is as it is. ``policy`` and ``machine``: an administrator's, whom an owner
+cannot or can overrule."""
 NodeName = Annotated[str, Meta(min_length=1, max_length=60)]
 Slots = Annotated[int, Meta(ge=1, le=256)]
 AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
@@ -37,6 +40,11 @@ class SettingsView(Struct, frozen=True):
     the end of each task's log another machine keeps, too, 0 for nothing; ``kept_logs_bytes`` is what
     those of other machines take on this disk. ``telnet``: whether clients of this machine may also
     come by a port of loopback.
+
+    ``origins`` has all settings, the rules of when to help as ``presence.idle_s``; what the policy
+    fixes, in the file ``policy``, cannot be changed here. ``wrong`` is what is wrong with the files
+    that administrators have laid down, or said there in vain by the owner; ``whys`` the same as
+    values.
     """
 
     file: str
@@ -57,6 +65,11 @@ class SettingsView(Struct, frozen=True):
     logs_mb: LogMegabytes = 1.0
     kept_logs_bytes: Count = 0
     telnet: bool = False
+    origins: dict[str, Origin] = {}
+    policy: str = ""
+    machine: str = ""
+    wrong: tuple[str, ...] = ()
+    whys: tuple[Raw, ...] = ()
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -109,7 +109,9 @@ class VolunteeringView(Struct, frozen=True):
 
     ``own_work`` is what may begin now of what was submitted here.
     ``paused_until_ms`` is none while it is paused until somebody resumes. ``finishing``: it pauses
-    as soon as what runs here has ended.
+    as soon as what runs here has ended. ``answered``: the mode is a person's own word, or fixed; else
+    an administrator's, until somebody here is asked. ``fixed`` are the rules, by their names, that
+    the policy in the file ``fixed_by`` fixes.
     """
 
     volunteering: bool
@@ -122,6 +124,9 @@ class VolunteeringView(Struct, frozen=True):
     sources: tuple[SourceView, ...] = ()
     why: Raw = field(default_factory=no_why)
     own_work: OwnWork = "none"
+    answered: bool = True
+    fixed: tuple[str, ...] = ()
+    fixed_by: str = ""
 
 
 class SetVolunteering(Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,6 +8,7 @@ from agent.api.settings import (
     CHANGE_SETTINGS,
     SETTINGS,
     ChangeSettings,
+    Origin,
     Processor,
     PublishedPrograms,
     Settings,
@@ -113,6 +114,25 @@ def _port(view: SettingsView) -> str:
     return f"{said} ({used}{view.listening} now)"
 
 
+ORIGINS: dict[Origin, str] = {"policy": "fixed by the policy", "machine": "default of this machine"}
+"""What is said behind what is not the owner's own word."""
+KEYS = {
+    "listens on": "listen",
+    "published programs": "published_programs",
+    "datasets": "datasets_gb",
+    "join requests": "join_requests",
+    "memory": "memory_gb",
+    "logs kept elsewhere": "logs_mb",
+    "history": "history_days",
+}
+"""Names of settings that are shown under other words."""
+
+
+def _whose(view: SettingsView, name: str) -> str:
+    whose = ORIGINS.get(view.origins.get(KEYS.get(name, name), "owner"), "")
+    return f"  ({whose})" if whose else ""
+
+
 def _show(view: SettingsView) -> None:
     facts = {
         "file": view.file,
@@ -132,6 +152,10 @@ def _show(view: SettingsView) -> None:
         "logs of others here": size(view.kept_logs_bytes) if view.kept_logs_bytes else "",
         "history": f"{view.history_days} days" if view.history_days else "for ever",
     }
-    show_lines(f"{name:<20}{value}" for name, value in facts.items() if value)
+    show_lines(f"{name:<20}{value}{_whose(view, name)}" for name, value in facts.items() if value)
+    origins = view.origins.values()
+    files: dict[Origin, str] = {"policy": view.policy, "machine": view.machine}
+    show_lines(f"{ORIGINS[each]}: {file}" for each, file in files.items() if each in origins)
+    show_lines(f"warning: {each}" for each in view.wrong)
     if view.restart:
         show_lines([f"after a restart: {', '.join(view.restart)}"])

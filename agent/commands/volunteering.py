@@ -148,7 +148,11 @@ async def volunteering(options: Options, client: Client) -> int:
             SEES=lambda each: "yes" if each.sees else "no",
             WHAT=lambda each: each.text,
         )
-    show_lines(_rules(view.rules))
+    show_lines(_rules(view))
+    if view.fixed:
+        show_lines([f"fixed by {view.fixed_by}, which only an administrator changes"])
+    elif not view.answered and view.rules.mode != NOT_YET:
+        show_lines(["an administrator has chosen the mode; `--mode` changes it"])
     if view.rules.mode == NOT_YET:
         show_lines([HOW_TO_ANSWER])
     return exits.DONE
@@ -166,7 +170,8 @@ def _show_state(view: VolunteeringView) -> None:
     show_lines(lines)
 
 
-def _rules(rules: VolunteerRules) -> list[str]:
+def _rules(view: VolunteeringView) -> list[str]:
+    rules = view.rules
     hours = ", ".join(f"{each.day[:3]} {each.begins}-{each.ends}" for each in rules.hours)
     facts = {
         "hours": ("hours", hours),
@@ -184,13 +189,18 @@ def _rules(rules: VolunteerRules) -> list[str]:
     }
     count = counting(rules)
     return [
-        f"  {'mode':<19}{rules.mode}",
+        f"  {'mode':<19}{rules.mode}{_fixed(view, 'mode')}",
         *(
             f"  {name:<19}{value}{'' if field in count else '  (no matter in this mode)'}"
+            f"{_fixed(view, field)}"
             for field, (name, value) in facts.items()
             if value
         ),
     ]
+
+
+def _fixed(view: VolunteeringView, rule: str) -> str:
+    return "  (fixed)" if rule in view.fixed else ""
 
 
 def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:

@@ -429,6 +429,10 @@ class Snapshot(Protocol):
     def findings(self) -> tuple[Finding, ...]:
         """Return all that is wrong, what explains most first."""
 
+    @property
+    def overruled(self) -> tuple[Reason, ...]:
+        """Return which of the owner's settings the policy of this machine overrules."""
+
     def name_of(self, node: NodeId) -> str:
         """Return what people call a node."""
 

@@ -52,8 +52,9 @@ from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.table import Table
-from agent.settings.editing import OwnerSettings, keep_rules
-from agent.settings.node_settings import PAUSED, NodeSettings, read_settings
+from agent.settings.editing import OwnerSettings
+from agent.settings.layers import Settled, settle
+from agent.settings.node_settings import PAUSED
 from agent.wording.speech import english
 
 PROGRAMS_EVERY_S = 30.0
@@ -64,7 +65,8 @@ log = logging.getLogger(__name__)
 class Agent:
     """One live node, from ``start`` to ``stop``."""
 
-    def __init__(self, home: Home, options: Options, settings: NodeSettings) -> None:
+    def __init__(self, home: Home, options: Options, settled: Settled) -> None:
+        settings = settled.settings
         self.home, self._options, self.settings = home, options, settings
         self.name, self.discovers = settings.name, options.discovery
         self.live: RunningNode
@@ -82,22 +84,18 @@ class Agent:
         self.member_clients = MemberClients(self)
         self.flock = FlockOperations(self, self.member_clients.arrived)
         self._owner_settings = OwnerSettings(
-            home.settings_file,
-            settings,
-            lambda: self.port,
-            home.machine.defaults if home.machine else None,
-            lambda: self.live.log_copies.kept_bytes,
+            home.settings_file, settled, lambda: self.port, home.machine, self._kept_logs
         )
         self.presence = PresenceWatcher(
             home.data,
             settings.rules,
-            partial(keep_rules, home.settings_file),
+            self._owner_settings.keep_rules,
             starts_paused=settings.volunteer == PAUSED,
             running=self._running,
             hand=self._presence_changed,
             make_sources=lambda: native_sources(time.monotonic),
         )
-        self._volunteering = Volunteering(self.presence)
+        self._volunteering = Volunteering(self.presence, self._owner_settings.attributed)
         self.history = TaskHistory(
             home.data, home.log, lambda: self.table, lambda: self.node_id, self.name_of, self.story
         )
@@ -122,8 +120,7 @@ class Agent:
                 f"to, or set WINGBEAT_HOME to another folder."
             ) from error
         await asyncio.to_thread(refuse_exposed, home)
-        preset = home.machine.defaults if home.machine else None
-        agent = cls(home, options, read_settings(home.settings_file, preset))
+        agent = cls(home, options, settle(home.settings_file, home.machine))
         await agent._begin()
         return agent
 
@@ -227,7 +224,8 @@ class Agent:
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
-        return Snapshot(self, self.flock, self.live, self.presence, self.history.earlier)
+        settled = self._owner_settings.settled
+        return Snapshot(self, self.flock, self.live, self.presence, self.history.earlier, settled)
 
     async def reach(self, member: NodeId) -> Streams:
         """Open a connection to the client protocol of a member. Raises ``ServiceError``."""
@@ -371,6 +369,9 @@ class Agent:
         """Tell the node whether this machine works for others now."""
         self.live.set_presence(presence)
 
+    def _kept_logs(self) -> int:
+        return self.live.log_copies.kept_bytes
+
     def _running(self) -> int:
         return self.live.children.running()
 
@@ -400,6 +401,9 @@ class Agent:
             self.node_id,
             os.getpid(),
         )
+        settled = self._owner_settings.settled
+        for each in (*settled.wrong, *settled.overruled):
+            log.warning("%s", english(each))
         self.presence.start()
         self.flock.standing.start()
         collect_garbage_rarely()
@@ -434,6 +438,8 @@ class Agent:
                 if not (self._reason or self.flock.busy):
                     self.live.look_for_programs()
                 trimmer.give_back()
+                if await self._owner_settings.laid_down_anew():
+                    self.presence.follow(self._owner_settings.settled.settings.rules)
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -80,6 +80,8 @@ class Facts:
     """By the settings; 0 for any."""
     standing: Diagnosis | None = None
     """Of an invitation that was laid down here, while this node has no flock."""
+    laid_down: tuple[Diagnosis, ...] = ()
+    """What is wrong with the settings for all users of this machine."""
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
@@ -88,6 +90,8 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     default), what that explains is left out."""
     clock_s = time.time() if now_s is None else now_s
     yield from _own_disk(facts)
+    for wrong in facts.laid_down:
+        yield _finding("settings", wrong, facts.name)
     if facts.flock is None:
         if facts.standing is not None:
             yield _finding("invitation", facts.standing, facts.name)

@@ -32,7 +32,7 @@ from agent.node.own_files import until_removed
 from agent.node.running import AlreadyRunningError, Options, refuse_second_start
 from agent.paths import Home, own_command
 from agent.settings.editing import keep_changes
-from agent.settings.node_settings import read_settings
+from agent.settings.layers import read_settings
 
 START_S_MAX = 30.0
 LOOK_EVERY_S = 0.05
@@ -307,4 +307,4 @@ def keep_settings(home: Home, told: dict[str, str | int | None]) -> None:
         refuse_second_start(home)
         read_settings(home.settings_file)
         home.prepare()
-        keep_changes(home.settings_file, given)
+        keep_changes(home.settings_file, given, home.machine)

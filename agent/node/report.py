@@ -21,6 +21,7 @@ from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.records import NodeId, Run, WorkflowSpec
 from agent.protocol.table import Table
+from agent.settings.layers import Settled
 from agent.wording.speech import english
 
 
@@ -34,8 +35,10 @@ class Snapshot:
         live: RunningNode,
         presence: PresenceWatcher,
         earlier: EarlierRuns,
+        settled: Settled,
     ) -> None:
         self._own, self._flock, self._live, self._presence = own, flock, live, presence
+        self._settled = settled
         self.node, self.name, self.name_of = live.node_id, own.name, own.name_of
         self.earlier = earlier.of
 
@@ -111,6 +114,11 @@ class Snapshot:
             return self.facts.standing
         return own_identity_copied(self.facts)
 
+    @property
+    def overruled(self) -> tuple[Reason, ...]:
+        """Return which of the owner's settings the policy of this machine overrules."""
+        return self._settled.overruled
+
     def findings(self) -> tuple[Finding, ...]:
         """Return all that is wrong, what explains most first."""
         return tuple(findings(self.facts))
@@ -141,6 +149,7 @@ class Snapshot:
             copied=() if network is None else tuple(network.links.copies()),
             port_wanted=settings.port,
             standing=self._flock.standing.state,
+            laid_down=self._settled.wrong,
         )
 
 

@@ -98,10 +98,9 @@ def refuse_second_start(home: Home) -> None:
 
 def refuse_exposed(home: Home) -> None:
     """Raise ``ServiceError`` when another account could change the folders of this home, its programs
-    or what its settings say."""
-    of_all = home.machine and (home.machine.defaults, home.machine.policy, home.machine.invitation)
-    places = (*home.folders, home.programs, home.scratch, home.settings_file, *(of_all or ()))
-    for each in places:
+    or what its settings say. What administrators have laid down is looked at where it is read: it
+    does not count then, and the agent starts."""
+    for each in (*home.folders, home.programs, home.scratch, home.settings_file):
         if exposed := exposed_way(each):
             raise ServiceError(
                 f"{each} {exposed}. Nothing was started: it would run what they wrote."

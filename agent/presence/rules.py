@@ -33,7 +33,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, structs
+from msgspec import Meta
 
 from agent.api.volunteering import HOURS_MAX, PROGRAMS_MAX, Hours, VolunteerRules, Weekday
 from agent.api.wording import read_as
@@ -100,41 +100,43 @@ def _cancelling(rules: VolunteerRules) -> list[str]:
     return found
 
 
-def read_rules(value: object) -> VolunteerRules:
-    """Return the rules of a table of the settings file, the mode and missing keys as by default;
-    raise ``ValueError`` with the end of a sentence for the first thing that is wrong, such as an
-    unknown key."""
+class UnknownKeyError(ValueError):
+    """There is no setting of this name here; a later version may have one."""
+
+
+def read_rules(value: object) -> dict[str, object]:
+    """Return what a table of the settings file says, by the names of the rules; raise
+    ``ValueError`` with the end of a sentence for the first thing that is wrong, and
+    ``UnknownKeyError`` for an unknown key."""
     if not isinstance(value, dict):
         raise ValueError("has to be a table: write [presence] and its keys below.")
     read: dict[str, object] = {}
     for key, given in value.items():
         reader = READERS.get(key)
         if reader is None:
-            raise ValueError(f"has no key {key!r}; remove it ({', '.join(READERS)} exist).")
+            raise UnknownKeyError(f"has no key {key!r}; remove it ({', '.join(READERS)} exist).")
         try:
             read[key] = reader(given)
         except ValueError as error:
             raise ValueError(f"{key} {error}") from error
-    rules = structs.replace(VolunteerRules(), **read)
-    wrong = faults(rules)
-    if wrong:
-        raise ValueError(f"cannot be kept: {wrong[0]}")
-    return rules
+    return read
 
 
-def written_rules(rules: VolunteerRules) -> dict[str, str | int | float | bool | list[str]]:
-    """Return the table that these rules are written as, without the mode and without what is as by
-    default; ``read_rules`` reads it."""
-    plain = VolunteerRules()
-    told = {name: getattr(rules, name) for name in READERS if name != "hours"}
+def written_rules(
+    rules: VolunteerRules, plain: VolunteerRules | None = None
+) -> dict[str, str | int | float | bool | list[str]]:
+    """Return the table that these rules are written as, without the mode and without what is as in
+    ``plain``, by default as is built in; ``read_rules`` reads it."""
+    plain = plain or VolunteerRules()
+    told = {name: getattr(rules, name) for name in READERS}
     written = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in told.items()
         if value != getattr(plain, name)
     }
-    return (
-        {"hours": [hours_text(each) for each in rules.hours], **written} if rules.hours else written
-    )
+    if "hours" in written:
+        written["hours"] = [hours_text(each) for each in rules.hours]
+    return written
 
 
 def read_hours(text: str) -> tuple[Hours, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from agent.api import volunteering as api
 from agent.api.errors import RefusedError, ServiceError
@@ -16,18 +17,22 @@ from agent.protocol.phrases import said
 
 
 class Volunteering:
-    """What clients ask of presence, and are told."""
+    """What clients ask of presence, and are told; ``attributed`` adds whose word the rules are."""
 
-    def __init__(self, watcher: PresenceWatcher) -> None:
-        self._watcher = watcher
+    def __init__(
+        self,
+        watcher: PresenceWatcher,
+        attributed: Callable[[api.VolunteeringView], api.VolunteeringView],
+    ) -> None:
+        self._watcher, self._attributed = watcher, attributed
 
     def view(self) -> api.VolunteeringView:
         """Return whether this machine helps and why, by what was seen last."""
-        return _view(self._watcher.state())
+        return self._attributed(_view(self._watcher.state()))
 
     async def look(self) -> api.VolunteeringView:
         """Return the same after a look at every source, needed or not."""
-        return _view(await self._watcher.look())
+        return self._attributed(_view(await self._watcher.look()))
 
     async def running(self) -> tuple[str, ...]:
         """Return the names of the programs that the owner of this agent runs here, as the system

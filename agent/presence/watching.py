@@ -193,9 +193,13 @@ class PresenceWatcher:
     async def _change_rules(self, rules: VolunteerRules) -> None:
         async with self._changing_rules:
             await asyncio.to_thread(self._keep_rules, rules)
-            with self._changed:
-                self._rules, self._all_now = rules, True  # what was seen answered other questions
-            self._decide_now()
+            self.follow(rules)
+
+    def follow(self, rules: VolunteerRules) -> None:
+        """Help by other rules from now on, which are on disk already."""
+        with self._changed:
+            self._rules, self._all_now = rules, True  # what was seen answered other questions
+        self._decide_now()
 
     async def kept(self) -> None:
         """Wait until what a person asked for last is found again after a restart."""

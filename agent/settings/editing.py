@@ -1,4 +1,4 @@
-"""Changes ``settings.toml``, and is the only one that does.
+"""Changes an owner's ``settings.toml``, and is the only one that does.
 
 The file is its owner's: order, comments and spelling of what is not changed survive. What comes out
 is read before it takes the place of the file: it has to say what was meant.
@@ -8,55 +8,83 @@ Clients see and change them here: what the file says, and what of it waits for a
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import threading
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.api.errors import ServiceError
-from agent.api.volunteering import VolunteerRules
+from msgspec.structs import replace
+
+from agent.api.errors import RefusedError, ServiceError
+from agent.api.reasons import as_why
+from agent.api.rpc import ErrorCode
+from agent.api.settings import SettingsView
+from agent.api.volunteering import VolunteeringView, VolunteerRules
 from agent.host.private_files import write_whole
+from agent.paths import MachineFiles
+from agent.presence.rules import READERS as RULES
 from agent.presence.rules import TABLE, written_rules
-from agent.settings.node_settings import NodeSettings, read_settings, settings_of
+from agent.protocol.phrases import said
+from agent.settings.layers import INNER, MODE, NAMES, Layer, Settled, settle, with_layer
+from agent.settings.node_settings import NodeSettings, SettingsError, read_value
+from agent.wording.speech import english
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
-import asyncio
-
-import msgspec
-
-from agent.api.settings import SettingsView
 
 Value = str | int | float | list[str]
 Table = Mapping[str, Value | bool]
 """All that a table says then; keys that are not among them are removed from it."""
 
-_one_at_a_time = threading.Lock()
+log = logging.getLogger(__name__)
+_one_at_a_time = threading.RLock()
 LIVE = ("volunteer", "presence")
 """Presence minds these itself."""
 
 
-def keep_rules(path: Path, rules: VolunteerRules) -> NodeSettings:
-    """Write the rules of presence and their mode into the settings file, and return all that it
-    says then. Raises what ``keep_changes`` raises."""
-    return keep_changes(path, {"volunteer": rules.mode, TABLE: written_rules(rules)})
+def keep_rules(
+    path: Path, rules: VolunteerRules, machine: MachineFiles | None = None
+) -> NodeSettings:
+    """Write the rules of presence and their mode into the owner's file, as far as the machine's do
+    not say so already, and return all that holds then. Raises what ``keep_changes`` raises."""
+    with _one_at_a_time:
+        before = settle(path, machine)
+        told = {INNER + name: getattr(rules, name) for name in RULES}
+        _refuse_fixed(before, {MODE: rules.mode, **told}, machine)
+        base, own = before.base.presence, with_layer(before.base, before.own).presence
+        written, theirs = written_rules(rules, base), written_rules(own, base)
+        for name in RULES:
+            if INNER + name in before.policy:  # what they have set waits for the policy's end
+                written.pop(name, None)
+                written |= {name: theirs[name]} if name in theirs else {}
+        mode: dict[str, Value | Table] = {} if MODE in before.policy else {MODE: rules.mode}
+        return keep_changes(path, {**mode, TABLE: written}, machine)
 
 
-def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings:
-    """Write these values into the settings file and return all that it says then; a table takes the
+def keep_changes(
+    path: Path, given: Mapping[str, Value | Table], machine: MachineFiles | None = None
+) -> NodeSettings:
+    """Write these values into the owner's file and return all that holds then; a table takes the
     place of the whole one that is there. Where nothing changes nothing is written: then a full
     disk, or one to be read only, is no matter. Raises ``ServiceError``, with nothing written, for a
-    file that is wrong before or would be then, or cannot be changed."""
+    file that is wrong before or would be then, or cannot be changed, and for a value that the
+    policy fixes otherwise."""
     with _one_at_a_time:  # two that change it at once would each undo the other's
-        read_settings(path)  # what is wrong with it so far is said as it is
+        settled = settle(path, machine)  # what is wrong with it so far is said as it is
+        fixed = [name for name in given if name in settled.policy]
+        _refuse_fixed(settled, {name: _meant(path, name, given[name]) for name in fixed}, machine)
+        given = {name: each for name, each in given.items() if name not in fixed}
         try:
             raw = path.read_bytes() if path.exists() else b""
             before = raw.decode("utf-8").replace("\r\n", "\n")
             after = with_values(before, given)
             if after == before:
-                return read_settings(path)
-            return _replaced(path, after.replace("\n", "\r\n") if b"\r\n" in raw else after)
+                return settled.settings
+            content = after.replace("\n", "\r\n") if b"\r\n" in raw else after
+            return _replaced(path, content, machine)
         except OSError as error:
             raise ServiceError(
                 f"{path} cannot be written ({error.strerror}): nothing changed"
@@ -66,6 +94,24 @@ def keep_changes(path: Path, given: Mapping[str, Value | Table]) -> NodeSettings
                 f"{path} is written in a way that cannot be changed from here ({error}): change "
                 f"{', '.join(given)} by hand"
             ) from error
+
+
+def _meant(path: Path, name: str, value: object) -> object:
+    try:
+        return read_value(name, value)
+    except ValueError as error:
+        raise SettingsError(f"{path}: {error}") from error
+
+
+def _refuse_fixed(settled: Settled, given: Layer, machine: MachineFiles | None) -> None:
+    for name, value in given.items():
+        if machine is not None and settled.policy.get(name, value) != value:
+            fixed = said(
+                "{name} is fixed by {file}: only an administrator of this machine changes it, there",
+                name=name.removeprefix(INNER),
+                file=str(machine.policy),
+            )
+            raise RefusedError(ErrorCode.REFUSED, fixed)
 
 
 def with_values(text: str, given: Mapping[str, Value | Table]) -> str:
@@ -116,12 +162,12 @@ def _change_table(document: TOMLDocument, key: str, value: Table) -> None:
         document.add(key, tomlkit.item(dict(value)))
 
 
-def _replaced(path: Path, text: str) -> NodeSettings:
+def _replaced(path: Path, text: str, machine: MachineFiles | None) -> NodeSettings:
     content = text.encode("utf-8")
-    settings = settings_of(path, content)  # what is to be written has to say what was meant
+    settled = settle(path, machine, content)  # what is to be written has to say what was meant
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, content)
-    return settings
+    return settled.settings
 
 
 class OwnerSettings:
@@ -130,38 +176,86 @@ class OwnerSettings:
     def __init__(
         self,
         path: Path,
-        running: NodeSettings,
+        settled: Settled,
         listening: Callable[[], int] = lambda: 0,
-        preset: Path | None = None,
+        machine: MachineFiles | None = None,
         kept_logs: Callable[[], int] = lambda: 0,
     ) -> None:
-        self._path, self._running, self._listening = path, running, listening
-        self._preset, self._kept_logs = preset, kept_logs
+        self._path, self._running, self._listening = path, settled.settings, listening
+        self.settled = settled
+        """What the files said when they were read last."""
+        self._machine, self._kept_logs = machine, kept_logs
         self._changing = asyncio.Lock()
 
     async def view(self) -> SettingsView:
-        """Return what the settings file says, with the default of what it does not say, the names
-        of settings that wait for a restart, as this node runs by others, the port on which it
-        listens and what logs of others take here. Raises ``ServiceError`` when the file is wrong or cannot be read."""
-        kept = await asyncio.to_thread(read_settings, self._path, self._preset)
-        told = {
+        """Return what the settings files say, with the default of what they do not say and on whose
+        word each is, the names of settings that wait for a restart, as this node runs by others,
+        the port on which it listens and what logs of others take here. Raises ``ServiceError`` when
+        the owner's file is wrong or cannot be read."""
+        settled = await asyncio.to_thread(self._read)
+        kept = settled.settings
+        told: dict[str, object] = {
             name: getattr(kept, name)
             for name in SettingsView.__struct_fields__
             if hasattr(kept, name)
         }
-        told["addresses"] = tuple(map(str, kept.addresses))
-        told["listening"] = self._listening()
-        told["kept_logs_bytes"] = self._kept_logs()
-        restart = tuple(self._differing(kept))
-        return msgspec.convert(told | {"file": str(self._path), "restart": restart}, SettingsView)
+        if self._machine is not None:
+            told |= {"policy": str(self._machine.policy), "machine": str(self._machine.defaults)}
+        wrong = (*settled.wrong, *settled.overruled)
+        told |= {
+            "file": str(self._path),
+            "restart": tuple(self._differing(kept)),
+            "addresses": tuple(map(str, kept.addresses)),
+            "listening": self._listening(),
+            "kept_logs_bytes": self._kept_logs(),
+            "origins": {name: settled.origin(name) for name in NAMES},
+            "wrong": tuple(map(english, wrong)),
+            "whys": tuple(map(as_why, wrong)),
+        }
+        return SettingsView(**told)  # type: ignore[arg-type]
 
     async def change(self, given: Mapping[str, Value]) -> SettingsView:
-        """Write these values into the settings file, after changes under way, and return what it
-        says then, as ``view`` does; the node runs on by the old ones until it is restarted. Raises
+        """Write these values into the owner's file, after changes under way, and return what holds
+        then, as ``view`` does; the node runs on by the old ones until it is restarted. Raises
         ``ServiceError``, and nothing is changed."""
         async with self._changing:  # else a reply could come after one that tells more
-            await asyncio.to_thread(keep_changes, self._path, given)
+            await asyncio.to_thread(keep_changes, self._path, given, self._machine)
             return await self.view()
+
+    def keep_rules(self, rules: VolunteerRules) -> None:
+        """Write the rules of presence into the owner's file; blocks, and raises, as ``keep_rules``
+        of this module does."""
+        keep_rules(self._path, rules, self._machine)
+        self._read()
+
+    async def laid_down_anew(self) -> bool:
+        """Read all files again, and tell whether those of the machine say something else than
+        before, which is logged where it is wrong; False, too, where the owner's is wrong."""
+        before = self.settled
+        try:
+            now = await asyncio.to_thread(self._read)
+        except ServiceError:
+            return False
+        for each in now.wrong:
+            if each not in before.wrong:
+                log.warning("%s", english(each))
+        return (now.defaults, now.policy) != (before.defaults, before.policy)
+
+    def attributed(self, view: VolunteeringView) -> VolunteeringView:
+        """Return the view with whose word its rules are."""
+        settled, machine = self.settled, self._machine
+        names = {"mode": MODE, **{name: INNER + name for name in RULES}}
+        fixed = tuple(rule for rule, name in names.items() if name in settled.policy)
+        return replace(
+            view,
+            answered=settled.origin(MODE) in ("owner", "policy"),
+            fixed=fixed,
+            fixed_by=str(machine.policy) if machine and fixed else "",
+        )
+
+    def _read(self) -> Settled:
+        self.settled = settle(self._path, self._machine)
+        return self.settled
 
     def _differing(self, kept: NodeSettings) -> list[str]:
         names = [name for name in NodeSettings.__dataclass_fields__ if name not in LIVE]

@@ -2,8 +2,9 @@
 
 Everything has a default and the file may be missing. What is wrong in it is answered with one
 sentence that names the file, the line or key, and what to do, and nothing is started: a node that
-ignores half of what its owner wrote would surprise later. A package may bring a file of the same
-kind for all users of a machine (``Home.preset``): what the owner's own does not say is said there.
+ignores half of what its owner wrote would surprise later. Two files of the same kind are for all users
+of a machine (``paths.MachineFiles``): what holds where the owner's own says nothing, and what holds
+whatever it says. How they are put together is in ``layers``.
 
 =================  =======================================  ===================================
 key                what                                     default
@@ -43,10 +44,8 @@ from __future__ import annotations
 
 import ipaddress
 import platform
-import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Annotated, TypeVar, get_args
 
 from msgspec import Meta, structs
@@ -55,7 +54,7 @@ from agent.api.errors import ServiceError
 from agent.api.volunteering import NOT_YET, VolunteerMode, VolunteerRules
 from agent.api.wording import read_as
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
-from agent.presence.rules import faults, read_rules
+from agent.presence.rules import read_rules
 
 NAME_LENGTH_MAX = 60
 SLOTS_MAX = 256
@@ -118,78 +117,13 @@ class NodeSettings:
         return structs.replace(self.presence, mode=mode)
 
 
-def read_settings(path: Path, preset: Path | None = None) -> NodeSettings:
-    """Return the settings in a file, in the place of those that it does not say the ones of
-    ``preset``, then the defaults; either file may be missing. Raise ``SettingsError`` for one that
-    is wrong, too large or cannot be read."""
-    before = read_settings(preset) if preset is not None else NodeSettings()
+def read_value(key: str, value: object) -> object:
+    """Return a setting, not the table of presence, as ``NodeSettings`` has it; raise ``ValueError``,
+    with a sentence that begins with the key, for a value that is wrong."""
     try:
-        with path.open("rb") as file:
-            return settings_of(path, file.read(FILE_BYTES_MAX + 1), before)
-    except FileNotFoundError:
-        return before
-    except OSError as error:
-        raise SettingsError(
-            f"{path} cannot be read ({error.strerror}): check whom it belongs to."
-        ) from error
-
-
-def settings_of(path: Path, content: bytes, before: NodeSettings | None = None) -> NodeSettings:
-    """Return what this content of the file says, and what it does not say as it was ``before``, by
-    default the defaults; ``path`` is only named in errors. Raise ``SettingsError`` for content that
-    is too large or not TOML in UTF-8, and for a setting that is unknown or wrong."""
-    if len(content) > FILE_BYTES_MAX:
-        size = f"{FILE_BYTES_MAX // 1024} KB"
-        raise SettingsError(f"{path} is larger than {size}: remove what are no settings.")
-    try:
-        given = tomllib.loads(content.decode())
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path} is not written in UTF-8: save it as such.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not TOML: {error}; mend that line or remove it.") from error
-    return _settings(path, given, before or NodeSettings())
-
-
-def _settings(path: Path, given: dict[str, object], before: NodeSettings) -> NodeSettings:
-    readers: dict[str, Callable[[object], object]] = {
-        "name": _name,
-        "port": read_as(
-            Annotated[int, Meta(ge=0, le=65_535)], "it has to be a port from 0 to 65535, 0 for any."
-        ),
-        "listen": _list_of(_host),
-        "addresses": _list_of(_address),
-        "slots": read_as(
-            Annotated[int, Meta(ge=1, le=SLOTS_MAX)],
-            f"it has to be a number from 1 to {SLOTS_MAX}.",
-        ),
-        "processor": _one_of(PROCESSOR),
-        "memory_gb": _gigabytes,
-        "volunteer": _one_of(MODES),
-        "presence": read_rules,
-        "datasets": _url,
-        "datasets_gb": _gigabytes,
-        "published_programs": _one_of(TAKES),
-        "tags": _list_of(_tag),
-        "history_days": _days,
-        "logs_mb": _log_megabytes,
-        "join_requests": read_as(bool, "write true or false."),
-        "telnet": read_as(bool, "write true or false."),
-    }
-    read: dict[str, object] = {}
-    for key, value in given.items():
-        reader = readers.get(key)
-        if reader is None:
-            known = ", ".join(readers)
-            raise SettingsError(f"{path}: there is no setting {key!r}; remove it ({known} exist).")
-        try:
-            read[key] = reader(value)
-        except ValueError as error:
-            raise SettingsError(f"{path}: {key} {error}") from error
-    settings = replace(before, **read)  # type: ignore[arg-type]
-    wrong = faults(settings.rules)
-    if wrong:
-        raise SettingsError(f"{path}: {wrong[0]}")
-    return settings
+        return READERS[key](value)
+    except ValueError as error:
+        raise ValueError(f"{key} {error}") from error
 
 
 def _name(value: object) -> str:
@@ -265,3 +199,30 @@ def _tag(value: object) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= NAME_LENGTH_MAX:
         raise ValueError(f"has {value!r}: a tag is a short text, like 'gpu'.")
     return value
+
+
+READERS: dict[str, Callable[[object], object]] = {
+    "name": _name,
+    "port": read_as(
+        Annotated[int, Meta(ge=0, le=65_535)], "it has to be a port from 0 to 65535, 0 for any."
+    ),
+    "listen": _list_of(_host),
+    "addresses": _list_of(_address),
+    "slots": read_as(
+        Annotated[int, Meta(ge=1, le=SLOTS_MAX)],
+        f"it has to be a number from 1 to {SLOTS_MAX}.",
+    ),
+    "processor": _one_of(PROCESSOR),
+    "memory_gb": _gigabytes,
+    "volunteer": _one_of(MODES),
+    "presence": read_rules,
+    "datasets": _url,
+    "datasets_gb": _gigabytes,
+    "published_programs": _one_of(TAKES),
+    "tags": _list_of(_tag),
+    "history_days": _days,
+    "logs_mb": _log_megabytes,
+    "join_requests": read_as(bool, "write true or false."),
+    "telnet": read_as(bool, "write true or false."),
+}
+"""By key; they raise ``ValueError`` with the end of a sentence whose beginning is the key."""

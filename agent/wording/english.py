@@ -312,6 +312,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     # What is wrong, and what to do.
     "ClockAhead": f"the clock of {{peer}} is {{length}} ahead of the one here: {_SET_CLOCKS}",
     "ClockBehind": f"the clock of {{peer}} is {{length}} behind the one here: {_SET_CLOCKS}",
+    "DefaultsWrong": "{error} (the other settings for all users of this machine hold)",
     "DiscoveryOff": f"discovery is switched off here: type the addresses of other machines, {_TYPED}",
     "DiskOfDataFull": "the disk of {folder} is full: make room, new work is refused until then",
     "IdentityOfTwo": f"two machines have the identity of {{peer}} (at {{places}}): {_COPIED}",
@@ -319,6 +320,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "JoinsByInvitation": "this machine joins a flock by the invitation in {folder} as soon as "
     "{places} can be reached{last}",
     "JournalMended": "the journal was mended ({error}): what it lacks is taken from other machines",
+    "LaidDownUnknown": "{error} (a later version may know it; the rest of the file holds)",
     "ListensNowhere": "this machine listens nowhere: look into its log, and start the agent again",
     "MulticastUnusable": "multicast cannot be used here ({why}): until that is mended, type the "
     f"addresses of other machines, {_TYPED}",
@@ -346,6 +348,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     f"{_SET_CLOCKS}",
     "OwnIdentityCopied": "another machine has the same identity as this one, so a data folder was "
     f"copied: {_COPIED}",
+    "OwnerOverruled": "what the owner's settings say of {name} does nothing, for {folder} fixes it: remove "
+    "it from the one or the other",
     "PeerBusy": "{peer} takes no more connections for now: wait a minute, then look at its log",
     "PeerCertificateEnded": "the certificate of {peer} has ended, or a clock is wrong: compare the "
     "clocks of both; if they are right, leave the flock on {peer} and join again with a new "
@@ -369,6 +373,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "PeerUnreachable": "{peer} does not answer at {address} ({why}): see that it is switched on and "
     "awake, that both are on one network, and that its firewall lets Wingbeat accept connections",
     "PeerUnreadable": "{peer} sent what this machine cannot read ({why}): update Wingbeat on both",
+    "PolicyWrong": "{error} (until then this machine helps nobody, for the policy may forbid it)",
     "SentAway": SENT_AWAY,
     "UnheardMany": "nothing was heard of {name} and {count} more since this agent started: see that "
     f"they are switched on and run Wingbeat on the same network, or type their addresses, {_TYPED}",

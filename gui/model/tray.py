@@ -144,6 +144,13 @@ def is_answered(screen: Screen) -> bool:
     return screen.volunteering is None or screen.volunteering.rules.mode != NOT_YET
 
 
+def is_to_be_asked(screen: Screen) -> bool:
+    """Tell whether a person here is to be asked when this computer may help: nobody has said it, or
+    an administrator has for the time being."""
+    told = screen.volunteering
+    return told is not None and not (told.answered and is_answered(screen))
+
+
 def gates_waiting(screen: Screen) -> int:
     """Return how many steps wait for a person, in the workflows that they mind."""
     return screen.minded.gates

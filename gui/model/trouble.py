@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from agent.api.reasons import Diagnosis, reason_of
 from gui.model.notices import Absence, Absent
 from gui.model.screen import Screen
 from gui.wording import sentences
@@ -84,6 +85,14 @@ def flock_trouble(screen: Screen) -> Trouble | None:
         Remedy.DOCTOR,
         tr("Find out why"),
     )
+
+
+def joins_by_itself(screen: Screen) -> bool:
+    """Tell whether this computer is about to join a flock by an invitation that was laid down for
+    it."""
+    own = screen.peers
+    told = reason_of(own.why, own.warning) if own is not None else None
+    return isinstance(told, Diagnosis) and told.kind == "JoinsByInvitation"
 
 
 def programs_trouble(screen: Screen) -> Trouble | None:

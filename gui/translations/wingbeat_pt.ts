@@ -168,6 +168,10 @@
         <translation>não foi possível registar o resultado: {error}</translation>
     </message>
     <message>
+        <source>something was laid down for this computer that this version does not know. Tell whoever looks after it: {error}</source>
+        <translation>foi deixada para este computador uma configuração que esta versão não conhece. Avise quem cuida dele: {error}</translation>
+    </message>
+    <message>
         <source>could not be followed: {error}</source>
         <translation>não pôde ser seguido: {error}</translation>
     </message>
@@ -587,6 +591,10 @@
         <translation>o relógio de {peer} está {length} atrasado em relação ao daqui: acerte todos pelo mesmo servidor de hora</translation>
     </message>
     <message>
+        <source>what was laid down for all users of this computer is wrong; the rest of it holds. Tell whoever looks after it: {error}</source>
+        <translation>o que foi definido para todos os usuários deste computador está errado; o resto vale. Avise quem cuida dele: {error}</translation>
+    </message>
+    <message>
         <source>this computer was to join a flock by an invitation that was laid down for it ({folder}), and cannot: {error}</source>
         <translation>este computador deveria entrar em um bando por um convite deixado para ele ({folder}), e não consegue: {error}</translation>
     </message>
@@ -611,6 +619,10 @@
         <translation>o relógio desta máquina está {length} atrasado em relação aos de todas as outras: acerte todos pelo mesmo servidor de hora</translation>
     </message>
     <message>
+        <source>your own setting of {name} does nothing, for an administrator has fixed it in {folder}</source>
+        <translation>a sua própria configuração de {name} não tem efeito, pois um administrador a fixou em {folder}</translation>
+    </message>
+    <message>
         <source>the certificate of {peer} has ended, or a clock is wrong: compare the clocks of both; if they are right, leave the flock on {peer} and join again with a new invitation</source>
         <translation>o certificado de {peer} venceu, ou algum relógio está errado: compare os relógios das duas; se estiverem certos, saia do bando em {peer} e entre de novo com um novo convite</translation>
     </message>
@@ -621,6 +633,10 @@
     <message>
         <source>{peer} runs a version of Wingbeat that this one cannot talk to: update the older of both</source>
         <translation>{peer} tem uma versão do Wingbeat com a qual esta não conversa: atualize a mais antiga das duas</translation>
+    </message>
+    <message>
+        <source>the policy of this computer is wrong, and until it is mended this computer helps nobody. Tell whoever looks after it: {error}</source>
+        <translation>a política deste computador está errada e, até que seja corrigida, este computador não ajuda ninguém. Avise quem cuida dele: {error}</translation>
     </message>
     <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
@@ -2354,6 +2370,10 @@
     <message>
         <source>Choose one of these; Not now is one too.</source>
         <translation>Escolha uma destas; Agora não também é uma.</translation>
+    </message>
+    <message>
+        <source>Whoever looks after this computer has chosen this; it is for you to say otherwise.</source>
+        <translation>Quem cuida deste computador escolheu isto; você pode escolher outra coisa.</translation>
     </message>
     <message>
         <source>Machines</source>
@@ -5263,6 +5283,14 @@
     <message>
         <source>No program of yours runs at the moment</source>
         <translation>Nenhum programa seu está em execução no momento</translation>
+    </message>
+    <message>
+        <source>{name} is fixed by {file}: only an administrator of this machine changes it, there</source>
+        <translation>{name} está fixado em {file}: só um administrador desta máquina pode mudar isso, ali</translation>
+    </message>
+    <message>
+        <source>Fixed for this computer by {file}; only an administrator can change it.</source>
+        <translation>Fixado para este computador em {file}; só um administrador pode mudar isto.</translation>
     </message>
 </context>
 </TS>

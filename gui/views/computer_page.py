@@ -39,6 +39,7 @@ from gui.model.week import cells_of, ranges_of
 from gui.theme.drawing import mark_pixmap
 from gui.theme.look import GRID
 from gui.views.bars import Bar
+from gui.views.fixed import FixedMark, tell_fixed
 from gui.views.pieces import (
     card,
     column,
@@ -150,6 +151,7 @@ class ComputerPage(QScrollArea):
         self.running = RunningChoice(self._context, self.exclusive, touched, self.fault.say)
         self._controls = self._by_rule()
         """By the name of the rule; the labels come to them."""
+        self.fixed = {rule: FixedMark(f"fixed_{rule}") for rule in ("mode", *self._controls)}
 
     def _by_rule(self) -> dict[str, list[QWidget]]:
         return {
@@ -173,7 +175,12 @@ class ComputerPage(QScrollArea):
             self.fault,
             card(tr("Now"), self.sentence),
             card(tr("What it sees of you"), self.no_sources, held(self._sources)),
-            card(tr("When it helps"), modes, self.week, self._limits()),
+            card(
+                tr("When it helps"),
+                row(modes, self.fixed["mode"], "stretch"),
+                row((self.week, 1), self.fixed["hours"]),
+                self._limits(),
+            ),
             self.programs,
             "stretch",
             on=inner,
@@ -197,10 +204,11 @@ class ComputerPage(QScrollArea):
             parts = self._controls[rule]
             said = said_of(parts[0], text)
             limits.addWidget(said, place, 0)
-            limits.addLayout(row((parts[0], 1), *parts[1:], "stretch"), place, 1)
+            limits.addLayout(row((parts[0], 1), *parts[1:], self.fixed[rule], "stretch"), place, 1)
             parts.append(said)
-        for place, check in enumerate((self.mains, self.screen_full, self.own_only), 5):
-            limits.addWidget(check, place, 0, 1, 2)
+        for place, rule in enumerate(("on_mains_only", "full_screen_counts", "own_only"), 5):
+            line = row(self._controls[rule][0], self.fixed[rule], "stretch")
+            limits.addLayout(line, place, 0, 1, 2)
         return limits
 
     # -- telling -----------------------------------------------------------------------------
@@ -221,13 +229,14 @@ class ComputerPage(QScrollArea):
     def enable_controls(self, able: bool) -> None:
         """Enable the controls of the modes, and of the rules that have an effect in the one that is
         chosen; or disable all of them."""
+        fixed = self._view.fixed if self._view is not None else ()
         for mode in self.modes.values():
-            mode.setEnabled(able)
+            mode.setEnabled(able and "mode" not in fixed)
         rules = self._rules(self._view.rules) if self._view is not None else VolunteerRules()
         count = counting(rules)
         for rule, controls in self._controls.items():
             for each in controls:
-                each.setEnabled(able and rule in count)
+                each.setEnabled(able and rule in count and rule not in fixed)
 
     def tick(self) -> None:
         """Show the sentence anew, for time has passed."""
@@ -237,8 +246,10 @@ class ComputerPage(QScrollArea):
         """Show what the sources see now, and put the rules into the controls if they have changed,
         without counting that as a change by the person; while a change of theirs waits to be sent,
         the controls are left alone."""
-        same = self._view is not None and self._view.rules == view.rules
-        self._view = view
+        before, self._view = self._view, view
+        same = before is not None and before.rules == view.rules
+        if before is None or before.fixed != view.fixed:
+            self._tell_fixed(view)
         self._tell_sources(view.sources)
         if same or self._timer.isActive():
             return
@@ -259,7 +270,17 @@ class ComputerPage(QScrollArea):
         self.own_only.setChecked(rules.own_only)
         self.exclusive.setText(", ".join(rules.exclusive_programs))
         self._telling = False
-        self.enable_controls(self.modes["always"].isEnabled())
+        self.enable_controls(self._context.screen.absence is None)
+
+    def _tell_fixed(self, view: VolunteeringView) -> None:
+        """Mark what the policy of this computer fixes."""
+        controls: dict[str, list[QWidget]] = {"mode": [*self.modes.values()], **self._controls}
+        for rule, mark in self.fixed.items():
+            file = view.fixed_by if rule in view.fixed else ""
+            mark.tell(file)
+            for each in controls[rule]:
+                tell_fixed(each, file)
+        self.enable_controls(self._context.screen.absence is None)
 
     def _tell_sources(self, sources: tuple[SourceView, ...]) -> None:
         self.no_sources.setVisible(not sources)

@@ -1,7 +1,8 @@
 """The first run: three quiet steps; nothing here cannot be changed later.
 
 It is over when somebody has said when this computer may help, and *Not now* is an answer: no answer
-is chosen before. Whoever has joined a flock already is asked only the rest.
+is chosen before, unless by an administrator, whose word each person may change and the policy may
+fix. Whoever has joined a flock already, or joins by itself, is asked only the rest.
 """
 
 from __future__ import annotations
@@ -27,19 +28,23 @@ from agent.api.admission import ASK, Ask, AskView
 from agent.api.flock import FLOCK_CREATE, JOIN, FlockCreate, Join, Joined
 from agent.api.rpc import Method
 from agent.api.volunteering import (
+    NOT_YET,
     SET_VOLUNTEERING,
     UNHELPFUL,
     SetVolunteering,
+    VolunteeringView,
     VolunteerMode,
     VolunteerRules,
 )
 from gui.model.screen import Changes
+from gui.model.trouble import joins_by_itself
 from gui.model.week import cells_of, ranges_of
 from gui.startup import Login, switch
 from gui.theme.look import GRID
 from gui.views.asking import AskPanel, NearbyFlocks, is_asking
 from gui.views.bars import Bar
 from gui.views.choosing import file_to_open
+from gui.views.fixed import fixed_words, tell_fixed
 from gui.views.pieces import (
     LEFT,
     Placed,
@@ -81,7 +86,8 @@ class FirstRun(Sheet):
         super().__init__(parent, "firstRun", tr("Welcome to Wingbeat"))
         self._context, self._login = context, login
         node = context.screen.node
-        self._first = WHEN_PAGE if node is not None and node.flock else 0
+        joins = joins_by_itself(context.screen)
+        self._first = WHEN_PAGE if node is not None and (node.flock or joins) else 0
         self.step = quiet()
         self.fault = Bar("firstRunFault", margin=0)
         self.pages = QStackedWidget()
@@ -155,11 +161,17 @@ class FirstRun(Sheet):
         self.hours.toggled.connect(self.week.setVisible)
         if (answer := self._answers().get(_answer_in(rules))) is not None:
             answer.setChecked(True)
+        self.whose = quiet(_whose(view), "helpWhose", wrap=True)
+        self.whose.setVisible(bool(self.whose.text()))
+        if view is not None and "mode" in view.fixed:
+            for each in self._answers().values():
+                tell_fixed(each, view.fixed_by)
         return _page(
             tr("When may this computer help?"),
             tr("When you touch it, it is yours at once: what runs for others is held within a "
                "second, and handed on if you stay. What you submit here runs here, whatever you "
                "choose."),
+            self.whose,
             *(self.idle, self.hours, self.week, self.always, self.own, self.not_now),
         )  # fmt: skip
 
@@ -314,6 +326,17 @@ class FirstRun(Sheet):
         self._context.changed.disconnect(self._changed)
         super().done(result)
         self.done_with.emit()
+
+
+def _whose(view: VolunteeringView | None) -> str:
+    """Who has chosen what is chosen already, if that is an administrator."""
+    if view is None or (view.answered and "mode" not in view.fixed):
+        return ""
+    if "mode" in view.fixed:
+        return fixed_words(view.fixed_by)
+    if view.rules.mode == NOT_YET:
+        return ""
+    return tr("Whoever looks after this computer has chosen this; it is for you to say otherwise.")
 
 
 def _answer_in(rules: VolunteerRules) -> tuple[VolunteerMode, bool]:

@@ -24,6 +24,7 @@ from gui.startup import Login, switch
 from gui.theme.look import GRID
 from gui.translations import available
 from gui.views.bars import Bar
+from gui.views.fixed import FixedMark, tell_fixed
 from gui.views.pieces import (
     Placed,
     Sheet,
@@ -43,6 +44,7 @@ from gui.views.pieces import (
 from gui.views.room import Scrolled, keep_on_screen
 from gui.views.shortcuts import ShortcutsList
 from gui.views.view_context import ViewContext
+from gui.wording import sentences
 from gui.words import tr
 
 GIGABYTES_MAX, LOGS_MB_MAX = 1_000_000.0, 16.0
@@ -124,10 +126,13 @@ class SettingsDialog(Sheet):
         leave = button(tr("Leave the flock …"), "leaveFlock", self._leave)
         leave.setEnabled(bool(self._context.screen.node and self._context.screen.node.flock))
         remove = button(tr("Remove from this computer …"), "removeWingbeat", self._remove)
-        controls = form(*self._machine_controls(view))
-        return _page(controls, self.restart_note, "stretch", row(leave, remove, "stretch"))
+        controls = form(*(_by_whom(view, *each) for each in self._machine_controls(view)))
+        wrong = label(sentences(view.whys, view.wrong), "laidDownWrong")
+        wrong.setVisible(bool(view.wrong))
+        return _page(wrong, controls, self.restart_note, "stretch", row(leave, remove, "stretch"))
 
-    def _machine_controls(self, view: SettingsView) -> tuple[tuple[str, QWidget], ...]:
+    def _machine_controls(self, view: SettingsView) -> tuple[tuple[str, str, QWidget], ...]:
+        """By the name of the setting and what it is called."""
         slots = number_field("machineSlots", 1, 256)
         slots.setValue(view.slots)
         slots.editingFinished.connect(lambda: self._change(slots=slots.value()))
@@ -140,20 +145,20 @@ class SettingsDialog(Sheet):
         used = view.listening not in (0, view.port) and view.port and "port" not in view.restart
         elsewhere = tr("{port} now, for it is used", port=view.listening) if used else ""
         return (
-            (tr("Name of this computer"), self._line("machineName", "name", view.name)),
-            (tr("Tasks at a time"), slots),
-            (says, held(row(port, quiet(elsewhere), "stretch"))),
-            (tr("Programs that others publish"), self._published(view)),
-            (tr("Processor for programs"), self._processor(view)),
-            (tr("Memory for one program"), self._gigabytes(
+            ("name", tr("Name of this computer"), self._line("machineName", "name", view.name)),
+            ("slots", tr("Tasks at a time"), slots),
+            ("port", says, held(row(port, quiet(elsewhere), "stretch"))),
+            ("published_programs", tr("Programs that others publish"), self._published(view)),
+            ("processor", tr("Processor for programs"), self._processor(view)),
+            ("memory_gb", tr("Memory for one program"), self._gigabytes(
                 "programMemory", "memory_gb", view.memory_gb, tr("a part of what there is"))),
-            (tr("Space for datasets"), self._gigabytes(
+            ("datasets_gb", tr("Space for datasets"), self._gigabytes(
                 "datasetQuota", "datasets_gb", view.datasets_gb, tr("half of what is free"))),
-            (tr("Finished work is remembered for"), self._history_days(view)),
-            (tr("End of each log, kept on another machine"), self._logs_mb(view)),
-            (tr("Machines that ask to be let in"), self._join_requests(view)),
-            (tr("Tags"), self._line("machineTags", "tags", view.tags)),
-            (tr("Addresses of machines that are not found"),
+            ("history_days", tr("Finished work is remembered for"), self._history_days(view)),
+            ("logs_mb", tr("End of each log, kept on another machine"), self._logs_mb(view)),
+            ("join_requests", tr("Machines that ask to be let in"), self._join_requests(view)),
+            ("tags", tr("Tags"), self._line("machineTags", "tags", view.tags)),
+            ("addresses", tr("Addresses of machines that are not found"),
              self._line("machineAddresses", "addresses", view.addresses)),
         )  # fmt: skip
 
@@ -290,6 +295,17 @@ class SettingsDialog(Sheet):
         window = self.parentWidget() or self
         self.close()
         Removal(self._context, window).ask()
+
+
+def _by_whom(view: SettingsView, setting: str, text: str, control: QWidget) -> tuple[str, QWidget]:
+    """The line of a setting; where the policy fixes it, with a mark that says so, to be read only."""
+    if view.origins.get(setting) != "policy":
+        return text, control
+    mark = FixedMark(f"fixed_{setting}")
+    control.setAccessibleName(text)
+    tell_fixed(control, view.policy)
+    mark.tell(view.policy)
+    return text, held(row((control, 1), mark))
 
 
 def _page(*parts: Placed) -> QWidget:

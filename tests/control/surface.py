@@ -64,6 +64,7 @@ from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId, Workfl
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings
+from agent.settings.layers import Settled
 from agent.settings.node_settings import NodeSettings
 from tests.control.parts import (
     FakeAdmission,
@@ -134,6 +135,7 @@ class Known:
     data_folder: str = "/data"
     log_folder: str = "/log"
     warning: Reason | None = None
+    overruled: tuple[Reason, ...] = ()
     table: Table = field(default_factory=lambda: Table(Settings()))
     earlier: Callable[..., tuple[int, int]] = EarlierRuns().of
     gone_ms: Callable[[Run], int] = lambda _: 0
@@ -210,7 +212,7 @@ class FakeNode:
         )
         self.copies = FakeCopies()
         self.home = Home.at(folder)
-        self.settings = OwnerSettings(self.home.settings_file, NodeSettings(name=NAME))
+        self.settings = OwnerSettings(self.home.settings_file, Settled(NodeSettings(name=NAME)))
         self.published = FakePublished(self.datasets, self.home.programs)
         self.flock = FakeFlock(self)
         self.elsewhere: dict[NodeId, int] = {}
@@ -308,7 +310,7 @@ class FakeNode:
         """Fakes, but for those that need neither network nor store."""
         return Rooms(
             self.flock,
-            Volunteering(self.presence),
+            Volunteering(self.presence, self.settings.attributed),
             self.datasets,
             self.published,
             self.history,

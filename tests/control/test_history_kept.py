@@ -25,7 +25,7 @@ from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings import editing as viewing
 from agent.settings.editing import Value, keep_changes, with_values
-from agent.settings.node_settings import NodeSettings, read_settings
+from agent.settings.layers import Settled, read_settings, settle
 from agent.storage.history import FILE, History, TaskRow
 from tests.certain import certain
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
@@ -226,13 +226,13 @@ async def test_of_changes_that_are_asked_at_once_no_reply_comes_after_one_that_t
     """Also where the disk is slow for the first of them."""
     reads = count()
 
-    def slow_at_first(path: Path, preset: Path | None = None) -> NodeSettings:
-        found = read_settings(path, preset)
+    def slow_at_first(path: Path, *others: Any) -> Settled:
+        found = settle(path, *others)
         if next(reads) == 0:
             threading.Event().wait(SLOW_S)
         return found
 
-    monkeypatch.setattr(viewing, "read_settings", slow_at_first)
+    monkeypatch.setattr(viewing, "settle", slow_at_first)
     changes = [{"slots": 3}, {"processor": "share"}, {"memory_gb": 2.5}]
     for number, given in enumerate(changes):
         asked = {"method": "change_settings", "params": given, "id": number}

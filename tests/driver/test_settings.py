@@ -15,7 +15,8 @@ from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, 
 from agent.host import logs
 from agent.net.addresses import Address
 from agent.paths import VARIABLE, Home, MachineFiles
-from agent.settings.node_settings import NodeSettings, SettingsError, read_settings
+from agent.settings.layers import read_settings
+from agent.settings.node_settings import NodeSettings, SettingsError
 
 
 def settings_in(tmp_path: Path, text: str) -> NodeSettings:
@@ -49,31 +50,6 @@ tags = ["gpu"]
         volunteer="paused",
         tags=("gpu",),
     )
-
-
-@pytest.mark.parametrize(
-    ("preset", "own", "mode", "idle_s"),
-    [
-        (None, "", "not yet", 300),
-        (None, "[presence]\nidle_s = 60", "not yet", 60),
-        ("", 'volunteer = "when idle"', "when idle", 300),
-        ('volunteer = "when idle"\n[presence]\nidle_s = 60', "", "when idle", 60),
-        (
-            'volunteer = "when idle"\n[presence]\nidle_s = 60',
-            'volunteer = "not now"',
-            "not now",
-            60,
-        ),
-    ],
-)
-def test_it_helps_by_the_owners_word_then_a_packages_else_not_yet(
-    tmp_path: Path, preset: str | None, own: str, mode: str, idle_s: float
-) -> None:
-    (tmp_path / "own.toml").write_text(own)
-    if preset is not None:
-        (tmp_path / "preset.toml").write_text(preset)
-    rules = read_settings(tmp_path / "own.toml", tmp_path / "preset.toml").rules
-    assert (rules.mode, rules.idle_s) == (mode, idle_s)
 
 
 @pytest.mark.parametrize(

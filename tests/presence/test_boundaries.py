@@ -17,7 +17,8 @@ from agent.presence.judgement import Cause, Finishing, Paused
 from agent.presence.readings import Kind, LastInput, Seen, Sessions, Unseen
 from agent.presence.rules import faults, read_hours, read_rules, written_rules
 from agent.presence.touch import Busy, Touch, after, busy_after
-from agent.settings.node_settings import SettingsError, read_settings
+from agent.settings.layers import read_settings
+from agent.settings.node_settings import SettingsError
 from tests.presence.scenes import NOON_S, Look, Scene, at, look
 
 NINE = Hours("monday", "09:00", "10:00")
@@ -104,7 +105,7 @@ def test_each_key_is_read_and_written() -> None:
         "lets_end_s": 1.5,
     }
     rules = VolunteerRules("always", (NINE,), 60, 20, False, 0, False, ("zürich",), True, 1.5)
-    assert read_rules(table) == rules
+    assert structs.replace(VolunteerRules(), **read_rules(table)) == rules
     assert written_rules(rules) == {**table, "hours": ["monday 09:00-10:00"]}
     assert written_rules(VolunteerRules()) == {}, "what is as by default is left out"
 

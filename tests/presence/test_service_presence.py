@@ -31,7 +31,7 @@ from agent.presence.looking import Looker
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import LOOKS, Kind, Seen, Unseen
 from agent.protocol.reasons import OwnerUsesIt
-from agent.settings.node_settings import read_settings
+from agent.settings.layers import read_settings
 from agent.wording.speech import english
 from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 from tests.presence.watched import WATCHFUL, Machine, Told, presence

@@ -96,7 +96,7 @@ KNOWS = {
     "workflow",
     "presence": "host",
     "protocol": "",
-    "settings": "host net presence",
+    "settings": "host net presence wording",
     "storage": "",
     "wording": "",
     "workflow": "",

@@ -107,12 +107,13 @@ async def leave(call: RequestContext, params: Leave) -> Left:
 @serves(DOCTOR)
 async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     """Return why machines are not seen, or this one does not work, in sentences with what to do,
-    who asks to be let in, and that nobody has said when it may help: all from what this node knows,
-    nothing is tried out."""
+    who asks to be let in, that nobody has said when it may help, and which settings the policy
+    overrules: all from what this node knows, nothing is tried out."""
     now = call.now
     requests = open_requests(call.rooms.flock.requests())
     asking: list[Reason] = [AsksToBeLetIn(each.name, each.user) for each in requests]
     if call.rooms.presence.view().rules.mode == NOT_YET:
         asking.append(AnswerWanted())
+    asking += now.overruled
     waiting, whys = tuple(map(english, asking)), tuple(map(as_why, asking))
     return DoctorReply(now.findings(), len(now.peers), len(now.away), waiting, whys)
