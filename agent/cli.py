@@ -56,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 COMMANDS: Mapping[str, Command] = commands_of(
     ("agent", "agent", "run the agent of this machine here"),
     ("stop", "agent", "end the agent of this machine"),
+    ("restart", "agent", "start the version that is installed now"),
     ("flock", "flock", "make a flock, invite, join, see who belongs, expel, leave"),
     ("peers", "questions", "show the machines of the flock as this one sees them"),
     ("doctor", "questions", "explain why a machine is not seen, and what to do"),

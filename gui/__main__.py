@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     application = make_application()
     first = FirstInstance(home)
+    from agent.client.own_agent import start_anew
     from gui import settings
     from gui.application import Application
     from gui.startup import native_login
@@ -73,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     whole.start(background=options.background or options.at_login, paths=paths)
     code = application.exec()
     lock.unlock()
+    if whole.anew is not None:
+        start_anew(whole.anew)
     return code
 
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from agent.api.flock import INVITATION_SUFFIX
 from agent.api.session import STOP, Stop
 from agent.client import Home
-from agent.client.own_agent import own_name
+from agent.client.own_agent import installed_file, own_name
 from agent.client.removal import VARIABLE, delete_home
 from gui import settings
 from gui.bridge.bridge import Bridge
@@ -33,6 +33,7 @@ from gui.model.trouble import Remedy
 from gui.single import FirstInstance
 from gui.startup import Login
 from gui.tray_icon import TrayIcon
+from gui.updating import Updating
 from gui.views.view_context import ViewContext
 from gui.wording import sentences
 from gui.words import tr
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from gui.views.window import Window
 
 FIRST_RUN_AFTER_MS = 400
-OWN_FILE = Path(__file__)
 OWN_FILES_MS, OWN_FILES_MISSED = 15_000, 6
 """Later than the agent, which looks for itself and needs a while to hand over."""
 ICON_ALONE_MS = 60
@@ -72,6 +72,10 @@ class Application(QObject):
         self._quitting = self._asked = False
         self.finishing = Finishing(self.context)
         self.finishing.over.connect(self.quit)
+        self.updating = Updating(self.context, self.hosting, self._is_open)
+        self.updating.anew.connect(self._start_anew)
+        self.anew: list[str] | None = None
+        """With which arguments this process is to start the version that is installed, at its end."""
         self.first = first or FirstInstance(home)
         self.first.called.connect(self.called)
         self.first.told_to_quit.connect(self.quit)
@@ -208,7 +212,7 @@ class Application(QObject):
 
     def remedy(self, remedy: Remedy) -> None:
         """Begin what the button of a trouble's bar promises, and return at once: start or restart
-        the agent, join a flock, look what is wrong, or ask whether programs may run; ``NONE`` does
+        the agent or the version that is installed, join a flock, look what is wrong, or ask whether programs may run; ``NONE`` does
         nothing."""
         match remedy:
             case Remedy.START_AGENT:
@@ -221,6 +225,8 @@ class Application(QObject):
                 self._doctor()
             case Remedy.OPEN_PROGRAMS:
                 self.window.decide()
+            case Remedy.START_NEW_AGENT | Remedy.START_NEW_WINDOW:
+                self.updating.now(remedy)
             case Remedy.NONE:
                 pass
 
@@ -295,6 +301,16 @@ class Application(QObject):
         self.first.close()
         self.hosting.end("the tray ends")
 
+    def _is_open(self) -> bool:
+        """A minimised one stands for the icon where there is no tray."""
+        window = self._window
+        return window is not None and window.isVisible() and not window.isMinimized()
+
+    def _start_anew(self) -> None:
+        """With its window open, if it is; files that it was given are not submitted again."""
+        self.anew = [] if self._is_open() else ["--background"]
+        self.quit()
+
     def _stopped(self) -> None:
         if self._removing is not None:
             self._forget_all(delete=self._removing)
@@ -321,7 +337,7 @@ class Application(QObject):
 
     def _look_for_own_files(self) -> None:
         """A program that was removed while it runs ends; its agent has handed over before."""
-        self._misses = 0 if OWN_FILE.exists() else self._misses + 1
+        self._misses = 0 if installed_file().exists() else self._misses + 1
         if self._misses >= OWN_FILES_MISSED:
             self.quit()
 

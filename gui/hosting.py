@@ -26,11 +26,13 @@ GREETING_S_MAX = 3.0
 
 
 class Hosting(QObject):
-    """``failed`` with a sentence; ``begun`` when an agent is there; ``stopped`` at the end."""
+    """``failed`` with a sentence; ``begun`` when an agent is there; ``stopped`` at the end; ``anew``
+    when the agent of this process has ended so that this one starts the version that is installed."""
 
     failed = Signal(str)
     begun = Signal()
     stopped = Signal()
+    anew = Signal()
 
     def __init__(self, home: Home) -> None:
         super().__init__()
@@ -85,7 +87,7 @@ class Hosting(QObject):
             self.begun.emit()
             return
         try:
-            agent = host(self._home)
+            agent = host(self._home, self.anew.emit)
         except Exception as error:  # noqa: BLE001 - nobody waits for this thread
             self._not_hosted(error)
             return

@@ -20,6 +20,7 @@ from agent.api import (
     programs,
     session,
     settings,
+    update,
     volunteering,
     work,
 )
@@ -33,6 +34,7 @@ _NOUNS = (
     admission,
     volunteering,
     settings,
+    update,
     programs,
     permissions,
     datasets,

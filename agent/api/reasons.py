@@ -356,6 +356,32 @@ class AsksToBeLetIn(Reason, frozen=True):
     user: str
 
 
+class VersionFinishes(Reason, frozen=True):
+    """This version is installed, and begins when what runs here has ended."""
+
+    version: str
+
+
+class VersionAsks(Reason, frozen=True):
+    """This version is installed, and begins when somebody says so."""
+
+    version: str
+
+
+class OlderAsks(Reason, frozen=True):
+    """This version is installed, which is earlier than what runs."""
+
+    version: str
+
+
+class NewerElsewhere(Reason, frozen=True):
+    """These machines run a later version than this one, which runs ``own``."""
+
+    hosts: tuple[str, ...]
+    version: str
+    own: str
+
+
 DiagnosisKind = Literal[
     "ClockAhead",
     "ClockBehind",

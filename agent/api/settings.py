@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from agent.api.rpc import Method
+from agent.api.update import Updates
 from agent.api.values import Count, ShortText
 
 PublishedPrograms = Literal["always", "ask", "never"]
@@ -39,7 +40,7 @@ class SettingsView(Struct, frozen=True):
     ``history_days`` is how long finished work is remembered, 0 for ever. ``logs_mb`` is how much of
     the end of each task's log another machine keeps, too, 0 for nothing; ``kept_logs_bytes`` is what
     those of other machines take on this disk. ``telnet``: whether clients of this machine may also
-    come by a port of loopback.
+    come by a port of loopback. ``updates``: who begins with a version that was installed.
 
     ``origins`` has all settings, the rules of when to help as ``presence.idle_s``; what the policy
     fixes, in the file ``policy``, cannot be changed here. ``wrong`` is what is wrong with the files
@@ -70,6 +71,7 @@ class SettingsView(Struct, frozen=True):
     machine: str = ""
     wrong: tuple[str, ...] = ()
     whys: tuple[Raw, ...] = ()
+    updates: Updates = "by itself"
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -88,6 +90,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     history_days: Days | UnsetType = UNSET
     logs_mb: LogMegabytes | UnsetType = UNSET
     telnet: bool | UnsetType = UNSET
+    updates: Updates | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -6,8 +6,7 @@ asked for: a request that is told twice is one. The name of a workflow is a labe
 where it stands for a workflow, the newest of that name is meant, of the asker's own where it is known
 who asks (``meant``).
 
-Views of which a client keeps tens of thousands are hidden from the collector of cycles (``gc=False``):
-they cannot be part of one, and to look through them would hold up a window.
+Views of which a client keeps tens of thousands are hidden from the collector of cycles (``gc=False``).
 
 A dry run tells what would become of a submission, without submitting it.
 """
@@ -21,6 +20,7 @@ from msgspec import Meta, Raw, Struct, field
 from agent.api.programs import PathText
 from agent.api.reasons import no_why
 from agent.api.rpc import Method
+from agent.api.update import UpdateView
 from agent.api.values import (
     Capabilities,
     Count,
@@ -259,8 +259,7 @@ class CurrentTask(Struct, frozen=True, gc=False):
 
 class NodeView(Struct, frozen=True):
     """The node that answers. ``flock`` is empty while it belongs to none. ``own_work`` is what
-    may begin now of what was submitted here. ``running`` of its ``slots`` are taken, by ``tasks``.
-    """
+    may begin now of what was submitted here. ``running`` of its ``slots`` are taken, by ``tasks``."""
 
     node: str
     name: str
@@ -276,6 +275,7 @@ class NodeView(Struct, frozen=True):
     load_percent: Count = 0
     why: Raw = field(default_factory=no_why)
     own_work: OwnWork = "none"
+    update: UpdateView | None = None
 
 
 class WorkflowView(Struct, frozen=True, gc=False):

@@ -8,9 +8,13 @@ everything else goes through the client protocol, as with an agent of another pr
 from __future__ import annotations
 
 import getpass
+from collections.abc import Callable
 from typing import Protocol
 
 from agent.client.errors import ClientError
+from agent.host.own_program import installed_file as installed_file  # noqa: PLC0414
+from agent.host.own_program import installed_version as installed_version  # noqa: PLC0414
+from agent.host.own_program import start_anew as start_anew  # noqa: PLC0414 - of its process
 from agent.paths import Home
 from agent.paths import own_command as own_command  # noqa: PLC0414
 
@@ -30,15 +34,16 @@ class NotHostedError(ClientError):
     """One sentence: why no agent could be started here."""
 
 
-def host(home: Home) -> OwnAgent:
+def host(home: Home, anew: Callable[[], object] = lambda: None) -> OwnAgent:
     """Start an agent in this process, in a thread of its own, wait until it runs, and return what
-    ends it again.
+    ends it again. ``anew`` is called, in that thread, when it has ended so that this process starts
+    the version that was installed.
 
     Raises ``NotHostedError``, also when another process runs the agent of this home already.
     """
     from agent.node.hosting import InsideAgent, NotStartedError
 
-    agent = InsideAgent(home)
+    agent = InsideAgent(home, anew)
     try:
         agent.start()
     except NotStartedError as error:

@@ -13,8 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.api.session import STOP, Stop
+from agent.api.update import START_ANEW, StartAnew
 from agent.client import BlockingClient, ClientError, NoAgentError
 from agent.client.link import read_control_file
+from agent.client.own_agent import start_anew
 from agent.client.proof import new_nonce, proof_of, same
 from agent.commands import exits
 from agent.commands.asking import fail, tell, with_client
@@ -94,7 +96,7 @@ def run(options: Options) -> int:
         if options.background:
             started(hosting.run_in_background(options.name, options.port))
             return exits.DONE
-        reason = hosting.run(
+        ended = hosting.run(
             options.name, options.port, started, until_input_ends=options.until_input_ends
         )
     except hosting.RunsAlreadyError as error:
@@ -104,8 +106,16 @@ def run(options: Options) -> int:
     except hosting.NotStartedError as error:
         return fail(options, str(error))
     if not options.json:
-        show_lines([f"ended: {reason}"])
+        show_lines([f"ended: {ended.reason}"])
+    if ended.anew:
+        start_anew(_again(options))
     return exits.DONE
+
+
+def _again(options: Options) -> list[str]:
+    """What was kept in the settings is not said again: it may have been changed since."""
+    kept = {"--json": options.json, "--until-input-ends": options.until_input_ends}
+    return ["agent", *(word for word, wanted in kept.items() if wanted)]
 
 
 class Already(Struct, frozen=True):
@@ -128,6 +138,25 @@ def stop(options: Options, client: BlockingClient) -> int:
     if not client.wait_ended(STOPPED_S_MAX):
         return fail(options, f"the agent still runs after {STOPPED_S_MAX:g} seconds: see its log")
     return tell(options, stopping, ["the agent has ended"])
+
+
+@command(
+    "restart",
+    "Have the agent of this machine start anew with the version that is installed now, when what\n"
+    "runs here has ended. It does so by itself unless the settings say otherwise (`wingbeat settings\n"
+    "--updates ask`).",
+    "wingbeat restart",
+    "wingbeat restart --now",
+    argument("--now", action="store_true", help="hand back what runs here first, and do not wait"),
+    node=False,
+)
+@with_client
+def restart(options: Options, client: BlockingClient) -> int:
+    """Ask for it, and return the exit code, that of a failure where no other version is installed;
+    that it has started is not waited for."""
+    told = client.call(START_ANEW, StartAnew(options.now))
+    when = "now" if options.now else "when what runs here has ended"
+    return tell(options, told, [f"Wingbeat {told.installed} starts {when}"])
 
 
 class Opening(Struct, frozen=True):

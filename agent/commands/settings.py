@@ -14,6 +14,7 @@ from agent.api.settings import (
     Settings,
     SettingsView,
 )
+from agent.api.update import Updates
 from agent.commands.asking import ask
 from agent.commands.parsing import PORT_MAX, Options, argument, command, number_of
 from agent.commands.showing import show_lines, size
@@ -78,6 +79,11 @@ PROCESSOR_WORDS = {
         type=float,
         metavar="MB",
         help="of the end of each task's log, kept on another machine, too; 0: nothing",
+    ),
+    argument(
+        "--updates",
+        choices=get_args(Updates),
+        help="begin with a version that is installed when nothing runs here, or ask",
     ),
     argument(
         "--join-requests",
@@ -150,6 +156,7 @@ def _show(view: SettingsView) -> None:
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
         "logs kept elsewhere": f"the last {view.logs_mb:g} MB of each" if view.logs_mb else "none",
         "logs of others here": size(view.kept_logs_bytes) if view.kept_logs_bytes else "",
+        "updates": "" if view.updates == "by itself" else "ask before a new version begins",
         "history": f"{view.history_days} days" if view.history_days else "for ever",
     }
     show_lines(f"{name:<20}{value}{_whose(view, name)}" for name, value in facts.items() if value)

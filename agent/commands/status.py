@@ -11,6 +11,7 @@ from itertools import chain, repeat
 from msgspec import Struct
 
 from agent.api.history import RUNS, Runs, RunsReply, RunView
+from agent.api.update import standing_of
 from agent.api.values import PRIORITY_NAMES, Dataset, TaskState
 from agent.api.work import (
     MEANT,
@@ -43,7 +44,7 @@ from agent.commands.showing import (
     size,
     state_of,
 )
-from agent.wording.speech import Speech, state_word
+from agent.wording.speech import Speech, english, state_word
 
 LATEST = 20
 ID_LETTERS = 8
@@ -76,6 +77,8 @@ def node_line(node: NodeView) -> str:
 
 def _show_node(reply: StatusReply) -> None:
     show_lines([node_line(reply.node)])
+    if reply.node.update is not None:
+        show_lines([english(standing_of(reply.node.update))])
     if not reply.workflows:
         show_lines(["No workflows are known here; `wingbeat submit FILE` submits one."])
         return

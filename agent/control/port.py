@@ -46,6 +46,7 @@ from agent.api.session import (
     WorkflowEnded,
 )
 from agent.api.settings import SettingsView
+from agent.api.update import StartAnew
 from agent.api.volunteering import Pause, VolunteeringView, VolunteerRules
 from agent.api.work import NodeView
 from agent.protocol.effects import (
@@ -362,6 +363,14 @@ class SettingsRoom(Protocol):
         """Keep these in the file, and return what it says then."""
 
 
+class UpdateRoom(Protocol):
+    """Versions that are installed; ``agent.node.updating.Updates``."""
+
+    def start_anew(self, wanted: StartAnew) -> str:
+        """Begin with the one that is installed, and return which; raises ``ServiceError`` where
+        that is what runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """All rooms of a node, for the verbs."""
@@ -373,6 +382,7 @@ class Rooms:
     history: HistoryRoom
     settings: SettingsRoom
     copies: CopyRoom
+    updates: UpdateRoom
 
 
 class Belonging(Protocol):

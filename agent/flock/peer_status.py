@@ -85,6 +85,11 @@ class PeerStatuses:
         known = self._peers.get(peer)
         return "" if known is None else known.name
 
+    def version(self, peer: NodeId) -> str:
+        """Return the version that the peer runs; empty when it has not said so."""
+        known = self._peers.get(peer)
+        return "" if known is None or known.status is None else known.status.version
+
     def views(self, reports: Sequence[LinkReport], wall_s: float) -> list[PeerView]:
         """Return a view of the peer of each of these links, with defaults for what it has not said
         yet and without what it runs; ``wall_s`` is the present time."""

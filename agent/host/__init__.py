@@ -1,6 +1,7 @@
 """What operating systems differ in, for the process of the agent as a whole.
 
 ==================  ==========================================================================
+``own_program``     which version of this program is installed; starting it in the place of this one
 ``stop_signals``    how a system asks a process to end, as one; a file for each system
 ``windows_api``     the calls of Windows for it, and nothing else
 ``libraries``       a library of the system, whose calls know their types

@@ -25,6 +25,7 @@ from agent.api.errors import ServiceError
 from agent.api.reasons import Reason, as_why, text_of
 from agent.api.session import PeerChanged, VolunteeringChanged
 from agent.control.port import Notice, Rooms
+from agent.control.views import tasks_by_host
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
 from agent.flock.operations import FlockOperations
@@ -39,6 +40,7 @@ from agent.net.transfer_words import Pipe
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
 from agent.node.running import Options, RunningNode, open_datasets, open_journal, refuse_exposed
+from agent.node.updating import Updates
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.presence.load import watch_load
@@ -54,7 +56,7 @@ from agent.protocol.records import NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings
 from agent.settings.layers import Settled, settle
-from agent.settings.node_settings import PAUSED
+from agent.settings.node_settings import BY_ITSELF, PAUSED
 from agent.wording.speech import english
 
 PROGRAMS_EVERY_S = 30.0
@@ -75,12 +77,12 @@ class Agent:
         self._requests = PendingRequests(settings.name, lambda: self.live.hand)
         self.ask, self.answered = self._requests.ask, self._requests.answered
         self._ends = WorkflowEnds()
-        self._handed_back = asyncio.Event()
-        self._stopped = asyncio.Event()
+        self._handed_back, self._stopped = asyncio.Event(), asyncio.Event()
         self._reason = ""
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
+        self.updates = Updates(self, by_itself=self._updates_by_itself)
         self.member_clients = MemberClients(self)
         self.flock = FlockOperations(self, self.member_clients.arrived)
         self._owner_settings = OwnerSettings(
@@ -220,12 +222,15 @@ class Agent:
             self.history,
             self._owner_settings,
             live.log_copies,
+            self.updates,
         )
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
-        settled = self._owner_settings.settled
-        return Snapshot(self, self.flock, self.live, self.presence, self.history.earlier, settled)
+        settled, update = self._owner_settings.settled, self.updates.view()
+        return Snapshot(
+            self, self.flock, self.live, self.presence, self.history.earlier, settled, update
+        )
 
     async def reach(self, member: NodeId) -> Streams:
         """Open a connection to the client protocol of a member. Raises ``ServiceError``."""
@@ -300,6 +305,9 @@ class Agent:
         elif isinstance(notice, PeerChanged) and notice.node != self.node_id:
             linked = self.network is not None and notice.node in self.network.peers
             live.peer_seen(notice.node, linked=linked)
+            if linked and self.network is not None:
+                version = self.network.peers.version(notice.node)
+                self.updates.heard_of(self.name_of(notice.node), version)
         for watcher in list(self._watchers):
             try:
                 watcher(notice)
@@ -325,7 +333,7 @@ class Agent:
             datasets = await open_datasets(me, self.home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)
             self.live = RunningNode(me, self.home, self.settings, self._options, journal, datasets)
-            self.live.work_began = self.presence.work_began
+            self.live.work_began, self.live.drains = self.presence.work_began, self.updates.finishes
             self.live.row_changed = partial(self.notify, PeerChanged(me))
             self.live.published.offered = self.notify
             network = None if membership is None else self.flock.network_of(membership)
@@ -371,6 +379,32 @@ class Agent:
 
     def _kept_logs(self) -> int:
         return self.live.log_copies.kept_bytes
+
+    # -- for updates ------------------------------------------------------------------------
+
+    def in_hand(self) -> int:
+        """Return how many runs this node has in hand, with those whose inputs are fetched or whose
+        outputs are being kept."""
+        return len(tasks_by_host(self.table).get(self.node_id, ()))
+
+    def linked(self) -> bool:
+        """Return whether another machine is linked."""
+        return self.network is not None and bool(self.now().peers)
+
+    def drain(self, wanted: bool) -> None:
+        """Have nothing new begin here, or let it begin again; clients are told in either case."""
+        self.live.drains = wanted
+        if self.network is None or not self.network.expelled:
+            self.live.set_presence(self.presence.current())
+        self.notify(PeerChanged(self.node_id))
+
+    def _updates_by_itself(self) -> bool:
+        """By what the settings say now."""
+        try:
+            alone = self._owner_settings.now().updates == BY_ITSELF
+        except ServiceError:
+            return False
+        return alone and self._options.updates_alone
 
     def _running(self) -> int:
         return self.live.children.running()

@@ -51,6 +51,13 @@ Beside = Callable[[Agent], Awaitable[None]]
 """Called when the node runs; what it begins ends when the agent has stopped."""
 
 
+class Ended(Struct, frozen=True):
+    """Why an agent has ended; ``anew``: so that its host starts the version that was installed."""
+
+    reason: str
+    anew: bool = False
+
+
 class NotStartedError(Exception):
     """One sentence: why there is no agent now."""
 
@@ -79,9 +86,9 @@ Started = Callable[[Running], object]
 
 def run(
     name: str | None, port: int | None, started: Started, *, until_input_ends: bool = False
-) -> str:
+) -> Ended:
     """Run the agent of this user's home in this thread until it is asked to end, with
-    ``until_input_ends`` by the end of standard input too; return the reason. A name or port that is
+    ``until_input_ends`` by the end of standard input too; return why it ended. A name or port that is
     given is kept in the settings; ``started`` is called once clients can connect. Raise
     ``NotStartedError`` when it cannot start."""
     home = Home.of()
@@ -143,10 +150,11 @@ def _why_it_ended(told: bytes) -> str:
 
 
 class InsideAgent:
-    """Runs an agent in a thread of its own; started once, stopped once."""
+    """Runs an agent in a thread of its own; started once, stopped once. ``anew`` is called in that
+    thread when it has ended so that this process starts the version that was installed."""
 
-    def __init__(self, home: Home) -> None:
-        self._home, self._ending = home, AskedFromOutside()
+    def __init__(self, home: Home, anew: Callable[[], object] = lambda: None) -> None:
+        self._home, self._ending, self._anew = home, AskedFromOutside(), anew
         self._started: Future[Running] = Future()
         self._thread = threading.Thread(target=self._main, name="agent", daemon=True)
 
@@ -181,7 +189,10 @@ class InsideAgent:
     def _main(self) -> None:
         try:
             with _saying_why_not():
-                _run(self._home, Options(), self._ending, self._started.set_result)
+                options = Options(updates_alone=False)
+                ended = _run(self._home, options, self._ending, self._started.set_result)
+            if ended.anew:
+                self._anew()
         except BaseException as error:
             if not self._started.done():
                 self._started.set_exception(error)
@@ -228,12 +239,14 @@ def _saying_why_not() -> Iterator[None]:
         raise NotStartedError(f"the agent cannot start: {where}{error.strerror}") from error
 
 
-def _run(home: Home, options: Options, ending: Ending, started: Started) -> str:
+def _run(home: Home, options: Options, ending: Ending, started: Started) -> Ended:
     with asyncio.Runner(loop_factory=new_loop) as runner:
         return runner.run(_live_with_clients(home, options, ending, started))
 
 
-async def _live_with_clients(home: Home, options: Options, ending: Ending, started: Started) -> str:
+async def _live_with_clients(
+    home: Home, options: Options, ending: Ending, started: Started
+) -> Ended:
     async with AsyncExitStack() as ended:
 
         async def serve(agent: Agent) -> None:
@@ -246,26 +259,32 @@ async def _live_with_clients(home: Home, options: Options, ending: Ending, start
         return await live(home, options, ending, serve)
 
 
-async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> str:
+async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> Ended:
     """Start a node and run it until it has stopped, because ``ending`` asks it to or for a reason
-    of its own; return the reason. ``beside``, unless it is None, is awaited when it runs; if it
+    of its own; return why. ``beside``, unless it is None, is awaited when it runs; if it
     raises, the node is stopped and the error raised. Raise ``ServiceError``, with nothing running,
     when the node cannot start."""
     agent = await Agent.start(home, options)
     stopping: list[asyncio.Task[None]] = []
+    anew: list[str] = []
 
     def asked(reason: str) -> None:
         if not stopping:
             stopping.append(asyncio.create_task(agent.stop(reason)))
 
     ending.watch(asked)
-    removed = asyncio.create_task(_end_when_removed(agent, asked))
+    watching = [
+        asyncio.create_task(each)
+        for each in (_end_when_removed(agent, asked), _end_when_updated(agent, asked, anew))
+    ]
     try:
         if beside is not None:
             await beside(agent)
-        return await agent.wait_stopped()
+        reason = await agent.wait_stopped()
+        return Ended(reason, reason in anew)
     finally:
-        removed.cancel()
+        for each in watching:
+            each.cancel()
         await agent.stop("the process ends")
         ending.ended()
 
@@ -278,6 +297,13 @@ async def _end_when_removed(agent: Agent, asked: Asked) -> None:
     if left.datasets:
         log.warning("%d results or files are on this machine only", left.datasets)
     asked("its own files were removed")
+
+
+async def _end_when_updated(agent: Agent, asked: Asked, anew: list[str]) -> None:
+    """Another reason may have come first: then nothing is started."""
+    version = await agent.updates.until_due()
+    anew.append(f"Wingbeat {version} starts in its place")
+    asked(anew[0])
 
 
 def _running(agent: Agent, server: ControlServer) -> Running:

@@ -9,24 +9,26 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-import agent
+from agent.host.own_program import installed_file
 
 LOOK_EVERY_S = 5.0
 GONE_S = 20.0
-OWN_FILE = Path(agent.__file__)
 
 
 async def until_removed(
-    file: Path = OWN_FILE, every_s: float = LOOK_EVERY_S, gone_s: float = GONE_S
+    file: Callable[[], Path] = installed_file,
+    every_s: float = LOOK_EVERY_S,
+    gone_s: float = GONE_S,
 ) -> None:
-    """Return when the file has been away for so long; a disk that cannot be looked at is no
-    reason."""
+    """Return when the file of the version that would be started next has been away for so long; a
+    disk that cannot be looked at is no reason."""
     gone_since_s: float | None = None
     while gone_since_s is None or time.monotonic() - gone_since_s < gone_s:
         await asyncio.sleep(every_s)
-        if not _is_gone(file):
+        if not _is_gone(file()):
             gone_since_s = None
         elif gone_since_s is None:
             gone_since_s = time.monotonic()

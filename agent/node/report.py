@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from agent import __version__
 from agent.api.flock import Finding, MemberView, PeerView
 from agent.api.reasons import Reason, as_why, text_of
+from agent.api.update import UpdateView
 from agent.api.values import capabilities_of
 from agent.api.volunteering import own_work
 from agent.api.work import NodeView
@@ -36,11 +37,12 @@ class Snapshot:
         presence: PresenceWatcher,
         earlier: EarlierRuns,
         settled: Settled,
+        update: UpdateView | None = None,
     ) -> None:
         self._own, self._flock, self._live, self._presence = own, flock, live, presence
         self._settled = settled
         self.node, self.name, self.name_of = live.node_id, own.name, own.name_of
-        self.earlier = earlier.of
+        self.earlier, self.update = earlier.of, update
 
     def gone_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone for this node, by the wall clock; 0 while
@@ -86,6 +88,7 @@ class Snapshot:
             load_percent=told.load_percent,
             why=as_why(reason),
             own_work=own_work(willing=told.willing, paused=told.paused),
+            update=self.update,
         )
 
     @cached_property

@@ -44,6 +44,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.reasons import FinishingThenPaused
 from agent.protocol.records import DatasetId, NodeId
 from agent.protocol.settings import Settings
 from agent.settings.node_settings import SPARE, NodeSettings
@@ -83,6 +84,9 @@ class Options:
     """How long a program that is asked to stop may take."""
     log_to_files: bool = True
     log_to_terminal: bool = False
+    updates_alone: bool = True
+    """Begin with a version that is installed without being told to, where the settings let it; not
+    where a window hosts the node."""
 
 
 def refuse_second_start(home: Home) -> None:
@@ -144,6 +148,9 @@ async def open_datasets(
 
 class RunningNode:
     """Built around an open journal and an open store, which it closes in the end."""
+
+    drains = False
+    """Nothing new begins here, whatever presence says."""
 
     def __init__(
         self,
@@ -232,7 +239,11 @@ class RunningNode:
 
     def set_presence(self, presence: PresenceChanged) -> None:
         """Tell the node whether this machine works for others now, with the load that was told
-        last; if volunteering is on, have the way to start programs made ready."""
+        last; if it helps, have the way to start programs made ready."""
+        if self.drains:
+            presence = replace(presence, volunteering=False, paused=True)
+            if not presence.owner_present:
+                presence = replace(presence, reason=FinishingThenPaused())
         self.presence = replace(presence, load_percent=self._load_percent)
         if presence.volunteering:
             self.children.prepare()

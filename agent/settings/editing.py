@@ -41,8 +41,8 @@ Table = Mapping[str, Value | bool]
 
 log = logging.getLogger(__name__)
 _one_at_a_time = threading.RLock()
-LIVE = ("volunteer", "presence")
-"""Presence minds these itself."""
+LIVE = ("volunteer", "presence", "updates")
+"""Presence minds these itself; the last is read when it is wanted."""
 
 
 def keep_rules(
@@ -186,6 +186,11 @@ class OwnerSettings:
         """What the files said when they were read last."""
         self._machine, self._kept_logs = machine, kept_logs
         self._changing = asyncio.Lock()
+
+    def now(self) -> NodeSettings:
+        """Return what the settings files say now, with the default of what they do not say. Blocks;
+        raises ``ServiceError`` as ``view`` does."""
+        return self._read().settings
 
     async def view(self) -> SettingsView:
         """Return what the settings files say, with the default of what they do not say and on whose

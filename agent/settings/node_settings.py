@@ -35,6 +35,10 @@ key                what                                     default
                    0 is for ever
 ``telnet``         whether clients may also come by a port  ``false``
                    of loopback, for telnet and the like
+``updates``        ``by itself``: a version that is         ``by itself``
+                   installed while one runs begins when
+                   nothing runs here; ``ask``: when
+                   somebody says so
 ``join_requests``  whether machines without an invitation   ``true``
                    may ask this keeper to let them in
 =================  =======================================  ===================================
@@ -73,6 +77,8 @@ TAKES = ("always", ASK, "never")
 
 SPARE = "spare"
 PROCESSOR = (SPARE, "share")
+BY_ITSELF = "by itself"
+UPDATES = (BY_ITSELF, ASK)
 
 _Value = TypeVar("_Value")
 
@@ -106,6 +112,7 @@ class NodeSettings:
     tags: tuple[str, ...] = ()
     join_requests: bool = True
     telnet: bool = False
+    updates: str = BY_ITSELF
     history_days: int = 1095
     logs_mb: float = 1.0
 
@@ -220,6 +227,7 @@ READERS: dict[str, Callable[[object], object]] = {
     "datasets_gb": _gigabytes,
     "published_programs": _one_of(TAKES),
     "tags": _list_of(_tag),
+    "updates": _one_of(UPDATES),
     "history_days": _days,
     "logs_mb": _log_megabytes,
     "join_requests": read_as(bool, "write true or false."),

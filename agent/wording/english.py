@@ -307,6 +307,14 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "tells what to do",
     api.AnswerWanted: HOW_TO_ANSWER,
     api.AsksToBeLetIn: "{name}{by_user} asks to be let in: `wingbeat flock requests` tells more",
+    api.VersionFinishes: "Wingbeat {version} is installed: it starts when what runs here has ended, at "
+    "once with `wingbeat restart --now`",
+    api.VersionAsks: "Wingbeat {version} is installed: `wingbeat restart` starts it when what runs here "
+    "has ended",
+    api.OlderAsks: "Wingbeat {version} is installed, which is older than what runs: it starts with "
+    "`wingbeat restart`, and refuses data and settings whose format it does not know",
+    api.NewerElsewhere: "Wingbeat {version} runs on {hosts}, and {own} on this machine: install the same "
+    "version here when you can",
     api.MachineNamed: "{name}",
     api.MachineAt: "the machine at {address}",
     # What is wrong, and what to do.

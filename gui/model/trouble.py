@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from agent.api.reasons import Diagnosis, reason_of
+from agent.api.update import UpdateView, newer_elsewhere
 from gui.model.notices import Absence, Absent
 from gui.model.screen import Screen
 from gui.wording import sentences
@@ -24,6 +25,8 @@ class Remedy(Enum):
     JOIN = "join"
     DOCTOR = "doctor"
     OPEN_PROGRAMS = "open programs"
+    START_NEW_AGENT = "start new agent"
+    START_NEW_WINDOW = "start new window"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +109,58 @@ def programs_trouble(screen: Screen) -> Trouble | None:
         Remedy.OPEN_PROGRAMS,
         tr("Decide"),
     )
+
+
+def update_notice(screen: Screen, own: str) -> Trouble | None:
+    """Return what is told of versions: that another is installed and when it begins, that the agent
+    runs another than this window, of version ``own``, or that other machines run a later one; None
+    where there is nothing to tell."""
+    node = screen.node
+    if node is None:
+        return None
+    if node.update is not None:
+        return Trouble(_update_told(node.update, screen), Remedy.START_NEW_AGENT, tr("Now"))
+    if node.version != own:
+        return Trouble(
+            tr(
+                "The agent is of version {version} and this window of {own}: start the window anew.",
+                version=node.version,
+                own=own,
+            ),
+            Remedy.START_NEW_WINDOW,
+            tr("Now"),
+        )
+    peers = screen.peers.peers if screen.peers is not None else ()
+    newer = newer_elsewhere(((each.name, each.version) for each in peers), own)
+    if not newer:
+        return None
+    return Trouble(
+        tr(
+            "Other machines run Wingbeat {version}, this one runs {own}: install the same version "
+            "here when you can.",
+            version=newer[-1].version,
+            own=own,
+        )
+    )
+
+
+def _update_told(update: UpdateView, screen: Screen) -> str:
+    version = update.installed
+    if update.older:
+        return tr(
+            "Wingbeat {version} is installed, which is older than what runs. It starts when you say "
+            "so, and refuses data whose format it does not know.",
+            version=version,
+        )
+    if update.standing == "finishes":
+        return tr(
+            "Wingbeat {version} is installed; it starts anew when the running task ends.",
+            version=version,
+        )
+    if screen.settings is not None and screen.settings.updates == "by itself":
+        return tr(
+            "Wingbeat {version} is installed; it starts anew when this window is closed and no task "
+            "runs here.",
+            version=version,
+        )
+    return tr("Wingbeat {version} is installed; it starts anew when you say so.", version=version)

@@ -579,6 +579,22 @@
         <translation>{name}{by_user} pede para entrar: `wingbeat flock requests` diz mais</translation>
     </message>
     <message>
+        <source>Wingbeat {version} is installed: it starts when what runs here has ended, at once with `wingbeat restart --now`</source>
+        <translation>O Wingbeat {version} está instalado: começa quando terminar o que roda aqui, ou já com `wingbeat restart --now`</translation>
+    </message>
+    <message>
+        <source>Wingbeat {version} is installed: `wingbeat restart` starts it when what runs here has ended</source>
+        <translation>O Wingbeat {version} está instalado: `wingbeat restart` o inicia quando terminar o que roda aqui</translation>
+    </message>
+    <message>
+        <source>Wingbeat {version} is installed, which is older than what runs: it starts with `wingbeat restart`, and refuses data and settings whose format it does not know</source>
+        <translation>O Wingbeat {version} está instalado, mais antigo que o que roda: começa com `wingbeat restart` e recusa dados e configurações cujo formato não conhece</translation>
+    </message>
+    <message>
+        <source>Wingbeat {version} runs on {hosts}, and {own} on this machine: install the same version here when you can</source>
+        <translation>O Wingbeat {version} roda em {hosts}, e o {own} nesta máquina: instale aqui a mesma versão quando puder</translation>
+    </message>
+    <message>
         <source>the machine at {address}</source>
         <translation>a máquina em {address}</translation>
     </message>
@@ -1912,6 +1928,30 @@
     <message>
         <source>Decide</source>
         <translation>Decidir</translation>
+    </message>
+    <message>
+        <source>The agent is of version {version} and this window of {own}: start the window anew.</source>
+        <translation>O agente é da versão {version} e esta janela da {own}: reinicie a janela.</translation>
+    </message>
+    <message>
+        <source>Other machines run Wingbeat {version}, this one runs {own}: install the same version here when you can.</source>
+        <translation>Outras máquinas rodam o Wingbeat {version}, esta roda o {own}: instale aqui a mesma versão quando puder.</translation>
+    </message>
+    <message>
+        <source>Wingbeat {version} is installed, which is older than what runs. It starts when you say so, and refuses data whose format it does not know.</source>
+        <translation>O Wingbeat {version} está instalado, mais antigo que o que roda. Ele começa quando você disser, e recusa dados cujo formato não conhece.</translation>
+    </message>
+    <message>
+        <source>Wingbeat {version} is installed; it starts anew when the running task ends.</source>
+        <translation>O Wingbeat {version} está instalado; ele recomeça quando a tarefa em execução terminar.</translation>
+    </message>
+    <message>
+        <source>Wingbeat {version} is installed; it starts anew when this window is closed and no task runs here.</source>
+        <translation>O Wingbeat {version} está instalado; ele recomeça quando esta janela for fechada e nenhuma tarefa rodar aqui.</translation>
+    </message>
+    <message>
+        <source>Wingbeat {version} is installed; it starts anew when you say so.</source>
+        <translation>O Wingbeat {version} está instalado; ele recomeça quando você disser.</translation>
     </message>
     <message>
         <source>done {when}</source>
@@ -5291,6 +5331,10 @@
     <message>
         <source>Fixed for this computer by {file}; only an administrator can change it.</source>
         <translation>Fixado para este computador em {file}; só um administrador pode mudar isto.</translation>
+    </message>
+    <message>
+        <source>Wingbeat {version} runs, and no other version is installed here</source>
+        <translation>O Wingbeat {version} roda, e nenhuma outra versão está instalada aqui</translation>
     </message>
 </context>
 </TS>

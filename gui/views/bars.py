@@ -55,8 +55,8 @@ class Bar(QWidget):
 class TroubleBar(Bar):
     """Shown while the trouble lasts; put away, it stays so until it is another one."""
 
-    def __init__(self, name: str, act: Callable[[Remedy], object]) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, act: Callable[[Remedy], object], kind: str = "warning") -> None:
+        super().__init__(name, kind)
         self._remedy_act = act
         self._trouble: Trouble | None = None
         self._put_away: Trouble | None = None

@@ -25,6 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
+from agent import __version__
 from agent.api.work import TaskView
 from agent.workflow.again import Looked
 from gui import settings
@@ -40,7 +41,7 @@ from gui.model.tray import (
     programs_waiting,
     sentence_of,
 )
-from gui.model.trouble import agent_trouble
+from gui.model.trouble import agent_trouble, update_notice
 from gui.startup import Login
 from gui.views.again_sheet import AgainSheet
 from gui.views.bars import Bar, TroubleBar
@@ -89,13 +90,16 @@ class Window(QWidget):
         self.side.settings_wanted.connect(self.open_settings)
         self.side.answer_wanted.connect(lambda: self.go(Place.COMPUTER))
         self.trouble = TroubleBar("agentTrouble", self.remedy_wanted.emit)
+        self.update_bar = TroubleBar("updateBar", self.remedy_wanted.emit, "notice")
         self.fault, self.said = Bar("fault"), Bar("said", "notice")
         self.stack = QStackedWidget()
         self.places: dict[Place, QWidget] = {}
         self._logs: list[LogWindow] = []
         self._ticks = 0
         self._veil = Veil(self)
-        right = column(self.trouble, self.fault, self.said, (self.stack, 1), spacing=0)
+        right = column(
+            self.trouble, self.update_bar, self.fault, self.said, (self.stack, 1), spacing=0
+        )
         self.setLayout(row(self.side, (right, 1), spacing=0))
         self._make_shortcuts()
         self._said_timer = timer(self, SAID_MS, self.said.hide, once=True)
@@ -208,6 +212,7 @@ class Window(QWidget):
         themselves."""
         screen, now_s = self._context.screen, time.time()
         self.trouble.tell(agent_trouble(screen.absence))
+        self.update_bar.tell(update_notice(screen, __version__))
         running, active = screen.totals.running, screen.minded.active
         gates = gates_waiting(screen)
         up = up_count(screen)

@@ -16,7 +16,18 @@ from agent.commands.completion import GROUPS, PLACES, SCRIPTS, words
 CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
 
 TAKE_NO_NAMES = {
-    *("agent", "stop", "peers", "doctor", "resume", "volunteering", "log", "settings", "telnet"),
+    *(
+        "agent",
+        "stop",
+        "restart",
+        "peers",
+        "doctor",
+        "resume",
+        "volunteering",
+        "log",
+        "settings",
+        "telnet",
+    ),
     "uninstall",
     *("completion", "demo", "pause"),
     *("flock create", "flock invite", "flock nearby", "flock requests", "flock members"),

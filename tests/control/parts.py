@@ -17,6 +17,7 @@ from agent.api.flock import HandedOver
 from agent.api.permissions import AskedProgram, OwnerAnswer, PermissionAsked, Script
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
+from agent.api.update import StartAnew
 from agent.api.values import Dataset as Folder
 from agent.api.volunteering import VolunteerRules
 from agent.presence.sources import Sources
@@ -163,6 +164,17 @@ def presence_of(folder: Path) -> PresenceWatcher:
         hand=lambda *_: None,
         make_sources=lambda: Sources({}, lambda _: None),
     )
+
+
+class FakeUpdates:
+    """Satisfies ``UpdateRoom``: another version is installed."""
+
+    def __init__(self) -> None:
+        self.wanted: list[StartAnew] = []
+
+    def start_anew(self, wanted: StartAnew) -> str:
+        self.wanted.append(wanted)
+        return "9.9.9"
 
 
 @dataclass

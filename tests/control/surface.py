@@ -71,6 +71,7 @@ from tests.control.parts import (
     FakeCopies,
     FakeDatasets,
     FakePublished,
+    FakeUpdates,
     presence_of,
 )
 
@@ -211,6 +212,7 @@ class FakeNode:
             self.node.story,
         )
         self.copies = FakeCopies()
+        self.updates = FakeUpdates()
         self.home = Home.at(folder)
         self.settings = OwnerSettings(self.home.settings_file, Settled(NodeSettings(name=NAME)))
         self.published = FakePublished(self.datasets, self.home.programs)
@@ -316,6 +318,7 @@ class FakeNode:
             self.history,
             self.settings,
             self.copies,
+            self.updates,
         )
 
     def now(self) -> Known:

@@ -131,7 +131,9 @@ async def test_a_fault_of_its_own_stops_it_in_an_orderly_way(tmp_path: Path) -> 
     async def fault(service: Agent) -> None:
         service.live.hand(InputsFetched([], (1, 1, "", 1)))  # type: ignore[arg-type]
 
-    assert "fault" in await live(home, Options(discovery=False), AskedFromOutside(), fault)
+    ended = await live(home, Options(discovery=False), AskedFromOutside(), fault)
+    assert "fault" in ended.reason
+    assert not ended.anew
     assert "<error> the node failed at InputsFetched" in (home.log / "agent.log").read_text()
 
 

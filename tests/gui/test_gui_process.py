@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -410,7 +411,7 @@ def test_a_session_that_ends_while_the_agent_begins_has_it_hand_back(
 ) -> None:
     agent, begins, may_begin = Agent(), threading.Event(), threading.Event()
 
-    def host(home: Home) -> OwnAgent:
+    def host(home: Home, anew: Callable[[], object]) -> OwnAgent:
         begins.set()
         assert may_begin.wait(EVENTUALLY_S_MAX)
         return agent

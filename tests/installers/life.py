@@ -111,7 +111,8 @@ def works() -> str:
 
 
 def updates(second: Path, pid: str) -> None:
-    """A task that runs goes on above its own files, and ends right; the next start is the new one."""
+    """A task that runs goes on above its own files, and ends right; then the agent starts anew, as the
+    new one, in the same process."""
     (HOUSE / "long.py").write_text(LONG)
     (HOUSE / "long.wingbeat.yaml").write_text(
         "programs: {long: long.py}\ntasks: {one: {program: long}}\n"
@@ -122,19 +123,23 @@ def updates(second: Path, pid: str) -> None:
     )
     waiting.start()
     until(lambda: any((HOUSE / ".cache/wingbeat/scratch").rglob("begun")))
-    old = (TOP / "current").readlink()
+    old, new = (TOP / "current").readlink(), version_of(second)
     took("updating while a task runs", lambda: install(second))
     assert (agents(), str((TOP / "current").readlink())) == (pid, version_of(second))
     assert (TOP / old / "bin/wingbeat").exists()
     (HOUSE / "go").touch()
     waiting.join(LIMIT_S)
     assert "1 done" in "".join(ended), ended
+    maps = Path(f"/proc/{pid}/maps")
+    took(
+        "until the agent is the new one", lambda: until(lambda: f"{TOP}/{new}/" in maps.read_text())
+    )
+    until(answers)
     assert agents() == pid
-    person("wingbeat stop && wingbeat agent --background && wingbeat fetch long/one")
+    person("wingbeat fetch long/one")
     assert (HOUSE / "one/told.json").read_text() == '"1"'
-    assert f"{TOP}/{version_of(second)}/" in Path(f"/proc/{agents()}/maps").read_text()
     person("wingbeat stop")
-    say("a task outlived an update and ended right; the next start was the new version")
+    say("a task outlived an update and ended right; then the agent was the new version")
 
 
 def packages() -> list[Path]:

@@ -26,6 +26,7 @@ from agent.api.flock import (
     PeersReply,
 )
 from agent.api.reasons import AnswerWanted, AsksToBeLetIn, Reason, as_why
+from agent.api.update import newer_elsewhere, standing_of
 from agent.api.volunteering import NOT_YET
 from agent.control.membership import (
     open_requests,
@@ -107,13 +108,17 @@ async def leave(call: RequestContext, params: Leave) -> Left:
 @serves(DOCTOR)
 async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     """Return why machines are not seen, or this one does not work, in sentences with what to do,
-    who asks to be let in, that nobody has said when it may help, and which settings the policy
-    overrules: all from what this node knows, nothing is tried out."""
+    who asks to be let in, that nobody has said when it may help, which settings the policy
+    overrules, and which versions are installed here or run elsewhere: all from what this node knows,
+    nothing is tried out."""
     now = call.now
     requests = open_requests(call.rooms.flock.requests())
     asking: list[Reason] = [AsksToBeLetIn(each.name, each.user) for each in requests]
     if call.rooms.presence.view().rules.mode == NOT_YET:
         asking.append(AnswerWanted())
     asking += now.overruled
+    if now.status.update is not None:
+        asking.append(standing_of(now.status.update))
+    asking += newer_elsewhere(((each.name, each.version) for each in now.peers), now.status.version)
     waiting, whys = tuple(map(english, asking)), tuple(map(as_why, asking))
     return DoctorReply(now.findings(), len(now.peers), len(now.away), waiting, whys)

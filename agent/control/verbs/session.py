@@ -17,6 +17,7 @@ from agent.api.session import (
     Subscribed,
     Welcome,
 )
+from agent.api.update import START_ANEW, StartAnew, StartingAnew
 from agent.api.values import CLIENT_PROTOCOL
 from agent.control.request_context import RequestContext, serves
 
@@ -62,3 +63,10 @@ async def stop(call: RequestContext, params: Stop) -> Stopping:
     the connection says that it is done."""
     call.stop(params.reason or "a client asked for it")
     return Stopping(call.now.node)
+
+
+@serves(START_ANEW)
+async def start_anew(call: RequestContext, params: StartAnew) -> StartingAnew:
+    """Have the agent begin with the version that is installed, when what runs here has ended or at
+    once; answered before that. Raises ``RefusedError`` where no other is installed."""
+    return StartingAnew(call.rooms.updates.start_anew(params))
