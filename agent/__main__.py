@@ -5,18 +5,33 @@ Apart from the command itself (``agent.cli``), so that little is loaded before C
 
 import sys
 
-from agent.commands.exits import end_at_once
+from agent import __version__
 
 
 def main() -> int:
     """Run the command named in the arguments of this process and return its exit code; Ctrl-C ends
-    the process without a word while it is being loaded and after it has ended."""
+    the process without a word while it is being loaded and after it has ended. Only its version is
+    told without loading anything, for whoever asks every program for that."""
+    if sys.argv[1:] == ["--version"] and _told(f"wingbeat {__version__}\n"):
+        return 0
+    from agent.commands.exits import end_at_once
+
     end_at_once()
     from agent.cli import main as run
 
     code = run()
     end_at_once()
     return code
+
+
+def _told(line: str) -> bool:
+    """What cannot be written is said by the command itself."""
+    try:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+    except (OSError, AttributeError):
+        return False
+    return True
 
 
 if __name__ == "__main__":

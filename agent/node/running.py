@@ -48,14 +48,18 @@ from agent.protocol.reasons import FinishingThenPaused
 from agent.protocol.records import DatasetId, NodeId
 from agent.protocol.settings import Settings
 from agent.settings.node_settings import SPARE, NodeSettings
+from agent.storage import history, kept_logs
 from agent.storage.database import Remembered
 from agent.storage.datasets.room import GIGABYTE
+from agent.storage.datasets.store import INDEX
 from agent.storage.errors import JournalInUse
 from agent.storage.journal import Journal
+from agent.storage.later import refuse_later_data
 from agent.storage.places import FolderLock, Places
 from agent.wording.speech import english
 
 MB = 1_000_000
+DATASETS = "datasets"
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +118,13 @@ def refuse_exposed(home: Home) -> None:
 async def open_journal(home: Home) -> Journal:
     """Open the journal of this home, which is also the lock on it: made empty when there is none,
     mended when it is damaged. Raises ``AlreadyRunningError`` when an agent has it, ``ServiceError``
-    when a later version wrote it or the disk does not let it open."""
+    when a later version wrote it, or what lies beside it, or the disk does not let it open."""
+    beside = {
+        "the history": home.data / history.FILE,
+        "what is kept of other machines' logs": home.data / kept_logs.FILE,
+        "the index of datasets": home.data / DATASETS / INDEX,
+    }
+    await asyncio.to_thread(refuse_later_data, beside)
     try:
         return await asyncio.to_thread(Journal.open, home.journal)
     except JournalInUse as error:
@@ -135,7 +145,7 @@ async def open_datasets(
     """Open the store of this home's datasets, made if need be, and the place where all are kept
     too, if the settings name one. Raises ``ServiceError`` when the disk or that place does not let
     it."""
-    folder = home.data / "datasets"
+    folder = home.data / DATASETS
     try:
         quota_bytes = int(settings.datasets_gb * GIGABYTE)
         return await NodeDatasets.open(me, folder, quota_bytes, reach, settings.datasets)

@@ -29,9 +29,9 @@ from msgspec.structs import asdict
 from agent.api import history as asked
 from agent.storage import past
 from agent.storage.beside import Beside, open_beside
+from agent.storage.later import MARK
 
 FILE = "history.sqlite"
-SCHEMA_VERSION = 1
 TASKS_MAX = 500_000
 """The oldest make room."""
 LENGTHS_READ_MAX = 5_000
@@ -105,7 +105,7 @@ CREATE TRIGGER IF NOT EXISTS story_goes AFTER DELETE ON task
     BEGIN DELETE FROM story WHERE task = old.task; END;
 CREATE TABLE IF NOT EXISTS given (hour INTEGER PRIMARY KEY, ran_ms INTEGER NOT NULL);
 {past.TABLES}
-PRAGMA user_version = {SCHEMA_VERSION};
+{MARK}
 """
 _PUT = (
     f"INSERT OR REPLACE INTO task ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"

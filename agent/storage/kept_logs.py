@@ -15,16 +15,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.storage.beside import Beside, open_beside
+from agent.storage.later import MARK
 
 FILE = "logs.sqlite"
 KEPT_BYTES_MAX = 256 * 1024 * 1024
 """Of all machines together, packed; beyond it the logs that were told of longest ago go."""
 LEFT_SHARE = 0.9
-_TABLES = """
+_TABLES = f"""
 CREATE TABLE IF NOT EXISTS piece (
     task, run, offset INTEGER, size INTEGER, at_ms INTEGER, packed BLOB,
     UNIQUE (task, run, offset)
 );
+{MARK}
 """
 _OLDEST = """SELECT task, run, sum(length(packed)) FROM piece
     GROUP BY task, run ORDER BY max(at_ms)"""

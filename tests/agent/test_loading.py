@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent import __version__
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -36,3 +37,23 @@ def test_nothing_is_loaded_that_may_not_be_needed(module: str, needless: set[str
         timeout=EVENTUALLY_S_MAX,
     )
     assert needless & set(told.stdout.split()) == set()
+
+
+TELLING = """
+import sys; sys.path.insert(0, sys.argv.pop(1)); sys.argv[1:] = ["--version"]
+before = set(sys.modules)
+from agent.__main__ import main
+code = main()
+print(*sorted(set(sys.modules) - before)); sys.exit(code)
+"""
+
+
+def test_its_version_is_told_before_anything_is_loaded() -> None:
+    told = subprocess.run(
+        [sys.executable, "-I", "-c", TELLING, str(REPOSITORY)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=EVENTUALLY_S_MAX,
+    )
+    assert told.stdout == f"wingbeat {__version__}\nagent agent.__main__\n"

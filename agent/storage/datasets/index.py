@@ -29,12 +29,13 @@ from agent.protocol.records import DatasetId, TaskId
 from agent.storage.datasets.errors import DatasetError, StoreFull
 from agent.storage.datasets.manifest import Kind
 from agent.storage.errors import UNREADABLE, is_damage
+from agent.storage.later import MARK
 from agent.storage.places import make_private_file, write_ahead_log
 
 LOCKED_WAIT_S = 5.0
 UNFILLED = ".unfilled"
 """The end of the name of an empty file beside an index that does not say yet what the folder holds."""
-_TABLES = """
+_TABLES = f"""
 CREATE TABLE IF NOT EXISTS object (
     digest TEXT PRIMARY KEY, size_bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -52,6 +53,7 @@ CREATE TABLE IF NOT EXISTS lineage (
     PRIMARY KEY (task, output)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS lineage_dataset ON lineage (dataset);
+{MARK}
 """
 
 log = logging.getLogger(__name__)
