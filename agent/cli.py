@@ -59,7 +59,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("restart", "agent", "start the version that is installed now"),
     ("flock", "flock", "make a flock, invite, join, see who belongs, expel, leave"),
     ("peers", "questions", "show the machines of the flock as this one sees them"),
-    ("doctor", "questions", "explain why a machine is not seen, and what to do"),
+    ("doctor", "doctor", "explain why a machine is not seen, and what to do"),
     ("new", "program", "write a workflow, to begin with"),
     ("submit", "submit", "submit a workflow"),
     ("status", "status", "show this machine and its workflows, or the tasks of one"),

@@ -11,14 +11,11 @@ from collections.abc import Callable
 
 from agent.api.admission import NEARBY, Nearby, NearbyReply
 from agent.api.flock import (
-    DOCTOR,
     EXPEL,
     FLOCK_CREATE,
     LEAVE,
     MEMBERS,
     PEERS,
-    Doctor,
-    DoctorReply,
     Expel,
     Expelled,
     FlockCreate,
@@ -197,18 +194,6 @@ def clock_told(ahead_ms: int | None) -> str:
     return f"{duration(abs(ahead_ms) / 1000)} {'ahead' if ahead_ms > 0 else 'behind'}"
 
 
-def _show_findings(_: Options, reply: DoctorReply) -> None:
-    count = reply.seen + reply.missing
-    others = f"{reply.seen} of {count} other machines are linked"
-    if not count:
-        others = "no other machines are known here"
-    elif count == 1:
-        others = f"the other machine is {'linked' if reply.seen else 'not linked'}"
-    told = [*(f"- {finding.text}" for finding in reply.findings), others]
-    show_lines(told if reply.findings else [f"nothing is wrong here: {others}"])
-    show_lines(reply.waiting)
-
-
 # -- the questions ---------------------------------------------------------------------------------
 
 WORKFLOW = argument("workflow", metavar="WORKFLOW", help="its name or id, or the beginning of one")
@@ -226,18 +211,6 @@ QUESTIONS: tuple[CommandLine, ...] = (
         "wingbeat peers",
         "wingbeat peers --json",
         node=True,
-    ),
-    question(
-        "doctor",
-        DOCTOR,
-        lambda _: Doctor(),
-        _show_findings,
-        "Explain why machines are not seen or this one does not work, each with what to do about\n"
-        "it, and tell which machines ask to be let in. The exit code is 1 when something is wrong.",
-        "wingbeat doctor",
-        "wingbeat doctor --json",
-        node=True,
-        bad=lambda reply: bool(reply.findings),
     ),
     question(
         "why",
