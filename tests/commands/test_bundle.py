@@ -55,7 +55,7 @@ def test_all_is_in_it_and_no_secret(machine: Machine, tmp_path: Path) -> None:
         assert secret not in whole
     agent, about = json.loads(texts["agent.json"]), json.loads(texts["platform.json"])
     assert agent["members"]["members"][0]["own"]
-    assert [each["kind"] for each in agent["presence"]["sources"]]
+    assert [each["source"] for each in agent["presence"]["sources"]]
     assert agent["work"]["node"]["flock"] == "office"
     assert "workflows" not in agent["work"]
     assert about["packages"]["msgspec"]
