@@ -107,7 +107,7 @@ def _refuse_fixed(settled: Settled, given: Layer, machine: MachineFiles | None) 
     for name, value in given.items():
         if machine is not None and settled.policy.get(name, value) != value:
             fixed = said(
-                "{name} is fixed by {file}: only an administrator of this machine changes it, there",
+                "{name} is fixed by {file}, which only an administrator of this machine changes",
                 name=name.removeprefix(INNER),
                 file=str(machine.policy),
             )
@@ -182,8 +182,8 @@ class OwnerSettings:
         kept_logs: Callable[[], int] = lambda: 0,
     ) -> None:
         self._path, self._running, self._listening = path, settled.settings, listening
-        self.settled = settled
-        """What the files said when they were read last."""
+        self.settled = self._followed = settled
+        """What the files said when they were read last; and when ``laid_down_anew`` did so."""
         self._machine, self._kept_logs = machine, kept_logs
         self._changing = asyncio.Lock()
 
@@ -236,9 +236,9 @@ class OwnerSettings:
     async def laid_down_anew(self) -> bool:
         """Read all files again, and tell whether those of the machine say something else than
         before, which is logged where it is wrong; False, too, where the owner's is wrong."""
-        before = self.settled
+        before = self._followed
         try:
-            now = await asyncio.to_thread(self._read)
+            self._followed = now = await asyncio.to_thread(self._read)
         except ServiceError:
             return False
         for each in now.wrong:

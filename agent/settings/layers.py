@@ -149,7 +149,7 @@ def _laid_down(path: Path, kind: DiagnosisKind) -> tuple[Layer, list[Diagnosis]]
         content = read_administered(path, FILE_BYTES_MAX)
         given = {} if content is None else _parsed(path, content)
     except (NotAdministeredError, SettingsError) as error:
-        return {}, [Diagnosis(kind, error=str(error))]
+        return {}, [Diagnosis(kind, error=str(error).rstrip("."))]
     layer: Layer = {}
     wrong: list[Diagnosis] = []
     for key, value in _one_by_one(given):
@@ -165,7 +165,7 @@ def _laid_down(path: Path, kind: DiagnosisKind) -> tuple[Layer, list[Diagnosis]]
 
 
 def _told(kind: DiagnosisKind, path: Path, error: str) -> Diagnosis:
-    return Diagnosis(kind, error=f"{path}: {error}")
+    return Diagnosis(kind, error=f"{path}: {error}".rstrip("."))
 
 
 def _one_by_one(given: Mapping[str, object]) -> Iterator[tuple[str, object]]:

@@ -5325,8 +5325,8 @@
         <translation>Nenhum programa seu está em execução no momento</translation>
     </message>
     <message>
-        <source>{name} is fixed by {file}: only an administrator of this machine changes it, there</source>
-        <translation>{name} está fixado em {file}: só um administrador desta máquina pode mudar isso, ali</translation>
+        <source>{name} is fixed by {file}, which only an administrator of this machine changes</source>
+        <translation>{name} está fixado em {file}, que só um administrador desta máquina pode mudar</translation>
     </message>
     <message>
         <source>Fixed for this computer by {file}; only an administrator can change it.</source>

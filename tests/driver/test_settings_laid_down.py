@@ -98,7 +98,7 @@ def test_every_setting_has_an_origin() -> None:
 
 def test_what_the_policy_fixes_is_not_changed_and_its_file_is_named(files: Files) -> None:
     files.write("# mine\nslots = 2\n", None, "slots = 1\n[presence]\nidle_s = 600\n")
-    fixed = f"fixed by {files.machine.policy}: only an administrator"
+    fixed = f"fixed by {files.machine.policy}, which only an administrator"
     with pytest.raises(ServiceError, match=f"slots is {fixed}"):
         keep_changes(files.own, {"slots": 3, "name": "oak"}, files.machine)
     with pytest.raises(ServiceError, match=f"idle_s is {fixed}"):
@@ -229,6 +229,7 @@ async def test_a_policy_that_changes_while_the_agent_runs_is_noticed(
     found = OwnerSettings(files.own, files.settled(), machine=files.machine)
     assert not await found.laid_down_anew()
     files.write("slots = 2", None, 'volunteer = "always"\nslots = 1\ncolour = 3')
+    assert (await found.view()).slots == 1, "who looks meanwhile does not hide it"
     assert await found.laid_down_anew()
     assert not await found.laid_down_anew()
     assert caplog.text.count("there is no setting 'colour'") == 1

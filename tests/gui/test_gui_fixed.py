@@ -136,7 +136,7 @@ def test_fixed_rules_and_settings_are_marked_with_who_fixed_them(
         assert dialog.findChild(QWidget, "fixed_name") is None
         with (
             BlockingClient(context.home) as client,
-            pytest.raises(RequestError, match=r"slots is fixed by .*policy\.toml: only an"),
+            pytest.raises(RequestError, match=r"slots is fixed by .*policy\.toml, which only an"),
         ):
             client.call(CHANGE_SETTINGS, ChangeSettings(slots=3))
 
