@@ -10,6 +10,7 @@ the system's administrators and nobody else may change either; which that is on 
 from __future__ import annotations
 
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -53,6 +54,7 @@ def read_administered(
         raise NotAdministeredError(f"{path} cannot be read ({error.strerror}).") from error
 
 
+@cache
 def alteration_guard() -> AlterationGuard:
     """Return what says who may change files on the system that this runs on."""
     if sys.platform == "win32":

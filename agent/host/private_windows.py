@@ -10,7 +10,8 @@ and repeat), and need no rights beyond the owner's. They are called by full path
 no program of the same name is, and without a window, because the agent sits in the tray.
 
 Who may change what administrators lay down is read from the owner and the access list, as Windows
-writes both in a text (SDDL): identifiers and letters, the same in every language. Windows lets
+writes both in a text (SDDL): identifiers and letters, the same in every language. An account that
+administers at this moment counts itself among them. Windows lets
 everybody make files in a folder of ``%ProgramData%``; such a file has its maker as owner, and so
 does not count.
 """
@@ -105,8 +106,10 @@ class WindowsGuard:
         run: Run = run_quietly,
         pause: Callable[[float], None] = time.sleep,
         describe: Describe | None = None,
+        is_administrator: Callable[[], bool] | None = None,
     ) -> None:
-        self._run, self._describe = run, describe
+        self._run, self._describe, self._is_administrator = run, describe, is_administrator
+        self._trusted: frozenset[str] | None = None
         self._pause = pause
 
     def protect(self, folder: Path) -> None:
@@ -132,14 +135,17 @@ class WindowsGuard:
         from agent.host import private_windows_api
 
         described = (self._describe or private_windows_api.described)(path)
-        owner = _OWNER.match(described)
-        if owner is None or owner[1] not in ADMINISTRATORS:
+        if self._trusted is None:
+            administers = (self._is_administrator or private_windows_api.is_administrator)()
+            self._trusted = ADMINISTRATORS | ({own_identifier(self._run)} if administers else set())
+        trusted, owner = self._trusted, _OWNER.match(described)
+        if owner is None or owner[1] not in trusted:
             return (
                 "does not belong to the administrators: run icacls with /setowner *S-1-5-32-544 on "
                 "it, if its content is right."
             )
         wanted = _REPLACES if path.is_dir() else _CHANGES
-        others = [who for who, rights in allowed(described) if rights & wanted]
+        others = [who for who, rights in allowed(described, trusted) if rights & wanted]
         if others:
             return (
                 f"can be changed by others than administrators ({others[0]}): take that from them "
@@ -162,9 +168,9 @@ class WindowsGuard:
                 return
 
 
-def allowed(described: str) -> list[tuple[str, int]]:
-    """Return whom else than administrators the access list allows anything where it stands, and
-    which rights; everybody where there is no list."""
+def allowed(described: str, trusted: frozenset[str]) -> list[tuple[str, int]]:
+    """Return whom else than these the access list allows anything where it stands, and which
+    rights; everybody where there is no list."""
     head, marked, listed = described.partition("D:")
     del head
     if not marked or listed.startswith("NO_ACCESS_CONTROL"):
@@ -172,7 +178,7 @@ def allowed(described: str) -> list[tuple[str, int]]:
     found = []
     for entry in _ENTRY.findall(listed.partition("S:(")[0]):
         kind, flags, rights, _, _, who = entry.split(";")[:6]
-        if kind in ("A", "XA") and "IO" not in flags and who not in ADMINISTRATORS | CREATOR_OWNER:
+        if kind in ("A", "XA") and "IO" not in flags and who not in trusted | CREATOR_OWNER:
             found.append((who, _mask(rights)))
     return found
 

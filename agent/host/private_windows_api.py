@@ -11,6 +11,11 @@ from agent.host.libraries import check, library
 FILE_OBJECT, OWNER_AND_LIST, REVISION = 1, 0x1 | 0x4, 1
 
 
+def is_administrator() -> bool:
+    """Tell whether this process has the rights of an administrator now."""
+    return bool(library("shell32", {"IsUserAnAdmin": (wintypes.BOOL,)}).IsUserAnAdmin())
+
+
 def described(path: Path) -> str:
     """Return owner and access list of a file or folder as Windows writes them (SDDL); raise
     ``OSError`` when it does not tell."""

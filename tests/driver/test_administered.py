@@ -41,13 +41,30 @@ def test_on_windows_it_counts_if_administrators_own_it_and_nobody_else_may_chang
 ) -> None:
     path = tmp_path / "policy.toml"
     path.write_text("slots = 1")
-    guard = WindowsGuard(describe=lambda each: folder if each == tmp_path else file)
+    guard = WindowsGuard(
+        describe=lambda each: folder if each == tmp_path else file, is_administrator=lambda: False
+    )
     if not fault:
         assert read_administered(path, 100, guard) == b"slots = 1"
         return
     with pytest.raises(NotAdministeredError, match=r"policy\.toml does not count: ") as caught:
         read_administered(path, 100, guard)
     assert fault in str(caught.value)
+
+
+@pytest.mark.parametrize("administers", [False, True])
+def test_on_windows_who_administers_counts_itself_among_administrators(
+    tmp_path: Path, administers: bool
+) -> None:
+    own = "S-1-5-21-1-2-3-1001"
+    path = tmp_path / "policy.toml"
+    path.write_text("")
+    guard = WindowsGuard(
+        run=lambda _: f'"office\\ana","{own}"\r\n'.encode(),
+        describe=lambda _: f"O:{own}D:(A;OICI;FA;;;SY)(A;OICI;FA;;;{own})(A;OICI;0x1200a9;;;WD)",
+        is_administrator=lambda: administers,
+    )
+    assert (guard.alterable(path) == "") == administers
 
 
 @posix_only
