@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import combinations, pairwise
 from random import Random
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
@@ -111,6 +111,8 @@ def test_what_hangs_together_stays_together_in_the_order_of_its_author() -> None
 def test_a_thousand_steps_are_laid_while_nobody_notices() -> None:
     many = steps(drawn(1, length=1_000, reach=60))
     draw(many[:9])  # what is loaded with the first is not counted
-    began_s = perf_counter()
+    began_s = thread_time()
     draw(many)
-    assert perf_counter() - began_s < 2.0  # 0.1 s on a quiet machine; the limit is for busy ones
+    assert (
+        thread_time() - began_s < 1.0
+    )  # 0.1 s on a quiet machine; what others took is not counted

@@ -64,6 +64,7 @@ def test_a_name_is_known_to_its_home_alone(tmp_path: Path) -> None:
 
 def test_a_second_start_reaches_the_first(tmp_path: Path, qtbot: QtBot) -> None:
     home = home_at(tmp_path / "home")
+    assert call_first(home, []) is False
     first = FirstInstance(home)
     try:
         words = [sys.executable, "-c", SECOND, str(tmp_path / "home")]

@@ -1,10 +1,9 @@
-"""The tray, the one instance, the login, and the agent that comes and goes under the window."""
+"""The tray, the login, and the agent that comes and goes under the window."""
 
 from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +21,6 @@ from gui.application import Application
 from gui.model.news import News, NewsKind
 from gui.model.notices import Absence
 from gui.model.tray import Act, Entry, TrayState
-from gui.single import FirstInstance
 from gui.startup import RUN_KEY, SYSTEM_RUN_KEY, WindowsLogin
 from gui.theme.wing import FILL_STEPS, wing_pixmap
 from gui.translations import available, speak
@@ -34,7 +32,6 @@ from gui.words import tr
 from tests.certain import certain
 from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import prepared
-from tests.style.source import REPOSITORY
 
 WITHIN_MS = 90_000
 
@@ -219,33 +216,7 @@ def test_a_hosted_agent_can_be_ended_twice(tmp_path: Path) -> None:
     assert not agent.alive
 
 
-# -- one instance, login, language ---------------------------------------------------------
-
-
-SECOND = """
-import sys
-from pathlib import Path
-from PySide6.QtCore import QCoreApplication
-from agent.client import Home
-from gui.single import call_first
-application = QCoreApplication([])
-sys.exit(0 if call_first(Home.at(Path(sys.argv[1])), sys.argv[2:]) else 7)
-"""
-
-
-def test_a_second_start_calls_the_first(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SECOND, str(tmp_path), "/a file"]
-    alone = subprocess.run(command, cwd=REPOSITORY, check=False, timeout=WITHIN_MS / 1000)
-    assert alone.returncode == 7
-    first = FirstInstance(Home.at(tmp_path))
-    with (
-        qtbot.waitSignal(first.called, timeout=WITHIN_MS) as called,
-        subprocess.Popen(command, cwd=REPOSITORY) as second,
-    ):
-        qtbot.waitUntil(lambda: second.poll() is not None, timeout=WITHIN_MS)
-        assert second.returncode == 0
-    assert called.args == [["/a file"]]
-    first.close()
+# -- login, language --------------------------------------------------------------------------
 
 
 def test_login_on_windows_is_a_value_of_the_run_key(tmp_path: Path) -> None:
