@@ -33,6 +33,14 @@ START = "start.py"
 would be another one."""
 TASK_LOGS = "tasks"
 """The folder among the logs for what programs print."""
+PACKAGED = (
+    platformdirs.site_data_path(APPLICATION, appauthor=False)
+    if sys.platform == "win32"
+    else Path("/usr/share", APPLICATION)
+)
+"""Where packages put what is for all agents of a machine."""
+SERVICE = ("STATE_DIRECTORY", "LOGS_DIRECTORY", "CACHE_DIRECTORY")
+"""Variables by which systemd tells a service where it may write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +98,23 @@ class Home:
 
     @classmethod
     def of(cls, environment: Mapping[str, str] = os.environ) -> Home:
-        """Return the home of the user who runs this, or, if ``WINGBEAT_HOME`` is set in the
-        environment, the one under that folder; nothing is made on the disk."""
+        """Return the home of the user who runs this, that of the service if this is one, or, if
+        ``WINGBEAT_HOME`` is set in the environment, the one under that folder; nothing is made on
+        the disk."""
         moved = environment.get(VARIABLE, "").strip()
         if moved:
             return cls.at(Path(moved).expanduser())
         known = platformdirs.PlatformDirs(APPLICATION, appauthor=False)
+        machine = MachineFiles.native()
+        if all(environment.get(each) for each in SERVICE):
+            state, logs, cache = (Path(environment[each]) for each in SERVICE)
+            return cls(state / "data", state / "config", logs, cache, machine)
         return cls(
             known.user_data_path,
             known.user_config_path,
             known.user_log_path,
             known.user_cache_path,
-            MachineFiles.native(),
+            machine,
         )
 
     @property
@@ -128,6 +141,11 @@ class Home:
     def programs(self) -> Path:
         """What this node can run, a folder each."""
         return self.data / "programs"
+
+    @property
+    def programs_beside(self) -> tuple[Path, ...]:
+        """What packages bring for this node to run, a folder each; a node that was moved has none."""
+        return (PACKAGED / "programs",) if self.machine else ()
 
     @property
     def scratch(self) -> Path:

@@ -16,9 +16,10 @@ from agent.client.errors import (
     NotUnderstoodError,
     RequestError,
 )
-from agent.paths import Home
+from agent.paths import PACKAGED, Home
 
 __all__ = [
+    "PACKAGED",
     "BlockingClient",
     "Client",
     "ClientError",

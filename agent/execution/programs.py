@@ -9,7 +9,7 @@ of their own.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,10 +53,10 @@ Reader = Callable[[Path], Program]
 
 
 class Programs:
-    """The programs in one folder, and those that were added."""
+    """The programs in one folder, those that others have put beside, and those that were added."""
 
-    def __init__(self, folder: Path, read: Reader) -> None:
-        self.folder, self._read = folder, read
+    def __init__(self, folder: Path, read: Reader, beside: Sequence[Path] = ()) -> None:
+        self.folder, self._read, self._beside = folder, read, beside
         self._installed: dict[str, Program] = {}
         self._added: dict[str, Program] = {}
         self._complained: dict[str, None] = {}
@@ -71,9 +71,9 @@ class Programs:
         return self._installed.get(name) or self._added.get(name)
 
     def look(self) -> tuple[str, ...]:
-        """Read the folder of programs anew and return the names of all programs, added ones too;
+        """Read the folders of programs anew and return the names of all programs, added ones too;
         folders that are unusable, do not suit this machine or repeat a name are left out and
-        logged, each complaint once."""
+        logged, each complaint once. Of one name the first counts: its own go before those beside."""
         found: dict[str, Program] = {}
         for folder in self._folders():
             program = self._usable(folder)
@@ -119,11 +119,14 @@ class Programs:
         return program
 
     def _folders(self) -> list[Path]:
-        try:
-            return sorted(each for each in self.folder.iterdir() if each.is_dir())
-        except OSError as error:
-            self._complain(f"The programs in {self.folder} cannot be listed ({error.strerror}).")
-            return []
+        found: list[Path] = []
+        there = (each for each in self._beside if each.exists())
+        for folder in (self.folder, *there):
+            try:
+                found += sorted(each for each in folder.iterdir() if each.is_dir())
+            except OSError as error:
+                self._complain(f"The programs in {folder} cannot be listed ({error.strerror}).")
+        return found
 
     def _complain(self, text: str) -> None:
         if text not in self._complained:

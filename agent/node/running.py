@@ -175,7 +175,7 @@ class RunningNode:
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
         machine = capabilities((), home.scratch, settings.tags)
         reader = ProgramReader(machine)
-        self.programs = Programs(home.programs, reader)
+        self.programs = Programs(home.programs, reader, home.programs_beside)
         self.published = PublishedPrograms(
             home.data,
             settings.published_programs,

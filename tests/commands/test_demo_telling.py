@@ -24,7 +24,14 @@ from agent.commands import demo, exits
 from agent.commands.demo import inspection as surveying
 from agent.commands.demo import leftovers, lines
 from agent.commands.demo import playing as course
-from agent.commands.demo.inspection import PROGRAMS, Inspection, right
+from agent.commands.demo.inspection import (
+    PROGRAMS,
+    TASKS,
+    WORKFLOW,
+    Inspection,
+    place_of_inspection,
+    right,
+)
 from agent.commands.demo.lines import (
     Checked,
     Ended,
@@ -40,6 +47,7 @@ from agent.commands.demo.lines import (
 )
 from agent.commands.demo.machines import DemoError
 from agent.commands.demo.playing import Playing
+from agent.commands.demo.primes import Primes, primes_below
 from agent.commands.demo.screen import Picture
 from agent.execution.allowed_commands import command_line
 from agent.workflow.program_folder import read_program
@@ -171,6 +179,59 @@ def test_one_finding_is_not_two_plants(tmp_path: Path) -> None:
     assert others == 0
 
 
+def test_without_the_inspection_it_is_said_what_brings_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    begun: list[Happening] = [
+        Starting(0.0, ("heron", "merlin"), 0, "/tmp/x"),
+        Submitted(3.0, "primes", 13, 0, "x"),
+    ]
+    for each in begun:
+        lines.tell_lines(each)
+    said = capsys.readouterr().out
+    assert "the inspection of a line is the package wingbeat-inspection\n" in said
+    assert said.endswith("x has accepted a workflow of 13 tasks\n")
+    picture = Picture()
+    picture.take(begun[0])
+    assert "the package wingbeat-inspection" in " ".join(drawn(picture, 120))
+
+
+def test_the_inspection_is_found_where_a_package_has_put_it(tmp_path: Path) -> None:
+    assert place_of_inspection([tmp_path / "none", tmp_path]) is None
+    (tmp_path / TASKS).mkdir()
+    (tmp_path / TASKS / WORKFLOW).touch()
+    assert place_of_inspection([tmp_path / "none", tmp_path]) == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("number", "found"), [(2, 0), (3, 1), (10, 4), (10_000, 1_229), (10_008, 1_230)]
+)
+def test_primes_are_counted(number: int, found: int) -> None:
+    assert primes_below(number) == found
+
+
+async def test_the_programs_count_primes_too(tmp_path: Path) -> None:
+    primes = Primes(tmp_path / "primes", 3)
+    primes._below = 1_000
+    primes.install(tmp_path / "programs")
+    count, total = (
+        command_line(
+            tmp_path / "programs" / name, read_program(tmp_path / "programs" / name).command
+        )
+        for name in ("count", "total")
+    )
+    for part in (1, 2):
+        await asyncio.to_thread(
+            subprocess.run, [*count, "-x", f"{part} 2 1000"], cwd=tmp_path, check=True
+        )
+        (tmp_path / "count.txt").rename(tmp_path / f"{part}.txt")
+    told = [*total, "-i", "1.txt", "-i", "2.txt"]
+    await asyncio.to_thread(subprocess.run, told, cwd=tmp_path, check=True)
+    results = {"total.txt": (tmp_path / "total.txt").read_bytes()}
+    assert [each.holds for each in primes.judge(results)] == [True]
+    assert [each.holds for each in primes.judge({"total.txt": b"167"})] == [False]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_needs_nothing_but_its_folder(tmp_path: Path, name: str) -> None:
     Inspection(tmp_path, 1).install(tmp_path / "programs")
@@ -193,7 +254,7 @@ async def test_a_survey_that_takes_too_long_is_one_sentence(
     monkeypatch.setattr(surveying, "SURVEY_S_MAX", 0.0)
     before = set(psutil.Process().children())
     with pytest.raises(DemoError, match=r"^after 0 s the survey is not made: "):
-        await Inspection(tmp_path, 1).survey()
+        await Inspection(tmp_path, 1).prepare()
     assert before.issuperset(psutil.Process().children())
 
 

@@ -14,7 +14,7 @@ from agent.api.errors import MembershipError
 from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, read_gossip
 from agent.host import logs
 from agent.net.addresses import Address
-from agent.paths import VARIABLE, Home, MachineFiles
+from agent.paths import SERVICE, VARIABLE, Home, MachineFiles
 from agent.settings.layers import read_settings
 from agent.settings.node_settings import NodeSettings, SettingsError
 
@@ -89,6 +89,18 @@ def test_a_file_in_another_encoding_is_said(tmp_path: Path) -> None:
 
 
 # -- folders -----------------------------------------------------------------------------------
+
+
+def test_a_service_keeps_its_files_where_the_system_says(tmp_path: Path) -> None:
+    told = {each: str(tmp_path / each) for each in SERVICE}
+    home = Home.of(told)
+    assert {each.parent for each in home.folders} <= {tmp_path, tmp_path / "STATE_DIRECTORY"}
+    assert len(set(home.folders)) == 4
+    assert home.programs_beside == Home.of({}).programs_beside != ()
+    assert Home.of({**told, "LOGS_DIRECTORY": ""}) == Home.of({})
+    moved = Home.of({**told, VARIABLE: str(tmp_path / "here")})
+    assert moved == Home.at(tmp_path / "here")
+    assert moved.programs_beside == ()
 
 
 def test_the_variable_moves_everything(tmp_path: Path) -> None:

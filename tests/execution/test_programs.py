@@ -159,3 +159,15 @@ def test_only_windows_executes_batch_files_without_what_stands_before(
     assert Path(command[0]).name == starts
     with_shell = command_line(tmp_path, ["sh", "-e", "run.bat"], windows=windows)
     assert with_shell == ["/bin/sh", "-e", str(tmp_path / "run.bat")]
+
+
+def test_programs_of_packages_are_found_too_and_own_ones_go_first(tmp_path: Path) -> None:
+    own, beside = tmp_path / "own", tmp_path / "beside"
+    for folder in (own / "sums", beside / "sums", beside / "lines"):
+        described(folder, "command: [run]")
+    programs = Programs(own, reader(), [beside, tmp_path / "missing"])
+    assert programs.look() == ("lines", "sums")
+    assert {each: programs.get(each).folder.parent for each in programs.names} == {  # type: ignore[union-attr]
+        "lines": beside,
+        "sums": own,
+    }

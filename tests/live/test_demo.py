@@ -36,9 +36,16 @@ def temporary(tmp_path: Path) -> Path:
     return folder
 
 
-def start(temporary: Path, *words: str) -> AbstractContextManager[subprocess.Popen[str]]:
+WITHOUT = "from agent.commands import demo; demo.place_of_inspection = lambda: None; "
+WITHOUT += "import sys; sys.exit(demo.run(sys.argv[1:]))"
+"""The demo as where the inspection is not installed."""
+
+
+def start(
+    temporary: Path, *words: str, how: tuple[str, ...] = ("-m", "agent", "demo")
+) -> AbstractContextManager[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "agent", "demo", *words],
+        [sys.executable, *how, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -109,6 +116,19 @@ def test_the_demo_finds_everything_and_leaves_nothing(temporary: Path, tmp_path:
     assert (kept / "report.html").stat().st_size > 500
     assert {each.name for each in (kept / "logs").iterdir()} == set(happenings[0]["machines"])
     assert_nothing_left(temporary, agents)
+
+
+def test_without_the_inspection_the_demo_counts_primes(temporary: Path) -> None:
+    with start(temporary, "--json", how=("-c", WITHOUT)) as process:
+        happenings = list(told(process))
+        errors = certain(process.stderr).read()
+        assert process.wait(PLAY_S_MAX) == exits.DONE, (happenings[-3:], errors)
+    assert of(happenings, "starting")[0]["sections"] == 0
+    assert len(of(happenings, "killed")) == 1
+    (counted,) = (each for each in of(happenings, "checked") if "primes" in each["check"])
+    assert counted["right"] is True
+    assert happenings[-1]["report"] == counted["found"] == "121127"
+    assert_nothing_left(temporary, [each["process"] for each in of(happenings, "joined")])
 
 
 def joined_until(process: subprocess.Popen[str], when: str) -> list[int]:

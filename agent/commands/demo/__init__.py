@@ -4,12 +4,14 @@ Somebody who has one machine wants to see what several would do. So several agen
 each a process with a home of its own, on loopback addresses; they make a flock by invitation, as
 machines of an office do. They are given an inspection: raw measurements of a power line in which
 plants were set too near to the wires, at places that only the generator and the check at the end
-know. One agent is killed in the middle. What comes of it is compared with what was planted.
+know; where a package has left the inspection out, they count primes. One agent is killed in the middle. What comes of it is compared with what was planted.
 
 ==============  ============================================================================
 ``machines``    the agents: started, joined, killed, ended
 ``leftovers``   what a killed demo leaves, and how it is removed
+``work``        what the machines are given to do:
 ``inspection``  the survey, the programs, and what has to be found
+``primes``      the same without the inspection
 ``playing``     the course of it, told as it happens
 ``screen``      the same for a person at a terminal
 ``lines``       what is told, as values, as plain lines, or as JSON for scripts
@@ -32,12 +34,14 @@ from pathlib import Path
 from agent.client import ClientError
 from agent.commands import exits
 from agent.commands.asking import fail
-from agent.commands.demo.inspection import Inspection
+from agent.commands.demo.inspection import Inspection, place_of_inspection
 from agent.commands.demo.leftovers import new_folder, remove, remove_leftovers
 from agent.commands.demo.lines import Tell, tell_json, tell_lines
 from agent.commands.demo.machines import DemoError, Machines, keep_logs
 from agent.commands.demo.playing import Playing
+from agent.commands.demo.primes import Primes
 from agent.commands.demo.screen import screen
+from agent.commands.demo.work import Work
 from agent.commands.drawing import on_terminal
 from agent.commands.parsing import Options, argument, command, number_of
 from agent.workflow.faults import FaultsError
@@ -124,8 +128,7 @@ def _on_signal(number: signal.Signals, act: Callable[[], None]) -> None:
 
 
 async def _play(options: Options, folder: Path, machines: Machines) -> int:
-    inspection = Inspection(folder / "survey", options.seed)
-    playing = Playing(machines, inspection, options.keep)
+    playing = Playing(machines, _work(folder, options.seed), options.keep)
     try:
         with _audience(options) as tell:
             good = await playing.play(tell)
@@ -138,6 +141,13 @@ async def _play(options: Options, folder: Path, machines: Machines) -> int:
             remove(folder)
             remove_leftovers()  # by now their agents have had time to end
     return exits.DONE if good else exits.WORK_FAILED
+
+
+def _work(folder: Path, seed: int) -> Work:
+    place = place_of_inspection()
+    if place is None:
+        return Primes(folder / "primes", seed)
+    return Inspection(folder / "survey", seed, place)
 
 
 @contextmanager

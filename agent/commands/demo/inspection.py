@@ -2,8 +2,8 @@
 
 The survey is made by a program of its own, from a seed. What it planted is known here and to
 nobody who works: it is compared with the results in the end, plant by plant. Programs are those
-that come with Wingbeat, installed on each machine as a person would: a folder each, with the library
-that they share.
+that come with Wingbeat, or with a package beside it, installed on each machine as a person would: a
+folder each, with the library that they share.
 """
 
 from __future__ import annotations
@@ -14,39 +14,62 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from math import hypot
 from pathlib import Path
 
+from agent.client import PACKAGED
 from agent.commands.demo.lines import Found
 from agent.commands.demo.machines import ROOT, DemoError
+from agent.commands.demo.work import Judged
+from agent.commands.showing import counted
+from agent.workflow.submission import Wanted
 
-TASKS = ROOT / "tasks"
-LIBRARY = "inspection"
-WORKFLOW = TASKS / "inspection.wingbeat.yaml"
+PLACES = ROOT, PACKAGED
+"""Below which the programs lie in ``tasks``: with Wingbeat itself, or by the package for it."""
+TASKS, LIBRARY, WORKFLOW = "tasks", "inspection", "inspection.wingbeat.yaml"
 PROGRAMS = (
     *("import", "georeferencing", "segmentation", "anomaly_detection"),
     *("aggregation", "report"),
 )
 GENERATOR = "tasks.inspection.survey"
 SECTIONS, DENSITY, SURVEY_S_MAX = 4, 5.0, 120.0
+TABLE = "points_of_interest.csv"
 OFF_M_MAX, DISTANCE_M_MAX = 1.0, 0.15
 CACHES = shutil.ignore_patterns("__pycache__")
 
 
-class Inspection:
-    """A survey below a folder, and what is to be found in it."""
+def place_of_inspection(places: Sequence[Path] = PLACES) -> Path | None:
+    """Return the first of the places that has the inspection; None where none has."""
+    return next((each for each in places if (each / TASKS / WORKFLOW).is_file()), None)
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self._folder, self._seed = folder, seed
+
+class Inspection:
+    """Satisfies ``Work``: a survey below a folder, and what is to be found in it."""
+
+    sections = SECTIONS
+    long_tasks: tuple[str, ...] = ("segmentation", "georeferencing", "detection")
+    results: tuple[tuple[str, tuple[str, ...]], ...] = (
+        ("aggregation", (TABLE,)),
+        ("report", ("report.html", "report.md")),
+    )
+    report = "report.md"
+
+    def __init__(self, folder: Path, seed: int, place: Path = ROOT) -> None:
+        self._folder, self._seed, self._place = folder, seed, place
         self.planted: list[dict[str, object]] = []
 
     @property
-    def raw(self) -> Path:
-        """Where the raw folders of the sections are."""
-        return self._folder / "raw"
+    def workflow(self) -> Path:
+        return self._place / TASKS / WORKFLOW
 
-    async def survey(self) -> None:
+    @property
+    def wanted(self) -> Wanted:
+        told = {"survey": str(self._folder / "raw"), "title": "Demo_line"}
+        return Wanted(told, submitter="demo")
+
+    async def prepare(self) -> None:
         """Make the measurements in a process of its own, wait for it, and read into ``planted``
         what was planted. Raise ``DemoError`` when that fails or takes longer than
         ``SURVEY_S_MAX``."""
@@ -55,7 +78,7 @@ class Inspection:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *words,
-            cwd=ROOT,
+            cwd=self._place,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -80,13 +103,28 @@ class Inspection:
         """Copy the programs to where an agent looks for them, each with the library that it needs;
         raise ``DemoError`` when one is missing, ``OSError`` when one is there already or cannot be
         written."""
+        tasks = self._place / TASKS
         for name in PROGRAMS:
-            if not (TASKS / name).is_dir():
-                raise DemoError(f"the program {name} is missing: {TASKS / name} is not there")
-            shutil.copytree(TASKS / name, programs / name, ignore=CACHES)
-            library = programs / name / TASKS.name / LIBRARY
-            shutil.copytree(TASKS / LIBRARY, library, ignore=CACHES)
-            shutil.copy(TASKS / "__init__.py", library.parent)
+            if not (tasks / name).is_dir():
+                raise DemoError(f"the program {name} is missing: {tasks / name} is not there")
+            install_program(tasks, name, programs)
+
+    def judge(self, results: Mapping[str, bytes]) -> Iterator[Judged]:
+        """Yield whether all plants were found, nothing else was, and the report tells of each.
+        Raises as ``compare`` does."""
+        plants, strangers = self._compared(results)
+        hits = sum(map(right, plants))
+        yield Judged("all plants too near to a wire were found", hits == len(plants), f"{hits}")
+        yield Judged("and nothing else was", not strangers, counted(strangers, "other"))
+        report = results.get(self.report, b"").decode("utf-8", "replace")
+        told = report.count("| section") == len(plants)
+        yield Judged("the report tells of each", told, f"{len(report.splitlines())} lines")
+
+    def plants(self, results: Mapping[str, bytes]) -> tuple[Found, ...]:
+        return tuple(self._compared(results)[0])
+
+    def _compared(self, results: Mapping[str, bytes]) -> tuple[list[Found], int]:
+        return self.compare(results.get(TABLE, b"").decode("utf-8", "replace"))
 
     def compare(self, table: str) -> tuple[list[Found], int]:
         """Return each plant with the nearest finding of the result table (CSV), if it is near
@@ -116,6 +154,15 @@ class Inspection:
                 )
             )
         return compared, len(rows) - len(taken)
+
+
+def install_program(tasks: Path, name: str, programs: Path) -> None:
+    """Copy one of the programs in the folder ``tasks`` to where an agent looks for them, with the
+    library that it needs; raises ``OSError``."""
+    shutil.copytree(tasks / name, programs / name, ignore=CACHES)
+    library = programs / name / TASKS / LIBRARY
+    shutil.copytree(tasks / LIBRARY, library, ignore=CACHES)
+    shutil.copy(tasks / "__init__.py", library.parent)
 
 
 def right(found: Found) -> bool:

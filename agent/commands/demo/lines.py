@@ -15,11 +15,13 @@ from msgspec import Struct
 from agent.commands.showing import plain
 from agent.wording.speech import state_word
 
+TO_COUNT = "which are to count primes: the inspection of a line is the package wingbeat-inspection"
 QUIET_STATES = ("Submitted", "Ready", "Scheduled")
 
 
 class Starting(Struct, frozen=True, tag="starting", tag_field="what"):
-    """So many agents are being started; ``sections`` are what they are to inspect."""
+    """So many agents are being started; ``sections`` are what they are to inspect, 0 where the
+    inspection is not installed."""
 
     at_s: float
     machines: tuple[str, ...]
@@ -139,11 +141,13 @@ def sentences(happening: Happening) -> Iterator[str]:
     for the end."""
     match happening:
         case Starting(machines=machines, sections=sections):
-            yield f"starting {len(machines)} agents, and a survey of {sections} sections for them"
+            survey = f"and a survey of {sections} sections for them" if sections else TO_COUNT
+            yield f"starting {len(machines)} agents, {survey}"
         case Joined(machine=machine, process=process):
             yield f"{machine} is in the flock (process {process})"
         case Submitted(tasks=tasks, planted=planted, to=to):
-            yield f"{to} has accepted a workflow of {tasks} tasks; {planted} plants are to be found"
+            to_find = f"; {planted} plants are to be found" if planted else ""
+            yield f"{to} has accepted a workflow of {tasks} tasks{to_find}"
         case Moved():
             yield from _moved(happening)
         case Killed(machine=machine, tasks=tasks):

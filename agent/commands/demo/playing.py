@@ -19,7 +19,6 @@ from agent.api.session import Event, TaskMoved, TaskProgressed, WorkflowEnded
 from agent.api.values import Dataset, Position, TaskState
 from agent.api.work import SHOW, STATUS, Show, Status, TaskView
 from agent.client import pieces_of
-from agent.commands.demo.inspection import SECTIONS, WORKFLOW, Inspection, right
 from agent.commands.demo.lines import (
     Checked,
     Ended,
@@ -33,24 +32,23 @@ from agent.commands.demo.lines import (
     Tell,
 )
 from agent.commands.demo.machines import DemoError, Machine, Machines
+from agent.commands.demo.work import Work
 from agent.commands.showing import counted
-from agent.workflow.submission import Wanted, submit_file
+from agent.workflow.submission import submit_file
 
 WORK_S_MAX = 150.0
 KILL_AFTER_SHARE = 0.3
-LONG_TASKS = ("segmentation", "georeferencing", "detection")
 INTO_THE_TASK_S = 0.2
 LATE_SHARE = 0.6
 """From here on any task will do, so that a quick machine is not too quick."""
 FETCH_S_MAX = 20.0
-REPORT, TABLE = "report", "aggregation"
 
 
 class Playing:
     """One course of the demo from start to check."""
 
-    def __init__(self, machines: Machines, inspection: Inspection, keep: Path | None) -> None:
-        self._machines, self._inspection, self._keep = machines, inspection, keep
+    def __init__(self, machines: Machines, work: Work, keep: Path | None) -> None:
+        self._machines, self._work, self._keep = machines, work, keep
         self._began_s = asyncio.get_running_loop().time()
         self._tell: Tell = lambda _: None
         self._tasks = 0
@@ -68,8 +66,9 @@ class Playing:
         self._tell = tell
         machines = self._machines
         names = tuple(machine.name for machine in machines.all)
-        tell(Starting(self._at_s(), names, SECTIONS, str(machines.first.folder.parent)))
-        await asyncio.gather(self._inspection.survey(), machines.start(self._inspection.install))
+        folder = str(machines.first.folder.parent)
+        tell(Starting(self._at_s(), names, self._work.sections, folder))
+        await asyncio.gather(self._work.prepare(), machines.start(self._work.install))
         await machines.make_flock(self._joined)
         position = (await machines.first.client.call(STATUS, Status(limit=1))).position
         workflow = await self._submit()
@@ -80,13 +79,10 @@ class Playing:
 
     async def _submit(self) -> str:
         client = self._machines.first.client
-        wanted = Wanted(
-            {"survey": str(self._inspection.raw), "title": "Demo_line"}, submitter="demo"
-        )
-        accepted = await submit_file(client, WORKFLOW, wanted)
+        accepted = await submit_file(client, self._work.workflow, self._work.wanted)
         shown = await client.call(SHOW, Show(accepted.workflow, limit=1))
         self._tasks = shown.workflow.tasks
-        planted = len(self._inspection.planted)
+        planted = len(self._work.planted)
         name = self._machines.first.name
         workflow = shown.workflow.name
         self._tell(Submitted(self._at_s(), workflow, self._tasks, planted, name))
@@ -158,7 +154,7 @@ class Playing:
         for name, (host, since_s) in self._running.items():
             machine = self._machines.named(host)
             begun = self._at_s() - since_s >= INTO_THE_TASK_S
-            in_the_middle = begun and name.partition(".")[0] in LONG_TASKS
+            in_the_middle = begun and name.partition(".")[0] in self._work.long_tasks
             if (in_the_middle or share >= LATE_SHARE) and machine is not self._machines.first:
                 return machine
         return None
@@ -177,24 +173,19 @@ class Playing:
             "its work went on elsewhere", not self._lost, f"{counted(again, 'task')} begun again"
         )
         results = await self._results(tasks)
-        table = results.get("points_of_interest.csv", b"").decode("utf-8", "replace")
-        plants, strangers = self._inspection.compare(table)
-        hits = sum(map(right, plants))
-        self._judge("all plants too near to a wire were found", hits == len(plants), f"{hits}")
-        self._judge("and nothing else was", not strangers, counted(strangers, "other"))
-        report = results.get("report.md", b"").decode("utf-8", "replace")
-        told = report.count("| section") == len(plants)
-        self._judge("the report tells of each", told, f"{len(report.splitlines())} lines")
+        for judged in self._work.judge(results):
+            self._judge(*judged)
+        report = results.get(self._work.report, b"").decode("utf-8", "replace")
         by_machine = Counter(task.host for task in tasks.values())
-        kept = self._kept(results)
-        self._tell(Ended(self._at_s(), self._right, by_machine, tuple(plants), report, kept))
+        kept, plants = self._kept(results), self._work.plants(results)
+        self._tell(Ended(self._at_s(), self._right, by_machine, plants, report, kept))
         return self._right
 
     async def _results(self, tasks: dict[str, TaskView]) -> dict[str, bytes]:
         """By name; each is what its identifier says, byte for byte."""
         found: dict[str, bytes] = {}
         same = True
-        wanted = ((TABLE, ("points_of_interest.csv",)), (REPORT, ("report.html", "report.md")))
+        wanted = self._work.results
         for name, files in wanted:
             outputs = tasks[name].outputs if name in tasks else ()
             for file, output in zip(files, outputs, strict=False):

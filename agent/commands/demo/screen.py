@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agent.commands.demo.lines import (
+    TO_COUNT,
     Checked,
     Ended,
     Happening,
@@ -35,6 +36,7 @@ from agent.commands.drawing import bar, console
 from agent.commands.showing import plain
 
 TITLE = "Wingbeat demo: a temporary flock of real agents inspects a power line"
+TITLE_WITHOUT = f"Wingbeat demo: real agents, {TO_COUNT}"
 REDRAWN_PER_S = 5
 NOTES, NAME_CELLS, TASK_CELLS, BAR_CELLS = 6, 10, 26, 12
 
@@ -57,6 +59,7 @@ class Picture:
         self.notes: deque[str] = deque(maxlen=NOTES)
         self.checks: list[Checked] = []
         self.tasks = self.finished = 0
+        self.title = TITLE
         self.began_s = time.monotonic()
         self.ended: Ended | None = None
 
@@ -65,7 +68,8 @@ class Picture:
         from ``Starting`` on."""
         self._note(happening)
         match happening:
-            case Starting(machines=machines):
+            case Starting(machines=machines, sections=sections):
+                self.title = TITLE if sections else TITLE_WITHOUT
                 self.rows = {name: Row() for name in machines}
             case Joined(machine=machine):
                 self.rows[machine].state = "waiting"
@@ -108,7 +112,12 @@ class Picture:
         """Return the picture as it is now, for the terminal; once the play has ended, with its
         plants and verdict."""
         notes = [Text(plain(line), overflow="ellipsis", no_wrap=True) for line in self.notes]
-        parts: list[RenderableType] = [Text(TITLE, "bold"), self._machines(), self._whole(), *notes]
+        parts: list[RenderableType] = [
+            Text(self.title, "bold"),
+            self._machines(),
+            self._whole(),
+            *notes,
+        ]
         if self.checks:
             parts += [Text(), self._checked()]
         if self.ended is not None:
