@@ -16,8 +16,9 @@ import tempfile
 from pathlib import Path
 
 from agent import __version__
-from installers.making.deb import make_deb
+from installers.making.deb import make_debs
 from installers.making.locked import ROOT, MakingError
+from installers.making.repository import make_repository
 from installers.making.windows import PYTHON, make_windows, pack
 
 DIST, WORK = ROOT / "dist", ROOT / "build"
@@ -71,11 +72,12 @@ def make(folder: Path, kinds: tuple[str, ...], python: Path = PYTHON) -> list[Pa
     with tempfile.TemporaryDirectory(dir=WORK) as scratch:
         wheel = make_wheel(folder if "wheel" in kinds else Path(scratch))
         if "deb" in kinds:
-            make_deb(wheel, folder, WORK, Path(scratch))
+            debs = make_debs(wheel, folder, WORK, Path(scratch))
+            make_repository(folder / "apt", debs, WORK, epoch())
         if "windows" in kinds:
             make_for_windows(wheel, folder, Path(scratch), python)
-    made = sorted(folder.iterdir())
-    sums = "".join(f"{digest(each)}  {each.name}\n" for each in made)
+    made = sorted(each for each in folder.rglob("*") if each.is_file())
+    sums = "".join(f"{digest(each)}  {each.relative_to(folder)}\n" for each in made)
     (folder / TABLE).write_text(sums, "utf-8")
     return made
 
@@ -103,12 +105,12 @@ def compare(made: list[Path], kinds: tuple[str, ...], python: Path) -> None:
     mask = os.umask(0o077)
     try:
         with tempfile.TemporaryDirectory(dir=WORK) as scratch:
-            again = {
-                each.name: digest(each) for each in make(Path(scratch) / "again", kinds, python)
-            }
+            folder = Path(scratch, "again")
+            again = {each.relative_to(folder): digest(each) for each in make(folder, kinds, python)}
     finally:
         os.umask(mask)
-    if different := [each.name for each in made if again.get(each.name) != digest(each)]:
+    names = {each.relative_to(DIST): each for each in made}
+    if different := [str(name) for name, each in names.items() if again.get(name) != digest(each)]:
         raise MakingError(f"made twice, these are not the same: {', '.join(different)}")
     sys.stdout.write("Made twice: the same bytes.\n")
 
@@ -121,9 +123,10 @@ def digest(file: Path) -> str:
 
 def table(made: list[Path]) -> str:
     """Return the files as a table: name, size in MB, hash."""
-    width = max(len(each.name) for each in made)
+    names = {each: str(each.relative_to(DIST)) for each in made}
+    width = max(map(len, names.values()))
     return "".join(
-        f"{each.name:<{width}}  {each.stat().st_size / 1e6:7.2f} MB  {digest(each)}\n"
+        f"{names[each]:<{width}}  {each.stat().st_size / 1e6:7.2f} MB  {digest(each)}\n"
         for each in made
     )
 

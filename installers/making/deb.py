@@ -1,8 +1,10 @@
-"""The package for Debian 12 and 13 and Ubuntu 24.04.
+"""The packages for Debian 12 and 13 and Ubuntu 24.04.
 
-Its files lie in `/opt/wingbeat/package`, and its script links them into `/opt/wingbeat/VERSION`, to
-which `/opt/wingbeat/current` then points: so an update never takes files from under a running agent.
-What is linked costs no room a second time.
+The files of Wingbeat lie in `/opt/wingbeat/package`, and its script links them into
+`/opt/wingbeat/VERSION`, to which `/opt/wingbeat/current` then points, and the libraries of others into
+`/opt/wingbeat/libraries`: so an update never takes files from under a running agent. What is linked
+costs no room a second time. What only the inspection of
+lines needs is a package of its own, whose programs lie where agents look for those of packages.
 """
 
 from __future__ import annotations
@@ -11,60 +13,82 @@ import gzip
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from agent import __version__
+from agent.client import PACKAGED
 from agent.commands.completion import BASH, FISH, ZSH
+from agent.commands.demo.inspection import LIBRARY, PROGRAMS, TASKS, WORKFLOW, install_program
 from gui.__main__ import ICON_COLOUR
 from installers.making.contents import bill_of_materials, licences
 from installers.making.locked import ROOT, MakingError, wheels
 from installers.making.manual import write_manual
-from installers.making.tree import COMMANDS, PACKAGES, make_tree, settle
+from installers.making.tree import COMMANDS, PACKAGES, make_libraries, make_tree, settle
 
 LINUX = ROOT / "installers/linux"
 TOP = "opt/wingbeat"
 PLACES = {
     "wingbeat.desktop": "usr/share/applications",
     "autostart/wingbeat.desktop": "etc/xdg/autostart",
-    "wingbeat.xml": "usr/share/mime/packages",
+    "wingbeat.xml": f"{TOP}/package",
     "wingbeat.metainfo.xml": "usr/share/metainfo",
+    "wingbeat-night.service": "lib/systemd/system",
+    "wingbeat-night": "usr/sbin",
+    "sysusers/wingbeat.conf": "usr/lib/sysusers.d",
+    "ufw/wingbeat": "etc/ufw/applications.d",
+    "firewalld/wingbeat.xml": "usr/lib/firewalld/services",
 }
-"""Where what desktops read goes."""
+"""Where what the system reads goes; file types by way of a script, as to read them anew takes the
+system longer than all the rest of an update."""
 COMPLETIONS = {
     "usr/share/bash-completion/completions/wingbeat": BASH,
     "usr/share/zsh/vendor-completions/_wingbeat": ZSH,
     "usr/share/fish/vendor_completions.d/wingbeat.fish": FISH,
 }
 ICONS = "usr/share/icons/hicolor/scalable"
-DOCUMENTS = "usr/share/doc/wingbeat"
 OWN_TEXT = "/usr/share/common-licenses/Apache-2.0"
-SCRIPTS = ("postinst", "prerm", "postrm")
+SCRIPTS = ("config", "postinst", "prerm", "postrm")
+"""Of a package, where it has them; they run as root when it comes and goes."""
 
 
-def make_deb(wheel: Path, folder: Path, work: Path, scratch: Path) -> Path:
-    """Make the package of this wheel and what it needs into the folder, beside it the bill of
-    what it brings along; files are made in the scratch folder, and wheels are kept in ``work``.
-    Return its file. Raises
-    ``MakingError``."""
+def make_debs(wheel: Path, folder: Path, work: Path, scratch: Path) -> list[Path]:
+    """Make the packages of this wheel and what it needs into the folder, beside them the bill of
+    what is brought along; files are made in the scratch folder, and wheels are kept in ``work``.
+    Return the packages. Raises ``MakingError``."""
     if not shutil.which("dpkg-deb"):
-        raise MakingError("dpkg-deb is missing; the .deb is made on Debian or Ubuntu")
-    root, seconds = scratch / "root", int(os.environ["SOURCE_DATE_EPOCH"])
+        raise MakingError("dpkg-deb is missing; packages for Debian are made on Debian or Ubuntu")
+    root, beside = scratch / "wingbeat", scratch / "inspection"
+    own, libraries = root / TOP / "package/own", root / TOP / "package/libraries"
     brought = wheels(work / "wheels")
-    make_tree([*brought, wheel], root / TOP / "package", f"/{TOP}/{__version__}")
-    _share(root, seconds)
-    _control(root)
-    settle(root, seconds)
-    made = folder / f"wingbeat_{__version__}_amd64.deb"
-    words = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(made)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MakingError(f"the .deb cannot be made: {done.stderr.strip()}")
-    bill = bill_of_materials(root / TOP / "package" / PACKAGES, brought, seconds)
-    _put(made.with_suffix(".cdx.json"), bill)
+    installed = f"/{TOP}/libraries/{make_libraries(brought, libraries)}"
+    make_tree(wheel, own, f"/{TOP}/{__version__}", installed)
+    _move_inspection(own / PACKAGES / TASKS, beside / PACKAGED.relative_to("/"))
+    _share(root)
+    _document(root, "wingbeat", licences(libraries, installed, OWN_TEXT))
+    _document(beside, "wingbeat-inspection", licences(beside, "/", OWN_TEXT))
+    told = {"@VERSION@": __version__, "@LIBRARIES@": installed}
+    made = [_packed(root, LINUX, told, folder), _packed(beside, LINUX / "inspection", told, folder)]
+    bill = bill_of_materials(libraries, brought, _seconds())
+    _put(made[0].with_suffix(".cdx.json"), bill)
     return made
 
 
-def _share(root: Path, seconds: int) -> None:
+def _seconds() -> int:
+    return int(os.environ["SOURCE_DATE_EPOCH"])
+
+
+def _move_inspection(tasks: Path, into: Path) -> None:
+    """What the demo needs lies there as in a clone, and what agents run, a folder for each program."""
+    (into / TASKS).mkdir(parents=True)
+    shutil.copy(tasks / "__init__.py", into / TASKS)
+    for name in (LIBRARY, WORKFLOW, *PROGRAMS):
+        shutil.move(tasks / name, into / TASKS / name)
+    for name in PROGRAMS:
+        install_program(into / TASKS, name, into / "programs")
+
+
+def _share(root: Path) -> None:
     """What lies outside of the program's own folder: entries, icons, pages, completions."""
     for name, place in PLACES.items():
         _put(root / place / Path(name).name, (LINUX / name).read_text("utf-8"))
@@ -76,27 +100,47 @@ def _share(root: Path, seconds: int) -> None:
     _put(root / ICONS / "apps/wingbeat.svg", icon)
     for kind in ("workflow", "invitation"):
         _put(root / ICONS / f"mimetypes/application-x-wingbeat-{kind}.svg", icon)
-    write_manual(root / "usr/share/man/man1", seconds)
-    brought = root / TOP / "package" / PACKAGES
-    _put(root / DOCUMENTS / "copyright", licences(brought, f"/{TOP}/current/{PACKAGES}", OWN_TEXT))
-    changes = gzip.compress((ROOT / "CHANGELOG.md").read_bytes(), mtime=0)
-    (root / DOCUMENTS / "changelog.gz").write_bytes(changes)
+    write_manual(root / "usr/share/man", _seconds())
     (root / "usr/bin").mkdir(parents=True)
     for command in COMMANDS:
         (root / "usr/bin" / command).symlink_to(f"/{TOP}/current/bin/{command}")
 
 
-def _control(root: Path) -> None:
+def _document(root: Path, package: str, terms: str) -> None:
+    documents = root / "usr/share/doc" / package
+    _put(documents / "copyright", terms)
+    changes = gzip.compress((ROOT / "CHANGELOG.md").read_bytes(), mtime=0)
+    (documents / "changelog.gz").write_bytes(changes)
+
+
+def _packed(root: Path, scripts: Path, told: Mapping[str, str], folder: Path) -> Path:
+    """The package of these files, with the control file and the scripts from another folder, which
+    are told these words."""
+    control = _filled(scripts / "control", told)
     files = [each for each in root.rglob("*") if each.is_file() and not each.is_symlink()]
     size_kib = sum(-(-each.stat().st_size // 1024) for each in files)
-    told = (LINUX / "control").read_text("utf-8")
-    told = told.replace("@VERSION@", __version__).replace("@SIZE@", str(size_kib))
-    _put(root / "DEBIAN/control", told)
-    kept = sorted(each.relative_to(root).as_posix() for each in (root / "etc").rglob("*.desktop"))
-    _put(root / "DEBIAN/conffiles", "".join(f"/{each}\n" for each in kept))
-    for name in SCRIPTS:
-        script = (LINUX / name).read_text("utf-8").replace("@VERSION@", __version__)
-        _put(root / "DEBIAN" / name, script)
+    _put(root / "DEBIAN/control", control.replace("@SIZE@", str(size_kib)))
+    kept = [each.relative_to(root) for each in sorted(files) if each.is_relative_to(root / "etc")]
+    if kept:
+        _put(root / "DEBIAN/conffiles", "".join(f"/{each.as_posix()}\n" for each in kept))
+    for name in (*SCRIPTS, "templates"):
+        if (scripts / name).exists():
+            _put(root / "DEBIAN" / name, _filled(scripts / name, told))
+    settle(root, _seconds())
+    fields = dict(line.split(": ", 1) for line in control.splitlines() if line[0] != " ")
+    made = folder / f"{fields['Package']}_{__version__}_{fields['Architecture']}.deb"
+    words = ["dpkg-deb", "--root-owner-group", "-Zzstd", "-z19", "--build", str(root), str(made)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MakingError(f"{made.name} cannot be made: {done.stderr.strip()}")
+    return made
+
+
+def _filled(file: Path, told: Mapping[str, str]) -> str:
+    text = file.read_text("utf-8")
+    for word, value in told.items():
+        text = text.replace(word, value)
+    return text
 
 
 def _put(file: Path, text: str) -> None:

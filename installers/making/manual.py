@@ -1,4 +1,4 @@
-"""The manual pages of `wingbeat` and `wingbeat-tray`, made from the tables that the commands are read by."""
+"""The manual pages of `wingbeat`, `wingbeat-tray` and `wingbeat-night`, made from the tables that the commands are read by."""
 
 from __future__ import annotations
 
@@ -32,6 +32,31 @@ have the tray that runs quit, and its agent hand back what it runs, and wait unt
 where that takes longer than 75 seconds
 .SH SEE ALSO
 .BR wingbeat (1)
+"""
+NIGHT = """\
+.TH WINGBEAT-NIGHT 8 {day} "Wingbeat {version}" "System administration"
+.SH NAME
+wingbeat\\-night \\- speaks for the service of Wingbeat, on machines without a login
+.SH SYNOPSIS
+.B wingbeat\\-night
+\\fICOMMAND\\fR [\\fIARGUMENTS\\fR]
+.SH DESCRIPTION
+The service is an agent of this machine that runs from its boot on, as the user wingbeat, after
+.B systemctl enable \\-\\-now wingbeat\\-night
+and not before. Root gives it any command of
+.BR wingbeat (1)
+by this one, as in
+.BR "wingbeat\\-night flock join" .
+.SH FILES
+.TP
+.I /etc/wingbeat/settings.toml, /etc/wingbeat/policy.toml
+what administrators have set for all agents of this machine
+.TP
+.I /var/lib/wingbeat, /var/log/wingbeat, /var/cache/wingbeat
+what the service keeps, its logs, and where its programs work
+.SH SEE ALSO
+.BR wingbeat (1),
+.BR systemctl (1)
 """
 HEAD = """\
 .TH WINGBEAT 1 {day} "Wingbeat {version}" "User commands"
@@ -72,14 +97,16 @@ where programs work
 
 
 def write_manual(folder: Path, seconds: int) -> None:
-    """Write both pages into the folder, compressed, with the day of this time."""
+    """Write the pages into folders of this one, compressed, with the day of this time."""
     day = datetime.fromtimestamp(seconds, UTC).date().isoformat()
-    folder.mkdir(parents=True)
-    pages = {"wingbeat": HEAD + "".join(map(_told, _all())) + FEET, "wingbeat-tray": TRAY}
+    whole = HEAD + "".join(map(_told, _all())) + FEET
+    pages = {"wingbeat.1": whole, "wingbeat-tray.1": TRAY, "wingbeat-night.8": NIGHT}
     for name, text in pages.items():
         page = text.replace("{day}", day).replace("{version}", __version__)
         packed = gzip.compress(page.encode(), mtime=0)
-        (folder / f"{name}.1.gz").write_bytes(packed)
+        place = folder / f"man{name[-1]}"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{name}.gz").write_bytes(packed)
 
 
 def _all(commands: dict[str, Command] | None = None) -> list[CommandLine]:

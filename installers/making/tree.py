@@ -1,12 +1,14 @@
-"""The folder that a package for Linux brings: an environment without pip, for several Pythons at once.
+"""The folders that a package for Linux brings: an environment without pip, for several Pythons at once.
 
 Only extension modules differ from Python to Python, and their names say for which they are: so the
 wheels of all lie in one folder, and `lib/python3.11` and the others are links to it. Of Qt only
-what the window uses is kept.
+what the window uses is kept. What others have made lies in a folder of its own, named by what is in
+it, so that an update that brings the same has nothing to do there.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -47,14 +49,28 @@ QT_KEPT: dict[str, tuple[str, ...]] = {
 """By folder, the names that are kept; what lies in no such folder goes."""
 
 
-def make_tree(wheels: list[Path], folder: Path, installed: str) -> None:
-    """Make the environment in a folder that is not there yet, for the place where it will be
-    installed. Raises ``MakingError`` where two wheels bring different files of one name."""
+def make_libraries(wheels: list[Path], folder: Path) -> str:
+    """Unpack the wheels into a folder that is not there yet, without what is not needed of them, and
+    return a name for what is in it: the same for the same. Raises ``MakingError`` where two wheels
+    bring different files of one name."""
+    folder.mkdir(parents=True)
+    for wheel in wheels:
+        unpack(wheel, folder)
+    trim(folder, QT_KEPT)
+    told = hashlib.sha256()
+    for file in _files(folder):
+        told.update(str(file.relative_to(folder)).encode() + b"\0")
+        told.update(hashlib.sha256(file.read_bytes()).digest())
+    return told.hexdigest()[:12]
+
+
+def make_tree(wheel: Path, folder: Path, installed: str, libraries: str) -> None:
+    """Make the environment of this wheel in a folder that is not there yet, for the place where it
+    will be installed, with libraries that will lie in that other place."""
     packages = folder / PACKAGES
     packages.mkdir(parents=True)
-    for wheel in wheels:
-        unpack(wheel, packages)
-    trim(packages, QT_KEPT)
+    unpack(wheel, packages)
+    (packages / "libraries.pth").write_text(f"{libraries}\n")
     for python in PYTHONS:
         (folder / f"lib/python{python}").symlink_to("python3")
     (folder / "bin").mkdir()
@@ -102,7 +118,7 @@ def settle(folder: Path, seconds: int) -> None:
         for name in files:
             file = Path(top, name)
             if not file.is_symlink():
-                runs = file.parent.name == "bin" or file.parent.name == "DEBIAN"
+                runs = file.parent.name in ("bin", "sbin", "DEBIAN")
                 script = runs and file.read_bytes().startswith(b"#!")
                 file.chmod(0o755 if script else 0o644)
         for name in (*files, *folders):
