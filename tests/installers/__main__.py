@@ -1,7 +1,8 @@
-"""The package for Debian, from its making to its purge: `python -m tests.installers [12] [13]`.
+"""The packages for Debian, from their making to their purge: `python -m tests.installers [12] [13] [vm]`.
 
-Makes it from what is committed, and a second one with a higher version; then, on a bare Debian of each
-of these numbers, everything that ``life`` does with them. Apart from the check, as it takes minutes and
+Makes them from what is committed, and others with a higher version; then, on a bare Debian of each
+of these numbers, everything that ``life`` does with them, and with `vm` what ``machine`` does in one
+that boots. Apart from the check, as it takes minutes and
 root. Where a tool is missing, it says which and leaves the rest out.
 """
 
@@ -16,10 +17,11 @@ import time
 from pathlib import Path
 
 from agent import __version__
+from tests.installers.machine import boots
 from tests.style.source import REPOSITORY
 
 TOOLS = ("git", "dpkg-deb", "debootstrap", "unshare")
-DEBIANS = ("12", "13")
+DEBIANS, BOOTS = ("12", "13"), "vm"
 VERSION_FILE = Path("agent/__init__.py")
 
 
@@ -42,8 +44,9 @@ def main() -> int:
                 f"made {made.name}: {made.stat().st_size / 1e6:.1f} MB in {took_s:.0f} s",
                 flush=True,
             )
-            shutil.copy(made, dist)
-        return sum(not lives(dist, debian) for debian in sys.argv[1:] or DEBIANS)
+            shutil.copytree(made.parent / "apt", dist / version)
+        places = sys.argv[1:] or (*DEBIANS, BOOTS)
+        return sum(not (boots(dist) if each == BOOTS else lives(dist, each)) for each in places)
 
 
 def build(clone: Path, version: str) -> Path:
@@ -57,7 +60,7 @@ def build(clone: Path, version: str) -> Path:
     (clone / "build/wheels").symlink_to(fetched)
     words = [sys.executable, "-m", "installers.making", "--only", "deb"]
     subprocess.run(words, cwd=clone, check=True, stdout=subprocess.DEVNULL)
-    return next((clone / "dist").glob("*.deb"))
+    return next((clone / "dist").glob("wingbeat_*.deb"))
 
 
 def lives(dist: Path, debian: str) -> bool:

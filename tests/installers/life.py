@@ -1,4 +1,4 @@
-"""What happens to the package on one machine, done as its people do it; runs inside `tests/places/fresh`.
+"""What happens to the packages on one machine, done as its people do it; runs inside `tests/places/fresh`.
 
 Needs nothing but Python, as it is there before the package. What it needs from a mirror is fetched
 first; everything else happens in a network of its own, with a loopback and nothing else.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shutil
 import socket
 import struct
 import subprocess
@@ -19,12 +20,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 TOP = Path("/opt/wingbeat")
-PERSON = "ant"
+REPOSITORY, KEY = Path("/srv/wingbeat"), Path("/etc/apt/keyrings/wingbeat.asc")
+SOURCE = Path("/etc/apt/sources.list.d/wingbeat.list")
+THIS_SOURCE = (f"Dir::Etc::sourcelist={SOURCE}", "Dir::Etc::sourceparts=-")
+PERSON, COLLEAGUE = "ant", "bee"
 HOUSE = Path("/home", PERSON)
-PASSING = ("/proc", "/sys", "/dev", "/tmp", "/run", "/home", "/root", "/var/log", "/var/cache")
+LAID_DOWN = Path("/etc/wingbeat")
+PASSING = ("/proc", "/sys", "/dev", "/tmp", "/run", "/home", "/root", "/srv")
 """Where the system itself writes whenever it likes, and where people keep what is theirs."""
-CACHES = re.compile(r"/var/lib/(apt/|dpkg/[a-z]+(-old)?$)|/usr/share/mime/|/__pycache__")
+CACHES = re.compile(
+    r"/var/lib/(apt/|dpkg/[a-z]+(-old)?$)|/var/log/(apt|dpkg|alternatives)|/usr/share/mime/|/__pycache__"
+    r"|/var/cache/(apt|man|debconf|ldconfig|fontconfig)|^[a-z]+:x:.*:/home/"
+)
 LIMIT_S = 180.0
+APT = ("apt-get", "-y", "-q", "--no-install-recommends")
 LOOPBACK_UP, INTERFACE = 0x8914, struct.pack("16sh", b"lo", 1)
 LONG = """\
 from pathlib import Path
@@ -36,7 +45,7 @@ import json, decimal, sqlite3
 Path("told.json").write_text(json.dumps(str(decimal.Decimal(1))))
 """ % (HOUSE / "go")
 NOT_FOUND = r"""
-cd /opt/wingbeat/current/lib/python3/site-packages
+cd /opt/wingbeat/libraries/*
 find PySide6 shiboken6 fast_sugiyama cryptography psutil -name '*.so*' ! -name 'libqgtk3.so' |
     LD_LIBRARY_PATH=PySide6/Qt/lib:PySide6:shiboken6 xargs ldd | grep 'not found' | sort -u
 """
@@ -50,35 +59,120 @@ def main() -> None:
             fcntl.ioctl(any_socket, LOOPBACK_UP, INTERFACE)
         live()
         return
-    first = packages()[0]
+    first = next((repositories()[0]).glob("wingbeat_*.deb"))
     run("apt-get", "update", "-q")
     needs = run("dpkg-deb", "-f", str(first), "Depends").strip()
-    apt = ("apt-get", "-y", "-q", "--no-install-recommends")
-    took("fetching what it needs", lambda: run(*apt, "satisfy", needs))
-    run(*apt, "install", "shared-mime-info", "desktop-file-utils", "man-db", "procps")
-    run("useradd", "--create-home", "--shell", "/bin/sh", PERSON)
+    took("fetching what it needs", lambda: run(*APT, "satisfy", needs))
+    run(
+        *APT,
+        "install",
+        "shared-mime-info",
+        "desktop-file-utils",
+        "man-db",
+        "procps",
+        "debconf-utils",
+    )
+    for name in (PERSON, COLLEAGUE):
+        run("useradd", "--create-home", "--shell", "/bin/sh", name)
     os.execvp("unshare", ["unshare", "--net", sys.executable, __file__, "apart"])
 
 
 def live() -> None:
     """From the installation to the purge, with packages that are on the disk."""
-    first, second = packages()
+    first, second = repositories()
+    offer(first)
     before = everything()
-    took("installing", lambda: install(first))
+    took("installing", lambda: run(*APT, "install", "wingbeat"))
     is_complete(version_of(first))
+    inspects()
     pid = works()
     updates(second, pid)
-    took("going back", lambda: install(first, "--allow-downgrades"))
+    took("going back", lambda: goes_back(first))
     assert person("wingbeat --version") == f"wingbeat {version_of(first)}\n"
     person("wingbeat agent --background")
-    took("removing", lambda: run("apt-get", "-y", "-q", "remove", "wingbeat"))
+    took("removing", lambda: run(*APT, "remove", "wingbeat"))
     assert not TOP.exists()
     took("until the agent has ended by itself", lambda: until(lambda: not agents()))
-    run("apt-get", "-y", "-q", "purge", "wingbeat")
-    changed = sorted(everything() ^ before)
-    assert not changed, changed
+    purges(before)
+    joins_by_itself()
+    purges(before)
+
+
+def purges(before: tuple[set[str], str]) -> None:
+    """A purge leaves of the system what there was before, and to people what is theirs."""
+    run(*APT, "purge", "wingbeat", "wingbeat-inspection")
+    until(lambda: not agents())
+    (files, answers), (files_before, answers_before) = everything(), before
+    assert files == files_before, sorted(files ^ files_before)
+    assert answers == answers_before, answers
     assert (HOUSE / ".local/share/wingbeat").is_dir()
     say("a purge leaves nothing behind; what is theirs stays with people")
+
+
+def offer(repository: Path) -> None:
+    """Make this the repository that the machine installs from; a first time, as OPERATIONS says."""
+    shutil.rmtree(REPOSITORY, ignore_errors=True)
+    for known in Path("/var/lib/apt/lists").glob(f"*{str(REPOSITORY).replace('/', '_')}*"):
+        known.unlink()
+    shutil.copytree(repository, REPOSITORY)
+    KEY.parent.mkdir(exist_ok=True)
+    shutil.copy(REPOSITORY / KEY.name, KEY)
+    SOURCE.write_text(f"deb [signed-by={KEY}] file:{REPOSITORY} ./\n")
+    listing = ("apt-get", "-q", *(f"-o{each}" for each in THIS_SOURCE), "update")
+    packages = REPOSITORY / "Packages"
+    told = packages.read_text()
+    packages.write_text(told.replace("Priority: optional", "Priority: required"))
+    failed = subprocess.run(listing, capture_output=True, text=True, check=False)
+    assert failed.returncode, "what was changed after it was signed is taken"
+    packages.write_text(told)
+    run(*listing)
+
+
+def inspects() -> None:
+    """Without the second package the demo names it, with it the demo inspects a line, and agents
+    have its programs."""
+    told = person("wingbeat demo")
+    assert "the package wingbeat-inspection" in told, told
+    assert "right: there are" in told, told
+    run(*APT, "install", "wingbeat-inspection")
+    told = person("wingbeat demo")
+    assert "right: all plants too near to a wire were found" in told, told
+    person("wingbeat agent --background")
+    assert "georeferencing" in person("wingbeat programs")
+    person("wingbeat stop")
+    say("the demo counts primes, and with the second package inspects a line")
+
+
+def joins_by_itself() -> None:
+    """What is answered beforehand is asked nobody: a colleague's agent joins by the invitation, and
+    helps when the administrator has said so."""
+    offer(repositories()[0])
+    run(*APT, "install", "wingbeat")
+    for house in (HOUSE, Path("/home", COLLEAGUE)):
+        (house / ".config/wingbeat").mkdir(parents=True, exist_ok=True)
+        (house / ".config/wingbeat/settings.toml").write_text('listen = ["127.0.0.1"]\nport = 0\n')
+    person("wingbeat agent --background && wingbeat flock create office")
+    person("wingbeat flock invite --file office.wingbeat-invitation")
+    laid = (HOUSE / "office.wingbeat-invitation").read_text()
+    invitation = re.findall(r"wingbeat-[a-z2-7]{20,}", laid)[0]
+    preset = (
+        f"wingbeat wingbeat/invitation password {invitation}\nwingbeat wingbeat/help select idle\n"
+    )
+    subprocess.run(["debconf-set-selections"], input=preset, text=True, check=True)
+    run("dpkg-reconfigure", "--frontend=noninteractive", "wingbeat")
+    assert invitation in (LAID_DOWN / "invitation").read_text()
+    assert invitation not in Path("/var/cache/debconf/passwords.dat").read_text()
+    assert 'volunteer = "when idle"' in (LAID_DOWN / "settings.toml").read_text()
+    run("su", "-", COLLEAGUE, "-c", "wingbeat agent --background")
+    took("until a colleague's agent has joined", lambda: until(lambda: "linked" in peers()))
+    assert "when idle" in run("su", "-", COLLEAGUE, "-c", "wingbeat volunteering")
+    run("su", "-", COLLEAGUE, "-c", "wingbeat stop")
+    person("wingbeat stop")
+
+
+def peers() -> str:
+    """What the person's agent says of others, one line for each."""
+    return "".join(each for each in person("wingbeat peers").splitlines() if "0 of" not in each)
 
 
 def is_complete(version: str) -> None:
@@ -88,6 +182,12 @@ def is_complete(version: str) -> None:
     missing = subprocess.run(["sh", "-c", NOT_FOUND], capture_output=True, text=True, check=False)
     assert not missing.stdout, missing.stdout
     assert "*.wingbeat.yaml" in Path("/usr/share/mime/globs2").read_text()
+    autostart, entry = (
+        "/etc/xdg/autostart/wingbeat.desktop",
+        "/usr/share/applications/wingbeat.desktop",
+    )
+    run("desktop-file-validate", autostart, entry)
+    run("appstreamcli", "validate", "--no-net", "/usr/share/metainfo/wingbeat.metainfo.xml")
     entries = Path("/usr/share/applications/mimeinfo.cache").read_text()
     for kind in ("workflow", "invitation"):
         assert f"application/x-wingbeat-{kind}=wingbeat.desktop" in entries
@@ -124,15 +224,16 @@ def updates(second: Path, pid: str) -> None:
     waiting.start()
     until(lambda: any((HOUSE / ".cache/wingbeat/scratch").rglob("begun")))
     old, new = (TOP / "current").readlink(), version_of(second)
-    took("updating while a task runs", lambda: install(second))
+    offer(second)
+    took("updating while a task runs", lambda: run(*APT, "upgrade"))
     assert (agents(), str((TOP / "current").readlink())) == (pid, version_of(second))
     assert (TOP / old / "bin/wingbeat").exists()
     (HOUSE / "go").touch()
     waiting.join(LIMIT_S)
     assert "1 done" in "".join(ended), ended
-    maps = Path(f"/proc/{pid}/maps")
+    line = Path(f"/proc/{pid}/cmdline")
     took(
-        "until the agent is the new one", lambda: until(lambda: f"{TOP}/{new}/" in maps.read_text())
+        "until the agent is the new one", lambda: until(lambda: f"{TOP}/{new}/" in line.read_text())
     )
     until(answers)
     assert agents() == pid
@@ -142,20 +243,32 @@ def updates(second: Path, pid: str) -> None:
     say("a task outlived an update and ended right; then the agent was the new version")
 
 
-def packages() -> list[Path]:
-    """The older and the newer package."""
-    return sorted(Path("dist").resolve().glob("*.deb"), key=lambda each: len(version_of(each)))
+def repositories() -> list[Path]:
+    """That of the older version and that of the newer one."""
+    return sorted(Path("dist").resolve().iterdir(), key=lambda each: len(version_of(each)))
 
 
-def version_of(package: Path) -> str:
-    return package.name.split("_")[1]
+def version_of(repository: Path) -> str:
+    return repository.name
 
 
-def install(package: Path, *options: str) -> None:
-    run("apt-get", "-y", "-q", "--no-install-recommends", *options, "install", str(package))
+def goes_back(repository: Path) -> None:
+    """To an older version; what must not lie above it has to be named too."""
+    offer(repository)
+    wanted = (f"{each}={version_of(repository)}" for each in ("wingbeat", "wingbeat-inspection"))
+    run(*APT, "install", "--allow-downgrades", *wanted)
 
 
-def everything() -> set[str]:
+def everything() -> tuple[set[str], str]:
+    """What there is of the system: the name of each file, where it leads if it is a link, and the
+    users; and the answers that it keeps."""
+    files = everywhere()
+    for people in ("passwd", "group"):
+        files |= set(Path("/etc", people).read_text().splitlines())
+    return files, run("sh", "-c", "debconf-get-selections | grep wingbeat || true")
+
+
+def everywhere() -> set[str]:
     """The name of each file of the system, with its kind and where it leads, if it is a link."""
     found: set[str] = set()
     for top, folders, files in os.walk("/"):
