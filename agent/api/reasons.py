@@ -156,6 +156,15 @@ class WaitsForAcceptance(Reason, frozen=True):
     hosts: tuple[str, ...]
 
 
+class AllowedAreBusy(Reason, frozen=True):
+    """Machines on which it may run work at something else; ``hosts`` are others on which somebody
+    would have to accept its program."""
+
+    program: str
+    hosts: tuple[str, ...]
+    busy: tuple[str, ...]
+
+
 class TaskWaits(Reason, frozen=True):
     """What it needs is not there."""
 
@@ -167,7 +176,15 @@ class TaskReady(Reason, frozen=True):
     """What it needs is there, and no machine has it in hand."""
 
     task: str
-    why: NoHelper | OwnHelper | SomeHelpers | NoTaker | NoFittingHelper | WaitsForAcceptance
+    why: (
+        NoHelper
+        | OwnHelper
+        | SomeHelpers
+        | NoTaker
+        | NoFittingHelper
+        | WaitsForAcceptance
+        | AllowedAreBusy
+    )
 
 
 class GateWaits(Reason, frozen=True):

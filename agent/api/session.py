@@ -161,6 +161,13 @@ class WorkflowSafe(Struct, frozen=True, tag="workflow safe"):
     workflow: WorkflowId
 
 
+class WorkflowGone(Struct, frozen=True, tag="workflow gone"):
+    """Event: a workflow is not in the flock's table any more; the history may have it."""
+
+    workflow: WorkflowId
+    workflow_name: str = ""
+
+
 class CancelFinished(Struct, frozen=True, tag="cancel finished"):
     """Nothing of a cancelled task runs any more."""
 
@@ -242,6 +249,7 @@ Happening = (
     | TaskProgressed
     | OutcomeChanged
     | WorkflowSafe
+    | WorkflowGone
     | CancelFinished
     | PeerChanged
     | FlockChanged

@@ -56,10 +56,10 @@ def _plan(spec: TaskSpec, fits: FitTable, begins: Length, ends: Length) -> TaskP
 
 def unaccepted(spec: TaskSpec, machine: Machine) -> bool:
     """Tell whether somebody at that machine has to accept the program of this task first; False for
-    a program that was not published."""
-    capabilities = machine.capabilities
-    taken = spec.program in capabilities.programs or capabilities.takes_published
-    return spec.published is not None and not taken
+    a program that was not published, or was refused there for good."""
+    has = machine.capabilities
+    decided = spec.program in (*has.programs, *has.refused) or has.takes_published
+    return spec.published is not None and not decided
 
 
 def acceptances(

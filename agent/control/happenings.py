@@ -26,6 +26,7 @@ from agent.protocol.effects import (
     OutcomeChanged,
     TaskMoved,
     TaskProgressed,
+    WorkflowGone,
     WorkflowSafe,
 )
 from agent.protocol.records import ENDED, TaskId, TaskState, WorkflowId
@@ -66,6 +67,8 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
             yield session.OutcomeChanged(task, *_place(now, task), old, new, set_off)
         case WorkflowSafe(workflow):
             yield session.WorkflowSafe(workflow)
+        case WorkflowGone(workflow):
+            yield session.WorkflowGone(workflow.spec.workflow, workflow.spec.name)
         case CancelFinished(task):
             yield session.CancelFinished(task, *_place(now, task))
         case session.VolunteeringChanged():

@@ -55,6 +55,7 @@ from agent.protocol.effects import (
     OutcomeChanged,
     TaskMoved,
     TaskProgressed,
+    WorkflowGone,
     WorkflowSafe,
 )
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Remove, Retry, Submit
@@ -76,6 +77,7 @@ Notice = (
     | TaskProgressed
     | OutcomeChanged
     | WorkflowSafe
+    | WorkflowGone
     | WorkflowEnded
     | CancelFinished
     | PeerChanged

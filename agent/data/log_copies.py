@@ -7,6 +7,10 @@ to ask. Nothing is copied, looked at or armed while nothing runs here.
 
 There is no record of it: a copy is a comfort, and a record would be one more word to every machine
 for each task.
+
+Logs lie here as long as somebody can ask for them. They go with work that is removed, here and where
+the others hear of it; and, some days after their last word, those of tasks that neither the table nor
+the history knows.
 """
 
 from __future__ import annotations
@@ -16,16 +20,28 @@ import logging
 import shutil
 import sqlite3
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Container,
+    Coroutine,
+    Iterable,
+    Sequence,
+)
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 from zlib import crc32
 
+from agent.api.errors import ServiceError
 from agent.data.transfers import Reach
 from agent.net import transfer_words
 from agent.net.transfer_words import LOG_PIECE_BYTES, LogPiece
 from agent.paths import task_folder, task_log
+from agent.protocol.effects import WorkflowGone
 from agent.protocol.events import (
     ChildFailed,
     ChildNotStarted,
@@ -36,6 +52,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.node import Node
 from agent.protocol.records import NodeId, Run, RunName, TaskId
+from agent.protocol.settings import Settings
 from agent.storage.kept_logs import FILE, Kept, KeptLogs, Piece, packed
 
 EVERY_S = 10.0
@@ -48,6 +65,13 @@ WAITING_MAX = 2_000
 """Logs of runs that ended while no other machine was there; beyond these the oldest stay alone."""
 REFUSED_S = 600.0
 PEERS_TRIED_MAX = 3
+TIDY_FIRST_S, TIDY_EVERY_S = 300.0, 86_400.0
+"""Until logs that nobody knows any more are looked for, and from then on."""
+STRAY_DAYS = 7
+STRAY_BYTES_MAX = 256 * 1024 * 1024
+"""Of logs in files that nobody knows any more; beyond it the oldest go before their time."""
+STRAY_S_MIN = 3_600.0
+"""Before that nothing counts as unknown: what is known may not be written yet."""
 
 log = logging.getLogger(__name__)
 Ended = ChildSucceeded | ChildFailed | ChildStopped | ChildNotStarted
@@ -66,9 +90,17 @@ class _Log:
 class LogCopies:
     """The copies that this node gives and keeps, in the loop, from ``begin`` to ``close``."""
 
-    def __init__(self, me: NodeId, data: Path, logs: Path, reach: Reach, bytes_max: int) -> None:
+    def __init__(
+        self,
+        me: NodeId,
+        data: Path,
+        logs: Path,
+        reach: Reach,
+        bytes_max: int,
+        retention_ms: int = Settings().retention_ms,
+    ) -> None:
         self._me, self._file, self._logs = me, data / FILE, logs
-        self._reach, self._bytes_max = reach, bytes_max
+        self._reach, self._bytes_max, self._retention_ms = reach, bytes_max, retention_ms
         self._node: Node | None = None
         self._kept: KeptLogs | None = None
         self._waiting: dict[tuple[TaskId, RunName], _Log] = {}
@@ -76,6 +108,10 @@ class LogCopies:
         self._copied_s, self._pause_s = -EVERY_S, SOON_S
         self._timer: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
+        self._tidying: asyncio.Task[None] | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        self.known: Callable[[Sequence[TaskId]], Awaitable[set[TaskId]]] | None = None
+        """Which of these tasks the history knows; before that is said no log is a stray."""
 
     async def begin(self, node: Node, copies: int) -> None:
         """Open what is kept here of others, and copy what runs print here from now on. ``copies``
@@ -86,14 +122,17 @@ class LogCopies:
             self._kept = await asyncio.to_thread(KeptLogs.open, self._file)
         except (OSError, sqlite3.Error) as error:
             log.warning("no logs of others are kept: %s cannot be opened (%s)", self._file, error)
+        self._tidying = asyncio.create_task(self._tidy_now_and_then(node))
 
     async def close(self) -> None:
         """Copy nothing more, and close what is kept here; what was not copied stays here alone."""
         self._node = None
         self._arm_off()
-        if self._work is not None:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
+        for each in (self._work, self._tidying):
+            if each is not None:
+                each.cancel()
+                self._background.add(each)
+        await asyncio.gather(*self._background, return_exceptions=True)
         kept, self._kept = self._kept, None
         if kept is not None:
             await asyncio.to_thread(kept.close)
@@ -255,6 +294,66 @@ class LogCopies:
         ``OSError`` when that fails."""
         await asyncio.to_thread(self._delete, tasks)
 
+    def gone(self, notice: WorkflowGone) -> None:
+        """Delete soon what a workflow printed that somebody removed; what has left the table because
+        its time was over is still in the history, and its logs stay."""
+        spec = notice.workflow.spec
+        moved_ms = (run.stamp[0] for each in notice.lives for run in each.life.runs)
+        rested_ms = time.time() * 1000 - max(moved_ms, default=spec.submitted[0])
+        if rested_ms < self._retention_ms:
+            self._in_background(self._let_go_if_possible([task.task for task in spec.tasks]))
+
+    async def _tidy_now_and_then(self, node: Node) -> None:
+        """Not at once: whoever starts has better things to do."""
+        await asyncio.sleep(TIDY_FIRST_S)
+        while True:
+            await self.tidy(node.table.specs)
+            await asyncio.sleep(TIDY_EVERY_S)
+
+    async def tidy(self, table: Container[TaskId]) -> None:
+        """Delete logs that nobody has added to for days, of tasks that neither the table nor the
+        history knows; what cannot be looked at or deleted is logged and stays."""
+        if self.known is None:
+            return
+        try:
+            found = await asyncio.to_thread(self._old)
+            strays = [task for task in found if task not in table]
+            strays = list(set(strays) - await self.known(strays)) if strays else []
+            gone = _out_of_date({task: found[task] for task in strays})
+            await asyncio.to_thread(self._delete, gone)
+        except (OSError, sqlite3.Error, ServiceError) as error:
+            log.info("logs of tasks that nobody knows any more stay: %s", error)
+        else:
+            if gone:
+                log.info("the logs of %d tasks that nobody knows any more were deleted", len(gone))
+
+    async def _let_go_if_possible(self, tasks: Collection[TaskId]) -> None:
+        try:
+            await self.let_go(tasks)
+        except OSError as error:
+            log.info("what removed work has printed stays: %s", error)
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _old(self) -> dict[TaskId, tuple[float, int]]:
+        """Of each task with logs that are not of the last hour, when something was added last, in
+        seconds, and how much lies in files."""
+        found: dict[TaskId, tuple[float, int]] = {}
+        kept = {} if self._kept is None else self._kept.tasks()
+        for folder in self._logs.glob("task-*"):
+            with suppress(OSError):
+                stats = [each.stat() for each in (folder, *folder.glob("*"))]
+                at_s, size = max(each.st_mtime for each in stats), sum(e.st_size for e in stats[1:])
+                found[unquote(folder.name.removeprefix("task-"))] = (at_s, size)
+        for task, at_ms in kept.items():
+            at_s, size = found.get(task, (0.0, 0))
+            found[task] = (max(at_s, at_ms / 1000), size)
+        latest_s = time.time() - STRAY_S_MIN
+        return {task: each for task, each in found.items() if each[0] < latest_s}
+
     def _size_of(self, tasks: Collection[TaskId]) -> int:
         kept = self._kept
         try:
@@ -273,6 +372,16 @@ class LogCopies:
                 self._kept.remove(tasks)
         except sqlite3.Error as error:
             raise OSError(f"the kept logs cannot be changed: {error}") from error
+
+
+def _out_of_date(strays: dict[TaskId, tuple[float, int]]) -> list[TaskId]:
+    """Those whose days are over, and the oldest of the rest as far as they are too much."""
+    before_s, room = time.time() - STRAY_DAYS * 86_400, STRAY_BYTES_MAX
+    found = []
+    for task, (at_s, size) in sorted(strays.items(), key=lambda each: each[1], reverse=True):
+        room -= size
+        found += [task] if at_s < before_s or room < 0 else []
+    return found
 
 
 def _called(generation: int, attempt: int, host: NodeId) -> str:

@@ -21,6 +21,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ ALWAYS, ASK, NEVER = TAKES
 LOOK_S = 0.2
 REMIND_S = 60.0
 HANDED_IN_MAX = 256
+REFUSALS_TOLD_MAX = 50
 FILE_BYTES_MAX = 16 * 1024 * 1024
 
 log = logging.getLogger(__name__)
@@ -86,6 +88,8 @@ class PublishedPrograms:
         self._home_of: Callable[[WorkflowSpec], NodeId]
         self._handed_in: dict[str, DatasetId] = {}
         """Published with work that is not accepted yet."""
+        self.refusals: tuple[str, ...] = ()
+        """What unfinished work brings and the owner never lets run, as far as the flock is told."""
         self._announced: dict[WorkflowId, float] = {}
         """Of which workflows it was told that they ask, and when."""
         self._trusting: dict[WorkflowId, None] = {}
@@ -195,6 +199,13 @@ class PublishedPrograms:
             return "refused"
         return "accepted" if self.takes else "waiting"
 
+    def _refused_now(self) -> tuple[str, ...]:
+        if self.mode == NEVER:
+            return ()  # that it takes none is said of all at once
+        found = {spec.program: None for _, spec, _ in brought(self._table)}
+        refused = (name for name in found if self.decision(name) == "refused")
+        return tuple(islice(refused, REFUSALS_TOLD_MAX))
+
     # -- one question for each workflow ----------------------------------------------------
 
     @property
@@ -226,7 +237,6 @@ class PublishedPrograms:
             held.allow(programs, None if answer == "programs" else workflow)
 
         await self._allow(programs, answered)
-        self._look_soon()
 
     async def distrust(self, node: NodeId) -> None:
         """Ask about what is submitted on this machine again; do nothing for one that is not
@@ -348,6 +358,9 @@ class PublishedPrograms:
         """Take back what was allowed once to work that has ended, allow what comes from machines
         that are trusted, and tell of the other questions, of each once."""
         self._timer = None
+        if (refused := self._refused_now()) != self.refusals:
+            self.refusals = refused
+            self._changed()
         before = self._decisions.allowed()
         if self._decisions.end(self._table):
             over = before.keys() - self._decisions.allowed().keys()
@@ -459,3 +472,4 @@ class PublishedPrograms:
             await in_thread(write_whole, self._file, content)
             change(self._decisions)  # what was allowed once may have ended meanwhile
         self._changed()
+        self._look_soon()

@@ -53,6 +53,7 @@ from agent.protocol.effects import (
     TaskMoved,
     TaskProgressed,
     Unlink,
+    WorkflowGone,
     WorkflowSafe,
 )
 from agent.protocol.events import (
@@ -320,6 +321,7 @@ class Driver:
                 | TaskProgressed()
                 | OutcomeChanged()
                 | WorkflowSafe()
+                | WorkflowGone()
                 | CancelFinished()
             ):
                 self._audience.told(effect)

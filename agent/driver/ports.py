@@ -22,13 +22,16 @@ from agent.protocol.effects import (
     SuspendChild,
     TaskMoved,
     TaskProgressed,
+    WorkflowGone,
     WorkflowSafe,
 )
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
 from agent.protocol.records import NodeId, RunName, TaskId
 
-TaskNotice = TaskMoved | TaskProgressed | OutcomeChanged | WorkflowSafe | CancelFinished
+TaskNotice = (
+    TaskMoved | TaskProgressed | OutcomeChanged | WorkflowSafe | WorkflowGone | CancelFinished
+)
 WithProgram = (
     Fetch | StartChild | SuspendChild | ResumeChild | StopChild | CopyOutputs | CopyCheckpoint
 )

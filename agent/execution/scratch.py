@@ -243,7 +243,7 @@ class Scratch:
         return await self._all_of([path for _, path in paths if path is not None])
 
     async def _all_of(self, paths: list[Path]) -> Outputs:
-        return tuple([await self.keep(path) for path in paths]), tuple(path.name for path in paths)
+        return tuple([await self.keep(path) for path in paths]), tuple(_text(p.name) for p in paths)
 
     async def _made(self, note: Callable[[str], object]) -> Outputs:
         if self._store is None or (self.marks and _is_as_made(self.folder, self.marks)):
@@ -293,7 +293,12 @@ def _own_work(folder: Path, laid: set[str]) -> tuple[list[str], list[str]]:
 def _in_words(names: list[str]) -> str:
     """Names in a row, of many the first and how many others there are."""
     more = f" and {len(names) - TOLD_MAX} more" if len(names) > TOLD_MAX else ""
-    return short_text(", ".join(names[:TOLD_MAX])) + more
+    return short_text(", ".join(map(_text, names[:TOLD_MAX]))) + more
+
+
+def _text(name: str) -> str:
+    """A name of a file as people can be shown it: on Linux it may be any bytes."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 _Marks = tuple[int, ...]

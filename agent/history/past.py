@@ -20,9 +20,26 @@ import msgspec
 
 from agent.api import past as api
 from agent.api.errors import ServiceError
-from agent.history.past_records import Ended, ended_of, pack, row_of, table_of, unpack, version_of
-from agent.protocol.effects import OutcomeChanged, TaskMoved
-from agent.protocol.records import ENDED, NodeId, TaskId, WorkflowId, WorkflowSpec
+from agent.history.past_records import (
+    Ended,
+    Records,
+    ended_of,
+    pack,
+    row_of,
+    table_of,
+    unpack,
+    version_of,
+)
+from agent.protocol.effects import OutcomeChanged, TaskMoved, WorkflowGone
+from agent.protocol.records import (
+    ENDED,
+    NodeId,
+    TaskId,
+    TaskLife,
+    Workflow,
+    WorkflowId,
+    WorkflowSpec,
+)
 from agent.protocol.table import Table
 from agent.storage.past import PastRow, PastStore
 
@@ -65,6 +82,8 @@ class Past:
         self._store: PastStore | None = None
         self._due: dict[WorkflowId, int] = {}
         self._known: dict[WorkflowId, int] = {}
+        self._gone: list[Ended] = []
+        """What left the table before it was kept."""
         self._recalled: OrderedDict[WorkflowId, Recalled] = OrderedDict()
         self._writing: asyncio.Task[None] | None = None
         self._one_at_a_time = asyncio.Lock()
@@ -92,14 +111,25 @@ class Past:
 
     def noticed(self, notice: object) -> None:
         """Have a workflow kept a moment later, at once complete, when the last of its tasks has
-        ended or its outcome has changed; other notices are ignored."""
+        ended or its outcome has changed, also where it leaves the table meanwhile; other notices
+        are ignored."""
         match notice:
             case TaskMoved(task, _, after) if after in ENDED:
                 self._ended(task)
             case OutcomeChanged(task):
                 self._ended(task)
+            case WorkflowGone(workflow, lives, home):
+                self._left(workflow, lives, home)
             case _:
                 pass
+
+    def _left(self, workflow: Workflow, lives: tuple[TaskLife, ...], home: NodeId) -> None:
+        name = workflow.spec.workflow
+        seen_ms = self._due.pop(name, None)
+        if seen_ms is not None:
+            alone = table_of(Records(workflow, lives, {}))
+            ended = ended_of(alone, name, self._name_of, seen_ms, lambda _: home)
+            self._gone += [ended] if ended is not None else []
 
     def _ended(self, task: TaskId) -> None:
         table = self._table()
@@ -127,14 +157,16 @@ class Past:
     async def _write_due(self, store: PastStore) -> None:
         refused: list[Ended] = []
         async with self._one_at_a_time:
-            while self._due:
+            while self._due or self._gone:
                 ended = self._slice()
                 if ended and not await asyncio.to_thread(self._write, store, ended):
                     refused += ended
                 else:
                     self._known.update((each.workflow, each.version) for each in ended)
                 await asyncio.sleep(0)
-            self._due.update((each.workflow, each.seen_ms) for each in refused)
+            there = self._table().workflows
+            self._due.update((e.workflow, e.seen_ms) for e in refused if e.workflow in there)
+            self._gone += [each for each in refused if each.workflow not in there]
             await self._trim_when_due(store)
 
     async def _trim_when_due(self, store: PastStore) -> None:
@@ -145,7 +177,8 @@ class Past:
 
     def _slice(self) -> list[Ended]:
         """The next that are to be kept, as many as the loop has time for in one turn."""
-        table, looked_at, found = self._table(), 0, list[Ended]()
+        table, looked_at = self._table(), 0
+        found, self._gone = self._gone, []
         while self._due and looked_at < SLICE_TASKS:
             workflow, seen_ms = self._due.popitem()
             there = table.workflows.get(workflow)

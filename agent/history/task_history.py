@@ -296,6 +296,12 @@ class TaskHistory:
         rows, total = await asyncio.to_thread(history.tasks, wanted)
         return api.HistoryReply(tuple(map(_view, rows)), total)
 
+    async def known(self, tasks: Sequence[TaskId]) -> set[TaskId]:
+        """Return those of these tasks of which the history has a record. Raises ``ServiceError``
+        when no history is kept here, ``sqlite3.Error`` when it cannot be read."""
+        history = await self._settled()
+        return await asyncio.to_thread(history.known, tasks)
+
     async def statistics(self, weeks: int) -> api.StatisticsReply:
         """Return what this machine gave and what the flock did, in each of so many weeks, the
         present one first, and in all. Raises ``ServiceError`` when no history is kept here,

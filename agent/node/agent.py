@@ -47,7 +47,7 @@ from agent.presence.load import watch_load
 from agent.presence.looking import native_sources
 from agent.presence.volunteering import Volunteering
 from agent.presence.watching import PresenceWatcher
-from agent.protocol.effects import TaskMoved
+from agent.protocol.effects import TaskMoved, WorkflowGone
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
@@ -78,7 +78,7 @@ class Agent:
         self.ask, self.answered = self._requests.ask, self._requests.answered
         self._ends = WorkflowEnds()
         self._handed_back, self._stopped = asyncio.Event(), asyncio.Event()
-        self._reason = ""
+        self._reason, self._begun = "", False
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
@@ -136,9 +136,7 @@ class Agent:
         self._reason = why
         self._requests.closed = True
         log.info("stopping: %s", why)
-        async with (
-            AsyncExitStack() as parts
-        ):  # from the last to the first, whatever one of them raises
+        async with AsyncExitStack() as parts:  # the last first, whatever one of them raises
             parts.callback(self._stopped.set)
             parts.callback(self._say_stopped)
             parts.push_async_callback(self.history.stop)
@@ -287,11 +285,17 @@ class Agent:
 
     async def begin_again(self, between: Callable[[], Awaitable[None]]) -> None:
         """Close the protocol's node, wait for ``between``, and begin with what the home holds then.
-        Raises what either of ``between`` and ``begin_node`` raises; no node runs then. Links are
-        left to the caller."""
+        Raises what either of ``between`` and ``begin_node`` raises; no node runs then, so that this
+        agent ends. Links are left to the caller."""
         await self.live.close()
-        await between()
-        await self.begin_node()
+        self._begun = False
+        try:
+            await between()
+            await self.begin_node()
+        except BaseException as error:
+            log.error("this node cannot begin anew, and the agent ends: %s", error)
+            self._in_background(self.stop(f"it could not begin anew: {error}"))
+            raise
 
     def notify(self, notice: Notice) -> None:
         """Tell a notice of a task to this node's datasets and published programs, one of a peer to
@@ -302,6 +306,8 @@ class Agent:
         if isinstance(notice, TaskMoved):
             live.datasets.moved(notice)
             live.published.moved(notice)
+        elif isinstance(notice, WorkflowGone):
+            live.log_copies.gone(notice)
         elif isinstance(notice, PeerChanged) and notice.node != self.node_id:
             linked = self.network is not None and notice.node in self.network.peers
             live.peer_seen(notice.node, linked=linked)
@@ -334,6 +340,7 @@ class Agent:
             undone.push_async_callback(datasets.close)
             self.live = RunningNode(me, self.home, self.settings, self._options, journal, datasets)
             self.live.work_began, self.live.drains = self.presence.work_began, self.updates.finishes
+            self.live.log_copies.known = self.history.known
             self.live.row_changed = partial(self.notify, PeerChanged(me))
             self.live.published.offered = self.notify
             network = None if membership is None else self.flock.network_of(membership)
@@ -344,16 +351,17 @@ class Agent:
             if network is not None:
                 await self.flock.connect(network)
             undone.pop_all()
+        self._begun = True
 
     async def end_node(self, reason: str) -> None:
         """Hand back for as long as that may take, then close the links, the programs, the datasets
         and the journal, and wait for all of it. Programs that still run are killed."""
-        async with (
-            AsyncExitStack() as parts
-        ):  # from the last to the first, whatever one of them raises
-            parts.push_async_callback(self.live.close)
+        async with AsyncExitStack() as parts:  # the last first, whatever one of them raises
+            if self._begun:
+                parts.push_async_callback(self.live.close)
             parts.push_async_callback(self.end_network)
-            parts.push_async_callback(self.hand_back, reason)
+            if self._begun:
+                parts.push_async_callback(self.hand_back, reason)
 
     async def hand_back(self, reason: str) -> None:
         """Have the node hand everything back, and wait until it has, at most ``stop_within_s`` of

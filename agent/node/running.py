@@ -200,6 +200,7 @@ class RunningNode:
             home.log / TASK_LOGS,
             datasets.transfers.reach,
             int(settings.logs_mb * MB),
+            self._protocol.retention_ms,
         )
         datasets.transfers.keep_logs = self.log_copies.take
         self.notices: tuple[str, ...] = ()
@@ -315,7 +316,8 @@ class RunningNode:
 
     def _capabilities(self) -> Capabilities:
         found = capabilities(self.children.names(), self._home.scratch, self._settings.tags)
-        return structs.replace(found, takes_published=self.published.takes)
+        told = self.published
+        return structs.replace(found, takes_published=told.takes, refused=told.refusals)
 
     def _setup(
         self,

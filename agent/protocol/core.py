@@ -24,6 +24,7 @@ from agent.protocol.effects import (
     StopChild,
     SuspendChild,
     TaskMoved,
+    WorkflowGone,
 )
 from agent.protocol.events import PresenceChanged
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
@@ -326,11 +327,13 @@ class Core:
             self.count("contradictory record")
         if not news:
             return
+        gone = [WorkflowGone(w, tuple(lives), self.own.home_of(w.spec)) for w, lives in news.gone]
         self.own.drop((*news.forgotten_workflows, *news.replaced))
         self._mark_unsaved(news)
         self.news.append(news)
         for task, before, now in news.moved:
             self._tell_moved(task, before, now)
+        self._effects += gone
 
     def _mark_unsaved(self, news: News) -> None:
         unsaved = self._unsaved

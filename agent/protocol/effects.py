@@ -228,6 +228,17 @@ class WorkflowSafe:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkflowGone:
+    """Notice: a workflow left the table, because its time was over or somebody removed it. It comes
+    with its records, which nobody can look up any more, and the machine that it was of
+    (``own_work``)."""
+
+    workflow: Workflow
+    lives: tuple[TaskLife, ...]
+    home: NodeId
+
+
+@dataclass(frozen=True, slots=True)
 class CancelFinished:
     """Notice: the owner of a cancelled task stopped, or is down."""
 
@@ -255,6 +266,7 @@ Effect = (
     | TaskProgressed
     | OutcomeChanged
     | WorkflowSafe
+    | WorkflowGone
     | CancelFinished
     | Stopped
 )

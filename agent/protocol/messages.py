@@ -89,7 +89,8 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
 class Capabilities(Struct, frozen=True, array_like=True):
     """What a node has, for the matching of requirements.
 
-    ``takes_published``: its owner lets it run programs that come with a submission.
+    ``takes_published``: its owner lets it run programs that come with a submission; ``refused`` are
+    those that unfinished work brings and its owner never lets run.
     """
 
     system: ShortText = ""
@@ -100,6 +101,7 @@ class Capabilities(Struct, frozen=True, array_like=True):
     programs: tuple[ShortText, ...] = ()
     tags: tuple[ShortText, ...] = ()
     takes_published: bool = False
+    refused: tuple[ShortText, ...] = ()
 
 
 class Status(Struct, frozen=True, array_like=True, tag="STATUS"):

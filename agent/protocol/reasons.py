@@ -338,6 +338,13 @@ class NotAccepted(Reason, frozen=True):
     host: str = ""
 
 
+class OwnerRefuses(Reason, frozen=True):
+    """The program was published, and the owner there has said that it never runs."""
+
+    program: str
+    host: str = ""
+
+
 class OtherSystem(Reason, frozen=True):
     """It has another operating system, or does not say which."""
 

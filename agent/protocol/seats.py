@@ -30,6 +30,7 @@ from agent.protocol.reasons import (
     NotAccepted,
     OtherArchitecture,
     OtherSystem,
+    OwnerRefuses,
     Reason,
     TooFewCores,
     TooLittleDisk,
@@ -227,6 +228,8 @@ def misfit(spec: TaskSpec, capabilities: Capabilities) -> Reason | None:
     missing = next((tag for tag in needs.tags if tag not in has.tags), None)
     if spec.program not in has.programs and spec.published is None:
         return LacksProgram(spec.program)
+    if spec.program in has.refused and spec.program not in has.programs:
+        return OwnerRefuses(spec.program)
     if spec.program not in has.programs and not has.takes_published:
         return NotAccepted(spec.program)
     if needs.system and needs.system != has.system:

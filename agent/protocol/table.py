@@ -63,6 +63,7 @@ class News:
     unknown_tasks: list[TaskId] = field(default_factory=list)
     listed: list[WorkflowId] = field(default_factory=list)
     replaced: list[WorkflowId] = field(default_factory=list)
+    gone: list[tuple[Workflow, list[TaskLife]]] = field(default_factory=list)
     contradictions: int = 0
     moved: list[tuple[TaskId, DerivedState | None, DerivedState]] = field(default_factory=list)
 
@@ -209,6 +210,7 @@ class Table:
         self._forget(workflow, news, dirty)
         self._read_again(dirty, news)
         news.forgotten_workflows.clear()  # the disk never had it
+        news.gone.clear()
         self.changes += 1
         return news
 
@@ -348,7 +350,9 @@ class Table:
         news.forgotten_tasks.append(task)
 
     def _forget(self, workflow_id: WorkflowId, news: News, dirty: dict[TaskId, None]) -> None:
-        workflow = self.workflows.pop(workflow_id)
+        workflow, lives = self.workflows[workflow_id], self.lives_of(workflow_id)
+        del self.workflows[workflow_id]
+        news.gone.append((workflow, lives))
         self._index_asked(workflow.spec, None)
         self.digest.remove("w" + workflow_id)
         self._unlist_tasks(workflow, news, dirty)

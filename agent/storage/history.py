@@ -194,6 +194,14 @@ class History(Beside):
                     found[task] = row[0]
         return found
 
+    def known(self, tasks: Iterable[str]) -> set[str]:
+        """Return those of these tasks of which there is a record. Raise ``sqlite3.Error`` when the
+        database cannot be read."""
+        with self._lock:
+            wanted = "SELECT 1 FROM task WHERE task = ? LIMIT 1"
+            asked = {task: self._connection.execute(wanted, (task,)).fetchone() for task in tasks}
+        return {task for task, row in asked.items() if row is not None}
+
     def lengths(self, runs_max: int = LENGTHS_READ_MAX) -> list[tuple[str, str, str, int]]:
         """Return program, step, likeness and length in milliseconds of the latest runs that ended well, at
         most ``runs_max``, the latest last. Raise ``sqlite3.Error`` when the database cannot be

@@ -100,6 +100,14 @@ class KeptLogs(Beside):
             if self._bytes > self._bytes_max:
                 self._make_room(connection)
 
+    def tasks(self) -> dict[str, int]:
+        """Return by task when something of it was told last, by the wall clock. Raise
+        ``sqlite3.Error`` when the database cannot be read."""
+        with self._lock:
+            return dict(
+                self._connection.execute("SELECT task, max(at_ms) FROM piece GROUP BY task")
+            )
+
     def size_of(self, tasks: Iterable[str]) -> int:
         """Return what the logs of these tasks take, packed. Raise ``sqlite3.Error`` when the
         database cannot be read."""

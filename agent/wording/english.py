@@ -180,6 +180,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     # Why a machine cannot run a task.
     told.LacksProgram: "{host} has no program {program}",
     told.NotAccepted: "{host} does not take the published program {program}",
+    told.OwnerRefuses: "the owner of {host} lets {program} never run there",
     told.OtherSystem: "{host} runs {system}, needed is {needed}",
     told.OtherArchitecture: "{host} is {architecture}, needed is {needed}",
     told.TooLittleMemory: "{host} has {given} MB of memory, needed are {needed}",
@@ -272,6 +273,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.NoTaker: "none of the machines that could run it has taken it yet",
     api.NoFittingHelper: "no machine that helps now can run it",
     api.WaitsForAcceptance: "{hosts} could run it, but nobody there has allowed {program} yet",
+    api.AllowedAreBusy: "{busy} may run {program} and has other work, and on {hosts} nobody has "
+    "allowed it yet",
     api.TaskWaits: "{task} {why}",
     api.TaskReady: "{task} has all that it needs; {why}",
     api.GateWaits: "{task} waits until a person marks it done: {asks}",

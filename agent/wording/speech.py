@@ -51,6 +51,7 @@ PLACES: dict[str, dict[str, str]] = {
     "limit_bytes": {"bound": "amount"},
     "disk_left_bytes": {"scarce": "scarce"},
     "hosts": {"hosts": "several", "run": "run"},
+    "busy": {"busy": "several"},
     "programs": {"programs": "several", "them": "them"},
 }
 """By the name of a field: the places of a sentence that it fills, and the method that says how."""

@@ -173,18 +173,17 @@ def waits_for_help(screen: Screen, workflow: WorkflowView) -> bool:
 
 
 def lacks_leave(screen: Screen, tasks: Iterable[TaskView]) -> tuple[str, int]:
-    """Return a program that came with the work and that no machine that helps may run, with how many
-    of these are free; an empty name where nothing waits for that, or none is free."""
+    """Return a program that came with the work and that no free machine that helps may run, with how
+    many of these are free; an empty name where nothing waits for that, or none is free."""
     linked = [each for each in screen.peers.peers if each.state == "linked"] if screen.peers else []
     every: list[NodeView | PeerView] = [*linked, *([screen.node] if screen.node else [])]
     helping = [each for each in every if each.volunteering and not each.owner_present]
-    free = sum(each.running < max(1, each.slots) for each in helping)
+    free = [each.capabilities for each in helping if each.running < max(1, each.slots)]
     ready = (each.program for each in tasks if each.state is TaskState.READY)
-    known = [each.capabilities for each in helping]
     for program in dict.fromkeys(each for each in ready if "@" in each):
-        taken = any(each.takes_published or program in each.programs for each in known)
+        taken = any(each.takes_published or program in each.programs for each in free)
         if free and not taken:
-            return bare_name(program), free
+            return bare_name(program), len(free)
     return "", 0
 
 

@@ -30,6 +30,10 @@ _DOCTYPE = re.compile(rb"\s*(?:<!--[^<>]*-->\s*)*<!doctype[^<>\x1b]*>", re.IGNOR
 """With nothing before it that could end as something else: what a browser runs is behind the guard,
 and the guard is read as the letters that it is."""
 _UTF_8 = b"\xef\xbb\xbf"
+_ORDER = re.compile(rb"http-equiv(?!\s*=\s*[\"']?content-type[\"'\s>])", re.IGNORECASE)
+"""What a page has the browser do as if its server had said it, such as going elsewhere after a while;
+the guard does not forbid that. What letters it is written in, it may say. ESC, with which some kinds
+of text hide letters between others, is in no page of these days."""
 
 
 class Kind(Enum):
@@ -64,14 +68,15 @@ def kind_of(name: str) -> Kind:
 
 
 def guarded(page: bytes) -> bytes | None:
-    """Return a page that shows as it did, but runs no script and asks nobody for anything; None for
-    one whose letters are not those of ASCII, in which the guard could not be read."""
+    """Return a page that shows as it did, but runs no script, asks nobody for anything and leads
+    nowhere by itself; None for one whose letters are not those of ASCII, in which the guard could
+    not be read."""
     if page.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in page[:1024]:
         return None
     begin = len(_UTF_8) if page.startswith(_UTF_8) else 0
     found = _DOCTYPE.match(page, begin)
     at = found.end() if found else begin
-    return page[:at] + GUARD + page[at:]
+    return page[:at] + GUARD + _ORDER.sub(b"http-none", page[at:].replace(b"\x1b", b""))
 
 
 def text_of(path: Path) -> tuple[str, bool]:

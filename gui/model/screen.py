@@ -326,6 +326,8 @@ class Screen:
                 changes.programs = True
             case session.CancelFinished(workflow=name):
                 changes.stale.add(name)
+            case session.WorkflowGone(workflow=name) if name in self.workflows:
+                self._removed(notices.WorkflowsRemoved((name,)), changes)
             case _:
                 pass
         if not self._is_our_own_joining(event) and self._minds(event.happening):

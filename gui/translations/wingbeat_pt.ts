@@ -479,6 +479,10 @@
         <translation>outro programa guarda a porta UDP 5353 para si</translation>
     </message>
     <message>
+        <source>the owner of {host} lets {program} never run there</source>
+        <translation>quem é dono de {host} nunca deixa {program} ser executado lá</translation>
+    </message>
+    <message>
         <source>Windows does not tell of the session in which this runs</source>
         <translation>o Windows não fala da sessão em que isto roda</translation>
     </message>
@@ -553,6 +557,10 @@
     <message>
         <source>{hosts} could run it, but nobody there has allowed {program} yet</source>
         <translation>{hosts} poderia executá-la, mas ninguém lá permitiu {program} ainda</translation>
+    </message>
+    <message>
+        <source>{busy} may run {program} and has other work, and on {hosts} nobody has allowed it yet</source>
+        <translation>{busy} pode executar {program} e tem outro trabalho, e em {hosts} ninguém o permitiu ainda</translation>
     </message>
     <message>
         <source>no word of {host} for {time}</source>
@@ -2084,8 +2092,8 @@
         <translation>espera: nenhuma máquina ajuda agora</translation>
     </message>
     <message>
-        <source>waits: no owner has allowed {program}</source>
-        <translation>espera: nenhum dono permitiu {program}</translation>
+        <source>waits: no free machine may run {program}</source>
+        <translation>espera: nenhuma máquina livre pode executar {program}</translation>
     </message>
     <message>
         <source>Workflow</source>

@@ -58,7 +58,7 @@ def workflow_columns(screen: Screen) -> tuple[Column, ...]:
         if view.state == "waiting" and (
             program := lacks_leave(screen, screen.tasks_of(view.workflow))[0]
         ):
-            return tr("waits: no owner has allowed {program}", program=program)
+            return tr("waits: no free machine may run {program}", program=program)
         return outlook(view, tasks, now_s)
 
     return (

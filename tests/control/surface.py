@@ -44,6 +44,7 @@ from agent.protocol.effects import (
     StopChild,
     TaskMoved,
     TaskProgressed,
+    WorkflowGone,
     WorkflowSafe,
 )
 from agent.protocol.events import (
@@ -79,7 +80,7 @@ NODE = "birchnode"
 NAME = "birch"
 INVITATION = "wingbeat-right"
 WALL_MS = 1_700_000_000_000
-NOTICES = (TaskMoved, TaskProgressed, OutcomeChanged, WorkflowSafe, CancelFinished)
+NOTICES = (TaskMoved, TaskProgressed, OutcomeChanged, WorkflowSafe, WorkflowGone, CancelFinished)
 
 FLOCK = FlockFacts("flockid", "meadow", True, 4e9, 3e9, False)
 ALDER = PeerView(

@@ -26,6 +26,7 @@ from agent.protocol.effects import (
     CancelFinished,
     OutcomeChanged,
     TaskProgressed,
+    WorkflowGone,
     WorkflowSafe,
 )
 from agent.protocol.events import Cancel
@@ -171,6 +172,7 @@ async def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
         for notice in (
             OutcomeChanged(task, run, run, "merged"),
             WorkflowSafe(SURVEY),
+            WorkflowGone(there.node.table.workflows[SURVEY], (), "aldernode"),
             CancelFinished(task),
             CancelFinished("a task that was cleaned up"),
             session.PeerChanged("aldernode"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent.protocol.events import Cancel, Remove
 from tests.control.serving import LineClient, Serving, greeted, serving, workflow
 from tests.control.surface import NODE
 
@@ -120,6 +121,20 @@ async def test_what_ended_while_nobody_looked_is_kept_at_the_next_start(tmp_path
         await there.node.history.stop()
         await there.node.history.start()
         assert await names(client) == ["lost"]
+
+
+async def test_what_leaves_the_table_as_soon_as_it_has_ended_is_kept(tmp_path: Path) -> None:
+    """A peer of whoever removes it hears only that it is gone."""
+    async with serving(tmp_path) as there, greeted(there) as client:
+        tasks = [{"id": "step", "program": "copy"}]
+        name = (await client.result("submit", {"name": "short", "tasks": tasks}))["workflow"]
+        there.node.handle(Cancel("c", name))
+        there.node.handle(Remove("r", name))
+        assert name not in there.node.table.workflows
+        reply = await client.result("past")
+        kept = [(each["name"], each["host_node"]) for each in reply["workflows"]]
+        assert kept == [("short", NODE)]
+        assert (await client.result("again", {"workflow": name, "dry": True}))["workflow"] == name
 
 
 async def test_a_later_end_takes_the_place_of_an_earlier_one(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from agent.control.views import Views
 from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
-from agent.protocol.records import Claim, Failed, Life, Run, TaskLife, TaskState
+from agent.protocol.records import Claim, Failed, Life, Run, Running, TaskLife, TaskState
 from agent.wording.speech import english
 from tests.control.serving import SURVEY, LineClient, Serving, greeted, id_of, workflow
 from tests.control.surface import ALDER, KNOWN, NODE, FakeNode
@@ -123,6 +123,57 @@ async def test_a_program_that_nobody_has_accepted_is_waited_for(
     await client.result("submit", {"name": "w", "tasks": [task]})
     told = (await client.result("why", {"task": "own"}))["now"]
     assert told.endswith("elm could run it, but nobody there has allowed copy yet")
+
+
+@pytest.mark.parametrize(
+    ("own", "busy", "elm", "now", "machine"),
+    [
+        (
+            ("copy@1",),
+            True,
+            Capabilities(),
+            "birch may run copy and has other work, and on elm nobody has allowed it yet",
+            (
+                "elm does not take the published program copy@1: `wingbeat permissions` there tells "
+                "who asks, and lets it"
+            ),
+        ),
+        (
+            (),
+            False,
+            Capabilities(refused=("copy@1",)),
+            "no machine that helps now can run it",
+            "the owner of elm lets copy@1 never run there",
+        ),
+        (
+            ("copy@1",),
+            True,
+            Capabilities(refused=("copy@1",)),
+            "none of the machines that could run it has taken it yet",
+            "the owner of elm lets copy@1 never run there",
+        ),
+    ],
+)
+async def test_who_may_run_it_is_busy_or_refuses_it_for_good(
+    there: Serving,
+    client: LineClient,
+    own: tuple[str, ...],
+    busy: bool,
+    elm: Capabilities,
+    now: str,
+    machine: str,
+) -> None:
+    seen(there, {"name": "elm", "capabilities": elm}, slots=1, volunteering=bool(own), programs=own)
+    folder = {"dataset": "tree:" + "1" * 64}
+    tasks = [{"id": name, "program": "copy@1", "published": folder} for name in ("one", "two")]
+    await client.result("submit", {"name": "w", "tasks": tasks})
+    ids = {spec.name: task for task, spec in there.node.table.specs.items()}
+    if busy:
+        run = Run(1, 1, NODE, 1, Claim(1, (1, 0), NODE), 2_000, phase=Running(), revision=2)
+        there.node.table.join(lives=[TaskLife(ids["one"], Life(runs=(run,)))])
+    story = await client.result("why", {"task": ids["two"]})
+    assert story["now"].partition("; ")[2] == now
+    assert machine in story["machines"]
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import os
+import time
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote
 
 import pytest
 
+from agent.api.errors import ServiceError
 from agent.data import log_copies
 from agent.data.log_copies import LogCopies
 from agent.net import transfer_words
-from agent.net.transfer_words import Pipe
-from agent.paths import task_log
+from agent.net.transfer_words import LogPiece, Pipe
+from agent.paths import task_folder, task_log
+from agent.protocol.effects import WorkflowGone
 from agent.protocol.events import ChildFailed, ChildStarted, ChildSucceeded
 from agent.protocol.node import Node
 from agent.protocol.reasons import EndCause
+from agent.protocol.records import PriorityWish, TaskSpec, Workflow, WorkflowSpec
+from agent.protocol.settings import Settings
 from agent.storage.kept_logs import packed
 from tests.certain import certain
 from tests.hosts.waiting import eventually
@@ -198,3 +205,67 @@ async def test_what_tasks_have_printed_goes_with_them_and_nothing_else(place: Pl
     assert (place.kept(first, "w/u"), place.kept(first, "t")) == (None, b"text")
     assert (await peer.size_of(["w/u"]), peer.kept_bytes * 2) == (0, whole)
     assert [each.name for each in (place.folder / "logs").iterdir()] == ["task-t"]
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(each.name for each in (folder / "logs").iterdir())
+
+
+def gone_notice(task: str, rested_ms: int) -> WorkflowGone:
+    at_ms = int(time.time() * 1000) - rested_ms
+    spec = WorkflowSpec("w", "w", (at_ms, 0), "cat", "ana", (TaskSpec(task, task, "p"),))
+    return WorkflowGone(Workflow(spec, PriorityWish(1, "cat", 50)), (), "cat")
+
+
+async def test_logs_of_removed_work_go_on_other_machines_too_those_of_old_work_stay(
+    place: Place,
+) -> None:
+    """A workflow that leaves the table when its time is over is still in the history."""
+    first, _ = place.peers
+    for task in ("old", "removed"):
+        place.printed(task, b"text")
+        place.peers[first].take(ME, (LogPiece(task, 1, 1, 0, 0, 4, packed(b"text")),))
+    retention_ms = Settings().retention_ms
+    place.peers[first].gone(gone_notice("old", retention_ms + 1))
+    place.peers[first].gone(gone_notice("removed", 1_000))
+    await eventually(lambda: left(place.folder) == ["task-old"])
+    await eventually(lambda: place.kept(first, "removed") is None)
+    assert place.kept(first, "old") == b"text"
+
+
+async def test_logs_that_nobody_knows_any_more_are_deleted_after_their_days(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = {"in the table": 9, "in the/history": 9, "unknown": 9, "lately": 6, "just now": 0}
+    for task, old in days.items():
+        place.printed(task, b"text")
+        folder, at_s = task_folder(place.folder / "logs", task), time.time() - old * 86_400
+        for each in (*folder.glob("*"), folder):
+            os.utime(each, (at_s, at_s))
+
+    async def known(tasks: Sequence[str]) -> set[str]:
+        assert "in the table" not in tasks
+        return {"in the/history"}
+
+    place.copies.known = known
+    await place.copies.tidy({"in the table"})
+    stays = {"in the table", "in the/history", "lately", "just now"}
+    assert left(place.folder) == sorted(f"task-{quote(each, safe='')}" for each in stays)
+    monkeypatch.setattr(log_copies, "STRAY_BYTES_MAX", 3)
+    await place.copies.tidy({"in the table"})
+    stays.remove("lately")
+    assert left(place.folder) == sorted(f"task-{quote(each, safe='')}" for each in stays)
+
+
+async def test_without_a_history_no_log_is_taken_for_one_that_nobody_knows(place: Place) -> None:
+    place.printed("t", b"text")
+    for path in (*place.folder.glob("logs/*/*"), *place.folder.glob("logs/*")):
+        os.utime(path, (0, 0))
+
+    async def none(tasks: Sequence[str]) -> set[str]:
+        raise ServiceError("no history is kept here")
+
+    await place.copies.tidy(())
+    place.copies.known = none
+    await place.copies.tidy(())
+    assert left(place.folder) == ["task-t"]

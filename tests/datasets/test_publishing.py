@@ -157,6 +157,18 @@ async def test_what_an_owner_does_not_accept_is_no_failure_of_the_work(tmp_path:
             await ant.live.published.ready(task(name, dataset, tmp_path / "notes"))
 
 
+async def test_the_flock_is_told_what_of_its_work_never_runs_here(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        published = ant.live.published
+        name, dataset = await published.publish(a_program(tmp_path / "mine"))
+        await published.refuse(name)
+        assert not ant.live.capabilities.refused, "nothing brings it yet"
+        await submit(ant, "w", task(name, dataset, tmp_path / "notes"))
+        await until(lambda: ant.live.capabilities.refused == (name,))
+        await published.accept(name)
+        await until(lambda: ant.live.capabilities.refused == ())
+
+
 async def test_two_programs_whose_names_begin_alike_are_not_taken_for_each_other(
     tmp_path: Path,
 ) -> None:

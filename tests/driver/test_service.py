@@ -19,8 +19,10 @@ from agent.api.session import FlockChanged, PeerChanged
 from agent.control.port import Notice
 from agent.driver import driver as driver_module
 from agent.net.invitation import parse_invitation
+from agent.node import agent as agent_module
 from agent.node.agent import Agent
 from agent.node.running import Options, RunningNode
+from agent.paths import Home
 from agent.protocol.effects import Persist, TaskMoved, Verdict
 from agent.protocol.events import Cancel, Submit
 from agent.protocol.reasons import NotOfFlock
@@ -274,6 +276,29 @@ async def test_a_node_that_begins_anew_has_its_name(
     monkeypatch.setattr(RunningNode, "start", start)
     await ant.flock.leave(even_as_last_keeper=True)
     assert names == ["ant"], "clients come meanwhile, and are greeted"
+
+
+async def test_an_agent_whose_node_cannot_begin_anew_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half a node would answer nobody, and keep the home from the next start."""
+
+    async def refuse(*_: Any) -> None:
+        raise ServiceError("the disk refuses")
+
+    ant = await Agent.start(Home.at(tmp_path / "ant"), QUIET)
+    try:
+        await ant.flock.create("office")
+        with monkeypatch.context() as patched:
+            patched.setattr(agent_module, "open_datasets", refuse)
+            await refused(ant.flock.leave(even_as_last_keeper=True), "the disk refuses")
+        async with asyncio.timeout(20):
+            assert "could not begin anew: the disk refuses" in await ant.wait_stopped()
+    finally:
+        await ant.stop()
+    again = await Agent.start(ant.home, QUIET)
+    assert again.flock.flock() is None
+    await again.stop()
 
 
 # -- starting and stopping ---------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -226,6 +227,15 @@ async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_
     assert store.kept == []
     await asyncio.to_thread(shutil.rmtree, folder)
     assert await scratch.outputs(None, None, "t") == NOTHING
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there names are always text")
+async def test_a_name_that_is_no_text_is_kept_and_shown_as_far_as_it_goes(tmp_path: Path) -> None:
+    name, notes, store = os.fsdecode(b"caf\xe9.txt"), list[str](), Laid()
+    (tmp_path / name).touch()
+    _, names = await Scratch(tmp_path, store).outputs(None, None, "t", notes.append)
+    assert (store.kept, names) == ([name], ("caf\ufffd.txt",))
+    assert notes[0].endswith(": caf\ufffd.txt")
 
 
 NOTHING = ((), ())

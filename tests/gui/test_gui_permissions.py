@@ -92,7 +92,7 @@ def test_owners_are_asked_from_where_it_waits(
             each.key: each.text(window.workflows.chosen, NOW_S)
             for each in workflow_columns(context.screen)
         }
-        assert row["next"] == "waits: no owner has allowed count"
+        assert row["next"] == "waits: no free machine may run count"
         press(window, "askOwners")
         until(qtbot, lambda: said == ["The question is up on cagarro."])
         assert [each["name"] for each in other.answer("permissions")["asked"]] == ["words"]

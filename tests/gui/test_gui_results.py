@@ -258,3 +258,27 @@ def test_what_nothing_here_opens_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _: False)
     with pytest.raises(OSError, match="no program of this computer opens it"):
         show_result(written(tmp_path, "report.pdf", "x"))
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        b'<meta http-equiv="refresh" content="0;url=https://example.org">',
+        b"<META HTTP-EQUIV=refresh content=0;url=x>",
+        b'<meta content="0;url=x" http-equiv = "&#114;efresh">',
+        b'<meta http-\x1b(Bequiv="refresh" content="0;url=x">',
+        b'<meta http-equiv="content-typerefresh" http-equiv=refresh>',
+        b"<meta http-equiv=content-type/ http-equiv=set-cookie>",
+    ],
+)
+def test_a_page_leads_nowhere_by_itself(order: bytes) -> None:
+    """Whoever made it cannot send its reader elsewhere, where somebody then knows that it was read."""
+    found = certain(guarded(b"<!doctype html><head>" + order + b"</head>report"))
+    _, _, page = found.partition(GUARD)
+    assert b"http-equiv" not in page.lower()
+    assert page.endswith(b"report")
+
+
+def test_a_page_may_say_what_letters_it_is_written_in() -> None:
+    told = b"<meta http-equiv='Content-Type' content='text/html; charset=iso-8859-1'>Azul"
+    assert certain(guarded(told)) == GUARD + told

@@ -278,6 +278,13 @@ def test_each_notice_says_what_it_changed_and_only_once() -> None:
     assert screen.asked == admission.AskView("none")
 
 
+def test_what_is_removed_on_another_machine_leaves_the_list() -> None:
+    screen = connected(status(workflow(), workflow("line-43")))
+    assert flags(screen.fold([happened(1, session.WorkflowGone("line-42"))])) == {"everything"}
+    assert ([*screen.workflows], screen.total) == (["line-43"], 1)
+    assert flags(screen.fold([happened(2, session.WorkflowGone("line-42"))])) == set()
+
+
 def test_changes_of_a_bundle_are_those_of_all_in_it() -> None:
     screen = connected(status())
     twice: list[Notice] = [

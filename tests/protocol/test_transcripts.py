@@ -244,6 +244,7 @@ class Writer:
                 f"{self._run_name(e.before)}, is {self._run_name(e.after)}"
             ),
             fx.WorkflowSafe: lambda e: f"notice: {e.workflow} is safe",
+            fx.WorkflowGone: lambda e: f"notice: {e.workflow.spec.workflow} is gone",
             fx.CancelFinished: lambda e: f"notice: {e.task} is cancelled",
             fx.Stopped: lambda _: "may exit",
         }

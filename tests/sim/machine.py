@@ -34,6 +34,7 @@ from agent.protocol.effects import (
     TaskMoved,
     TaskProgressed,
     Unlink,
+    WorkflowGone,
     WorkflowSafe,
 )
 from agent.protocol.events import (
@@ -445,6 +446,7 @@ ACTS: dict[type, Callable[[Machine, Any], object]] = {
         machine, effect
     ),
     WorkflowSafe: lambda *_: None,
+    WorkflowGone: lambda *_: None,
     CancelFinished: lambda *_: None,
     Stopped: lambda machine, _: machine.die(),
 }

@@ -156,9 +156,14 @@ def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
         if len(machines) == 1:
             return reasons.OwnHelper()
         return reasons.SomeHelpers(len(willing), len(machines))
-    if any(misfit(spec, each.capabilities) is None for each in willing):
-        return reasons.NoTaker()
+    program, hands = bare_name(spec.program), tasks_by_host(now.table)
     asked = tuple(each.name for each in willing if _lacks_only_leave(spec, each))
+    able = [each for each in willing if misfit(spec, each.capabilities) is None]
+    if able:
+        busy = [each.name for each in able if len(hands.get(each.node, ())) >= slots_of(each)]
+        if asked and len(busy) == len(able):
+            return reasons.AllowedAreBusy(program, asked, tuple(busy))
+        return reasons.NoTaker()
     if asked:
-        return reasons.WaitsForAcceptance(bare_name(spec.program), asked)
+        return reasons.WaitsForAcceptance(program, asked)
     return reasons.NoFittingHelper()
