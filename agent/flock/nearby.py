@@ -78,6 +78,13 @@ class NearbyFlocks:
         ]
         return sorted(found, key=lambda each: (not each.name, each.name.casefold(), each.flock))
 
+    async def heard_of(self, flock_id: str) -> list[Address]:
+        """Return where machines of this flock were heard, one of each first; listens for some
+        seconds the first time, and five minutes on."""
+        async with self._looking:
+            await self._listen()
+        return _addresses(self._places().get(flock_id, {}))
+
     async def door_of(self, flock_id: str) -> Door:
         """Return a keeper of the flock that answers now, at an address where the flock was heard;
         raise ``MembershipError`` when none does."""

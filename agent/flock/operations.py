@@ -19,6 +19,8 @@ from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from msgspec.structs import replace
+
 from agent.api.admission import JoinRequestView
 from agent.api.errors import ServiceError
 from agent.api.flock import DepartureView, Invitation, Joined, MemberView
@@ -39,6 +41,8 @@ from agent.protocol.events import MembersChanged, PresenceChanged
 from agent.protocol.reasons import NotOfFlock
 
 INVITATION_VALID_S = 86_400.0
+PLACES_MAX = 16
+"""At which a keeper is looked for at once."""
 ADDRESS_BOOK = "addresses.json"
 
 log = logging.getLogger(__name__)
@@ -78,7 +82,7 @@ class FlockOperations:
     def __init__(self, own: OwnNode, serve_clients: StreamAcceptor) -> None:
         self._own, self._serve_clients = own, serve_clients
         self.asking = OwnJoinRequest(own, self.check_port, self.join_asked)
-        self.standing = StandingInvitation(own, self.join)
+        self.standing = StandingInvitation(own, self.join, self.asking.heard_of)
         self._under_way: asyncio.Task[Any] | None = None
         self._ended = False
 
@@ -173,12 +177,14 @@ class FlockOperations:
         return self._joined()
 
     @_one_at_a_time
-    async def join(self, text: str) -> Joined:
-        """Join the flock of the invitation in this text, begin its network, and return what a
-        client is told. Raise ``ServiceError`` when this machine has a flock, the port cannot be
+    async def join(self, text: str, elsewhere: Sequence[Address] = ()) -> Joined:
+        """Join the flock of the invitation in this text, whose keepers may be ``elsewhere`` too,
+        begin its network, and return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port cannot be
         had, the invitation is none or is refused, nobody answers, or other work is under way."""
         own = self._own
         invitation = parse_invitation(text)
+        places = dict.fromkeys((*invitation.addresses, *elsewhere))
+        invitation = replace(invitation, addresses=tuple(places)[:PLACES_MAX])
         with self._port_had() as had:
             membership = await joining.join_flock(own.home.identity, invitation, own.name)
             log.info("joined the flock %s", membership.flock.name)

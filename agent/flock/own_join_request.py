@@ -46,6 +46,7 @@ class OwnJoinRequest:
     ) -> None:
         self._own, self._check_port, self._join_asked = own, check_port, join
         self._lookout = NearbyFlocks(own.settings, lambda: own.network, discover=own.discovers)
+        self.heard_of = self._lookout.heard_of
         self._request: Request | None = None
         self._view = AskView("none")
         self._following: asyncio.Task[None] | None = None

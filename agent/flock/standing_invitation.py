@@ -2,8 +2,9 @@
 
 Thirty machines are set up from one share; nobody sits at them. So an agent without a flock looks
 for an invitation, in its own settings folder (handed over to its account), then in the machine's
-(for all accounts), and joins by it. Where that fails it tries again, ever more rarely: the keeper
-may be switched off until Monday. An invitation that can do no more (used up, over, not one at all)
+(for all accounts), and joins by it. Where that fails it tries again, ever more rarely, and also where
+machines of the flock are heard by multicast: the keeper may be switched off until Monday, or have
+another address by then. An invitation that can do no more (used up, over, not one at all)
 is tried once, told of, and remembered.
 
 One that was used is deleted where this account may; elsewhere only a hash of it is kept. Either way
@@ -20,7 +21,7 @@ import hashlib
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ from agent.api.session import FlockChanged
 from agent.flock.own_node import OwnNode
 from agent.host.administered import NotAdministeredError, WithheldError, read_administered
 from agent.host.private_files import write_whole
+from agent.net.addresses import Address
 from agent.net.invitation import Invitation, parse_invitation
 
 FILE = "invitation-done.json"
@@ -77,10 +79,11 @@ class StandingInvitation:
     def __init__(
         self,
         own: OwnNode,
-        join: Callable[[str], Awaitable[object]],
+        join: Callable[[str, Sequence[Address]], Awaitable[object]],
+        heard_of: Callable[[str], Awaitable[Sequence[Address]]],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._own, self._join, self._clock = own, join, clock
+        self._own, self._join, self._heard_of, self._clock = own, join, heard_of, clock
         self._following: asyncio.Task[None] | None = None
         self._given_up: dict[str, str] = {}
         """By hash, with the error. Not for ever where only the clock here says that one is over: it
@@ -127,9 +130,11 @@ class StandingInvitation:
             return True
 
     async def _joined(self, found: Found, invitation: Invitation) -> bool:
-        self._become(_pending(found, invitation, self.state))
+        pending = _pending(found, invitation, self.state)
+        self._become(pending)
         try:
-            await self._join(found.text)
+            heard = await self._heard_of(invitation.flock_id) if pending.error else ()
+            await self._join(found.text, heard)
         except InVainError:
             raise
         except ServiceError as error:

@@ -189,23 +189,23 @@ class SettingsDialog(Sheet):
             value=view.history_days,
         )
         days.editingFinished.connect(Once(days.value, partial(self._change_to, "history_days")))
-        self.history_size = quiet("", "historySize")
+        self.history_size = quiet("", "historySize", wrap=True)
 
         def told(reply: PastReply) -> None:
             self.history_size.setText(tr("takes {size} now", size=size(reply.size_bytes)))
 
         self._context.bridge.ask(self, PAST, Past(limit=1, summed=True), told)
-        return held(row(days, self.history_size, "stretch"))
+        return held(row(days, (self.history_size, 1)))
 
     def _logs_mb(self, view: SettingsView) -> QWidget:
         """With what the logs of others take here, by the agent's last word, which is asked for anew."""
         says = tr("End of each log, kept on another machine")
         part = self._number("logsPart", "logs_mb", view.logs_mb, tr("nothing"), " MB", LOGS_MB_MAX)
-        self.logs_size = quiet("", "logsSize")
+        self.logs_size = quiet("", "logsSize", wrap=True)
         self._tell_logs()
         self._context.changed.connect(self._tell_logs)
         self._context.bridge.want_parts((FlockPart.SETTINGS,))
-        return held(row(set_up(part, says=says), self.logs_size, "stretch"))
+        return held(row(set_up(part, says=says), (self.logs_size, 1)))
 
     def _tell_logs(self, _: object = None) -> None:
         if (view := self._context.screen.settings) is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.lan import Lan, why_no_namespaces
+from tests.hosts.lan import Lan, ip, why_no_namespaces
 from tests.hosts.machine import WITHIN_S
 from tests.hosts.waiting import wait_for
 from tests.hosts.workstation import Workstation
@@ -21,6 +21,27 @@ pytestmark = [
 ]
 DEFAULTS = 'volunteer = "when idle"\ndatasets_gb = 50\n'
 POLICY = "slots = 1\n[presence]\non_mains_only = true\n"
+
+
+def test_a_keeper_that_has_another_address_by_then_is_heard(tmp_path: Path) -> None:
+    lan = Lan(2)
+    try:
+        keeper = Workstation(tmp_path / "keeper", lan.namespace(0))
+        keeper.settle()
+        with keeper.agent():
+            keeper.said("flock", "create", "office")
+            keeper.said("flock", "invite", "--file", str(tmp_path / "invitation"))
+        ip("-n", lan.namespace(0), "addr", "flush", "dev", "eth0")
+        ip("-n", lan.namespace(0), "addr", "add", "10.77.0.99/24", "brd", "+", "dev", "eth0")
+        ip("-n", lan.namespace(0), "route", "add", "224.0.0.0/4", "dev", "eth0")
+        laid_down = {"invitation": (tmp_path / "invitation").read_bytes()}
+        desk = Workstation(tmp_path / "desk", lan.namespace(1), laid_down)
+        desk.settle()
+        with keeper.agent(), desk.agent():
+            wait_for(lambda: "keeper" in desk.said("peers"), WITHIN_S, "it belongs", desk.log)
+        assert "is tried again" in desk.log()
+    finally:
+        lan.close()
 
 
 @pytest.fixture

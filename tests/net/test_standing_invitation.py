@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -31,6 +31,7 @@ INVITATION = Invitation(
     2**32 - 1,
     (Address("192.0.2.7", 29464),),
 )
+HEARD = Address("192.0.2.8", 29464)
 
 
 @dataclass
@@ -42,12 +43,17 @@ class Node:
     notices: list[object] = field(default_factory=list)
     faults: list[Exception] = field(default_factory=list)
     tried: list[str] = field(default_factory=list)
+    places: list[Sequence[Address]] = field(default_factory=list)
 
     def notify(self, notice: object) -> None:
         self.notices.append(notice)
 
-    async def join(self, text: str) -> None:
+    async def heard_of(self, flock_id: str) -> Sequence[Address]:
+        return [HEARD] if flock_id == INVITATION.flock_id else []
+
+    async def join(self, text: str, elsewhere: Sequence[Address]) -> None:
         self.tried.append(text)
+        self.places.append(tuple(elsewhere))
         if self.faults:
             raise self.faults.pop(0)
         self.network = object()
@@ -74,7 +80,7 @@ async def start(node: Node) -> AsyncIterator[Start]:
     begun: list[StandingInvitation] = []
 
     def begin() -> StandingInvitation:
-        made = StandingInvitation(cast("Any", node), node.join)
+        made = StandingInvitation(cast("Any", node), node.join, node.heard_of)
         made.start()
         begun.append(made)
         return made
@@ -117,6 +123,7 @@ async def test_a_keeper_that_is_off_is_tried_until_it_answers(
     await eventually(lambda: node.network is not None and not path.exists())
     assert standing.state is None
     assert len(node.tried) == 4
+    assert node.places == [(), *[(HEARD,)] * 3], "machines of the flock are heard meanwhile"
     assert caplog.text.count("is tried again: nobody answers") == 1
 
 
@@ -233,12 +240,12 @@ async def test_what_others_may_have_written_is_not_believed(node: Node, start: S
 async def test_an_end_meanwhile_ends_it(node: Node) -> None:
     begun = asyncio.Event()
 
-    async def never(text: str) -> None:
+    async def never(text: str, elsewhere: Sequence[Address]) -> None:
         begun.set()
         await asyncio.Event().wait()
 
     laid(node.home.invitation)
-    standing = StandingInvitation(cast("Any", node), never)
+    standing = StandingInvitation(cast("Any", node), never, node.heard_of)
     standing.start()
     await begun.wait()
     await standing.stop()
