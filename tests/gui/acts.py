@@ -13,8 +13,9 @@ from agent.api.work import SUBMIT, Submit, Task, TaskView, WorkflowView
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
-WITHIN_MS = 90_000
+WITHIN_MS = round(1000 * EVENTUALLY_S_MAX)
 _NUMBERS = count(1)
 Page = TypeVar("Page", bound=QWidget)
 

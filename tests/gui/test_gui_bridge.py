@@ -34,12 +34,11 @@ from gui.bridge.bridge import ONLY_ASKING, SWITCH_S, Bridge
 from gui.model.notices import Answering
 from gui.model.screen import Screen
 from gui.views.view_context import READ_AGAIN_MS, ViewContext
+from tests.gui.acts import WITHIN_MS
 from tests.gui.conftest import ended
 from tests.gui.held import REPLIES, HeldAgent, WatchedBridge
 from tests.gui.test_gui_following import JumpingLoop
 from tests.gui.values import happened, moved, shown, status, task, workflow
-
-WITHIN_MS = 20_000
 
 
 @pytest.fixture

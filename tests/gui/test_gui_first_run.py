@@ -15,12 +15,11 @@ from gui.views.computer_page import ComputerPage
 from gui.views.first_run import FirstRun
 from gui.views.view_context import ViewContext
 from tests.certain import certain, of_kind
+from tests.gui.acts import WITHIN_MS
 from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import prepared
 from tests.gui.whole import program
 from tests.hosts.machine import Machine
-
-WITHIN_MS = 90_000
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from gui.views.graph_items import NEAR
 from gui.views.graph_view import READABLE_ZOOM_MIN, GraphView
 from gui.views.log_page import LINES_AT_ONCE, LogPage
 from gui.views.view_context import ViewContext
+from tests.gui.acts import WITHIN_MS
 from tests.gui.values import task
 
 CHAIN = ("import", "georeference", "segment", "validate", "detect", "report")
@@ -97,9 +98,6 @@ def test_where_there_is_room_all_is_seen(qapp: QApplication, qtbot: QtBot) -> No
 
 
 # -- what is large comes in slices -----------------------------------------------------------
-
-
-WITHIN_MS = 90_000
 
 
 def ladder(name: str, length: int) -> dict[str, TaskView]:

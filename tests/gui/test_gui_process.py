@@ -29,13 +29,13 @@ from gui.model.notices import Absence, Absent
 from gui.model.tray import Act, Entry, is_paused, sentence_of
 from gui.single import FirstInstance, SilentWindowError, become_first
 from tests.certain import certain, of_kind
+from tests.gui.acts import WITHIN_MS
 from tests.gui.machines import prepared, submit
 from tests.gui.whole import program
 from tests.hosts.machine import Machine
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.style.source import REPOSITORY
 
-WITHIN_MS = 90_000
 QUARTER_S = 15 * 60
 LONG_S, SHORT_S = 600, 4
 STEP = "name: {name}\ntasks:\n  survey: {{program: import, parameters: '{seconds}'}}\n"

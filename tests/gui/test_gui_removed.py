@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tests.gui.acts import press
+from tests.gui.acts import WITHIN_MS, press
 from tests.gui.machines import prepared
-from tests.gui.whole import WITHIN_MS, program
+from tests.gui.whole import program
 from tests.hosts.machine import Machine
 from tests.hosts.waiting import EVENTUALLY_S_MAX, wait_for
 from tests.hosts.waiting import ended as ended_process

@@ -30,10 +30,9 @@ from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from gui.words import tr
 from tests.certain import certain
+from tests.gui.acts import WITHIN_MS
 from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import prepared
-
-WITHIN_MS = 90_000
 
 
 class FilmRuns:

@@ -27,12 +27,10 @@ from gui.views.submit_sheet import SubmitSheet
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain
-from tests.gui.acts import Page, gone_to, press
+from tests.gui.acts import WITHIN_MS, Page, gone_to, press
 from tests.gui.conftest import NoLogin
 from tests.gui.held import ASKING, GATE, RUNNING, HeldAgent, WatchedBridge
-from tests.hosts.waiting import EVENTUALLY_S_MAX
 
-WITHIN_MS = round(EVENTUALLY_S_MAX * 1000)
 FILE = "name: late\ntasks: {a: {program: map@1}}\n"
 
 

@@ -9,11 +9,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.application import Application
+from tests.gui.acts import WITHIN_MS
 from tests.gui.conftest import NoLogin
 from tests.hosts.machine import Machine
-from tests.hosts.waiting import EVENTUALLY_S_MAX
-
-WITHIN_MS = round(1000 * EVENTUALLY_S_MAX)
 
 
 @contextlib.contextmanager
