@@ -22,6 +22,7 @@ from tests.style.source import REPOSITORY
 
 TOOLS = ("git", "dpkg-deb", "debootstrap", "unshare")
 DEBIANS, BOOTS = ("12", "13"), "vm"
+SIZE_MB_MAX = 45.0
 VERSION_FILE = Path("agent/__init__.py")
 
 
@@ -39,11 +40,9 @@ def main() -> int:
         for version in (__version__, f"{__version__}.1"):
             started_s = time.monotonic()
             made = build(Path(folder, version), version)
-            took_s = time.monotonic() - started_s
-            print(
-                f"made {made.name}: {made.stat().st_size / 1e6:.1f} MB in {took_s:.0f} s",
-                flush=True,
-            )
+            took_s, size_mb = time.monotonic() - started_s, made.stat().st_size / 1e6
+            print(f"made {made.name}: {size_mb:.1f} MB in {took_s:.0f} s", flush=True)
+            assert size_mb <= SIZE_MB_MAX, made
             shutil.copytree(made.parent / "apt", dist / version)
         places = sys.argv[1:] or (*DEBIANS, BOOTS)
         return sum(not (boots(dist) if each == BOOTS else lives(dist, each)) for each in places)

@@ -171,7 +171,8 @@ def purges() -> None:
 
 
 PASSING = re.compile(
-    r"/var/(tmp|log|lib/(systemd|dbus|logrotate))/|/etc/machine-id|/run|/srv/|/\.updated$|/private$"
+    r"/var/(tmp|log|lib/(systemd|dbus|logrotate))/|/etc/(machine-id|mtab)|/lost\+found|/run|/srv/"
+    r"|/\.updated$|/private$"
 )
 """What a system makes of itself when it boots."""
 
