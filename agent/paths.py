@@ -39,7 +39,7 @@ PACKAGED = (
     else Path("/usr/share", APPLICATION)
 )
 """Where packages put what is for all agents of a machine."""
-SERVICE = ("STATE_DIRECTORY", "LOGS_DIRECTORY", "CACHE_DIRECTORY")
+SERVICE_FOLDERS = ("STATE_DIRECTORY", "LOGS_DIRECTORY", "CACHE_DIRECTORY")
 """Variables by which systemd tells a service where it may write."""
 
 
@@ -106,8 +106,8 @@ class Home:
             return cls.at(Path(moved).expanduser())
         known = platformdirs.PlatformDirs(APPLICATION, appauthor=False)
         machine = MachineFiles.native()
-        if all(environment.get(each) for each in SERVICE):
-            state, logs, cache = (Path(environment[each]) for each in SERVICE)
+        if all(environment.get(each) for each in SERVICE_FOLDERS):
+            state, logs, cache = (Path(environment[each]) for each in SERVICE_FOLDERS)
             return cls(state / "data", state / "config", logs, cache, machine)
         return cls(
             known.user_data_path,

@@ -14,7 +14,7 @@ from agent.api.errors import MembershipError
 from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, read_gossip
 from agent.host import logs
 from agent.net.addresses import Address
-from agent.paths import SERVICE, VARIABLE, Home, MachineFiles
+from agent.paths import SERVICE_FOLDERS, VARIABLE, Home, MachineFiles
 from agent.settings.layers import read_settings
 from agent.settings.node_settings import NodeSettings, SettingsError
 
@@ -92,7 +92,7 @@ def test_a_file_in_another_encoding_is_said(tmp_path: Path) -> None:
 
 
 def test_a_service_keeps_its_files_where_the_system_says(tmp_path: Path) -> None:
-    told = {each: str(tmp_path / each) for each in SERVICE}
+    told = {each: str(tmp_path / each) for each in SERVICE_FOLDERS}
     home = Home.of(told)
     assert {each.parent for each in home.folders} <= {tmp_path, tmp_path / "STATE_DIRECTORY"}
     assert len(set(home.folders)) == 4
