@@ -18,9 +18,12 @@ from agent.client import BlockingClient
 from agent.client.errors import RequestError
 from agent.host import administered
 from agent.host.private_posix import PosixGuard
+from agent.net.addresses import Address
+from agent.net.invitation import Invitation
 from agent.node.hosting import InsideAgent
 from agent.paths import MachineFiles
 from gui.model.tray import is_answered, is_to_be_asked
+from gui.model.trouble import flock_trouble, joins_by_itself
 from gui.views.computer_page import ComputerPage
 from gui.views.first_run import FirstRun
 from gui.views.settings_dialog import SettingsDialog
@@ -31,6 +34,7 @@ from tests.gui.conftest import NoLogin, context_on
 from tests.gui.machines import prepared
 
 DEFAULTS = 'volunteer = "when idle"\n[presence]\nidle_s = 900\n'
+NOBODY_THERE = Invitation("a" * 26, bytes(8), bytes(12), 2**32 - 1, (Address("127.0.0.1", 9),))
 POLICY = 'slots = 1\npublished_programs = "never"\n[presence]\non_mains_only = true\n'
 
 
@@ -47,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def computer(folder: Path, defaults: str = "", policy: str = "") -> Iterator[ViewContext]:
     """One whose person has answered nothing yet."""
     machine = prepared(folder.parent, "acor", answer="")
-    machine.settle(port=0, name="acor")
+    machine.settle(port=0, name="acor", listen=["127.0.0.1"])
     home = machine.home
     machine.home = type(home)(home.data, home.config, home.log, home.cache, MachineFiles(folder))
     for name, text in (("settings.toml", defaults), ("policy.toml", policy)):
@@ -139,6 +143,22 @@ def test_fixed_rules_and_settings_are_marked_with_who_fixed_them(
             pytest.raises(RequestError, match=r"slots is fixed by .*policy\.toml, which only an"),
         ):
             client.call(CHANGE_SETTINGS, ChangeSettings(slots=3))
+
+
+def test_that_it_joins_by_itself_is_told_and_nobody_is_asked_for_a_flock(
+    qtbot: QtBot, folder: Path
+) -> None:
+    laid = folder / "invitation"
+    laid.write_text(NOBODY_THERE.text)
+    laid.chmod(0o644)
+    with computer(folder, DEFAULTS) as context:
+        until(qtbot, lambda: joins_by_itself(context.screen))
+        told = certain(flock_trouble(context.screen)).sentence
+        assert told.startswith("This computer joins a flock by an invitation that was laid down")
+        assert "127.0.0.1:9" in told
+        dialog = FirstRun(context, NoLogin())
+        qtbot.addWidget(dialog)
+        assert dialog.pages.currentIndex() == 1, "which flock is not asked"
 
 
 def test_a_wrong_policy_is_told_in_the_settings(qtbot: QtBot, folder: Path) -> None:
