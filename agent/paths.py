@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -31,6 +31,10 @@ LAUNCHERS = {"agent": "wingbeat.exe", "gui": "wingbeat-tray.exe"}
 START = "start.py"
 """Beside them only there; pip's programs of the same names start a Python of their own, whose process
 would be another one."""
+SERVICE = "WINGBEAT_SERVICE"
+SERVICE_SOCKET = Path("/run/wingbeat/control.socket")
+"""Where an agent that runs as a service of Linux listens for everybody on this machine; the variable
+names another place, and that of a home that was moved."""
 TASK_LOGS = "tasks"
 """The folder among the logs for what programs print."""
 PACKAGED = (
@@ -82,13 +86,15 @@ class MachineFiles:
 @dataclass(frozen=True, slots=True)
 class Home:
     """The four folders of one node, and what the machine's administrator has laid down for it; None
-    where that does not count."""
+    where that does not count. ``service`` is where the machine's own agent would listen, if this
+    home heeds it."""
 
     data: Path
     config: Path
     log: Path
     cache: Path
     machine: MachineFiles | None = None
+    service: Path | None = None
 
     @classmethod
     def at(cls, folder: Path) -> Home:
@@ -101,20 +107,23 @@ class Home:
         """Return the home of the user who runs this, that of the service if this is one, or, if
         ``WINGBEAT_HOME`` is set in the environment, the one under that folder; nothing is made on
         the disk."""
-        moved = environment.get(VARIABLE, "").strip()
+        moved, told = environment.get(VARIABLE, "").strip(), environment.get(SERVICE, "")
         if moved:
-            return cls.at(Path(moved).expanduser())
+            return replace(cls.at(Path(moved).expanduser()), service=Path(told) if told else None)
+        native = SERVICE_SOCKET if sys.platform == "linux" else None
+        service = Path(told) if told else native
         known = platformdirs.PlatformDirs(APPLICATION, appauthor=False)
         machine = MachineFiles.native()
         if all(environment.get(each) for each in SERVICE_FOLDERS):
             state, logs, cache = (Path(environment[each]) for each in SERVICE_FOLDERS)
-            return cls(state / "data", state / "config", logs, cache, machine)
+            return cls(state / "data", state / "config", logs, cache, machine, service)
         return cls(
             known.user_data_path,
             known.user_config_path,
             known.user_log_path,
             known.user_cache_path,
             machine,
+            service,
         )
 
     @property

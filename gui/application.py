@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 from agent.api.flock import INVITATION_SUFFIX
 from agent.api.session import STOP, Stop
 from agent.client import Home
+from agent.client.attending import Attending
 from agent.client.own_agent import installed_file, own_name
 from agent.client.removal import VARIABLE, delete_home
 from gui import settings
@@ -76,6 +77,7 @@ class Application(QObject):
         self.updating.anew.connect(self._start_anew)
         self.anew: list[str] | None = None
         """With which arguments this process is to start the version that is installed, at its end."""
+        self.attending = Attending(home)
         self.first = first or FirstInstance(home)
         self.first.called.connect(self.called)
         self.first.told_to_quit.connect(self.quit)
@@ -127,6 +129,7 @@ class Application(QObject):
             self.window.showMinimized()
         self._begin_agent()
         self.bridge.start()
+        self.attending.start()
 
     # -- coming to front ---------------------------------------------------------------------
 
@@ -297,6 +300,7 @@ class Application(QObject):
         if self._window is not None:
             self._window.close()
         self.bridge.stop()
+        self.attending.stop()
         self.tray.hide()
         self.first.close()
         self.hosting.end("the tray ends")

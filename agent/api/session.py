@@ -44,6 +44,8 @@ class ControlFile(Struct, frozen=True):
     process: int
     port: Annotated[int, Meta(ge=0, le=65_535)] = 0
     address: str = "127.0.0.1"
+    service: bool = False
+    """Anybody on this machine may come, and the system tells who it is: no token is said."""
 
 
 read_control = decoder_of(ControlFile).decode

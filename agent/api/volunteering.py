@@ -150,6 +150,21 @@ class Resume(Struct, frozen=True, forbid_unknown_fields=True):
     """End the pause: the rules count again."""
 
 
+class AtHand(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What the desktop of a person shows of them, told every second to an agent that is a service and
+    sees no desktop. ``idle_ms``: since their last input, None where that cannot be seen."""
+
+    idle_ms: Annotated[int, Meta(ge=0, le=2**53)] | None
+    locked: bool = False
+    filled: bool = False
+
+
+class Heard(Struct, frozen=True):
+    """It is counted, for as long as it is fresh."""
+
+    fresh_s: float
+
+
 class RunningPrograms(Struct, frozen=True, forbid_unknown_fields=True):
     """Which programs of who owns this agent run here, for the list of exclusive ones?"""
 
@@ -172,3 +187,4 @@ SET_VOLUNTEERING = Method(
     VolunteeringView,
     by_members=False,
 )
+AT_HAND = Method("at_hand", AtHand, Heard, by_members=False)

@@ -19,7 +19,7 @@ from agent.api.session import Event, Welcome
 from agent.api.values import Position
 from agent.api.work import SHOW, SUBMIT, Show, ShowReply, Submit, Submitted
 from agent.client.errors import ClientError, DisconnectedError, NoAgentError, RequestError
-from agent.client.link import Link, read_control_file
+from agent.client.link import Link, find_agent
 from agent.paths import Home
 
 TASKS_PAGE = 1_000
@@ -134,7 +134,7 @@ class Client:
             return self._link
 
     async def _open(self) -> Link:
-        control = await asyncio.to_thread(read_control_file, self._home)
+        control = await asyncio.to_thread(find_agent, self._home)
         return await Link.open(control, self._name, self._node)
 
     async def _reopened(self, patience_s: float) -> Link:

@@ -15,6 +15,7 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 
 import msgspec
 from msgspec import Raw
@@ -35,7 +36,13 @@ from agent.api.session import (
     read_control,
 )
 from agent.api.values import Position
-from agent.client.errors import DisconnectedError, NoAgentError, NotUnderstoodError, error_of
+from agent.client.errors import (
+    ClientError,
+    DisconnectedError,
+    NoAgentError,
+    NotUnderstoodError,
+    error_of,
+)
 from agent.client.proof import new_nonce, proof_of, same
 from agent.host.local_socket import account_of, connect
 from agent.paths import Home
@@ -46,6 +53,8 @@ LINE_BYTES_MAX = 256 * 1024 * 1024
 GREETING_S_MAX = 10.0
 EVENTS_UNREAD_MAX = 1_000
 SUPERUSER = 0
+SERVICE_TOKEN = "of-the-service-of-this-machine"
+"""No secret: the system tells a service who has come."""
 _incoming = decoder_of(Incoming)
 _event = decoder_of(Event)
 _closing = decoder_of(Closing)
@@ -71,6 +80,36 @@ def read_control_file(home: Home | None = None) -> ControlFile:
         raise NotUnderstoodError(
             f"{path} is not what an agent of this version writes: update Wingbeat on both sides"
         ) from error
+
+
+def find_agent(home: Home | None = None) -> ControlFile:
+    """Return where the agent of this home listens or, where it has none, the one that runs as a
+    service of this machine. Raises what ``read_control_file`` raises."""
+    home = home or Home.of()
+    if (service := service_of(home)) is not None:
+        return ControlFile(str(service), SERVICE_TOKEN, 0, service=True)
+    return read_control_file(home)
+
+
+def service_of(home: Home) -> Path | None:
+    """Return where the agent that runs as a service of this machine listens, where that is the one
+    for this home, which has no agent of its own; else None. Whether it answers is not looked at."""
+    service = home.service
+    with contextlib.suppress(OSError):
+        if service is not None and service.is_socket() and not _has_own(home):
+            return service
+    return None
+
+
+def _has_own(home: Home) -> bool:
+    """One that was killed has left its file."""
+    try:
+        os.kill(read_control_file(home).process, 0)
+    except (ClientError, ProcessLookupError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 class Link:
@@ -115,6 +154,8 @@ class Link:
     async def _shown(self, control: ControlFile, writer: asyncio.StreamWriter) -> str:
         """What opens the agent at the other end, once it is certain that it is this account's."""
         account = account_of(writer)
+        if control.service:
+            return control.token
         if account is None:
             return await self._proof(control)
         if account not in (SUPERUSER, os.geteuid()) and os.geteuid() != SUPERUSER:

@@ -17,9 +17,11 @@ from agent.client import (
     BlockingClient,
     Client,
     ClientError,
+    Home,
     NoAgentError,
     RequestError,
 )
+from agent.client.link import service_of
 from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.columns import complain
@@ -93,6 +95,12 @@ def with_loop(use: Callable[[Options, Client], Coroutine[Any, Any, int]]) -> Use
     """Make the coroutine below it a function that connects a client and waits for its end, and
     tells what goes wrong, as those of ``with_client`` do."""
     return with_client(lambda options, client: client.run(partial(use, options)))
+
+
+def is_far(options: Options) -> bool:
+    """Tell whether the agent that answers cannot read files of this account: that of another machine,
+    or one that is a service."""
+    return bool(getattr(options, "node", "")) or service_of(Home.of()) is not None
 
 
 def ask(

@@ -15,7 +15,7 @@ from agent.api.datasets import (
     DatasetView,
 )
 from agent.client import Client
-from agent.commands.asking import ask, tell, with_loop
+from agent.commands.asking import ask, is_far, tell, with_loop
 from agent.commands.parsing import ALL, Options, argument, command, misuse
 from agent.commands.showing import ago, show_lines, show_rows, size
 from agent.workflow.submission import add
@@ -54,7 +54,7 @@ def run(options: Options) -> int:
 
 @with_loop
 async def _add(options: Options, client: Client) -> int:
-    if options.node:
+    if is_far(options):
         added = DatasetAdded(await add(client, options.path, far=True), options.path.name)
     else:
         added = await client.call(ADD_DATASET, AddDataset(str(options.path)))

@@ -11,7 +11,7 @@ from agent.api.values import Dataset
 from agent.api.work import GATE, WHY, Gate, TaskView, Why
 from agent.client import Client
 from agent.client.connected import whole_workflow
-from agent.commands.asking import fail, tell, typed_for, with_loop
+from agent.commands.asking import fail, is_far, tell, typed_for, with_loop
 from agent.commands.parsing import Options, argument, command
 from agent.commands.status import to_look_at
 from agent.workflow.submission import add
@@ -102,7 +102,7 @@ async def _attached(options: Options, client: Client, what: str) -> Dataset:
     identifier = what.removeprefix(EXTERNAL)
     if what != identifier:
         return Dataset(identifier, external=True)
-    return await add(client, _whole(what), far=bool(options.node))
+    return await add(client, _whole(what), far=is_far(options))
 
 
 def _whole(text: str) -> Path:

@@ -32,7 +32,7 @@ from agent.client import Client
 from agent.client import submit as send
 from agent.client.own_agent import own_name
 from agent.commands import exits
-from agent.commands.asking import fail, tell, with_loop
+from agent.commands.asking import fail, is_far, tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
 from agent.commands.questions import priority
 from agent.commands.showing import clock, moment, show_json, show_lines, show_table, standing
@@ -169,7 +169,7 @@ async def _workflow(options: Options, client: Client) -> Submit:
         submitter=own_name(),
         again=options.again,
         start=Path.cwd(),
-        far=bool(options.node),
+        far=is_far(options),
         alone=alone,
         path=Path(options.file),
     )

@@ -20,6 +20,7 @@ from agent.api.methods import METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
 from agent.api.session import HELLO, PROVE, Closing, Hello, Welcome
 from agent.api.values import Position
+from agent.control.doorkeeping import Person
 from agent.control.envelope import (
     Lines,
     Malformed,
@@ -33,6 +34,7 @@ from agent.control.limits import Limits
 from agent.control.members import Relay, hello_for
 from agent.control.membership import other_member
 from agent.control.request_context import RequestContext
+from agent.control.rights import within_rights
 from agent.control.text_session import TextError, TextSession, read_line
 from agent.control.verbs import VERBS
 from agent.protocol.phrases import said
@@ -140,6 +142,10 @@ class Connection:
         if not self.greeted and request.method not in (HELLO.name, PROVE.name):
             sentence = "say hello first, with the token from control.json"
             return Problem(ErrorCode.UNAUTHORISED, sentence)
+        neighbour = self._call.neighbour
+        if isinstance(neighbour, Person) and not neighbour.may(request.method):
+            whose = f"for administrators of {self._call.now.name}, whose agent is a service"
+            return Problem(ErrorCode.UNAUTHORISED, f"{request.method} is {whose}")
         if self._call.member and not METHODS[request.method].by_members:
             whose = f"for the account that runs the agent of {self._call.now.name}, on that machine"
             return Problem(ErrorCode.UNAUTHORISED, f"{request.method} is {whose}")
@@ -147,9 +153,9 @@ class Connection:
 
     async def _take_text(self, line: bytes) -> None:
         """Lines that people type, from the one with the token on."""
-        if self._call.member:
+        if self._call.member or isinstance(self._call.neighbour, Person):
             await self._write(
-                b"ERROR lines of text are for clients of this machine: send JSON-RPC\n"
+                b"ERROR lines of text are for clients of the same account: send JSON-RPC\n"
             )
             self._end_stranger()
         elif not self.greeted and (nonce := self._word(line, "PROVE")):
@@ -204,7 +210,8 @@ class Connection:
         """Write a line for whatever becomes of a request; nothing that a verb raises gets further."""
         try:
             verb = VERBS[request.method]
-            result = await verb.serve(self._call, verb.read(request.params))
+            params = within_rights(self._call, verb.name, verb.read(request.params))
+            result = await verb.serve(self._call, params)
             line = answer_line(request.id, result)
         except RefusedError as error:
             await self._refuse(request.id, error.problem)
@@ -233,7 +240,7 @@ class Connection:
     async def _pass_on(self, hello: Hello) -> Welcome | None:
         """Another member answers from now on, unless this node is meant."""
         call = self._call
-        if call.member:
+        if call.member or (isinstance(call.neighbour, Person) and not call.neighbour.administers):
             raise RefusedError(
                 ErrorCode.UNAUTHORISED,
                 said("a machine passes on what its own clients say, and nobody else's"),

@@ -3,11 +3,70 @@
 On a socket the system tells the account, and the client says the token. On a pipe or a port anybody
 might listen in the place of an agent that was killed, so nobody ever says it there: both sides prove
 that they hold it (``agent.client.proof``).
+
+An agent that is a service is everybody's on its machine. Whom the system names may submit, see, and act
+on what they have submitted themselves; acts on the flock and settings are for administrators: root, and
+the groups that the settings name. Nobody has it read or write files by their paths, which it would do
+with rights of its own, not theirs.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection
+
 from agent.client.proof import new_nonce, proof_of, same
+
+ROOT = 0
+FOR_PERSONS = frozenset(
+    [
+        "hello",
+        "events",
+        "submit",
+        "cancel",
+        "retry",
+        "priority",
+        "gate",
+        "status",
+        "show",
+        "meant",
+        "again",
+        "why",
+        "plan",
+        "peers",
+        "members",
+        "doctor",
+        "pause",
+        "resume",
+        "volunteering",
+        "settings",
+        "programs",
+        "permissions",
+        "datasets",
+        "begin_upload",
+        "upload_chunk",
+        "end_upload",
+        "dataset_files",
+        "read_dataset",
+        "task_log",
+        "runs",
+        "history",
+        "statistics",
+        "past",
+        "ask_owners",
+        "remind_owner",
+        "at_hand",
+    ]
+)
+"""What an agent that is a service does for everybody on its machine."""
+OWN_ONLY = {
+    "cancel": "workflow",
+    "retry": "workflow",
+    "priority": "workflow",
+    "again": "workflow",
+    "gate": "task",
+}
+"""Of these, what is done only to work of the same person, and the parameter that names it."""
 
 
 class Neighbour:
@@ -32,3 +91,40 @@ class Neighbour:
         if self.account is None:
             self._wanted = ""
         return bool(wanted) and same(shown, wanted)
+
+
+class Person(Neighbour):
+    """Somebody who has come to an agent that is a service; ``name`` is what the system calls the
+    account, or its number."""
+
+    def __init__(self, account: int, administrators: Collection[str]) -> None:
+        super().__init__("", "", account)
+        self.name, groups = _known(account)
+        self.administers = account in (ROOT, os.geteuid()) or bool(groups & set(administrators))
+
+    def may_enter(self, shown: str) -> bool:  # noqa: ARG002 - nothing has to be shown
+        """Whoever it is: the system has told."""
+        return True
+
+    def may(self, method: str) -> bool:
+        """Whether this is done for them at all."""
+        return self.administers or method in FOR_PERSONS
+
+
+def _known(account: int) -> tuple[str, set[str]]:
+    """The name of an account and of its groups; a system that knows none has no administrators."""
+    import grp
+    import pwd
+
+    try:
+        known = pwd.getpwuid(account)
+        numbers = os.getgrouplist(known.pw_name, known.pw_gid)
+    except (KeyError, OSError):
+        return str(account), set()
+    groups: set[str] = set()
+    for number in numbers:
+        try:
+            groups.add(grp.getgrgid(number).gr_name)
+        except KeyError:
+            continue
+    return known.pw_name, groups

@@ -47,7 +47,7 @@ from agent.api.session import (
 )
 from agent.api.settings import SettingsView
 from agent.api.update import StartAnew
-from agent.api.volunteering import Pause, VolunteeringView, VolunteerRules
+from agent.api.volunteering import AtHand, Pause, VolunteeringView, VolunteerRules
 from agent.api.work import NodeView
 from agent.protocol.effects import (
     Answer,
@@ -104,6 +104,9 @@ class PresenceRoom(Protocol):
 
     async def running(self) -> tuple[str, ...]:
         """Return which programs its owner runs here. Raises ``ServiceError`` where nobody tells."""
+
+    def heard(self, person: str, said: AtHand) -> float:
+        """Note what the desktop of a person shows of them, and return for how long it counts."""
 
     async def pause(self, wanted: Pause) -> VolunteeringView:
         """Give the machine back now, or when what runs has ended."""

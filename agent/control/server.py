@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,7 @@ import msgspec
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import CONTROL_FILE, ControlFile, read_control
 from agent.control.connection import Connection
-from agent.control.doorkeeping import Neighbour
+from agent.control.doorkeeping import Neighbour, Person
 from agent.control.envelope import failure_line
 from agent.control.estimates import TaskProgress
 from agent.control.event_log import EventLog
@@ -40,6 +40,7 @@ from agent.host.private_files import PrivateFolder
 from agent.protocol.phrases import UNREADABLE
 
 TOKEN_BYTES = 32
+FOR_ALL = 0o666
 LOOPBACK = "127.0.0.1"
 UPLOADS = "uploads"
 """In the data folder: what clients send, until it is a dataset."""
@@ -84,7 +85,13 @@ class ControlServer:
         limits: Limits | None = None,
         *,
         telnet: bool = False,
+        service: Path | None = None,
+        administrators: Collection[str] = (),
     ) -> None:
+        """``service``: where it listens for everybody on this machine too, and ``administrators``
+        the groups that may do everything there."""
+        self._service, self._administrators = service, administrators
+        self._for_all: Listening | None = None
         self._node, self._folder, self._telnet = node, folder, telnet
         self._limits = limits or Limits()
         self._token = new_token()
@@ -116,6 +123,9 @@ class ControlServer:
             self._listening = await self._listen()
             if self._telnet:
                 self._loopback = await asyncio.start_server(self._arrived, LOOPBACK, 0)
+            if self._service is not None:
+                self._for_all = await listen(self._service, self._person_arrived)
+                self._service.chmod(FOR_ALL)
             self._unsubscribe = self._node.subscribe(self._noticed)
             told = (self._folder, self.place, self._token, self.port)
             await asyncio.to_thread(write_control_file, *told)
@@ -148,6 +158,16 @@ class ControlServer:
         place = f"{LOOPBACK}:{port}" if port else self.place
         await self._serve(Neighbour(self._token, place, account_of(writer)), "", reader, writer)
 
+    async def _person_arrived(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        account = account_of(writer)
+        if account is None:
+            writer.close()
+            return
+        person = await asyncio.to_thread(Person, account, self._administrators)
+        await self._serve(person, "", reader, writer)
+
     @staticmethod
     def _by_port(writer: asyncio.StreamWriter) -> bool:
         return isinstance(writer.get_extra_info("sockname"), tuple)
@@ -162,7 +182,7 @@ class ControlServer:
         and end every client's connection with this reason; returns when all have ended. Can be
         called again."""
         self._stopped_for = reason
-        for each in (self._listening, self._loopback):
+        for each in (self._listening, self._loopback, self._for_all):
             if each is not None:
                 each.close()
         if self._elsewhere is not None:

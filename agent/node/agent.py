@@ -14,7 +14,6 @@ import asyncio
 import logging
 import os
 import sys
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -44,9 +43,9 @@ from agent.node.updating import Updates
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
 from agent.presence.load import watch_load
-from agent.presence.looking import native_sources
 from agent.presence.volunteering import Volunteering
 from agent.presence.watching import PresenceWatcher
+from agent.presence.words import sources_for
 from agent.protocol.effects import TaskMoved, WorkflowGone
 from agent.protocol.events import Event, PresenceChanged
 from agent.protocol.link_reasons import NoLink
@@ -95,7 +94,7 @@ class Agent:
             starts_paused=settings.volunteer == PAUSED,
             running=self._running,
             hand=self._presence_changed,
-            make_sources=lambda: native_sources(time.monotonic),
+            make_sources=lambda: sources_for(self.presence.words, service=options.service),
         )
         self._volunteering = Volunteering(self.presence, self._owner_settings.attributed)
         self.history = TaskHistory(

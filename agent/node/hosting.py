@@ -11,11 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import AsyncExitStack, contextmanager, suppress
 
@@ -36,6 +37,7 @@ from agent.settings.layers import read_settings
 
 START_S_MAX = 30.0
 LOOK_EVERY_S = 0.05
+LOOK_FOR_SERVICE_S = 5.0
 LAST_WORDS_MAX = 300
 FIRST_WORDS = "started.txt"
 """In the folder of logs: what an agent in the background said before it had a log of its own."""
@@ -43,6 +45,7 @@ APART = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(
     subprocess, "CREATE_NEW_PROCESS_GROUP", 0
 )
 """On Windows: no console of its own, and no Ctrl-C from the one that it was started in."""
+SERVICE_ANSWERS_S = 2.0
 STOP_S_MAX = 30.0
 HAND_OVER_S_MAX = 60.0
 
@@ -96,7 +99,8 @@ def run(
     terminal = sys.stderr is not None and sys.stderr.isatty()
     with _saying_why_not():
         keep_settings(home, {"name": name, "port": port})
-        return _run(home, Options(log_to_terminal=terminal), ending, started)
+        options = Options(log_to_terminal=terminal, service=is_service(home))
+        return _run(home, options, ending, started)
 
 
 def run_in_background(name: str | None, port: int | None) -> Running:
@@ -250,7 +254,13 @@ async def _live_with_clients(
     async with AsyncExitStack() as ended:
 
         async def serve(agent: Agent) -> None:
-            server = ControlServer(agent, home.data, telnet=agent.settings.telnet)
+            server = ControlServer(
+                agent,
+                home.data,
+                telnet=agent.settings.telnet,
+                service=home.service if is_service(home) else None,
+                administrators=agent.settings.administrators,
+            )
             await server.start()
             ended.push_async_callback(server.stop)
             agent.member_clients.serve(server.serve_member)
@@ -259,11 +269,20 @@ async def _live_with_clients(
         return await live(home, options, ending, serve)
 
 
+def _refuse_beside_service(home: Home) -> None:
+    if serves_all(home):
+        raise RunsAlreadyError(
+            "the agent of this machine runs as a service: `wingbeat status` and the tray reach it, no "
+            "other is started beside it"
+        )
+
+
 async def live(home: Home, options: Options, ending: Ending, beside: Beside | None = None) -> Ended:
     """Start a node and run it until it has stopped, because ``ending`` asks it to or for a reason
     of its own; return why. ``beside``, unless it is None, is awaited when it runs; if it
     raises, the node is stopped and the error raised. Raise ``ServiceError``, with nothing running,
     when the node cannot start."""
+    _refuse_beside_service(home)
     agent = await Agent.start(home, options)
     stopping: list[asyncio.Task[None]] = []
     anew: list[str] = []
@@ -275,7 +294,11 @@ async def live(home: Home, options: Options, ending: Ending, beside: Beside | No
     ending.watch(asked)
     watching = [
         asyncio.create_task(each)
-        for each in (_end_when_removed(agent, asked), _end_when_updated(agent, asked, anew))
+        for each in (
+            _end_when_removed(agent, asked),
+            _end_when_updated(agent, asked, anew),
+            _end_when_served(agent, asked),
+        )
     ]
     try:
         if beside is not None:
@@ -299,11 +322,37 @@ async def _end_when_removed(agent: Agent, asked: Asked) -> None:
     asked("its own files were removed")
 
 
+async def _end_when_served(agent: Agent, asked: Asked) -> None:
+    """Of a machine's agents one works for others: the one that is a service."""
+    while not serves_all(agent.home):  # noqa: ASYNC110 - nobody tells of it
+        await asyncio.sleep(LOOK_FOR_SERVICE_S)
+    log.warning("the agent of this machine runs as a service: this one hands over to it")
+    asked("a service is the agent of this machine")
+
+
 async def _end_when_updated(agent: Agent, asked: Asked, anew: list[str]) -> None:
     """Another reason may have come first: then nothing is started."""
     version = await agent.updates.until_due()
     anew.append(f"Wingbeat {version} starts in its place")
     asked(anew[0])
+
+
+def is_service(home: Home, environment: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether this process is the service of this machine: whoever has started it has made the
+    folder in which a service listens."""
+    folders = environment.get("RUNTIME_DIRECTORY", "").split(":")
+    return home.service is not None and str(home.service.parent) in folders
+
+
+def serves_all(home: Home) -> bool:
+    """Tell whether an agent that is a service, of another process, takes clients now."""
+    if home.service is None or is_service(home):
+        return False
+    with socket.socket(socket.AF_UNIX) as calling, suppress(OSError):
+        calling.settimeout(SERVICE_ANSWERS_S)
+        calling.connect(str(home.service))
+        return True
+    return False
 
 
 def _running(agent: Agent, server: ControlServer) -> Running:

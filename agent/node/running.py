@@ -88,6 +88,8 @@ class Options:
     """How long a program that is asked to stop may take."""
     log_to_files: bool = True
     log_to_terminal: bool = False
+    service: bool = False
+    """It is the agent of its machine, for everybody there, and sees no desktop."""
     updates_alone: bool = True
     """Begin with a version that is installed without being told to, where the settings let it; not
     where a window hosts the node."""

@@ -13,6 +13,7 @@ from agent.api.rpc import ErrorCode
 from agent.presence.looking import running_programs
 from agent.presence.rules import OWN_NAMES
 from agent.presence.watching import PresenceState, PresenceWatcher
+from agent.presence.words import FRESH_S
 from agent.protocol.phrases import said
 
 
@@ -47,6 +48,11 @@ class Volunteering:
             )
             raise RefusedError(ErrorCode.REFUSED, wrong) from None
         return tuple(each for each in names if each.casefold() not in OWN_NAMES)
+
+    def heard(self, person: str, said: api.AtHand) -> float:
+        """Note what the desktop of a person shows of them, and return for how long it counts."""
+        self._watcher.words.hear(person, said)
+        return FRESH_S
 
     async def pause(self, wanted: api.Pause) -> api.VolunteeringView:
         """Pause helping, over restarts too, until tomorrow, for a while or until it is resumed, and

@@ -42,6 +42,7 @@ from agent.presence.verdict import (
     needed,
     verdict,
 )
+from agent.presence.words import Words
 from agent.protocol.events import PresenceChanged
 
 TOMORROW_HOUR = 8
@@ -120,6 +121,8 @@ class PresenceWatcher:
         self._data, self._keep_rules = data, keep_rules
         self._changing_rules, self._writing = asyncio.Lock(), threading.Lock()
         self._running, self._hand, self._make_sources = running, hand, make_sources
+        self.words = Words()
+        """Of people's trays, where this agent is a service."""
         self._changed = threading.Condition()
         self._rules = rules
         self._wish: Wish = Paused() if starts_paused else read_wish(data)

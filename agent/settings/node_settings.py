@@ -39,6 +39,9 @@ key                what                                     default
                    installed while one runs begins when
                    nothing runs here; ``ask``: when
                    somebody says so
+``administrators`` groups of this machine that may change  ``sudo``, ``wheel``
+                   settings and act on the flock, where
+                   the agent is a service
 ``join_requests``  whether machines without an invitation   ``true``
                    may ask this keeper to let them in
 =================  =======================================  ===================================
@@ -113,6 +116,7 @@ class NodeSettings:
     join_requests: bool = True
     telnet: bool = False
     updates: str = BY_ITSELF
+    administrators: tuple[str, ...] = ("sudo", "wheel")
     history_days: int = 1095
     logs_mb: float = 1.0
 
@@ -228,6 +232,7 @@ READERS: dict[str, Callable[[object], object]] = {
     "published_programs": _one_of(TAKES),
     "tags": _list_of(_tag),
     "updates": _one_of(UPDATES),
+    "administrators": _list_of(_tag),
     "history_days": _days,
     "logs_mb": _log_megabytes,
     "join_requests": read_as(bool, "write true or false."),

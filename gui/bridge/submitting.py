@@ -13,7 +13,8 @@ from pathlib import Path
 from agent.api.rpc import ErrorCode
 from agent.api.values import NamedPriority
 from agent.api.work import PLAN, Plan, PlanReply, Submitted
-from agent.client import Client, ClientError, RequestError, submit
+from agent.client import Client, ClientError, Home, RequestError, submit
+from agent.client.link import service_of
 from agent.client.own_agent import own_name
 from agent.workflow.faults import Fault, FaultsError
 from agent.workflow.model import Workflow
@@ -156,4 +157,5 @@ def _wanted(choices: Choices, path: Path) -> Wanted:
         alone=choices.alone,
         again=choices.again,
         path=path,
+        far=service_of(Home.of()) is not None,
     )

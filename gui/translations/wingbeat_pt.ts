@@ -5344,5 +5344,13 @@
         <source>Wingbeat {version} runs, and no other version is installed here</source>
         <translation>O Wingbeat {version} roda, e nenhuma outra versão está instalada aqui</translation>
     </message>
+    <message>
+        <source>deliver: an agent that is a service writes into no folders of people; fetch results</source>
+        <translation>deliver: um agente que é um serviço não escreve em pastas de pessoas; busque os resultados</translation>
+    </message>
+    <message>
+        <source>{workflow} is work of {submitter}: they decide, or an administrator of this machine</source>
+        <translation>{workflow} é trabalho de {submitter}: quem decide é essa pessoa ou um administrador desta máquina</translation>
+    </message>
 </context>
 </TS>

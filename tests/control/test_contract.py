@@ -105,6 +105,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("flock_create", {"name": "heath"}),
     ("leave", {"even_as_last_keeper": True}),
     ("join", {"invitation": INVITATION}),
+    ("at_hand", {"idle_ms": 5}),
     ("start_anew", {"now": True}),
     ("stop", {"reason": "the end"}),
 ]

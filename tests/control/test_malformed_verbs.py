@@ -470,7 +470,7 @@ def test_every_verb_that_can_be_told_something_is_told_it_wrongly() -> None:
         "flock_create",
     }
     assert told - wrong - earlier <= {
-        *("invite", "join", "expel", "leave", "events", "stop", "start_anew"),
+        *("invite", "join", "expel", "leave", "events", "stop", "start_anew", "at_hand"),
         *("ask", "confirm_ask", "admit", "refuse"),
     }
 

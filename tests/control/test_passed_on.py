@@ -182,7 +182,7 @@ async def test_what_a_member_says_is_passed_on_no_further(two: Two) -> None:
     text = LineClient(*await two.here.node.reach("aldernode"))
     text.send("TOKEN x")
     assert await text.line() == (
-        b"ERROR lines of text are for clients of this machine: send JSON-RPC"
+        b"ERROR lines of text are for clients of the same account: send JSON-RPC"
     )
     assert await text.line() == b""
     text.writer.close()

@@ -31,6 +31,7 @@ QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
 # Those that are no clients: they run what clients talk to, or run a program by hand.
 NO_CLIENTS = {
     "agent.client.own_agent": ("agent.node.hosting",),
+    "agent.client.attending": ("agent.presence.words",),
     "agent.commands.agent": ("agent.node.hosting",),
     "agent.commands.program": ("agent.node.trial",),
 }

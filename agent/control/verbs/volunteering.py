@@ -7,11 +7,14 @@ from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.api.settings import CHANGE_SETTINGS, SETTINGS, ChangeSettings, Settings, SettingsView
 from agent.api.volunteering import (
+    AT_HAND,
     PAUSE,
     RESUME,
     RUNNING_PROGRAMS,
     SET_VOLUNTEERING,
     VOLUNTEERING,
+    AtHand,
+    Heard,
     Pause,
     ProgramsRunning,
     Resume,
@@ -20,6 +23,7 @@ from agent.api.volunteering import (
     Volunteering,
     VolunteeringView,
 )
+from agent.control.doorkeeping import Person
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import volunteering_said
 from agent.protocol.phrases import said
@@ -41,6 +45,14 @@ async def pause(call: RequestContext, params: Pause) -> VolunteeringView:
 async def resume(call: RequestContext, params: Resume) -> VolunteeringView:
     """End the pause; whether the machine helps then is for its rules to say."""
     return volunteering_said(await call.rooms.presence.resume())
+
+
+@serves(AT_HAND)
+async def at_hand(call: RequestContext, params: AtHand) -> Heard:
+    """Count what the desktop of a person shows of them, as long as it is fresh; an agent that is no
+    service looks for itself, and makes nothing of it."""
+    person = call.neighbour.name if isinstance(call.neighbour, Person) else ""
+    return Heard(call.rooms.presence.heard(person, params))
 
 
 @serves(RUNNING_PROGRAMS)
