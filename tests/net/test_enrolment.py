@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from agent.api.errors import MembershipError
+from agent.api.errors import InVainError, MembershipError
 from agent.host.private_files import PrivateFolder
 from agent.net import enrolment, identity, joining
 from agent.net import joining as exchanging
@@ -145,6 +145,22 @@ async def test_a_withdrawn_invitation_is_refused(
     (entry,) = keeper.book().outstanding(keeper.clock())
     assert await keeper.withdraw(entry.number)
     assert "withdrew it" in await refusal(tmp_path / "b", invitation)
+
+
+async def test_only_what_no_further_try_can_mend_is_called_in_vain(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    """Who joins by itself gives up by this, and not by the sentence."""
+    used, withdrawn = await invited(keeper, door), await invited(keeper, door)
+    await join_flock(tmp_path / "first", used, "first")
+    (entry,) = keeper.book().outstanding(keeper.clock())
+    await keeper.withdraw(entry.number)
+    for each in (used, withdrawn):
+        with pytest.raises(InVainError):
+            await join_flock(tmp_path / "late", each, "late")
+    with pytest.raises(MembershipError, match="ahead of") as caught:
+        await join_flock(tmp_path / "b", await invited(keeper, door), "b", Hands(7200))
+    assert not isinstance(caught.value, InVainError)
 
 
 @pytest.mark.parametrize(
