@@ -1,0 +1,101 @@
+"""A flock while a new version is rolled out: machines of this one and of an earlier one work together."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hosts.machine import Machine
+from tests.hosts.versions import Versions
+from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
+from tests.style.source import REPOSITORY
+
+EARLIER = "8db718af"
+"""Before agents noticed what is installed, and before clients came by sockets."""
+OLD = "0.0.9"
+STEPS = """\
+name: {name}
+programs: {{say: say.sh}}
+tasks:
+  first: {{program: say, requirements: {{tags: ["{here}"]}}}}
+  second: {{program: say, inputs: first, requirements: {{tags: ["{there}"]}}}}
+"""
+SAY = 'echo "said" > said.txt; echo TERMINATED said.txt\n'
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Versions:
+    """The sources of before, as far as this clone has them."""
+    packed = subprocess.run(
+        ["git", "archive", EARLIER, "agent", "gui", "tasks"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=False,
+    )
+    if packed.returncode:
+        pytest.skip(f"this clone has no commit {EARLIER}")
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    subprocess.run(["tar", "-x"], cwd=sources, input=packed.stdout, check=True)
+    versions = Versions(tmp_path / "opt")
+    versions.lay(OLD, sources)
+    versions.choose(OLD)
+    return versions
+
+
+def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path) -> None:
+    ant, bee = Machine(tmp_path / "ant"), Machine(tmp_path / "bee")
+    for each in (ant, bee):
+        each.settle(
+            listen=["127.0.0.1"],
+            port=0,
+            name=each.name,
+            tags=[each.name],
+            published_programs="always",
+        )
+    environment = {**bee.environment, "PYTHONWARNINGS": ""}
+
+    def of_bee(*words: str) -> Any:
+        done = subprocess.run(
+            [str(old.bin / "wingbeat"), *words, "--json"],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=EVENTUALLY_S_MAX,
+            check=False,
+        )
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    started = subprocess.Popen([str(old.bin / "wingbeat"), "agent"], env=environment, cwd=tmp_path)
+    with ant.agent(), ended(started):
+        wait_for(lambda: of_bee("status") is not None, EVENTUALLY_S_MAX, "the old one answers")
+        ant.said("flock", "create", "office")
+        assert of_bee("flock", "join", ant.answer("flock", "invite")["text"])
+        wait_for(lambda: _versions(ant) == [OLD], EVENTUALLY_S_MAX, "they are linked")
+        told = of_bee("peers")["peers"]
+        assert [each["name"] for each in told] == ["ant"]
+        (tmp_path / "say.sh").write_text(SAY)
+        for name, here, there in (("from-ant", "ant", "bee"), ("from-bee", "bee", "ant")):
+            file = tmp_path / f"{name}.wingbeat.yaml"
+            file.write_text(STEPS.format(name=name, here=here, there=there))
+        ant.said("submit", str(tmp_path / "from-ant.wingbeat.yaml"))
+        assert of_bee("submit", str(tmp_path / "from-bee.wingbeat.yaml"))
+        for name in ("from-ant", "from-bee"):
+            wait_for(lambda name=name: _ended(ant, name), EVENTUALLY_S_MAX, name, ant.last_words)  # type: ignore[misc]
+            runs = of_bee("status", name)["tasks"]
+            assert {each["host"] for each in runs} == {"ant", "bee"}, "both see both"
+
+
+def _versions(machine: Machine) -> list[str]:
+    return [each["version"] for each in machine.answer("peers")["peers"]]
+
+
+def _ended(machine: Machine, workflow: str) -> bool:
+    ran = machine.run("status", workflow, "--json")
+    states = [each["state"] for each in json.loads(ran.out)["tasks"]] if ran.code == 0 else []
+    return states == ["Terminated"] * 2
