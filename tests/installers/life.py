@@ -68,6 +68,7 @@ def main() -> None:
         "install",
         "shared-mime-info",
         "desktop-file-utils",
+        "appstream",
         "man-db",
         "procps",
         "debconf-utils",
