@@ -263,12 +263,17 @@ class Application(QObject):
 
     def _doctor(self) -> None:
         from agent.api.flock import DOCTOR, Doctor, DoctorReply
+        from gui.firewall import FirewallDoor
 
         def told(reply: DoctorReply) -> None:
             found = reply.findings
             whys, texts = [each.why for each in found], [each.text for each in found]
             told = sentences(whys, texts, " ", {each.subject for each in found})
-            self.context.said.emit(told or tr("Nothing is wrong as far as this computer sees."))
+            door = FirewallDoor(self)
+            door.told.connect(self.context.said)
+            door.failed.connect(self.context.failed)
+            if door.offer(self._window, found, told) is None:
+                self.context.said.emit(told or tr("Nothing is wrong as far as this computer sees."))
 
         self.context.ask(self, DOCTOR, Doctor(), told)
 

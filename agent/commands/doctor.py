@@ -1,20 +1,26 @@
-"""`wingbeat doctor`: what is wrong, what to do; with ``--bundle`` all that somebody else needs to see that."""
+"""`wingbeat doctor`: what is wrong, what to do; with ``--bundle`` all that somebody else needs to see that,
+with ``--open-firewall`` the way to let others reach this machine.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from msgspec import Struct
 
 from agent.api.flock import DOCTOR, Doctor, DoctorReply
-from agent.client import Home
+from agent.api.settings import SETTINGS, Settings
+from agent.client import BlockingClient, Home
+from agent.client.firewall import MULTICAST_PORT, open_firewall, opening
 from agent.commands import exits
-from agent.commands.asking import ask, fail, tell
+from agent.commands.asking import ask, fail, tell, with_client
 from agent.commands.parsing import Options, argument, command
-from agent.commands.showing import show_lines, size
+from agent.commands.showing import confirm, show_lines, size
 
 STANDARD = "-"
+BEHIND_FIREWALLS = ("firewall", "listening", "unreachable")
 
 
 class Bundled(Struct, frozen=True):
@@ -30,11 +36,13 @@ class Bundled(Struct, frozen=True):
     "it, and tell which machines ask to be let in. The exit code is 1 when something is wrong.\n"
     "With --bundle write what somebody who helps wants to know into a file: versions, settings,\n"
     "peers, the end of the log, what each source of presence sees. Secrets are left out,\n"
-    "nothing is sent, and no agent need run.",
+    "nothing is sent, and no agent need run. --open-firewall shows the command that lets others\n"
+    "reach this machine, and on a terminal runs it as administrator if you say yes.",
     "wingbeat doctor",
     "wingbeat doctor --json",
     "wingbeat doctor --bundle -          (read what would be in it)",
     "wingbeat doctor --bundle help.zip",
+    argument("--open-firewall", action="store_true", help="show the command, and offer to run it"),
     argument("--bundle", metavar="FILE", help="write a support bundle; - prints it"),
     node=True,
 )
@@ -43,7 +51,48 @@ def run(options: Options) -> int:
     or put a bundle together, which fails only where it cannot be written."""
     if options.bundle:
         return _bundle(options)
+    if options.open_firewall:
+        return _open_firewall(options)
     return ask(options, DOCTOR, Doctor(), _show, lambda reply: bool(reply.findings))
+
+
+class Opened(Struct, frozen=True):
+    """The command that opens the firewall, and what came of it; empty where it was only shown."""
+
+    command: str
+    outcome: str = ""
+
+
+OUTCOMES = {
+    "opened": "the firewall lets Wingbeat pass now",
+    "asked": "Windows was asked to; `wingbeat doctor` tells whether others are seen",
+    "dismissed": "nobody allowed it, so nothing was changed",
+}
+
+
+@with_client
+def _open_firewall(options: Options, client: BlockingClient) -> int:
+    if options.node:
+        return fail(options, "--open-firewall is for the machine on which it is run", exits.MISUSED)
+    settings = client.call(SETTINGS, Settings())
+    port = settings.listening or settings.port
+    if not port:
+        return fail(options, "this machine has no port yet by which others reach it: join a flock")
+    found = opening(port, root=hasattr(os, "geteuid") and os.geteuid() == 0)
+    if found is None:
+        return fail(
+            options,
+            "no firewall that Wingbeat can open is installed here: whatever keeps others away has "
+            f"to let TCP {port} and UDP {MULTICAST_PORT} pass",
+        )
+    asks = found.words and sys.stdin.isatty() and not options.json
+    show_lines([] if options.json else [found.line])
+    if not asks or not confirm("run it as administrator now?"):
+        return tell(options, Opened(found.line), [])
+    outcome, said = open_firewall(found)
+    if outcome == "failed":
+        return fail(options, f"it failed: {said or 'no reason is given'}")
+    return tell(options, Opened(found.line, outcome), [OUTCOMES[outcome]])
 
 
 def _bundle(options: Options) -> int:
@@ -77,5 +126,7 @@ def _show(reply: DoctorReply) -> None:
     elif count == 1:
         others = f"the other machine is {'linked' if reply.seen else 'not linked'}"
     told = [*(f"- {finding.text}" for finding in reply.findings), others]
+    if any(finding.kind in BEHIND_FIREWALLS for finding in reply.findings):
+        told.append("`wingbeat doctor --open-firewall` shows how others are let in here")
     show_lines(told if reply.findings else [f"nothing is wrong here: {others}"])
     show_lines(reply.waiting)

@@ -2496,8 +2496,32 @@
         <translation>Quem recebe este texto pode entrar no seu bando com ele. Vale para este número de máquinas, e por um dia.</translation>
     </message>
     <message>
+        <source>This command lets other computers reach this one:</source>
+        <translation>Este comando deixa outros computadores alcançar este:</translation>
+    </message>
+    <message>
+        <source>Copy the command</source>
+        <translation>Copiar o comando</translation>
+    </message>
+    <message>
+        <source>Run it as administrator</source>
+        <translation>Executar como administrador</translation>
+    </message>
+    <message>
         <source>Close</source>
         <translation>Fechar</translation>
+    </message>
+    <message>
+        <source>The firewall could not be opened: {why}</source>
+        <translation>Não foi possível abrir o firewall: {why}</translation>
+    </message>
+    <message>
+        <source>Nobody allowed it, so the firewall is as it was.</source>
+        <translation>Ninguém o permitiu, por isso o firewall está como estava.</translation>
+    </message>
+    <message>
+        <source>The firewall lets Wingbeat pass now.</source>
+        <translation>O firewall já deixa passar o Wingbeat.</translation>
     </message>
     <message numerus="yes">
         <source>Good for %n machine(s), for {length}.</source>

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.client import support
+from agent.client import firewall, support
 from agent.client.link import read_control_file
 from agent.client.support import support_files, without_secrets
+from agent.commands import doctor, exits
 from tests.hosts.machine import Machine
 
 PASSWORD = "geheim-77"
@@ -102,3 +103,35 @@ def test_an_agent_that_hangs_is_told_of(machine: Machine, monkeypatch: pytest.Mo
 def test_what_looks_like_a_secret_goes(text: str) -> None:
     assert "efgh2" not in without_secrets(f"before {text} after")
     assert without_secrets(f"before {text}").startswith("before ")
+
+
+def test_the_firewall_is_opened_by_a_command_that_is_shown_first(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ports: list[int] = []
+
+    def opening(port: int, *, root: bool) -> firewall.Opening:
+        del root
+        ports.append(port)
+        return firewall.Opening(f"sudo open {port}", ("pkexec", "open"))
+
+    monkeypatch.setenv("WINGBEAT_HOME", str(machine.folder))
+    with machine.agent("--port", "0"):
+        alone = machine.run("doctor", "--open-firewall")
+        assert (alone.code, "has no port yet" in alone.err) == (exits.FAILED, True)
+        machine.said("flock", "create", "office")
+        monkeypatch.setattr(doctor, "opening", opening)
+        monkeypatch.setattr(doctor, "open_firewall", lambda _: pytest.fail("nobody said yes"))
+        assert doctor.run(["--open-firewall"]) == exits.DONE
+        assert capsys.readouterr().out == f"sudo open {ports[0]}\n"
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+        monkeypatch.setattr(doctor, "confirm", lambda _: True)
+        monkeypatch.setattr(doctor, "open_firewall", lambda _: ("dismissed", ""))
+        assert doctor.run(["--open-firewall"]) == exits.DONE
+        assert "nobody allowed it" in capsys.readouterr().out
+        monkeypatch.setattr(doctor, "open_firewall", lambda _: ("failed", "no rules"))
+        assert doctor.run(["--open-firewall"]) == exits.FAILED
+        assert "no rules" in capsys.readouterr().err
+        monkeypatch.setattr(doctor, "opening", lambda *_, **__: None)
+        assert doctor.run(["--open-firewall"]) == exits.FAILED
+        assert "let TCP" in capsys.readouterr().err
