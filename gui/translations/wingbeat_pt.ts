@@ -2687,6 +2687,10 @@
         <translation>Remover …</translation>
     </message>
     <message>
+        <source>Not found: clear the search</source>
+        <translation>Não encontrado: limpar a procura</translation>
+    </message>
+    <message>
         <source>{number}: {host}, {moment}</source>
         <translation>{number}: {host}, {moment}</translation>
     </message>

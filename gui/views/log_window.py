@@ -48,6 +48,9 @@ class LogWindow(QWidget):
         self.attempts.currentIndexChanged.connect(lambda _: self._follow())
         self.search = filter_field("taskLogSearch", self._find_first, tr("Search …"))
         self.search.returnPressed.connect(self._find_next)
+        clear = tr("Not found: clear the search")
+        self.missed = button(clear, "taskLogMissed", self.search.clear, flat=True)
+        self.missed.setVisible(False)
         copy = button(tr("Copy"), "taskLogCopy", lambda: copy_text(self.text), "copy")
         export = button(
             tr("Export …"),
@@ -55,7 +58,7 @@ class LogWindow(QWidget):
             lambda: export_text(self, self.text, name, self.note.setText),
             "export",
         )
-        acts = (self.attempts, self.search, copy, export)
+        acts = (self.attempts, self.missed, self.search, copy, export)
         margins = (2 * GRID, GRID, 2 * GRID, GRID)
         head = row(strong(task.name), "stretch", *acts, margins=margins)
         said = row((self.note, 1), margins=(2 * GRID, 0, 2 * GRID, GRID))
@@ -102,6 +105,8 @@ class LogWindow(QWidget):
 
     def _took(self, part: TaskLogPart) -> None:
         write_at_end(self.text, lambda cursor: cursor.insertText(part.text))
+        if self.missed.isVisibleTo(self):
+            self._find_first(self.search.text())  # it may be in what came
         said = tr("ended") if part.over else tr("live")
         where = tr("on {host}", host=part.host) if part.host else ""
         if part.over and not part.size_bytes:
@@ -118,10 +123,8 @@ class LogWindow(QWidget):
 
     def _find_first(self, typed: str) -> None:
         self.text.moveCursor(QTextCursor.MoveOperation.Start)
-        if typed:
-            self.text.find(typed)
+        self.missed.setVisible(bool(typed) and not self.text.find(typed))
 
     def _find_next(self) -> None:
         if not self.text.find(self.search.text()):
-            self.text.moveCursor(QTextCursor.MoveOperation.Start)
-            self.text.find(self.search.text())
+            self._find_first(self.search.text())

@@ -135,6 +135,11 @@ def test_a_done_task_has_a_log_a_why_and_a_result(
     until(qtbot, lambda: "reading 0.1 hello" in log.text.toPlainText())
     log.search.setText("hello")
     assert log.text.textCursor().selectedText() == "hello"
+    assert not log.missed.isVisible()
+    log.search.setText("hello world")
+    assert log.missed.isVisible(), "a search that finds nothing says so"
+    log.missed.click()
+    assert (log.search.text(), log.missed.isVisible()) == ("", False)
     log.close()
     choose(page.task_menu_at(HERE), "why")
     until(qtbot, lambda: "finished on acor" in page.details.now.text())
