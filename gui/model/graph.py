@@ -234,7 +234,8 @@ def _sugiyama(
             all_layers.append(layer)
         bent[a, b] = chain
         all_edges += list(zip([a, *chain], [*chain, b], strict=True))
-    points = _below_each_other(_parts(all_edges, len(all_layers)), all_layers)
+    parts = (_upright(each, layers) for each in _parts(all_edges, len(all_layers)))
+    points = _below_each_other(list(parts), all_layers)
     return points, [bent.get(edge, []) for edge in edges]
 
 
@@ -257,6 +258,20 @@ def _parts(edges: list[tuple[int, int]], count: int) -> list[dict[int, float]]:
         found = [{int(vertex): float(x) for vertex, (x, _) in part[0]} for part in laid]
     alone = set(range(count)).difference(*found)
     return sorted([*found, *({each: 0.0} for each in alone)], key=min)
+
+
+def _upright(part: dict[int, float], layers: list[int]) -> dict[int, float]:
+    """The part as it is or upside down, which crosses as few lines: what its author wrote first
+    stands above what came later in its layer, on the whole."""
+    own: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    for vertex, place in part.items():
+        if vertex < len(layers):
+            own[layers[vertex]].append((vertex, place))
+    falls = 0.0
+    for layer in own.values():
+        middle = sum(vertex for vertex, _ in layer) / len(layer)
+        falls += sum((vertex - middle) * place for vertex, place in layer)
+    return part if falls >= 0 else {vertex: -place for vertex, place in part.items()}
 
 
 def _below_each_other(

@@ -108,6 +108,16 @@ def test_what_hangs_together_stays_together_in_the_order_of_its_author() -> None
     assert rows == {**{name: "abc".index(name[0]) for name in chains}, "alone": 3}
 
 
+def test_what_its_author_wrote_first_stands_above() -> None:
+    needs: Needs = {"begin": (), **{f"step {each}": ("begin",) for each in range(4)}}
+    needs |= {f"then {each}": (f"step {each}",) for each in range(4)}
+    needs["end"] = tuple(f"then {each}" for each in range(4))
+    rows = {box.key: box.y for box in draw(steps(needs)).boxes}
+    for kind in ("step", "then"):
+        column = [rows[f"{kind} {each}"] for each in range(4)]
+        assert column == sorted(column)
+
+
 def test_a_thousand_steps_are_laid_while_nobody_notices() -> None:
     many = steps(drawn(1, length=1_000, reach=60))
     draw(many[:9])  # what is loaded with the first is not counted
