@@ -50,13 +50,8 @@ def old(tmp_path: Path) -> Versions:
 def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path) -> None:
     ant, bee = Machine(tmp_path / "ant"), Machine(tmp_path / "bee")
     for each in (ant, bee):
-        each.settle(
-            listen=["127.0.0.1"],
-            port=0,
-            name=each.name,
-            tags=[each.name],
-            published_programs="always",
-        )
+        own = {"name": each.name, "tags": [each.name], "published_programs": "always"}
+        each.settle(listen=["127.0.0.1"], port=0, **own)
     environment = {**bee.environment, "PYTHONWARNINGS": ""}
 
     def of_bee(*words: str) -> Any:
