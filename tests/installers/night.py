@@ -23,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 TELLS, PASSED, FAILED = "TRIAL:", "passed", "failed"
 UNIT, ACCOUNT = "wingbeat-night", "wingbeat"
+PERSON = "ant"
+AS_PERSON = ("runuser", "-u", PERSON, "--", "env", f"HOME=/home/{PERSON}", "wingbeat")
 TRIAL, WORK = Path("/srv/trial"), Path("/srv/work")
 SCORE_MAX = 3.0
 ROOM = '''\
@@ -79,7 +81,7 @@ def main() -> None:
 def install() -> None:
     """From the repository; what there was before is kept in a file."""
     life = import_module("life")
-    run("useradd", "--create-home", "ant")
+    run("useradd", "--create-home", PERSON)
     life.offer(min((TRIAL / "dist").iterdir(), key=lambda each: len(each.name)))
     files, answers = life.everything()
     (TRIAL / "before.json").write_text(json.dumps([sorted(files), answers]))
@@ -92,12 +94,15 @@ def first_boot() -> None:
     assert run("systemctl", "is-enabled", UNIT, good=None).strip() == "disabled"
     assert run("systemctl", "is-active", UNIT, good=None).strip() == "inactive"
     Path("/etc/wingbeat").mkdir(exist_ok=True)
-    Path("/etc/wingbeat/settings.toml").write_text('volunteer = "always"\n')
+    Path("/etc/wingbeat/settings.toml").write_text(
+        'volunteer = "always"\npublished_programs = "always"\n'
+    )
     took("enabling", "systemctl", "enable", "--now", UNIT)
     until(answers_clients, "the service answers")
     works()
     has_room()
     computes_in_javascript()
+    is_reached()
 
 
 def second_boot() -> None:
@@ -144,6 +149,21 @@ def computes_in_javascript() -> None:
     shutil.copytree(TRIAL / "documents", WORK / "documents")
     service("submit", "documents/computed.xml", "--wait")
     say("a job in JavaScript has run in the service")
+
+
+def is_reached() -> None:
+    """By everybody on the machine; a person submits, and has no say in how it is set."""
+    script = Path("/home", PERSON, "count.sh")
+    script.write_text("echo counted > count.txt\n")
+    run(*AS_PERSON, "submit", str(script), "--wait")
+    assert "1 done" in run(*AS_PERSON, "status", "count")
+    refused = subprocess.run(
+        [*AS_PERSON, "settings", "--name", "mine"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode, refused
+    say(f"a person has submitted to the service, and may not rename it: {refused.stderr.strip()}")
+    run("wingbeat", "settings", "--name", "night")
+    say("root may")
 
 
 def hands_over() -> None:
