@@ -19,11 +19,12 @@ from agent import __version__
 from installers.making.deb import make_debs
 from installers.making.locked import ROOT, MakingError
 from installers.making.repository import make_repository
+from installers.making.setups import MSI, SETUP, make_msi, make_setup
 from installers.making.windows import PYTHON, make_windows, pack
 
 DIST, WORK = ROOT / "dist", ROOT / "build"
 TABLE = "SHA256SUMS"
-KINDS = ("wheel", "deb", "windows")
+KINDS = ("wheel", "deb", "windows", "setup", "msi")
 
 
 def main() -> int:
@@ -74,20 +75,27 @@ def make(folder: Path, kinds: tuple[str, ...], python: Path = PYTHON) -> list[Pa
         if "deb" in kinds:
             debs = make_debs(wheel, folder, WORK, Path(scratch))
             make_repository(folder / "apt", debs, WORK, epoch())
-        if "windows" in kinds:
-            make_for_windows(wheel, folder, Path(scratch), python)
+        if {*kinds} & {"windows", "setup", "msi"}:
+            make_for_windows(wheel, folder, Path(scratch), python, kinds)
     made = sorted(each for each in folder.rglob("*") if each.is_file())
     sums = "".join(f"{digest(each)}  {each.relative_to(folder)}\n" for each in made)
     (folder / TABLE).write_text(sums, "utf-8")
     return made
 
 
-def make_for_windows(wheel: Path, folder: Path, scratch: Path, python: Path) -> None:
-    """Make the folder for Windows, packed, into the folder. Raises ``MakingError``."""
+def make_for_windows(
+    wheel: Path, folder: Path, scratch: Path, python: Path, kinds: tuple[str, ...]
+) -> None:
+    """Make into the folder what was asked for of these: the folder for Windows, packed, setup and
+    MSI of it. Raises ``MakingError``."""
     seconds = int(os.environ["SOURCE_DATE_EPOCH"])
-    whole = scratch / "windows"
-    make_windows(wheel, whole, WORK, python, seconds)
-    pack(whole, folder / f"wingbeat-{__version__}-windows-x64.zip", seconds)
+    whole = make_windows(wheel, scratch, WORK, python, seconds)
+    if "windows" in kinds:
+        pack(whole, folder / f"wingbeat-{__version__}-windows-x64.zip", seconds)
+    if "setup" in kinds:
+        make_setup(whole, folder / SETUP, scratch)
+    if "msi" in kinds:
+        make_msi(whole, folder / MSI, scratch)
 
 
 def make_wheel(folder: Path) -> Path:

@@ -1,6 +1,6 @@
-"""The two programs of the Windows package, made from `installers/windows/launcher.c` by mingw.
+"""The programs of the Windows package, made from `installers/windows/*.c` by mingw.
 
-Their icon is drawn from our own wing, in the sizes that Windows asks for, and their version is a
+Two run Python under names of their own; a third is for the setup programs (`sessions.c`). Their icon is drawn from our own wing, in the sizes that Windows asks for, and their version is a
 resource, so that lists of processes and dialogs call them by name. No time of making is in them.
 """
 
@@ -16,22 +16,24 @@ from agent import __version__
 from installers.making.locked import ROOT, MakingError
 
 SOURCES = ROOT / "installers/windows"
-LAUNCHERS = {
-    "wingbeat": ("Wingbeat command", ("-DCONSOLE", "-mconsole")),
-    "wingbeat-tray": ("Wingbeat", ("-mwindows",)),
+PROGRAMS = {
+    "wingbeat": ("launcher.c", "Wingbeat command", ("-DCONSOLE", "-mconsole"), ()),
+    "wingbeat-tray": ("launcher.c", "Wingbeat", ("-mwindows",), ()),
+    "sessions": ("sessions.c", "Wingbeat setup", ("-mwindows",), ("-luserenv", "-lntdll")),
 }
-"""By name what it is called, and for which kind of program it is compiled."""
+"""By name its source, what it is called, for which kind of program it is compiled, its libraries."""
+ICON = "wingbeat.ico"
 COMPILER, RESOURCES = "x86_64-w64-mingw32-gcc", "x86_64-w64-mingw32-windres"
 FLAGS = ("-Os", "-s", "-municode", "-Wall", "-Wextra", "-Werror", "-D_WIN32_WINNT=0x0A00")
 REPEATABLE = ("-Wl,--no-insert-timestamp", "-ffile-prefix-map=.=.")
 ICON_SIZES = (16, 20, 24, 32, 40, 48, 64, 128, 256)
 
 
-def make_launchers(folder: Path, python_dll: str, scratch: Path) -> None:
-    """Make both into the folder, for the Python of this library; icon and resources are made in the
+def make_programs(folder: Path, python_dll: str, scratch: Path) -> None:
+    """Make all into the folder, for the Python of this library; icon and resources are made in the
     scratch folder. Raises ``MakingError``."""
-    draw_icon(scratch / "wingbeat.ico")
-    for name, (description, kind) in LAUNCHERS.items():
+    draw_icon(scratch / ICON)
+    for name, (source, description, kind, libraries) in PROGRAMS.items():
         told = (SOURCES / "launcher.rc").read_text("utf-8")
         words = {"NAME": name, "DESCRIPTION": description, "VERSION": __version__}
         for word, value in (words | {"NUMBERS": numbers().replace(".", ",")}).items():
@@ -39,9 +41,8 @@ def make_launchers(folder: Path, python_dll: str, scratch: Path) -> None:
         (scratch / "launcher.rc").write_text(told, "utf-8")
         _run(RESOURCES, "launcher.rc", f"{name}.o", folder=scratch)
         library = f'-DPYTHON_DLL=L"{python_dll}"'
-        source, made = SOURCES / "launcher.c", folder / f"{name}.exe"
-        words_of = (*FLAGS, *REPEATABLE, *kind, library, str(source), f"{name}.o", "-o", str(made))
-        _run(COMPILER, *words_of, folder=scratch)
+        of = (str(SOURCES / source), f"{name}.o", "-o", str(folder / f"{name}.exe"))
+        _run(COMPILER, *FLAGS, *REPEATABLE, *kind, library, *of, *libraries, folder=scratch)
 
 
 def numbers() -> str:

@@ -21,11 +21,12 @@ from typing import NamedTuple
 
 from agent.paths import START
 from installers.making.contents import bill_of_materials, component, licences
-from installers.making.launchers import SOURCES, make_launchers
+from installers.making.launchers import SOURCES, make_programs
 from installers.making.locked import ROOT, MakingError, windows_wheels
 from installers.making.tree import settle, trim, unpack
 
 PYTHON = SOURCES / "python.toml"
+ADMINISTER = ("administer.py",)
 PACKAGES = Path("Lib/site-packages")
 LEFT_OUT = {"pythonw.exe", "python.cat", "winsound.pyd"}
 """Of the embeddable Python; of its programs only the one that tasks are run with stays."""
@@ -77,10 +78,10 @@ class Python(NamedTuple):
         return "python" + "".join(self.version.split(".")[:2])
 
 
-def make_windows(wheel: Path, folder: Path, work: Path, python_file: Path, seconds: int) -> None:
-    """Make the folder, which is not there yet, of this wheel, what it needs and the Python that the
-    file names; keep what was fetched in ``work``. Raises ``MakingError``."""
-    python = described(python_file)
+def make_windows(wheel: Path, scratch: Path, work: Path, python_file: Path, seconds: int) -> Path:
+    """Make the folder, in the scratch folder, of this wheel, what it needs and the Python that the file
+    names, and return it; keep what was fetched in ``work``. Raises ``MakingError``."""
+    python, folder = described(python_file), scratch / "windows"
     packages = folder / PACKAGES
     packages.mkdir(parents=True)
     for name, data in _members(python, work):
@@ -95,9 +96,12 @@ def make_windows(wheel: Path, folder: Path, work: Path, python_file: Path, secon
     search = (f"{python.tag}.zip", ".", str(PACKAGES).replace("/", "\\"))
     (folder / f"{python.tag}._pth").write_text("".join(f"{each}\r\n" for each in search))
     (folder / START).write_text(START_TEXT, "utf-8", newline="\r\n")
-    make_launchers(folder, f"{python.tag}.dll", work)
+    for name in ADMINISTER:
+        (folder / name).write_bytes((SOURCES / name).read_bytes())
+    make_programs(folder, f"{python.tag}.dll", scratch)
     _tell_contents(folder, python, brought, seconds)
     settle(folder, seconds)
+    return folder
 
 
 def described(file: Path) -> Python:
