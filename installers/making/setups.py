@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+import tempfile
 import uuid
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -19,6 +20,11 @@ from installers.making.launchers import ICON, SOURCES, numbers
 from installers.making.locked import MakingError
 
 SETUP, MSI = "wingbeat-setup.exe", "wingbeat-x64.msi"
+UNPACKED = {
+    SETUP: ("7z", "p7zip-full", ("x", "-y", "{file}")),
+    MSI: ("msiextract", "msitools", ("{file}",)),
+}
+"""By which tool the files in one are seen, and its package."""
 UPGRADE_CODE = "{6B1A8F60-7E0C-4C5B-9C58-1B6A0C4B1E11}"
 UNINSTALL = r"Software\Microsoft\Windows\CurrentVersion\Uninstall\Wingbeat"
 RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
@@ -253,6 +259,17 @@ def _files_for_wix(folder: Path, scratch: Path) -> str:
         f'<Fragment><ComponentGroup Id="Files">\n{"".join(groups)}\n</ComponentGroup></Fragment>\n'
         "</Wix>\n"
     )
+
+
+def inside(file: Path) -> str:
+    """Return a hash of the files that a setup program or an MSI will install. Raises ``MakingError``."""
+    with tempfile.TemporaryDirectory() as scratch:
+        tool, package, words = UNPACKED[file.name]
+        _run(tool, package, *(each.format(file=file) for each in words), folder=Path(scratch))
+        for each in Path(scratch).glob("*PLUGINSDIR*"):
+            shutil.rmtree(each)
+        Path(scratch, "uninstall.exe").unlink(missing_ok=True)
+        return digest_of(Path(scratch))
 
 
 def digest_of(folder: Path) -> str:

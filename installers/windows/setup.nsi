@@ -219,12 +219,13 @@ Section Uninstall
     !insertmacro DeleteEntries
     DeleteRegValue HKLM "${RUN}" "Wingbeat"
     DeleteRegKey HKLM "${UNINSTALL}"
-    ; Run in place (_?=) it is a program that runs, which may be moved but not deleted.
+    ; Run in place (_?=) it is a program that runs, which may be moved but not deleted (by Wine neither).
     ${If} $EXEDIR == $INSTDIR
         GetTempFileName $1
         Delete "$1"
         Rename "$INSTDIR\uninstall.exe" "$1.exe"
-        ExecShell "" "$SYSDIR\cmd.exe" '/d /c ping -n 3 127.0.0.1 >nul & del "$1.exe"' SW_HIDE
+        ExecShell "" "$SYSDIR\cmd.exe" '/d /c ping -n 3 127.0.0.1 >nul & \
+            del "$1.exe" "$INSTDIR\uninstall.exe" & rmdir "$INSTDIR"' SW_HIDE
     ${EndIf}
     RMDir /r "$INSTDIR"
     ${If} ${FileExists} "$INSTDIR\wingbeat.exe"

@@ -1,4 +1,5 @@
-"""The packages for Debian, from their making to their purge: `python -m tests.installers [12] [13] [vm]`.
+"""The packages for Debian, from their making to their purge: `python -m tests.installers [12] [13] [vm]`;
+with `windows` those for Windows, see there.
 
 Makes them from what is committed, and others with a higher version; then, on a bare Debian of each
 of these numbers, everything that ``life`` does with them, and with `vm` what ``machine`` does in one
@@ -17,6 +18,7 @@ import time
 from pathlib import Path
 
 from agent import __version__
+from tests.installers import windows
 from tests.installers.machine import boots
 from tests.style.source import REPOSITORY
 
@@ -27,7 +29,10 @@ VERSION_FILE = Path("agent/__init__.py")
 
 
 def main() -> int:
-    """Make both packages and try them on each Debian; return how many of these failed."""
+    """Make both packages and try them on each Debian, or those for Windows under Wine; return how many
+    of these failed."""
+    if sys.argv[1:] == ["windows"]:
+        return windows.main()
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if os.geteuid() != 0:
         missing.append("the rights of root")

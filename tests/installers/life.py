@@ -57,8 +57,7 @@ find PySide6 shiboken6 fast_sugiyama cryptography psutil -name '*.so*' ! -name '
 def main() -> None:
     """Do everything, in order; raises ``AssertionError`` where something is not as it should be."""
     if sys.argv[1:] == ["apart"]:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            fcntl.ioctl(any_socket, LOOPBACK_UP, INTERFACE)
+        loopback_up()
         live()
         return
     first = next((repositories()[0]).glob("wingbeat_*.deb"))
@@ -78,6 +77,12 @@ def main() -> None:
     for name in (PERSON, COLLEAGUE):
         run("useradd", "--create-home", "--shell", "/bin/sh", name)
     os.execvp("unshare", ["unshare", "--net", sys.executable, __file__, "apart"])
+
+
+def loopback_up() -> None:
+    """Switch on the loopback of this network, which has nothing else."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, LOOPBACK_UP, INTERFACE)
 
 
 def live() -> None:
