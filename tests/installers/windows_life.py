@@ -72,7 +72,7 @@ def live(first: Path, second: Path) -> None:
     WORK.mkdir()
     (WORK / "office.txt").write_text("no invitation")
     refuses(first / "wingbeat-setup.exe")
-    told = ("/HELP=idle", "/FIREWALL=1", r"/INVITATIONFILE=C:\work\office.txt")
+    told = ("/HELP=never", "/FIREWALL=1", r"/INVITATIONFILE=C:\work\office.txt")
     took("installing by setup", lambda: wine(first / "wingbeat-setup.exe", "/S", *told))
     is_complete(first.name)
     works()
@@ -109,7 +109,7 @@ def is_complete(version: str) -> None:
     """What was installed runs under its own name, and is found by menu, shells and file types."""
     assert command("wingbeat.exe", "--version") == f"wingbeat {version}"
     took("wingbeat --version", lambda: command("wingbeat.exe", "--version"))
-    assert 'volunteer = "when idle"' in (LAID_DOWN / "settings.toml").read_text()
+    assert 'volunteer = "not now"' in (LAID_DOWN / "settings.toml").read_text()
     assert (LAID_DOWN / "invitation").read_text() == "no invitation"
     assert list(DRIVE.glob("ProgramData/**/Programs/Wingbeat.lnk"))
     assert "--at-login" in registry(RUN)

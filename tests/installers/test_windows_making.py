@@ -1,0 +1,144 @@
+"""What makes the packages for Windows, as far as no tool and no network is needed for it."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import re
+import tarfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from installers.making.locked import MakingError
+from installers.making.setups import ENTRIES, OFFERED, _files_for_wix, _for_nsis, _for_wix
+from installers.making.windows import Python, _members, described, pack
+from installers.windows.administer import lay_down, rule, with_folder
+
+EPOCH_S = 1_700_000_000
+FOLDER = r"C:\Program Files\Wingbeat"
+
+
+def archive(folder: Path) -> Python:
+    """An embeddable Python as the package index has it: a zip file in a packed source."""
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as packed:
+        packed.writestr("cp313/python.exe", "program")
+        packed.writestr("cp313/deeper/python.exe", "another")
+        packed.writestr("cp312/python.exe", "older")
+    file = folder / "python.tar.gz"
+    with tarfile.open(file, "w:gz") as tarred:
+        told = tarfile.TarInfo("source/data.zip")
+        told.size = len(inner.getvalue())
+        tarred.addfile(told, io.BytesIO(inner.getvalue()))
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    return Python(file.as_uri(), digest, "3.13.2", [["source/data.zip", "cp313/"]])
+
+
+def test_a_python_is_taken_by_its_hash_from_what_it_is_packed_in(tmp_path: Path) -> None:
+    python = archive(tmp_path)
+    assert list(_members(python, tmp_path)) == [("python.exe", b"program")]
+    (tmp_path / "python.tar.gz").unlink()
+    assert list(_members(python, tmp_path)) == [("python.exe", b"program")], "it was kept"
+    (kept,) = tmp_path.iterdir()
+    kept.write_bytes(b"something else")
+    with pytest.raises(MakingError, match="cannot be had"):
+        list(_members(python, tmp_path))
+
+
+def test_another_python_than_the_named_one_is_refused(tmp_path: Path) -> None:
+    python = archive(tmp_path)._replace(sha256="0" * 64)
+    with pytest.raises(MakingError, match="has the hash"):
+        list(_members(python, tmp_path))
+    file = tmp_path / "python.toml"
+    file.write_text('url = "https://example.org/python.zip"\n')
+    with pytest.raises(MakingError, match="names no Python"):
+        described(file)
+
+
+def test_a_packed_folder_is_the_same_bytes_each_time(tmp_path: Path) -> None:
+    made = []
+    for turn, names in enumerate((("a", "b/c"), ("b/c", "a"))):
+        folder = tmp_path / str(turn) / "folder"
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(name)
+        pack(folder, tmp_path / str(turn) / "packed.zip", EPOCH_S)
+        made.append((tmp_path / str(turn) / "packed.zip").read_bytes())
+    assert made[0] == made[1]
+
+
+def test_setup_and_msi_enter_the_same(tmp_path: Path) -> None:
+    entered = re.findall(
+        r"""WriteRegStr HKLM "(Software\\Classes.*?)" "(.*?)" (['"])(.*)\3""", _for_nsis()
+    )
+    by_setup = {(key, name, value.replace("$INSTDIR\\", "*")) for key, name, _, value in entered}
+    whole = ET.fromstring(f"<all>{_for_wix()}</all>")
+    by_msi = {
+        (
+            each.attrib["Key"],
+            each.get("Name", ""),
+            each.attrib["Value"].replace("[INSTALLDIR]", "*"),
+        )
+        for each in whole
+    }
+    assert by_setup == by_msi
+    assert len(by_msi) == len(ENTRIES) + len(OFFERED)
+    deleted = _for_nsis().partition("!macro DeleteEntries")[2]
+    for key in {each[0] for each in by_setup}:
+        top = "\\".join(key.split("\\")[:3])
+        assert re.search(rf'DeleteRegKey( /ifempty)? HKLM "{re.escape(top)}"', deleted), key
+
+
+def test_an_msi_has_each_file_once_and_by_the_same_name_each_time(tmp_path: Path) -> None:
+    folder = tmp_path / "windows"
+    names = ("python.exe", "Lib/a & b.py", "Lib/deeper/a & b.py")
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    told = _files_for_wix(folder, tmp_path)
+    files = [each for each in ET.fromstring(told).iter() if each.tag.endswith("File")]
+    assert sorted(each.attrib["Source"] for each in files) == sorted(
+        f"windows/{each}" for each in names
+    )
+    assert len({each.attrib["Id"] for each in files}) == len(names)
+    assert "python_exe" in {each.attrib["Id"] for each in files}, "its actions are run by that one"
+    assert _files_for_wix(folder, tmp_path) == told
+
+
+def test_what_an_administrator_says_is_laid_down_for_administrators_to_change(
+    tmp_path: Path,
+) -> None:
+    ran: list[Sequence[str]] = []
+    folder, file = tmp_path / "ProgramData" / "Wingbeat", tmp_path / "office.txt"
+    file.write_text("\ufeffan invitation", "utf-8")
+    nothing = argparse.Namespace(invitation="", help_others="")
+    lay_down(nothing, folder, ran.append)
+    assert not folder.exists()
+    lay_down(argparse.Namespace(invitation=str(file), help_others="idle"), folder, ran.append)
+    assert (folder / "invitation").read_text("utf-8") == "an invitation"
+    settings = folder / "settings.toml"
+    assert settings.read_text("utf-8") == 'volunteer = "when idle"\n'
+    settings.write_text('slots = 2  # ours\nvolunteer = "when idle"\n')
+    lay_down(argparse.Namespace(invitation="", help_others="never"), folder, ran.append)
+    assert settings.read_text("utf-8") == 'slots = 2  # ours\nvolunteer = "not now"\n'
+    rights = [each for each in ran if "/inheritance:r" in each]
+    assert [word for word in rights[0] if word.startswith("*S-1-5-32-545")] == [
+        "*S-1-5-32-545:(OI)(CI)RX"
+    ], "everybody may read, and no more"
+    assert (folder / "invitation").read_text("utf-8") == "an invitation"
+
+
+def test_a_search_path_gets_the_folder_once_and_keeps_all_else() -> None:
+    path = r"%SystemRoot%\system32;C:\Tools\;"
+    once = with_folder(path, FOLDER, there=True)
+    assert once == rf"%SystemRoot%\system32;C:\Tools\;{FOLDER}"
+    assert with_folder(once, FOLDER.upper(), there=True).lower() == once.lower()
+    assert with_folder(once + "\\", FOLDER, there=False) == r"%SystemRoot%\system32;C:\Tools" + "\\"
+    assert with_folder(path, FOLDER, there=False) == path
+    assert with_folder("", FOLDER, there=True) == FOLDER
+    assert rule("delete")[-1] == "name=Wingbeat"
