@@ -110,24 +110,21 @@ def compare(made: list[Path], kinds: tuple[str, ...], python: Path) -> None:
     """Make the packages again, elsewhere and with another mask for new files; raise
     ``MakingError`` where one is not the same, byte for byte; of setup and MSI, which hold identifiers of
     their making, the files inside are compared."""
-    holding = {SETUP, MSI, TABLE} if {*kinds} & {"setup", "msi"} else set()
-
-    def told(file: Path) -> str:
-        if file.name not in holding:
-            return digest(file)
-        return inside(file) if file.name in UNPACKED else ""
-
     mask = os.umask(0o077)
     try:
         with tempfile.TemporaryDirectory(dir=WORK) as scratch:
             folder = Path(scratch, "again")
-            again = {each.relative_to(folder): told(each) for each in make(folder, kinds, python)}
+            again = {each.relative_to(folder): _told(each) for each in make(folder, kinds, python)}
     finally:
         os.umask(mask)
     names = {each.relative_to(DIST): each for each in made}
-    if different := [str(name) for name, each in names.items() if again.get(name) != told(each)]:
+    if different := [str(name) for name, each in names.items() if again.get(name) != _told(each)]:
         raise MakingError(f"made twice, these are not the same: {', '.join(different)}")
     sys.stdout.write("Made twice: the same bytes, and the same files in setup and MSI.\n")
+
+
+def _told(file: Path) -> str:
+    return inside(file) if file.name in UNPACKED else digest(file)
 
 
 def table(made: list[Path]) -> str:

@@ -266,10 +266,11 @@ def inside(file: Path) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         tool, package, words = UNPACKED[file.name]
         _run(tool, package, *(each.format(file=file) for each in words), folder=Path(scratch))
-        for each in Path(scratch).glob("*PLUGINSDIR*"):
+        whole = next(Path(scratch).rglob("start.py")).parent
+        for each in whole.glob("$PLUGINSDIR"):
             shutil.rmtree(each)
-        Path(scratch, "uninstall.exe").unlink(missing_ok=True)
-        return digest_of(Path(scratch))
+        (whole / "uninstall.exe").unlink(missing_ok=True)  # made by the setup program itself
+        return digest_of(whole)
 
 
 def digest_of(folder: Path) -> str:
