@@ -73,7 +73,7 @@ class Snapshot:
         live, flock = self._live, self.flock
         told = live.presence
         reason = told.reason
-        if told == self._presence.current():  # in full for whoever sits here
+        if reason == self._presence.current().reason:  # in full for whoever sits here
             reason = self._presence.state().reason
         return NodeView(
             self.node,

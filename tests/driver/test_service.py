@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from agent.api.errors import ServiceError
+from agent.api.presence_reasons import HelpsAlways
 from agent.api.reasons import as_why
 from agent.api.session import FlockChanged, PeerChanged
 from agent.control.port import Notice
@@ -198,6 +199,13 @@ async def test_joining_takes_effect_at_once_and_keeps_the_node(tmp_path: Path) -
         assert host_of(bee, "before.0") == ant.node_id
         assert {each.name for each in bee.flock.members()} == {"ant", "bee"}
         assert [each.name for each in ant.flock.members() if not each.own] == ["bee"]
+
+
+async def test_why_a_machine_helps_is_told_in_full_however_busy_it_is(tmp_path: Path) -> None:
+    async with services(tmp_path, "ant") as (ant,):
+        for percent in (0, 90):
+            ant.live.presence = replace(ant.live.presence, load_percent=percent)
+            assert ant.now().status.why == as_why(HelpsAlways())
 
 
 async def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
