@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -147,6 +147,7 @@ def _tell_silence(process: int) -> int:
     if not screen:
         return 1
     box = QMessageBox(QMessageBox.Icon.Warning, "Wingbeat", sentence)
+    box.setTextFormat(Qt.TextFormat.PlainText)
     box.finished.connect(application.exit)
     box.show()
     application.exec()

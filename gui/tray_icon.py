@@ -19,6 +19,7 @@ from gui.theme.wing import FILL_STEPS, wing_icon
 from gui.views.menus import fill
 from gui.views.pieces import set_up, timer
 from gui.views.view_context import ViewContext
+from gui.words import plain_tip
 
 TICK_MS = 1000
 LOOK_FOR_TRAY_MS = 2_000
@@ -80,7 +81,7 @@ class TrayIcon(QObject):
             if self.icon is not None:
                 self.icon.setIcon(self._picture)
         if self.icon is not None:
-            self.icon.setToolTip(_tool_tip(tray))
+            self.icon.setToolTip(plain_tip(_tool_tip(tray)))
         fill(self.menu, tray.entries, self._press)
 
     def tell(self, news: News) -> None:
@@ -129,7 +130,7 @@ class TrayIcon(QObject):
     def _made(self) -> QSystemTrayIcon:
         made = QSystemTrayIcon(self._picture, self)
         if self.shown is not None:
-            made.setToolTip(_tool_tip(self.shown))
+            made.setToolTip(plain_tip(_tool_tip(self.shown)))
         made.setContextMenu(self.menu)
         made.activated.connect(self._activated)
         made.messageClicked.connect(lambda: self.opened.emit(self._news))

@@ -8,6 +8,7 @@ because their order differs between languages; numbers that change a word go thr
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 
 Translate = Callable[[str, int | None, str], str]
 """A text, the number in it if there is one, and the note that tells two alike apart."""
@@ -46,3 +47,11 @@ def tr_n(text: str, note: str, count: int, /, **values: object) -> str:
 
 def _english(text: str, count: int) -> str:
     return text.replace("(s)", "" if count == 1 else "s")
+
+
+def plain_tip(text: str) -> str:
+    """Return what shows as this very text in a tool tip, which takes what looks like HTML for it: a
+    name that somebody else gave would be laid out then, or load a file."""
+    if "<" not in text:
+        return text
+    return f"<qt>{escape(text, quote=False)}</qt>".replace("\n", "<br>")

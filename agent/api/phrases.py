@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from agent.api.rpc import decoder_of
+from agent.protocol.names import visible_lines
 from agent.protocol.phrases import UNREADABLE, Phrase, Value, said
 
 Translate = Callable[[str], str]
@@ -63,7 +64,9 @@ def _value(value: Value, translated: Translate) -> str:
     match value:
         case Phrase():
             return worded(value, translated)
-        case str() | int():
+        case str():
+            return visible_lines(value)
+        case int():
             return str(value)
         case _:
             return either([_value(each, translated) for each in value], translated)

@@ -141,6 +141,24 @@ class ScreenKeptOn(Reason, frozen=True):
 Filling = ProgramFills | NamedFills | GameFills | PresentationOn | ScreenKeptOn
 
 
+# -- what a call uses --------------------------------------------------------------------------------
+
+
+class MicrophoneUsed(Reason, frozen=True):
+    """Somebody is recorded; ``app`` is empty where the program is not known."""
+
+    app: str
+
+
+class CameraUsed(Reason, frozen=True):
+    """Somebody is seen."""
+
+    app: str
+
+
+Meeting = MicrophoneUsed | CameraUsed
+
+
 # -- why this machine does not help, or helps: for whoever sits here ---------------------------------
 
 
@@ -246,6 +264,21 @@ class HeldSinceScreen(Reason, frozen=True):
     """Something filled the screen lately."""
 
     at_ms: int
+
+
+class HeldByMeeting(Reason, frozen=True):
+    """Somebody is in a call."""
+
+    why: Meeting
+
+
+class HeldSinceMeeting(Reason, frozen=True):
+    """Somebody was in a call lately."""
+
+    at_ms: int
+
+
+HeldByCall = HeldByMeeting | HeldSinceMeeting
 
 
 class HeldByLoad(Reason, frozen=True):
@@ -401,6 +434,19 @@ class ScreenFilled(Reason, frozen=True):
     """Something does."""
 
     why: Filling
+    by: str = ""
+
+
+class NoMeeting(Reason, frozen=True):
+    """No program uses a microphone or camera."""
+
+    by: str = ""
+
+
+class MeetingSeen(Reason, frozen=True):
+    """One does."""
+
+    why: Meeting
     by: str = ""
 
 

@@ -94,6 +94,7 @@ Presence = (
     | presence.HeldSincePlugged
     | presence.HeldByScreen
     | presence.HeldSinceScreen
+    | presence.HeldByCall
     | presence.HeldByLoad
     | presence.HeldSinceLoad
     | presence.HeldByMemory

@@ -49,6 +49,7 @@ class VolunteerRules(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     exclusive_programs: Annotated[tuple[ShortText, ...], Meta(max_length=PROGRAMS_MAX)] = ()
     own_only: bool = False
     lets_end_s: Annotated[float, Meta(ge=0, le=86_400)] = 0.0
+    calls_count: bool = True
 
 
 NOT_YET: VolunteerMode = "not yet"
@@ -77,7 +78,7 @@ def counting(rules: VolunteerRules) -> frozenset[str]:
         names.add("own_only")
     if rules.mode in WATCHFUL:
         names |= {"idle_s", "others_cpu_percent", "on_mains_only", "free_memory_mb"}
-        names.add("full_screen_counts")
+        names |= {"full_screen_counts", "calls_count"}
     if rules.mode in WATCHFUL or rules.exclusive_programs:
         names.add("lets_end_s")
     return frozenset(names | ({"hours"} if rules.mode == "by schedule" else set()))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import shlex
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agent.api.flock import PEERS, Peers, PeerView
 from agent.api.phrases import worded
@@ -35,10 +37,21 @@ from agent.commands import exits
 from agent.commands.asking import fail, is_far, tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
 from agent.commands.questions import priority
-from agent.commands.showing import clock, moment, show_json, show_lines, show_table, standing
+from agent.commands.showing import (
+    clock,
+    moment,
+    plain,
+    show_json,
+    show_lines,
+    show_table,
+    size,
+    standing,
+)
 from agent.commands.waiting import wait_for
+from agent.regular_files import open_regular
 from agent.wording.speech import Speech, english
 from agent.workflow.faults import WHOLE_FILE, Fault, Faults, FaultsError
+from agent.workflow.leaving import Leaving, leaving
 from agent.workflow.one_program import RUNS_MAX, Alone, is_program
 from agent.workflow.submission import ProgressStep, Wanted, dry, new_key, prepare, read_for
 
@@ -53,7 +66,7 @@ FILE is a workflow file (name.wingbeat.yaml, or XML of the older systems), or JS
 protocol has it; `-` reads JSON from standard input. A script, a program or a program's folder is a
 workflow of one step: --with, --each, --times and --parameters say how it runs. Files of this machine that a workflow names
 become datasets of the flock, so that this machine may go away then."""
-MISFITS_SHOWN_MAX = 20
+MISFITS_SHOWN_MAX = LEAVING_SHOWN_MAX = 20
 ALONE_OPTIONS = "--with, --each, --times or --parameters"
 
 
@@ -120,6 +133,15 @@ def setting(text: str) -> tuple[str, str]:
         action="store_true",
         help="check it, and tell where each task could run and when it would end; submit nothing",
     ),
+    argument(
+        "--allow-file",
+        dest="allowed",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a file or folder beyond the workflow's own folder that it may take along; may be "
+        "given again",
+    ),
     argument("--again", action="store_true", help="run it anew, although the same was run before"),
     argument("--wait", action="store_true", help="until it has ended"),
 )
@@ -131,16 +153,22 @@ async def run(options: Options, client: Client) -> int:
     and a dry run that would be refused."""
     source = "what was read" if options.file == "-" else options.file
     try:
-        workflow = await _workflow(options, client)
+        workflow, leaves = await _workflow(options, client)
     except OSError as error:
         return fail(options, f"{error.filename or source} cannot be read: {error.strerror}")
     except FaultsError as error:
         return _faulty(options, error)
+    except _UnconfirmedError as error:
+        return _ask_to_confirm(options, error)
     except _JsonError as error:
         return fail(options, f"{source} is no workflow: {error}")
     if options.dry_run:
         plan = await client.call(PLAN, Plan(workflow))
-        show_json(plan) if options.json else show_plan(plan)
+        if options.json:
+            show_json(_DryRun(**structs.asdict(plan), leaves=tuple(leaves)))
+        else:
+            show_plan(plan)
+            show_lines(leaving_told(leaves))
         if workflow.deliver and not (plan.faults or options.json):
             show_lines([f"its last results go to {workflow.deliver}"])
         return exits.FAILED if plan.faults else exits.DONE
@@ -157,11 +185,18 @@ async def run(options: Options, client: Client) -> int:
     return await wait_for(client, submitted.workflow, position, as_json=options.json)
 
 
-async def _workflow(options: Options, client: Client) -> Submit:
-    """The request, with files added and programs published unless it is a dry run."""
+class _DryRun(PlanReply, frozen=True):
+    """What `--dry-run --json` shows: the plan, and what would leave this computer."""
+
+    leaves: tuple[Leaving, ...] = ()
+
+
+async def _workflow(options: Options, client: Client) -> tuple[Submit, list[Leaving]]:
+    """The request, with files added and programs published unless it is a dry run, and what leaves
+    this computer with it."""
     alone = _alone(options)
     if options.file == "-" or options.file.endswith(JSON_ENDS):
-        return _read_json(options)
+        return _read_json(options), []
     wanted = Wanted(
         variables=dict(options.set),
         name=options.name or "",
@@ -172,17 +207,69 @@ async def _workflow(options: Options, client: Client) -> Submit:
         far=is_far(options),
         alone=alone,
         path=Path(options.file),
+        allowed=tuple(map(Path, options.allowed)),
     )
     read = await read_for(client, Path(options.file), wanted)
+    leaves = await asyncio.to_thread(leaving, read, Path(options.file).parent)
+    if read.outside and not (options.dry_run and not options.node):
+        raise _UnconfirmedError(read.outside, leaves)
     if options.dry_run:
-        return dry(read, wanted)
+        return dry(read, wanted), leaves
 
     def told(step: ProgressStep) -> None:
         """Steps that take a while are told to whoever watches."""
         if not options.json and sys.stderr.isatty():
             sys.stderr.write(f"{worded(step)}\n")
 
-    return await prepare(client, read, wanted, told)
+    return await prepare(client, read, wanted, told), leaves
+
+
+class _UnconfirmedError(Exception):
+    """It takes along what nobody has confirmed."""
+
+    def __init__(self, outside: tuple[Path, ...], leaves: list[Leaving]) -> None:
+        super().__init__()
+        self.outside, self.leaves = outside, leaves
+
+
+class _Unconfirmed(Struct, frozen=True):
+    """What `--json` shows then."""
+
+    error: str
+    outside: tuple[str, ...]
+    leaves: tuple[Leaving, ...]
+
+
+def _ask_to_confirm(options: Options, error: _UnconfirmedError) -> int:
+    """Show what would leave this computer, and how that is confirmed."""
+    outside = tuple(map(str, error.outside))
+    sentence = (
+        f"{options.file} takes along what lies outside of its folder; nothing was sent. If that may "
+        f"leave this computer, say"
+    )
+    said = " ".join(f"--allow-file {shlex.quote(each)}" for each in outside)
+    if options.json:
+        show_json(_Unconfirmed(f"{sentence} {said}", outside, tuple(error.leaves)))
+    else:
+        lines = [*leaving_told(error.leaves), f"{sentence}:", said]
+        sys.stderr.writelines(f"{plain(line)}\n" for line in lines)
+    return exits.FAILED
+
+
+def leaving_told(leaves: Sequence[Leaving]) -> list[str]:
+    """Return a line for each file and folder that would leave this computer, those beyond the
+    workflow's folder first, and one for all that is not shown."""
+    if not leaves:
+        return []
+    ordered = sorted(leaves, key=lambda each: not each.outside)
+    total = size(sum(each.size_bytes for each in leaves))
+    lines = [f"leaves this computer, {total} in all:"]
+    for each in ordered[:LEAVING_SHOWN_MAX]:
+        files = "" if each.files == 1 else f"{'more than ' * each.more}{each.files} files, "
+        where = "  (outside of its folder)" if each.outside else ""
+        lines.append(f"  {each.path}  {files}{size(each.size_bytes)}{where}")
+    hidden = len(ordered) - LEAVING_SHOWN_MAX
+    return [*lines, f"  and {hidden} more"] if hidden > 0 else lines
 
 
 def _alone(options: Options) -> Alone:
@@ -205,7 +292,7 @@ def _read_json(options: Options) -> Submit:
     if options.file == "-":
         data = sys.stdin.buffer.read(FILE_BYTES_MAX + 1)
     else:
-        with Path(options.file).open("rb") as file:
+        with open_regular(Path(options.file)) as file:
             data = file.read(FILE_BYTES_MAX + 1)
     if len(data) > FILE_BYTES_MAX:
         raise _JsonError(f"it is larger than {FILE_BYTES_MAX // 2**20} MB")

@@ -121,6 +121,7 @@ def _length(text: str) -> float:
     argument(
         "--full-screen", choices=YES_NO, help="a full-screen program counts as somebody there"
     ),
+    argument("--calls", choices=YES_NO, help="who uses a microphone or camera counts as there"),
     argument("--own-only", choices=YES_NO, help="only workflows that were submitted here"),
     argument("--running", action="store_true", help="list your programs, for --exclusive"),
 )
@@ -180,6 +181,7 @@ def _rules(view: VolunteeringView) -> list[str]:
         "free_memory_mb": ("free memory", f"at least {rules.free_memory_mb} MB"),
         "on_mains_only": ("on mains only", "yes" if rules.on_mains_only else "no"),
         "full_screen_counts": ("full screen counts", "yes" if rules.full_screen_counts else "no"),
+        "calls_count": ("calls count", "yes" if rules.calls_count else "no"),
         "exclusive_programs": ("never beside", ", ".join(rules.exclusive_programs)),
         "own_only": ("own work only", "yes" if rules.own_only else "no"),
         "lets_end_s": (
@@ -217,6 +219,7 @@ def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
         "exclusive_programs": None if options.exclusive is None else tuple(options.exclusive),
         "on_mains_only": YES_NO.get(options.mains_only),
         "full_screen_counts": YES_NO.get(options.full_screen),
+        "calls_count": YES_NO.get(options.calls),
         "own_only": own_only,
     }
     return replace(rules, **{name: value for name, value in told.items() if value is not None})

@@ -29,6 +29,7 @@ from agent.protocol.effects import (
     WorkflowGone,
     WorkflowSafe,
 )
+from agent.protocol.names import visible
 from agent.protocol.records import ENDED, TaskId, TaskState, WorkflowId
 from agent.protocol.table import Table
 from agent.wording.run_ends import named
@@ -55,7 +56,7 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
             spec = now.table.specs.get(task)
             if after is TaskState.WAITING and spec is not None:
                 whole = now.table.workflows[workflow].spec
-                asked = (spec.asks, whole.name, whole.submitter, whole.host)
+                asked = (spec.asks, visible(whole.name), visible(whole.submitter), whole.host)
                 yield session.GateWaiting(task, name, workflow, *asked)
         case TaskProgressed(task, node, permille, left_ms):
             host, known = now.name_of(node), min(permille, PERMILLE_MAX)
@@ -80,12 +81,12 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
 def _place(now: Snapshot, task: TaskId) -> tuple[str, str]:
     """Name and workflow of a task; a workflow that was cleaned up meanwhile has neither."""
     spec = now.table.specs.get(task)
-    return (spec.name if spec else task), now.table.workflow_of.get(task) or "?"
+    return (visible(spec.name) if spec else task), now.table.workflow_of.get(task) or "?"
 
 
 def _called(now: Snapshot, workflow: WorkflowId) -> str:
     there = now.table.workflows.get(workflow)
-    return workflow if there is None else there.spec.name
+    return workflow if there is None else visible(there.spec.name)
 
 
 def _reason(now: Snapshot, task: TaskId) -> Reason:

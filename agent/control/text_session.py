@@ -52,6 +52,7 @@ from agent.protocol import events, records
 from agent.protocol.effects import CancelFinished, TaskMoved, TaskProgressed, Verdict
 from agent.protocol.identity import carried, content_of, workflow_id
 from agent.protocol.records import ENDED, TaskId, TaskState
+from agent.regular_files import open_regular
 
 LINE_WORDS_MAX = 4_096
 OUTPUT_NUMBER_MAX = 10_000
@@ -371,7 +372,7 @@ def _read_parameters(text: str) -> str:
     if not path.is_absolute():
         raise TextError(f'-x takes a whole path, not "{text[:80]}": the agent is in another folder')
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(PARAMETERS_BYTES_MAX + 1)
         parameters = content.decode("utf-8")
     except OSError as error:

@@ -29,6 +29,7 @@ from agent.control.fitting import Machine
 from agent.control.gates import attach_names
 from agent.control.port import Snapshot
 from agent.protocol.identity import KEPT
+from agent.protocol.names import visible
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.reasons import WaitsFor, WaitsForMany, WaitsForSeveral, WaitsForUnknown
 from agent.protocol.records import (
@@ -79,9 +80,9 @@ class Views:
         under_way = reading.state in UNDER_WAY and not gone_ms
         return work.TaskView(
             spec.task,
-            spec.name,
+            visible(spec.name),
             table.workflow_of[spec.task],
-            spec.program,
+            visible(spec.program),
             reading.state,
             english(reason),
             name_of(run.host) if run else "",
@@ -120,10 +121,10 @@ class Views:
         for_person = any(table.specs[task].gate for task in open_tasks) if left.known else False
         return work.WorkflowView(
             spec.workflow,
-            spec.name,
+            visible(spec.name),
             state,
             workflow.priority.value,
-            spec.submitter,
+            visible(spec.submitter),
             self.now.name_of(spec.host),
             spec.submitted[0],
             len(spec.tasks),
@@ -152,11 +153,11 @@ class Views:
         permille, left = self.estimates.progress(spec, reading)
         name = table.workflow_of[task]
         return work.CurrentTask(
-            *(task, spec.name, name, spec.program, reading.state),
+            *(task, visible(spec.name), name, visible(spec.program), reading.state),
             *(permille, left.ms, run.claim.stamp[0]),
             self.now_ms() + left.ms if left.known else 0,
             left.told,
-            table.workflows[name].spec.name,
+            visible(table.workflows[name].spec.name),
         )
 
     # -- inside ----------------------------------------------------------------------------

@@ -137,7 +137,7 @@ class Deliveries:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=".wingbeat-", dir=folder))
         try:
-            laid = self._store.lay(dataset.dataset, made, links=False)
+            laid = self._store.lay(dataset.dataset, made)
             _for_everyday(laid)
             return _placed(laid, folder, _visible(name) or _visible(laid.name) or "result")
         finally:

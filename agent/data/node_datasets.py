@@ -16,6 +16,7 @@ from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.flock import HandedOver
 from agent.data.delivery import Deliveries
 from agent.data.retention import DatasetRetention, lineage_of_task, only_of
+from agent.data.scrubbing import Scrub
 from agent.data.shared import SharedResults, in_thread
 from agent.data.transfers import DatasetTransfers, Reach
 from agent.protocol.effects import TaskMoved
@@ -52,6 +53,7 @@ class NodeDatasets:
         self._node: Node
         self._caretaker: DatasetRetention
         self._caring: asyncio.Task[None] | None = None
+        self._scrubbing: asyncio.Task[None] | None = None
         self._deliveries = Deliveries(store.folder.parent / DELIVERIES, store, self.bring)
         self._results: SharedResults | None = None
 
@@ -84,6 +86,8 @@ class NodeDatasets:
         self.store.changed = self._changed
         self.store.wanted = self._wanted
         self._caring = asyncio.create_task(self._caretaker.run())
+        self.scrub = Scrub(self.store, self.bring)
+        self._scrubbing = asyncio.create_task(self.scrub.run())
         self._deliveries.begin(node.table)
 
     def commit_first(self, event: Event, then: Callable[[Event], None]) -> bool:
@@ -101,9 +105,10 @@ class NodeDatasets:
         await self._deliveries.close()
         if self._results is not None:
             await self._results.close()
-        if self._caring is not None:
-            self._caring.cancel()
-            await asyncio.gather(self._caring, return_exceptions=True)
+        for each in (self._caring, self._scrubbing):
+            if each is not None:
+                each.cancel()
+                await asyncio.gather(each, return_exceptions=True)
         await self.transfers.close()
         if self.shared is not None:
             await asyncio.to_thread(self.shared.backend.close)

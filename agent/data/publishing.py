@@ -436,7 +436,7 @@ class PublishedPrograms:
         beside = self._folder / f".{uuid.uuid4().hex}"
         beside.mkdir(mode=0o700)
         try:
-            laid = self._datasets.store.lay(dataset, beside, links=False)
+            laid = self._datasets.store.lay(dataset, beside)
             try:
                 laid.rename(place)
             except OSError:  # each system has its own name for a folder that is there

@@ -31,6 +31,7 @@ from agent.history.past_records import (
     version_of,
 )
 from agent.protocol.effects import OutcomeChanged, TaskMoved, WorkflowGone
+from agent.protocol.names import visible
 from agent.protocol.records import (
     ENDED,
     NodeId,
@@ -300,10 +301,10 @@ _raw = msgspec.json.Decoder(msgspec.Raw).decode
 def _view(row: PastRow) -> api.PastWorkflow:
     return api.PastWorkflow(
         row.workflow,
-        row.name,
+        visible(row.name),
         row.state,  # type: ignore[arg-type]
         row.priority,
-        row.submitter,
+        visible(row.submitter),
         row.host,
         row.host_node,
         row.submitted_ms,

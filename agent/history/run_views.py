@@ -7,6 +7,7 @@ from typing import get_args
 
 from agent.api import history
 from agent.api.reasons import Reason, as_why
+from agent.protocol.names import visible
 from agent.protocol.reasons import RunEnd
 from agent.protocol.records import NodeId, Run, Suspended, TaskSpec, Terminated
 from agent.protocol.table import Table
@@ -36,7 +37,7 @@ def task_runs(
     runs = sorted(life.runs, key=lambda run: (run.generation, run.attempt, run.claim.stamp))
     return history.TaskRuns(
         spec.task,
-        spec.name,
+        visible(spec.name),
         table.workflow_of[spec.task],
         reading.state,
         ready_ms,
@@ -51,7 +52,7 @@ def task_runs(
             )
             for run in runs
         ),
-        table.workflows[table.workflow_of[spec.task]].spec.name,
+        visible(table.workflows[table.workflow_of[spec.task]].spec.name),
     )
 
 

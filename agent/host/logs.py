@@ -26,6 +26,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TextIO
 
+from agent.protocol.names import visible
+
 LOGGER = "agent"
 FILE = "agent.log"
 FILE_BYTES_MAX = 2 * 1024 * 1024
@@ -51,7 +53,8 @@ class LineFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         record.severity = severity_of(record.levelno)
-        return "\n    ".join(super().format(record).splitlines())
+        lines = super().format(record).splitlines()
+        return "\n    ".join(visible(line.expandtabs()) for line in lines)
 
 
 class PrivateFileHandler(RotatingFileHandler):

@@ -70,6 +70,15 @@ FULL_SCREEN = Condition(
     10.0,
     lambda filling, by: why.ScreenFilled(filling, by) if filling else why.NothingFills(by),
 )
+MEETING = Condition(
+    Kind.MEETING,
+    lambda rules: rules.calls_count,
+    lambda _, used, __: why.HeldByMeeting(used) if used else None,
+    why.HeldSinceMeeting,
+    told.OwnerUsesIt(),
+    30.0,
+    lambda used, by: why.MeetingSeen(used, by) if used else why.NoMeeting(by),
+)
 MEMORY = Condition(
     Kind.MEMORY,
     lambda rules: rules.free_memory_mb > 0,
@@ -79,9 +88,9 @@ MEMORY = Condition(
     30.0,
     lambda free_mb, by: why.MemorySeen(round(free_mb), by),
 )
-SETTLING = (EXCLUSIVE, MAINS, FULL_SCREEN, MEMORY)
+SETTLING = (EXCLUSIVE, MAINS, FULL_SCREEN, MEETING, MEMORY)
 """Exclusive programs first, which count whatever the mode; then what is plainer."""
-NOT_WHILE_AWAY = frozenset({Kind.INPUT, Kind.FULL_SCREEN})
+NOT_WHILE_AWAY = frozenset({Kind.INPUT, Kind.FULL_SCREEN, Kind.MEETING})
 """What does not matter while nobody is at the screen."""
 
 
@@ -101,7 +110,7 @@ def wanted(rules: VolunteerRules) -> frozenset[Kind]:
     """Return the kinds of things that these rules ask for, whatever their mode and hours."""
     asked = {
         Kind.INPUT: rules.idle_s > 0,
-        Kind.SESSION: rules.idle_s > 0 or rules.full_screen_counts,
+        Kind.SESSION: rules.idle_s > 0 or rules.full_screen_counts or rules.calls_count,
         Kind.PROCESSOR: rules.others_cpu_percent < NO_MATTER_PERCENT,
     } | {each.kind: each.wanted(rules) for each in SETTLING}
     return frozenset(kind for kind, is_wanted in asked.items() if is_wanted)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from agent.api.presence_reasons import Blindness, Filling, NotLookedAt
+from agent.api.presence_reasons import Blindness, Filling, Meeting, NotLookedAt
 
 T = TypeVar("T")
 
@@ -25,6 +25,7 @@ class Kind(StrEnum):
     SESSION = "sessions"
     MAINS = "mains"
     FULL_SCREEN = "full screen"
+    MEETING = "meeting"
     PROCESSOR = "processor"
     MEMORY = "memory"
     PROGRAMS = "programs"
@@ -86,6 +87,8 @@ class Readings:
     on_mains: Reading[bool] = NOT_READ
     full_screen: Reading[Filling | None] = NOT_READ
     """What fills the screen or keeps it on."""
+    meeting: Reading[Meeting | None] = NOT_READ
+    """What a call uses, a microphone or a camera."""
     others_cpu_percent: Reading[float] = NOT_READ
     """Of the whole machine, by programs that are not this node's; an average over seconds."""
     free_memory_mb: Reading[float] = NOT_READ
@@ -114,6 +117,7 @@ LOOKS = {
     Kind.SESSION: Look("sessions", 1.0, 4.0),
     Kind.MAINS: Look("on_mains", 5.0, 10.0),
     Kind.FULL_SCREEN: Look("full_screen", 2.0, 5.0),
+    Kind.MEETING: Look("meeting", 5.0, 15.0),
     Kind.PROCESSOR: Look("others_cpu_percent", 2.5, 5.0),
     Kind.MEMORY: Look("free_memory_mb", 2.5, 10.0),
     Kind.PROGRAMS: Look("exclusive", 5.0, 15.0),

@@ -11,6 +11,7 @@ rule                        meaning                                             
 ``on_mains_only``           not on battery                                              yes
 ``free_memory_mb``          so much memory has to be free; 0: no matter                 512
 ``full_screen_counts``      whoever fills the screen (film, game, talk) is there        yes
+``calls_count``             whoever uses a microphone or camera is there                yes
 ``exclusive_programs``      while one of these runs, nothing else is to: in every mode  none
 ``own_only``                takes only what was submitted here                          no
 ``lets_end_s``              who expects to end within this is let end, not suspended    0
@@ -204,6 +205,7 @@ READERS: dict[str, Callable[[object], object]] = {
     "on_mains_only": _flag,
     "free_memory_mb": _whole,
     "full_screen_counts": _flag,
+    "calls_count": _flag,
     "exclusive_programs": _programs,
     "own_only": _flag,
     "lets_end_s": _seconds,

@@ -6,9 +6,12 @@ they come to is held to these again, as is whatever else a client sends.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from agent.protocol.events import Submit
+from agent.protocol.names import fault_of_names
 from agent.protocol.phrases import Phrase, said
 from agent.protocol.records import PRIORITY_INTERACTIVE, TaskSpec, WorkflowSpec
 from agent.protocol.sanity import contradiction, producers_of
@@ -43,11 +46,19 @@ def fault_of(event: Submit, table: Table) -> Phrase | None:
             most=PRIORITY_INTERACTIVE,
         )
     return (
-        _unreadable(event)
+        fault_of_names(_names(event))
+        or _unreadable(event)
         or contradiction(event.tasks)
         or next(filter(None, map(_misfit, event.tasks)), None)
         or _conflict(event, table)
     )
+
+
+def _names(event: Submit) -> Iterator[str]:
+    yield from (event.name, event.submitter)
+    for spec in event.tasks:
+        needs = spec.requirements
+        yield from (spec.name, spec.program, needs.system, needs.architecture, *needs.tags)
 
 
 def _unreadable(event: Submit) -> Phrase | None:

@@ -13,6 +13,7 @@ from agent.api import reasons as api
 from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
+from agent.wording.events import EVENTS as EVENTS  # noqa: PLC0414 - of the same page
 
 HOW_TO_JOIN = (
     "this machine belongs to no flock: join one with an invitation (`wingbeat flock join -`), ask "
@@ -208,6 +209,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     presence.SourceFailed: "its source failed: {error}",
     # What fills the screen.
     presence.ProgramFills: "a program fills the screen",
+    presence.MicrophoneUsed: "{app} uses the microphone",
+    presence.CameraUsed: "{app} uses the camera",
     presence.NamedFills: "{name} fills the screen",
     presence.GameFills: "a game fills the screen",
     presence.PresentationOn: "a presentation is on",
@@ -231,6 +234,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     presence.HeldSincePlugged: "Paused: this machine was plugged in only {ago} ago",
     presence.HeldByScreen: "Paused: {why}",
     presence.HeldSinceScreen: "Paused: a program filled the screen until {ago} ago",
+    presence.HeldByMeeting: "Paused: {why}",
+    presence.HeldSinceMeeting: "Paused: a call ended only {ago} ago",
     presence.HeldByLoad: "Paused: other programs use {percent} % of the processor, more than {limit} %",
     presence.HeldSinceLoad: "Paused: other programs used more than {limit} % of the processor a moment ago",
     presence.HeldByMemory: "Paused: only {size} of memory are free, {kept_size} are kept for you",
@@ -257,6 +262,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     presence.BatterySeen: "This machine runs on battery{by}",
     presence.NothingFills: "Nothing fills the screen{by}",
     presence.ScreenFilled: "{why_large}{by}",
+    presence.NoMeeting: "No program uses a microphone or camera{by}",
+    presence.MeetingSeen: "{why_large}{by}",
     presence.LoadSeen: "Other programs use {percent} % of the processor{by}",
     presence.LoadSeenBusy: "Other programs use {percent} % of the processor, counted as busy{by}",
     presence.MemorySeen: "{size} of memory are free{by}",
@@ -396,6 +403,7 @@ SOURCES = {
     "sessions": "Screens",
     "mains": "Mains",
     "full screen": "Full screen",
+    "meeting": "Calls",
     "processor": "Processor",
     "memory": "Memory",
     "programs": "Exclusive programs",
@@ -405,6 +413,7 @@ SIGHTS = {
     "last input": "keyboard and mouse",
     "mains": "whether this machine is on mains",
     "full screen": "whether a program fills the screen",
+    "meeting": "whether somebody is in a call",
     "processor": "how busy the processor is",
     "memory": "how much memory is free",
     "programs": "which programs run",
@@ -451,42 +460,9 @@ UNKNOWN = {
     "architecture": "unknown",
     "address": "an unknown address",
     "asks": "no reason given",
+    "app": "a program",
 }
 """By the name of a field: what stands for nothing in it."""
-EVENTS = {
-    "Started": "the agent started",
-    "PeerLinked": "a machine came",
-    "PeerUnlinked": "a machine went away",
-    "Received": "another machine told it",
-    "Dropped": "a message was lost on its way",
-    "Due": "it was time",
-    "PersistFailed": "the disk does not take data",
-    "DiskUsable": "the disk takes data again",
-    "PresenceChanged": "a machine began or stopped to help",
-    "CapabilitiesChanged": "the programs of a machine changed",
-    "MembersChanged": "the members of the flock changed",
-    "InputsFetched": "the inputs are there",
-    "FetchFailed": "an input could not be fetched",
-    "ChildStarted": "the program started",
-    "ChildNotStarted": "the program could not be started",
-    "ChildProgressed": "the program told how far it is",
-    "ChildCheckpointed": "the program saved its state",
-    "ChildSucceeded": "the program ended well",
-    "ChildFailed": "the program failed",
-    "ChildStopped": "the program was stopped",
-    "OutputsCopied": "the outputs are kept safe",
-    "DatasetsChanged": "datasets came or went",
-    "Submit": "submitted",
-    "Cancel": "a person cancelled",
-    "Retry": "a person had it tried again",
-    "Prioritise": "a person changed the priority",
-    "Remove": "a person removed it",
-    "MarkGate": "a person marked a gate done",
-    "Shutdown": "an agent was stopped",
-    "InputsThere": "what it needs is there",
-}
-"""What set a move off. The end of one task lets others begin, and for these that its outputs are kept
-is no reason: what they need is there."""
 
 
 def sent_away(flock: str) -> str:

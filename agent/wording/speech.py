@@ -19,6 +19,7 @@ from agent.api.values import TaskState
 from agent.api.wording import moment as minute
 from agent.api.work import Basis
 from agent.protocol.link_reasons import NoLink, NoMulticast
+from agent.protocol.names import visible_lines
 from agent.protocol.reasons import Became, Cancelled, EndCause, FailedOften, FailedOnce, RunEnd
 from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, STATES, UNKNOWN
 
@@ -140,9 +141,9 @@ class Speech:
         if isinstance(reason, Became) and isinstance(reason.why, self.ends_told):
             return self.say(reason.why)
         if isinstance(reason, Opaque):
-            return reason.text
+            return visible_lines(reason.text)
         key = reason.kind if isinstance(reason, OF_A_KIND) else type(reason)
-        return self.filled(SENTENCES[key], self._values(reason)).strip()
+        return visible_lines(self.filled(SENTENCES[key], self._values(reason)).strip())
 
     def filled(self, template: str, values: dict[str, Any]) -> str:
         """Return a sentence with its values in the places in braces. Where it has ``%n``, that is

@@ -17,6 +17,7 @@ import msgspec
 from agent.api.phrases import Translate, worded
 from agent.api.wording import near, parameters_fault
 from agent.api.work import SUBMIT, Submit
+from agent.protocol.names import fault_of_names
 from agent.protocol.phrases import Phrase, Value, hinted, phrase, said
 
 FAULTS_MAX = 100
@@ -139,7 +140,11 @@ def shown(text: str) -> str:
 
 def sendable(submit: Submit, faults: Faults) -> Submit | None:
     """Return the request as a node will read it, encoded and decoded once; None, and a fault of the
-    file as a whole, where a node would refuse to read it."""
+    file as a whole, where a node would refuse to read it, or a name in it."""
+    wrong = fault_of_names((submit.name, *(each.id for each in submit.tasks)))
+    if wrong is not None:
+        faults.add(WHOLE_FILE, wrong)
+        return None
     try:
         return SUBMIT.read_params.decode(msgspec.json.encode(submit))
     except UnicodeError as error:

@@ -5,20 +5,28 @@ Names begin at the folder of the workflow file. A name that is there counts as i
 the same folder always makes the same workflow. A folder or pattern stands for what lies there: a
 link in it that leads elsewhere is a fault, for nobody who looks at the workflow file sees that it
 hands out something else; who means it names it.
+
+Whoever submits a file may not have written it. So what it names beyond its own folder is noted as
+``outside``, unless the person has named it too, and is sent only when that was confirmed; the folders
+of Wingbeat itself, with its keys, are a fault.
 """
 
 from __future__ import annotations
 
 import glob
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.api.values import Dataset
 from agent.api.work import PENDING
+from agent.paths import Home
 from agent.protocol.phrases import Phrase, said
+from agent.regular_files import open_regular
 from agent.workflow.faults import Faults, Place, shown
 from agent.workflow.kinds import Word
+from agent.workflow.patterns import Budget, TooWideError, fitting
 
 FILES_MAX = 100_000
 NEIGHBOURS_MAX = 1_000
@@ -35,6 +43,17 @@ class LocalFiles:
     files: dict[str, Path] = field(default_factory=dict)
     _placeholders: dict[Path, str] = field(default_factory=dict)
     _found: dict[str, tuple[Path, ...]] = field(default_factory=dict)
+    granted: tuple[Path, ...] = ()
+    """What the person has named or confirmed, with all that lies below."""
+    texts: dict[Path, None] = field(default_factory=dict)
+    """Files whose text becomes a part of the request."""
+    outside: dict[Path, None] = field(default_factory=dict)
+    """What lies beyond the folder and was not granted, where it really is."""
+    runs: int = 0
+    """How many runs all fan-outs of the file make together, so far."""
+    _budget: Budget = field(default_factory=Budget)
+    _near: set[Path] = field(default_factory=set)
+    _own: tuple[Path, ...] = field(default_factory=lambda: tuple(map(_resolved, Home.of().folders)))
 
     def datasets(self, word: Word) -> tuple[Dataset, ...]:
         """Return the datasets that a word under ``data`` stands for: an identifier after ``id:``,
@@ -68,6 +87,8 @@ class LocalFiles:
         found = self._found[key]
         if not found:
             self._missing(word, inside)
+        whole = self.folder / word
+        self._note(found, word, whole if _exists(whole) else still_part(whole))
         if len(found) > FILES_MAX:
             self.faults.at(word.place).said(
                 "{name} fits more than {most} files", name=shown(word), most=FILES_MAX
@@ -79,30 +100,63 @@ class LocalFiles:
         fault, where it is not there."""
         path = self.folder / word
         if _exists(path):
+            self._note((path,), word, path)
             return path
         self._missing(word, inside=False)
         return None
+
+    def _note(self, found: Iterable[Path], word: Word, below: Path) -> None:
+        """Note what lies beyond the folder, as one thing what a pattern finds ``below`` a folder;
+        what is or holds a folder of Wingbeat is a fault."""
+        allowed = (_resolved(self.folder), *map(_resolved, self.granted))
+        for path in found:
+            if path.exists() and not (path.is_file() or path.is_dir()):
+                self.faults.at(word.place).said(
+                    "{name} is no file but a device, a pipe or a socket",
+                    name=shown(self.relative(path)),
+                )
+                return
+            if path.parent in self._near and not path.is_symlink() and not path.is_dir():
+                continue
+            where = _resolved(path)
+            own = next((each for each in self._own if _overlap(where, each)), None)
+            if own is not None:
+                self.faults.at(word.place).said(
+                    "{name} is or holds a folder of Wingbeat itself ({folder}): its keys are never sent",
+                    name=shown(word),
+                    folder=str(own),
+                )
+                return
+            if not any(where.is_relative_to(each) for each in allowed):
+                start = _resolved(below)
+                self.outside[start if where.is_relative_to(start) else where] = None
+            elif not path.is_symlink() and any(
+                where.parent.is_relative_to(each) for each in allowed
+            ):
+                self._near.add(path.parent)
 
     def _look(self, word: Word, inside: bool) -> tuple[Path, ...]:
         path = self.folder / word
         if _exists(path):
             if inside and path.is_dir():
-                found = self._listed(glob.escape(str(path)) + "/*")
-                return self._without_strays(found, path, word)
+                return self._without_strays(self._listed(path, "*", word), path, word)
             return (path,)
         if not glob.has_magic(word):
             return ()
-        root = "" if Path(word).is_absolute() else glob.escape(str(self.folder)) + "/"
-        found = self._listed(root + word)
-        return self._without_strays(found, _still_part(self.folder / word), word)
+        found = self._listed(self.folder, word, word)
+        return self._without_strays(found, still_part(self.folder / word), word)
 
-    def _listed(self, pattern: str) -> list[Path]:
-        # Not Path.glob: that one finds hidden files too.
-        names = glob.iglob(pattern, recursive=True)  # noqa: PTH207
+    def _listed(self, folder: Path, pattern: str, word: Word) -> list[Path]:
         try:
-            return sorted(Path(name) for name in itertools.islice(names, FILES_MAX + 1))
-        except (OSError, ValueError):
-            return []
+            return sorted(itertools.islice(fitting(folder, pattern, self._budget), FILES_MAX + 1))
+        except TooWideError:
+            self.faults.at(word.place).said(
+                "{name} looks through more files than a workflow may: name a folder nearer to them",
+                name=shown(word),
+            )
+        except (OSError, ValueError, RecursionError):
+            pass
+        return []
 
     def _without_strays(self, found: list[Path], below: Path, word: Word) -> tuple[Path, ...]:
         """Return those that lie below a folder; links out of it are faults."""
@@ -162,8 +216,9 @@ class LocalFiles:
         path = self.one(word)
         if path is None:
             return None
+        self.texts[path] = None
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 data = file.read(4 * characters_max + 4)
             text = data.decode("utf-8-sig")
         except OSError as error:
@@ -183,8 +238,8 @@ class LocalFiles:
         return None
 
 
-def _still_part(pattern: Path) -> Path:
-    """The folder in which a pattern begins to choose."""
+def still_part(pattern: Path) -> Path:
+    """Return the folder in which a pattern begins to choose; of a name that is none, the whole."""
     parts = itertools.takewhile(lambda part: not glob.has_magic(part), pattern.parts)
     return Path(*parts)
 
@@ -227,3 +282,7 @@ def _neighbours(folder: Path) -> list[str]:
     except (OSError, ValueError):
         pass
     return names
+
+
+def _overlap(path: Path, own: Path) -> bool:
+    return path.is_relative_to(own) or (own.is_relative_to(path) and own.exists())

@@ -56,3 +56,7 @@ class Workflow:
     programs: Mapping[str, LocalProgram] = field(default_factory=dict)
     variables: tuple[Variable, ...] = ()
     final: str = ""
+    texts: tuple[Path, ...] = ()
+    """Files whose text stands in the request."""
+    outside: tuple[Path, ...] = ()
+    """What it takes along from beyond its folder that nobody has named or confirmed yet."""

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.protocol.phrases import Phrase, said
+from agent.regular_files import open_regular
 from agent.workflow.faults import WHOLE_FILE, Fault
+from agent.workflow.local_files import still_part
 from agent.workflow.program_description import PROGRAM_XML, PROGRAM_YAML, SCRIPTS
 from agent.workflow.reading import SUFFIX, Asked, Description, describe
 
@@ -50,7 +52,7 @@ def is_program(path: Path) -> bool:
     if path.suffix.lower() in SCRIPTS:
         return True
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             begins = file.read(4)
     except OSError:
         return False
@@ -66,7 +68,10 @@ def describe_file(path: Path, asked: Asked, alone: Alone, data: bytes | None = N
             return Description(
                 faults=_fault(path, said("choose the files for each of which it is to run"))
             )
-        made = workflow_of(path, alone, asked.start or Path.cwd())
+        start = asked.start or Path.cwd()
+        named = (_still(start / each) for each in alone.files if not each.startswith(EXTERNAL))
+        asked = replace(asked, granted=(*asked.granted, path, *named))
+        made = workflow_of(path, alone, start)
         found = describe(path, asked, made.encode())
         return replace(
             found, faults=tuple(replace(each, place=WHOLE_FILE) for each in found.faults)
@@ -122,6 +127,11 @@ def _listed(files: list[str]) -> str:
         fitting = sorted(glob.glob(each)) if pattern else []  # noqa: PTH207 - of whole paths
         found.update(dict.fromkeys(fitting or [each]))
     return f"[{', '.join(map(_quoted, found))}]"
+
+
+def _still(pattern: Path) -> Path:
+    """What a person means who gives a file, or the folder in which a pattern of his begins."""
+    return pattern if pattern.exists() else still_part(pattern)
 
 
 def _fault(path: Path, wrong: Phrase) -> tuple[Fault, ...]:

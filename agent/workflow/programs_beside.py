@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from agent.regular_files import open_regular
 from agent.workflow.faults import FaultsError, Place
 from agent.workflow.kinds import Word
 from agent.workflow.local_files import LocalFiles
@@ -129,7 +130,7 @@ class ProgramsBeside:
 def _begins(path: Path) -> tuple[bytes, bytes]:
     """The first line of a script, and what follows on it; ``?`` where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             first, _, rest = file.read(LOOKED_AT_BYTES).partition(b"\n")
     except OSError:
         return b"?", b""  # told when it is read to be sent

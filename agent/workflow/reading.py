@@ -17,6 +17,7 @@ from pathlib import Path
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
 from agent.api.wording import near, plain
 from agent.api.work import Input, Submit, Task
+from agent.protocol.names import composed
 from agent.protocol.phrases import said
 from agent.workflow.faults import Fault, Faults, FaultsError, Place, sendable, shown
 from agent.workflow.kinds import Word
@@ -58,13 +59,23 @@ class Asked:
     """What whoever submits a workflow says beside its file.
 
     ``programs`` are those that the flock has, None where that is not known; ``start`` is where
-    names of files given for variables begin.
+    names of files given for variables begin; ``granted`` are files and folders beyond that of the
+    workflow that may be sent, with all that lies below.
     """
 
     variables: Map[str, str]
     programs: Known | None = None
     name: str = ""
     start: Path | None = None
+    granted: tuple[Path, ...] = ()
+
+    def granted_in(self, folder: Path) -> tuple[Path, ...]:
+        """Return what the person has named, so that it need not be confirmed: what was confirmed
+        before, and what is given for variables, wherever that may begin."""
+        starts = (folder, self.start or Path.cwd())
+        given = [part.strip() for each in self.variables.values() for part in each.split(",")]
+        named = (start / each for each in given if each for start in starts)
+        return (*self.granted, *named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,9 @@ def describe(path: Path, asked: Asked, data: bytes | None = None) -> Description
         from agent.workflow.xml_workflow import read_xml_workflow
 
         try:
-            return Description(workflow=read_xml_workflow(path, asked.name, asked.programs))
+            return Description(
+                workflow=read_xml_workflow(path, asked.name, asked.programs, asked.granted)
+            )
         except FaultsError as error:
             return Description(faults=error.faults)
     faults = Faults(str(path))
@@ -108,7 +121,7 @@ class _Reader:
 
     def __init__(self, node: Mapping, path: Path, asked: Asked, faults: Faults) -> None:
         self._node, self._path, self._asked, self._faults = node, path, asked, faults
-        self._files = LocalFiles(path.parent, faults)
+        self._files = LocalFiles(path.parent, faults, granted=asked.granted_in(path.parent))
         self._sections = self._known_sections()
         self.variables = read_variables(self._sections.get("variables"), faults)
         self._scope = bind(self.variables, asked.variables, asked.start or Path.cwd(), faults)
@@ -119,6 +132,8 @@ class _Reader:
         """Return the whole workflow, with those programs beside the file that it uses; None where
         anything is wrong with the file, found now or before."""
         templates = self._templates()
+        if self._too_many(templates):
+            return None
         used = self._used_programs(templates.values())
         self._programs.report_unused(used)
         links = Links(templates, self._outputs(templates), self._faults)
@@ -135,7 +150,9 @@ class _Reader:
         submit = sendable(Submit(name, tuple(tasks), priority, deliver=deliver), self._faults)
         if submit is None:
             return None
-        return Workflow(submit, self._files.files, programs, self.variables)
+        files = self._files
+        read = (tuple(files.texts), tuple(files.outside))
+        return Workflow(submit, files.files, programs, self.variables, "", *read)
 
     def _known_sections(self) -> dict[str, Node]:
         found: dict[str, Node] = {}
@@ -172,7 +189,7 @@ class _Reader:
         elif not self._asked.name:
             base = self._path.name
             base = base.removesuffix(SUFFIX) if base.endswith(SUFFIX) else self._path.stem
-            name = base[:NAME_CHARACTERS_MAX]
+            name = composed(base)[:NAME_CHARACTERS_MAX]
         return self._asked.name or str(name or "-")
 
     def _priority(self) -> NamedPriority:
@@ -240,13 +257,7 @@ class _Reader:
         tasks: list[Task] = []
         names: dict[str, Place] = {}
         for template in templates.values():
-            runs = template.names()
-            if len(tasks) + len(runs) > TASKS_MAX:
-                self._faults.at(template.place).said(
-                    "a workflow has at most {most} tasks: this one makes it more", most=TASKS_MAX
-                )
-                break
-            for run, name in enumerate(runs):
+            for run, name in enumerate(template.names()):
                 if names.setdefault(name, template.place) is not template.place:
                     self._faults.at(template.place).said(
                         "two tasks are called {name}", name=shown(name)
@@ -255,6 +266,18 @@ class _Reader:
                 if self._too_much(tasks[-1], template):
                     return tasks
         return tasks
+
+    def _too_many(self, templates: Map[str, Template]) -> bool:
+        """Whether there are more tasks than fit; said before any of them is made."""
+        count = 0
+        for template in templates.values():
+            count += 1 if template.fan is None else len(template.fan.instances)
+            if count > TASKS_MAX:
+                self._faults.at(template.place).said(
+                    "a workflow has at most {most} tasks: this one makes it more", most=TASKS_MAX
+                )
+                return True
+        return False
 
     def _too_much(self, task: Task, template: Template) -> bool:
         self._links += len(task.inputs) + len(task.after) + len(task.raw)

@@ -39,7 +39,8 @@ from agent.api.rpc import Method, P, R
 from agent.api.values import Dataset, NamedPriority
 from agent.api.work import PENDING, Origin, Submit, Submitted, Task
 from agent.protocol.phrases import Phrase, said
-from agent.workflow.faults import FaultsError
+from agent.regular_files import open_regular
+from agent.workflow.faults import WHOLE_FILE, Fault, Faults, FaultsError
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
 from agent.workflow.one_program import Alone, describe_file
 from agent.workflow.program_description import PROGRAM_YAML
@@ -158,7 +159,7 @@ def _checked(path: Path, folder: Path | None = None) -> Path:
 def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
     """The contents of a file; an empty one has one empty piece."""
     offset = 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while (piece := file.read(CHUNK_BYTES_MAX)) or not offset:
             yield piece, offset
             offset += len(piece)
@@ -172,7 +173,8 @@ class Wanted:
 
     ``start`` is where typed names of files begin; ``far``: the agent is on another machine;
     ``alone``: how a program runs that is no workflow; ``again``: run it anew, although the same was
-    run before; ``path``: where it was read, so that it can be read again.
+    run before; ``path``: where it was read, so that it can be read again; ``allowed``: files and
+    folders beyond that of the workflow that may be sent, with all that lies below.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -184,6 +186,7 @@ class Wanted:
     alone: Alone = field(default_factory=Alone)
     again: bool = False
     path: Path | None = None
+    allowed: tuple[Path, ...] = ()
 
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
@@ -199,7 +202,7 @@ async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
 
 def asked_with(wanted: Wanted, programs: Known) -> Asked:
     """Return what is said beside a file, with the programs that the flock has."""
-    return Asked(wanted.variables, programs, wanted.name, wanted.start)
+    return Asked(wanted.variables, programs, wanted.name, wanted.start, wanted.allowed)
 
 
 async def submit_file(
@@ -225,8 +228,11 @@ async def prepare(
     client: Client, workflow: Workflow, wanted: Wanted, told: ProgressCallback = lambda _: None
 ) -> Submit:
     """Add the workflow's files, publish its programs, and return the request, which is not sent yet
-    and has a key of its own. ``told`` hears of each of them before it goes. Raises what ``add`` and
-    ``publish`` raise; what was added until then stays."""
+    and has a key of its own. ``told`` hears of each of them before it goes. Raises ``FaultsError``
+    where it takes along what nobody has confirmed, and what ``add`` and ``publish`` raise; what was
+    added until then stays."""
+    if workflow.outside:
+        raise FaultsError(_unconfirmed(workflow, wanted))
     files: dict[str, Dataset] = {}
     count = len(workflow.files)
     for number, (placeholder, path) in enumerate(workflow.files.items(), 1):
@@ -240,6 +246,17 @@ async def prepare(
         programs[name] = await publish(client, program, far=wanted.far)
     found = ready(workflow.submit, wanted, files, programs)
     return structs.replace(found, key=new_key(), again=wanted.again, origin=_origin(wanted))
+
+
+def _unconfirmed(workflow: Workflow, wanted: Wanted) -> list[Fault]:
+    faults = Faults(str(wanted.path or workflow.submit.name))
+    for each in workflow.outside:
+        faults.at(WHOLE_FILE).said(
+            "takes {path} along, which lies outside of its folder: look whether that may leave this "
+            "computer, and confirm it",
+            path=str(each),
+        )
+    return list(faults.listing())
 
 
 def _origin(wanted: Wanted) -> Origin | None:

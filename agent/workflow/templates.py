@@ -71,16 +71,17 @@ def fan_of(
     origin: str, sources: dict[Word, object], node: Node, files: LocalFiles, faults: Faults
 ) -> Fan:
     """Return the fan-out over these sources: an instance for each combination of their values, none
-    where one of them has no values. If there are more than ``TASKS_MAX``, that is a fault, and only
-    the first value of each counts."""
+    where one of them has no values. If all of a file together are more than ``TASKS_MAX``, that is a
+    fault, and only the first value of each counts."""
     columns = [(str(name), _items(source, name, files, faults)) for name, source in sources.items()]
     count = 1
     for _, items in columns:
         count *= len(items)
-    if count > TASKS_MAX:
+    files.runs += count
+    if files.runs > TASKS_MAX:
         faults.at(node.place).said(
             "for_each makes {count} tasks; a workflow has at most {most}",
-            count=count,
+            count=files.runs,
             most=TASKS_MAX,
         )
         columns = [(name, items[:1]) for name, items in columns]

@@ -49,9 +49,13 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def read_xml_workflow(
-    path: Path, name: str = "", programs: Map[str, KnownProgram] | None = None
+    path: Path,
+    name: str = "",
+    programs: Map[str, KnownProgram] | None = None,
+    granted: tuple[Path, ...] = (),
 ) -> Workflow:
-    """Return the workflow in a file, called ``name`` or else like the file. Raises ``FaultsError``
+    """Return the workflow in a file, called ``name`` or else like the file; what is ``granted`` may
+    lie elsewhere. Raises ``FaultsError``
     with all that is wrong, also where the file cannot be read.
 
     Where ``programs`` are given and have no ``javascript``, the one that comes with Wingbeat, if it
@@ -61,13 +65,15 @@ def read_xml_workflow(
     data = read_bytes(path, faults)
     if data is None:
         raise FaultsError(faults.listing())
-    workflow = read_xml_text(data, path, name)
+    workflow = read_xml_text(data, path, name, granted)
     if programs is None or PROGRAM in programs or not (SHIPPED / PROGRAM_YAML).is_file():
         return workflow
     return replace(workflow, programs={PROGRAM: LocalProgram(PROGRAM, SHIPPED)})
 
 
-def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
+def read_xml_text(
+    data: bytes, path: Path, name: str = "", granted: tuple[Path, ...] = ()
+) -> Workflow:
     """Return the workflow that these bytes would be in that file, beside which code and values are
     looked up. It is called ``name``; without one, what the file is called without its endings.
     Raises ``FaultsError`` with all that is wrong."""
@@ -84,7 +90,7 @@ def read_xml_text(data: bytes, path: Path, name: str = "") -> Workflow:
         graph = read_graph(root, faults)
         own = path.name.removesuffix(".xml").removesuffix(".wingbeat")
         name = name or own[:NAME_CHARACTERS_MAX]
-        workflow = _Maker(graph, LocalFiles(path.parent, faults)).workflow(name)
+        workflow = _Maker(graph, LocalFiles(path.parent, faults, granted=granted)).workflow(name)
     if faults or workflow is None:
         raise FaultsError(faults.listing())
     return workflow
@@ -138,7 +144,9 @@ class _Maker:
         submit = sendable(Submit(name, tuple(self._tasks)), self._faults)
         if submit is None:
             return None
-        return Workflow(submit, self._files.files, final=last)
+        files = self._files
+        read = (tuple(files.texts), tuple(files.outside))
+        return Workflow(submit, files.files, {}, (), last, *read)
 
     def _names(self) -> None:
         for node in self._graph.nodes.values():

@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 import yaml
 
 from agent.protocol.phrases import Phrase, said
+from agent.regular_files import open_regular
 from agent.workflow.faults import WHOLE_FILE, Faults, Place, shown
 
 FILE_BYTES_MAX = 16 * 1024 * 1024
@@ -151,7 +152,7 @@ def read_bytes(path: Path, faults: Faults, bytes_max: int = FILE_BYTES_MAX) -> b
     """Return what is in a file; of one that is larger than ``bytes_max`` one byte more than that,
     without a fault. None, and a fault, where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(bytes_max + 1)
     except OSError as error:
         missing = said("cannot be read: it is not there")

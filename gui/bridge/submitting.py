@@ -17,6 +17,7 @@ from agent.client import Client, ClientError, Home, RequestError, submit
 from agent.client.link import service_of
 from agent.client.own_agent import own_name
 from agent.workflow.faults import Fault, FaultsError
+from agent.workflow.leaving import Leaving, leaving
 from agent.workflow.model import Workflow
 from agent.workflow.one_program import Alone, describe_file, is_program
 from agent.workflow.reading import SUFFIX, Known
@@ -33,13 +34,15 @@ SUFFIXES = (SUFFIX, f"{SUFFIX[:-4]}yml")
 class Choices:
     """What a person says in the sheet beside a file: values of its variables, another name, how
     urgent it is (None: as the file says), and how a program runs that comes alone; ``again``: that
-    it runs although the same was run before."""
+    it runs although the same was run before; ``allowed``: what may be taken along from outside of
+    its folder."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     priority: NamedPriority | None = None
     alone: Alone = field(default_factory=Alone)
     again: bool = False
+    allowed: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Checked:
     faults: tuple[Fault, ...] = ()
     plan: PlanReply | None = None
     note: str = ""
+    leaves: tuple[Leaving, ...] = ()
+    """What of this computer would be sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,8 @@ class Preview:
         found = await asyncio.to_thread(describe_file, path, asked, wanted.alone)
         if found.workflow is None:
             return Checked(path, found.variables, faults=found.faults)
-        read = Checked(path, found.variables, found.workflow)
+        leaves = await asyncio.to_thread(leaving, found.workflow, path.parent)
+        read = Checked(path, found.variables, found.workflow, leaves=tuple(leaves))
         try:
             plan = await self._client.call(PLAN, Plan(dry(found.workflow, wanted)))
         except RequestError as error:
@@ -158,4 +164,5 @@ def _wanted(choices: Choices, path: Path) -> Wanted:
         again=choices.again,
         path=path,
         far=service_of(Home.of()) is not None,
+        allowed=choices.allowed,
     )

@@ -258,6 +258,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n thing(s) to confirm</source>
+        <translation>
+            <numerusform>%n thing to confirm</numerusform>
+            <numerusform>%n things to confirm</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{names} and %n more</source>
         <comment>files</comment>
         <translation>
@@ -322,6 +329,20 @@
         <translation>
             <numerusform>%n task ended well.</numerusform>
             <numerusform>%n tasks ended well.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thing(s) from outside of its folder would be sent. May they?</source>
+        <translation>
+            <numerusform>%n thing from outside of its folder would be sent. May they?</numerusform>
+            <numerusform>%n things from outside of its folder would be sent. May they?</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s), {size}, leave this computer</source>
+        <translation>
+            <numerusform>%n file, {size}, leave this computer</numerusform>
+            <numerusform>%n files, {size}, leave this computer</numerusform>
         </translation>
     </message>
 </context>

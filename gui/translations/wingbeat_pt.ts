@@ -503,6 +503,14 @@
         <translation>um programa ocupa a tela</translation>
     </message>
     <message>
+        <source>{app} uses the microphone</source>
+        <translation>{app} usa o microfone</translation>
+    </message>
+    <message>
+        <source>{app} uses the camera</source>
+        <translation>{app} usa a câmara</translation>
+    </message>
+    <message>
         <source>a game fills the screen</source>
         <translation>um jogo ocupa a tela</translation>
     </message>
@@ -517,6 +525,10 @@
     <message>
         <source>Paused: {why}</source>
         <translation>Pausado: {why}</translation>
+    </message>
+    <message>
+        <source>Paused: a call ended only {ago} ago</source>
+        <translation>Em pausa: uma chamada terminou há apenas {ago}</translation>
     </message>
     <message>
         <source>Paused: {what} cannot be seen ({why})</source>
@@ -549,6 +561,10 @@
     <message>
         <source>Last input seen {ago} ago{by}</source>
         <translation>Última entrada vista há {ago}{by}</translation>
+    </message>
+    <message>
+        <source>No program uses a microphone or camera</source>
+        <translation>Nenhum programa usa um microfone ou uma câmara</translation>
     </message>
     <message>
         <source>machines that help now: 1 of 1; none has taken it yet</source>
@@ -665,6 +681,10 @@
     <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
         <translation>este computador foi expulso de {name}: saia do bando e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>whether somebody is in a call</source>
+        <translation>se alguém está numa chamada</translation>
     </message>
     <message>
         <source>, by {way}</source>
@@ -1413,6 +1433,13 @@
         <translation>
             <numerusform>%n coisa a corrigir</numerusform>
             <numerusform>%n coisas a corrigir</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thing(s) to confirm</source>
+        <translation>
+            <numerusform>%n coisa a confirmar</numerusform>
+            <numerusform>%n coisas a confirmar</numerusform>
         </translation>
     </message>
     <message>
@@ -2216,6 +2243,10 @@
         <translation>Tela cheia</translation>
     </message>
     <message>
+        <source>Calls</source>
+        <translation>Chamadas</translation>
+    </message>
+    <message>
         <source>Processor</source>
         <translation>Processador</translation>
     </message>
@@ -2258,6 +2289,10 @@
     <message>
         <source>Not while a program fills the screen</source>
         <translation>Não enquanto um programa ocupa a tela inteira</translation>
+    </message>
+    <message>
+        <source>Not while a microphone or camera is in use</source>
+        <translation>Não enquanto um microfone ou uma câmara está em uso</translation>
     </message>
     <message>
         <source>Only workflows submitted on this computer</source>
@@ -4149,6 +4184,18 @@
         <translation>{name} serve para mais de {most} arquivos</translation>
     </message>
     <message>
+        <source>{name} is no file but a device, a pipe or a socket</source>
+        <translation>{name} não é um ficheiro, mas um dispositivo, um pipe ou um socket</translation>
+    </message>
+    <message>
+        <source>{name} is or holds a folder of Wingbeat itself ({folder}): its keys are never sent</source>
+        <translation>{name} é ou contém uma pasta do próprio Wingbeat ({folder}): as suas chaves nunca são enviadas</translation>
+    </message>
+    <message>
+        <source>{name} looks through more files than a workflow may: name a folder nearer to them</source>
+        <translation>{name} percorre mais ficheiros do que um fluxo de trabalho pode: indique uma pasta mais próxima deles</translation>
+    </message>
+    <message>
         <source>there is no file in the folder {name}</source>
         <translation>não há nenhum arquivo na pasta {name}</translation>
     </message>
@@ -5349,6 +5396,10 @@
         <translation>publicando {name}</translation>
     </message>
     <message>
+        <source>takes {path} along, which lies outside of its folder: look whether that may leave this computer, and confirm it</source>
+        <translation>leva consigo {path}, que está fora da sua pasta: veja se isso pode sair deste computador e confirme</translation>
+    </message>
+    <message>
         <source>The programs that run here cannot be listed ({why}): write their names yourself.</source>
         <translation>Os programas em execução aqui não podem ser listados ({why}): escreva os nomes no campo.</translation>
     </message>
@@ -5379,6 +5430,36 @@
     <message>
         <source>{workflow} is work of {submitter}: they decide, or an administrator of this machine</source>
         <translation>{workflow} é trabalho de {submitter}: quem decide é essa pessoa ou um administrador desta máquina</translation>
+    </message>
+    <message>
+        <source>the name {name} has more than {most} characters</source>
+        <translation>o nome {name} tem mais de {most} caracteres</translation>
+    </message>
+    <message>
+        <source>the name {name} has a character that cannot be seen (U+{code}): leave it out</source>
+        <translation>o nome {name} tem um carácter que não se vê (U+{code}): retire-o</translation>
+    </message>
+    <message>
+        <source>the name {name} is written in parts of letters: write it in whole letters (NFC)</source>
+        <translation>o nome {name} está escrito em partes de letras: escreva-o em letras inteiras (NFC)</translation>
+    </message>
+    <message>
+        <source>From outside of its folder</source>
+        <translation>De fora da sua pasta</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n thing(s) from outside of its folder would be sent. May they?</source>
+        <translation>
+            <numerusform>%n coisa de fora da sua pasta seria enviada. Pode ser?</numerusform>
+            <numerusform>%n coisas de fora da sua pasta seriam enviadas. Podem ser?</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s), {size}, leave this computer</source>
+        <translation>
+            <numerusform>%n ficheiro, {size}, sai deste computador</numerusform>
+            <numerusform>%n ficheiros, {size}, saem deste computador</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

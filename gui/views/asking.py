@@ -27,6 +27,7 @@ from gui.theme.look import GRID
 from gui.views.pieces import (
     CENTRED,
     ICON_SIZE,
+    PLAIN,
     SELECTABLE,
     button,
     column,
@@ -37,7 +38,7 @@ from gui.views.pieces import (
     title,
 )
 from gui.views.view_context import ViewContext
-from gui.words import tr, tr_n
+from gui.words import plain_tip, tr, tr_n
 
 NEARBY_S_MAX = 30.0
 ROW_HEIGHT, ROWS_SHOWN_MAX = 28, 4
@@ -108,7 +109,7 @@ class NearbyFlocks(QWidget):
         for each in self._flocks:
             item = QListWidgetItem(icon("flock"), _flock_text(each))
             item.setSizeHint(QSize(0, ROW_HEIGHT))
-            item.setToolTip(each.flock)
+            item.setToolTip(plain_tip(each.flock))
             if not each.askable:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEnabled)
             self.list.addItem(item)
@@ -139,7 +140,12 @@ class AskPanel(QWidget):
         font = self.heading.font()
         font.setPointSizeF(font.pointSizeF() * CODE_SCALE)
         self.code = set_up(
-            QLabel(), "askCode", font=font, alignment=CENTRED, textInteractionFlags=SELECTABLE
+            QLabel(),
+            "askCode",
+            font=font,
+            alignment=CENTRED,
+            textFormat=PLAIN,
+            textInteractionFlags=SELECTABLE,
         )
         self.state = quiet(name="askState", wrap=True)
         self.same = button(tr("The same code stands there"), "askConfirm", self._confirm, "check",

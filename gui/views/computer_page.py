@@ -61,10 +61,12 @@ from gui.views.running_programs import RunningChoice
 from gui.views.view_context import ViewContext
 from gui.views.week_grid import WeekGrid
 from gui.wording import explained
-from gui.words import tr
+from gui.words import plain_tip, tr
 
 SEND_PAUSE_MS = 600
 PAGE_WIDTH = 108 * GRID
+FLAGS = ("on_mains_only", "full_screen_counts", "calls_count", "own_only")
+"""Rules that are switched on or off, in their order."""
 READ_WORTH_SAYING_S = 10.0
 
 
@@ -76,6 +78,7 @@ def source_words(source: str) -> str:
         "sessions": tr("Sessions"),
         "mains": tr("Power supply"),
         "full screen": tr("Full screen"),
+        "meeting": tr("Calls"),
         "processor": tr("Processor"),
         "memory": tr("Memory"),
         "programs": tr("Exclusive programs"),
@@ -132,11 +135,12 @@ class ComputerPage(QScrollArea):
         self.memory = _number("freeMemory", 0, 1024 * 1024, " MB", touched)
         self.memory.setSingleStep(256)
         self.lets_end = _number("letsEnd", 0, 86_400, tr(" s"), touched)
-        self.mains, self.screen_full, self.own_only = (
+        self.mains, self.screen_full, self.calls, self.own_only = (
             set_up(QCheckBox(text), name, toggled=touched)
             for name, text in (
                 ("onMains", tr("Only on mains, not on battery")),
                 ("fullScreen", tr("Not while a program fills the screen")),
+                ("callsCount", tr("Not while a microphone or camera is in use")),
                 ("ownOnly", tr("Only workflows submitted on this computer")),
             )
         )
@@ -163,6 +167,7 @@ class ComputerPage(QScrollArea):
             "exclusive_programs": [self.exclusive, self.running],
             "on_mains_only": [self.mains],
             "full_screen_counts": [self.screen_full],
+            "calls_count": [self.calls],
             "own_only": [self.own_only],
         }
 
@@ -206,7 +211,7 @@ class ComputerPage(QScrollArea):
             limits.addWidget(said, place, 0)
             limits.addLayout(row((parts[0], 1), *parts[1:], self.fixed[rule], "stretch"), place, 1)
             parts.append(said)
-        for place, rule in enumerate(("on_mains_only", "full_screen_counts", "own_only"), 5):
+        for place, rule in enumerate(FLAGS, 5):
             line = row(self._controls[rule][0], self.fixed[rule], "stretch")
             limits.addLayout(line, place, 0, 1, 2)
         return limits
@@ -267,6 +272,7 @@ class ComputerPage(QScrollArea):
         self.lets_end.setValue(round(rules.lets_end_s))
         self.mains.setChecked(rules.on_mains_only)
         self.screen_full.setChecked(rules.full_screen_counts)
+        self.calls.setChecked(rules.calls_count)
         self.own_only.setChecked(rules.own_only)
         self.exclusive.setText(", ".join(rules.exclusive_programs))
         self._telling = False
@@ -300,7 +306,7 @@ class ComputerPage(QScrollArea):
         image, name, text, read = parts
         mark, tip = source_mark(source.standing), source_tip(source.standing)
         image.setPixmap(mark_pixmap(mark, 16, self.devicePixelRatioF()))
-        image.setToolTip(tip)
+        image.setToolTip(plain_tip(tip))
         image.setAccessibleName(tip)
         name.setText(source_words(source.source))
         text.setText(explained(source.why, source.text))
@@ -340,6 +346,7 @@ class ComputerPage(QScrollArea):
             lets_end_s=float(self.lets_end.value()),
             on_mains_only=self.mains.isChecked(),
             full_screen_counts=self.screen_full.isChecked(),
+            calls_count=self.calls.isChecked(),
             own_only=self.own_only.isChecked(),
             exclusive_programs=words_in(self.exclusive.text()),
         )

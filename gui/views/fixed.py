@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from gui.theme.drawing import icon
 from gui.views.pieces import set_up
-from gui.words import tr
+from gui.words import plain_tip, tr
 
 MARK_SIZE = QSize(16, 16)
 
@@ -33,7 +33,7 @@ class FixedMark(QLabel):
         self.setVisible(bool(file))
         if file:
             self.setPixmap(icon("lock", "quiet").pixmap(MARK_SIZE, self.devicePixelRatioF()))
-            self.setToolTip(fixed_words(file))
+            self.setToolTip(plain_tip(fixed_words(file)))
             self.setAccessibleName(fixed_words(file))
 
 
@@ -42,7 +42,7 @@ def tell_fixed(control: QWidget, file: str) -> None:
     it; for an empty file take that back, but for what disables it otherwise."""
     words = fixed_words(file) if file else ""
     if control.accessibleDescription() != words:
-        control.setToolTip(words)
+        control.setToolTip(plain_tip(words))
         control.setAccessibleDescription(words)
     if file:
         control.setEnabled(False)

@@ -25,6 +25,7 @@ from gui.views.choosing import file_to_open, files_to_open
 from gui.views.outputs import Outputs
 from gui.views.pieces import (
     LEFT,
+    PLAIN,
     Sheet,
     button,
     clear,
@@ -170,7 +171,9 @@ class GateDialog(Sheet):
     def _tell_row(self, place: int, name: str, path: Path | None) -> None:
         text = _file_text(path) if path is not None else tr("nothing chosen yet")
         tip = str(path) if path is not None else ""
-        said = set_up(QLabel(text), f"gateFile{place}", toolTip=tip, quiet=path is None)
+        said = set_up(
+            QLabel(text), f"gateFile{place}", textFormat=PLAIN, toolTip=tip, quiet=path is None
+        )
         self._rows.addWidget(said, place, 1)
         if name:
             choose = button(

@@ -25,6 +25,7 @@ from gui.model.workflows import task_outlook
 from gui.theme.colours import Colours
 from gui.theme.drawing import draw_mark, paint_box, paint_text, word_colour
 from gui.theme.look import GRID, look, small_font, strong_font
+from gui.words import plain_tip
 
 MARK_SIZE = 2.0 * GRID
 ARROW_LENGTH, ARROW_WIDTH = 7.0, 4.0
@@ -84,7 +85,7 @@ class BoxItem(QGraphicsObject):
             return False
         self.mark = next((mark for mark in URGENCY if counts[mark]), Mark.WAITING)
         tip = self._tip()
-        self.setToolTip(tip)
+        self.setToolTip(plain_tip(tip))
         self.setData(0, tip)
         self.update()
         return True
@@ -218,7 +219,7 @@ class ArrowItem(QGraphicsPathItem):
         self.setZValue(-1)
         self.producer = source.tasks[0]
         self.label = arrow.label
-        self.setToolTip(self.label)
+        self.setToolTip(plain_tip(self.label))
 
     def move(self, arrow: Arrow, source: Box, target: Box) -> None:
         """Lead the arrow from one box to the other as the picture bends it, from now on, with as
@@ -237,7 +238,7 @@ class ArrowItem(QGraphicsPathItem):
         text than before."""
         if label != self.label:
             self.label = label
-            self.setToolTip(label)
+            self.setToolTip(plain_tip(label))
             self.update()
 
     def boundingRect(self) -> QRectF:

@@ -40,7 +40,7 @@ from gui.views.table import Table
 from gui.views.tidying import ask_to_remove
 from gui.views.view_context import ViewContext
 from gui.views.whose import Whose
-from gui.words import tr, tr_n
+from gui.words import plain_tip, tr, tr_n
 
 AGAIN_MS = 1_500
 """After something has ended, the list is read again; many end together."""
@@ -244,7 +244,7 @@ class HistoryPage(QWidget):
             self.table.setSpan(place, 0, 1, len(self.rows.columns))
         self.summary.setText(tr_n("%n workflow(s)", "", lines.workflows))
         taken = tr("The history takes {size}, with all that is kept.", size=size(reply.size_bytes))
-        self.summary.setToolTip(taken)
+        self.summary.setToolTip(plain_tip(taken))
         self._show_part(reply, lines)
         bar.setValue(scrolled)
         again = self.rows.place_of(chosen.workflow) if chosen is not None else -1
@@ -287,7 +287,7 @@ class HistoryPage(QWidget):
         words = range_words(since_ms, until_ms) if until_ms else ""
         set_up(self.range, text=f" {words}", visible=bool(words))
         self.range.setAccessibleName(tr("All days instead of {days}", days=words))
-        self.range.setToolTip(tr("Show all days again"))
+        self.range.setToolTip(plain_tip(tr("Show all days again")))
         if self._reply is not None:
             self._show(self._reply)
 

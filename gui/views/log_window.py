@@ -23,7 +23,7 @@ from gui.theme.look import GRID
 from gui.views.log_page import copy_text, export_text, log_field, write_at_end
 from gui.views.pieces import button, column, filter_field, quiet, row, set_up, strong
 from gui.views.view_context import ViewContext
-from gui.words import tr
+from gui.words import plain_tip, tr
 
 TIP = Qt.ItemDataRole.ToolTipRole
 
@@ -82,7 +82,7 @@ class LogWindow(QWidget):
             begun = moment(run.begun_ms / 1000, time.time())
             said = tr("{number}: {host}, {moment}", number=number, host=run.host, moment=begun)
             self.attempts.addItem(said, run.run)
-            self.attempts.setItemData(self.attempts.count() - 1, outcome_text(run), TIP)
+            self.attempts.setItemData(self.attempts.count() - 1, plain_tip(outcome_text(run)), TIP)
         self.attempts.setCurrentIndex(max(0, self.attempts.findData(chosen)))
         self.attempts.blockSignals(False)
         self.attempts.setVisible(len(runs) > 1)

@@ -25,7 +25,7 @@ from gui.model.times import span
 from gui.model.workflows import whose
 from gui.views.pieces import timer
 from gui.views.rows import Column, Index, Rows
-from gui.words import tr
+from gui.words import plain_tip, tr
 
 Text = Callable[[PastWorkflow], str]
 
@@ -150,7 +150,7 @@ class PastRows(Rows):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(line, now_s)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return (column.tip or column.text)(line, now_s)
+            return plain_tip((column.tip or column.text)(line, now_s))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             said = column.text(line, now_s)
             return said if isinstance(line, Heading) else f"{column.title}: {said}"

@@ -34,7 +34,7 @@ from gui.views.log_page import log_field
 from gui.views.pieces import Sheet, button, column, quiet, row, set_up, splitter, strong
 from gui.views.room import keep_on_screen
 from gui.views.view_context import ViewContext
-from gui.words import tr
+from gui.words import plain_tip, tr
 
 SIZE_FIRST, SIZE_MIN = (112 * GRID, 72 * GRID), (70 * GRID, 44 * GRID)
 FILES_WIDTH, TEXT_WIDTH = 34 * GRID, 76 * GRID
@@ -107,7 +107,7 @@ class PermissionSheet(Sheet):
             (self.programs, tr("These very programs run here, whoever brings them.")),
             (self.once, tr("They run here until this workflow has ended.")),
         ):
-            each.setToolTip(tip)
+            each.setToolTip(plain_tip(tip))
         self._buttons = (self.never, self.programs, self.machine, self.once)
 
     def _lay(self) -> None:
@@ -159,7 +159,12 @@ class PermissionSheet(Sheet):
         self.machine.setText(tr("Allow all from {machine}", machine=asked.machine))
         self.machine.setAccessibleName(self.machine.text())
         self.machine.setToolTip(
-            tr("All that is submitted on {machine} runs here from now on.", machine=asked.machine)
+            plain_tip(
+                tr(
+                    "All that is submitted on {machine} runs here from now on.",
+                    machine=asked.machine,
+                )
+            )
         )
 
     # -- reading -------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from PySide6.QtWidgets import (
 
 from gui.theme.drawing import icon
 from gui.theme.look import GRID, look, strong_font, title_font
-from gui.words import tr
+from gui.words import plain_tip, tr
 
 ICON_SIZE = QSize(2 * GRID, 2 * GRID)
 EMPTY_ICON_SIZE = QSize(6 * GRID, 6 * GRID)
@@ -91,7 +91,8 @@ def set_up(widget: Widget, /, name: str = "", says: str = "", **more: Any) -> Wi
         elif isinstance(signal := getattr(widget, key, None), SignalInstance):
             signal.connect(value)
         else:
-            getattr(widget, f"set{key[0].upper()}{key[1:]}")(value)
+            told = plain_tip(value) if key == "toolTip" else value
+            getattr(widget, f"set{key[0].upper()}{key[1:]}")(told)
     return widget
 
 
@@ -319,7 +320,7 @@ def form_row(lay: QFormLayout, text: str, control: QWidget) -> None:
 def said_of(control: QWidget, text: str, **more: Any) -> QLabel:
     """Return the label of a control, which screen readers then say of it too."""
     control.setAccessibleName(text)
-    return set_up(QLabel(text), buddy=control, **more)
+    return set_up(QLabel(text), buddy=control, textFormat=PLAIN, **more)
 
 
 def splitter(

@@ -21,7 +21,7 @@ from gui.views.pieces import (
     row,
     set_up,
 )
-from gui.words import tr, tr_n
+from gui.words import plain_tip, tr, tr_n
 
 NAMES_SHOWN_MAX = 4
 ONCE, EACH, OFTEN = range(3)
@@ -96,7 +96,7 @@ class ProgramForm(QWidget):
         if more > 0:
             listed = tr_n("{names} and %n more", "files", more, names=listed)
         self.files.setText(listed or tr("None; files can be dropped here"))
-        self.files.setToolTip("\n".join(self._alone.files))
+        self.files.setToolTip(plain_tip("\n".join(self._alone.files)))
         self.none.setVisible(bool(names))
         self.times.setVisible(self.often.currentIndex() == OFTEN)
         self.told.setText(tr("It is told: {words}", words=self._words()))

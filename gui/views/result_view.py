@@ -40,7 +40,7 @@ from gui.model.results import (
 from gui.theme.look import GRID
 from gui.views.log_page import log_field
 from gui.views.pieces import button, column, quiet, row, set_up, strong
-from gui.words import tr
+from gui.words import plain_tip, tr
 
 ZOOM_STEP = 1.2
 POINT_SIZE = 8.0
@@ -173,8 +173,10 @@ class _RowsModel(QAbstractTableModel):
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         cells = self._rows[index.row()]
         text = cells[index.column()] if index.column() < len(cells) else ""
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+        if role == Qt.ItemDataRole.DisplayRole:
             return text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(text)
         if role == Qt.ItemDataRole.TextAlignmentRole and _is_number(text):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -261,11 +263,11 @@ def _draw(scene: QGraphicsScene, shape: Shape, colour: QColor) -> None:
             )
             dot.setPos(*places[0])
             dot.setFlag(dot.GraphicsItemFlag.ItemIgnoresTransformations)
-            dot.setToolTip(shape.said)
+            dot.setToolTip(plain_tip(shape.said))
             continue
         for number, (x, y) in enumerate(places):
             path.lineTo(x, y) if number else path.moveTo(x, y)
     if not path.isEmpty():
         inside = QColor(colour)
         inside.setAlpha(50 if shape.closed else 0)
-        scene.addPath(path, pen, inside).setToolTip(shape.said)
+        scene.addPath(path, pen, inside).setToolTip(plain_tip(shape.said))

@@ -20,6 +20,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QWidget
 
 from gui.model.queue import has_all
+from gui.words import plain_tip
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -128,7 +129,7 @@ class Rows(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row, time.time())
         if role == Qt.ItemDataRole.ToolTipRole:
-            return (column.tip or column.text)(row, time.time())
+            return plain_tip((column.tip or column.text)(row, time.time()))
         if role == Qt.ItemDataRole.TextAlignmentRole and column.right:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.AccessibleTextRole:

@@ -14,7 +14,7 @@ from gui.theme.look import GRID, look, small_font, strong_font
 from gui.theme.wing import plain_wing
 from gui.views.menus import fill
 from gui.views.pieces import CENTRED, LEFT, PLAIN, button, column, line, row, set_up, strong
-from gui.words import tr
+from gui.words import plain_tip, tr
 
 WIDTH = 25 * GRID
 PLACE_HEIGHT = 34
@@ -177,7 +177,7 @@ class SideBar(QFrame):
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)
             self.sentence.setAccessibleName(sentence)
-        self.sentence.setToolTip(tip)
+        self.sentence.setToolTip(plain_tip(tip))
         self._resume = next((each for each in entries if each.act is Act.RESUME), None)
         if self._resume is None and not self.pause_menu.isVisible():
             fill(self.pause_menu, entries, self.pressed.emit)

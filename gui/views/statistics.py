@@ -14,7 +14,7 @@ from agent.api.history import Statistics as Asked
 from gui.model.times import span
 from gui.theme.drawing import paint_box, paint_text
 from gui.theme.look import GRID, look, small_font, title_font
-from gui.views.pieces import CENTRED, TOP, column, grid, quiet, row, set_up, strong
+from gui.views.pieces import CENTRED, PLAIN, TOP, column, grid, quiet, row, set_up, strong
 from gui.views.view_context import ViewContext
 from gui.words import tr
 
@@ -43,7 +43,9 @@ class Statistics(QWidget):
                 ("longest", tr("longest wait")),
             )
         ):
-            number = set_up(QLabel("–"), f"statistics_{key}", text, font=title_font())
+            number = set_up(
+                QLabel("–"), f"statistics_{key}", text, font=title_font(), textFormat=PLAIN
+            )
             self._numbers[key] = number
             facts.addWidget(number, 0, place)
             facts.addWidget(quiet(text, wrap=True), 1, place, TOP)

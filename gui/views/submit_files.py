@@ -58,11 +58,15 @@ class SheetFile:
     known: WorkflowView | None = None
     """What it was answered with, where the same had been run before."""
     in_editor: bool = False
+    asked: tuple[Path, ...] = ()
+    """What it would take along from outside of its folder, confirmed or not."""
+    allowed: tuple[Path, ...] = ()
 
     @property
     def choices(self) -> Choices:
         """What its person says beside it, as it is now."""
-        return Choices(dict(self.values), self.name, self.priority, self.alone, self.again)
+        told = (dict(self.values), self.name, self.priority, self.alone, self.again, self.allowed)
+        return Choices(*told)
 
     @property
     def namesake(self) -> WorkflowView | None:
@@ -87,7 +91,21 @@ class SheetFile:
         """Whether it can be submitted as it is."""
         found = self.checked
         good = found is not None and found.workflow is not None and not refusals(found.plan)
+        good = good and not self.unconfirmed
         return good and not (self.sending or self.sent)
+
+    @property
+    def unconfirmed(self) -> tuple[Path, ...]:
+        """Return what it would take along that its person has not confirmed."""
+        workflow = self.checked.workflow if self.checked is not None else None
+        return workflow.outside if workflow is not None else ()
+
+    def take(self, checked: Checked | None) -> None:
+        """Keep what was read last, with all that it has asked for; None changes nothing."""
+        if checked is None:
+            return
+        self.checked = checked
+        self.asked = tuple(dict.fromkeys((*self.allowed, *self.unconfirmed)))
 
     @property
     def state(self) -> tuple[Mark, str]:
@@ -103,6 +121,8 @@ class SheetFile:
         count = len(found.faults) + len(refusals(found.plan))
         if count:
             return Mark.FAILED, tr_n("%n thing(s) to mend", "", count)
+        if self.unconfirmed and not self.sending:
+            return Mark.PERSON, tr_n("%n thing(s) to confirm", "", len(self.unconfirmed))
         return Mark.READY, tr("waits its turn") if self.sending else tr("ready")
 
     @property

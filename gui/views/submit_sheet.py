@@ -63,11 +63,12 @@ from gui.views.pieces import (
 from gui.views.program_form import ProgramForm
 from gui.views.room import Scrolled
 from gui.views.submit_files import SheetFile, sheet_files
+from gui.views.taken_along import TakenAlong
 from gui.views.variable_fields import variable_field
 from gui.views.veil import paths_in
 from gui.views.view_context import ViewContext
 from gui.wording import sentences
-from gui.words import tr, tr_n
+from gui.words import plain_tip, tr, tr_n
 
 TYPING_PAUSE_MS = 350
 LINE = int(Qt.ItemDataRole.UserRole)
@@ -131,6 +132,7 @@ class SubmitSheet(Sheet):
         self.urgency_line = held(row(said_of(self.urgency, tr("It runs")), self.urgency, "stretch"))
         self.here = button(tr("Run it here now"), "submitHere", self._run_here)
         self.known = KnownName(self._chose_name, self._show_known, self._run_again)
+        self.taken = TakenAlong(self._allowed)
         self.graph = set_up(GraphView(), "submitGraph")
         self.faults = set_up(QListWidget(), "submitFaults", tr("Faults"), wordWrap=True)
         self.faults.itemActivated.connect(lambda _: self._edit())
@@ -153,7 +155,7 @@ class SubmitSheet(Sheet):
 
     def _lay(self) -> None:
         about = (self.name, self.summary, self.known)
-        head = (*about, self.form_holder, self.program, self.urgency_line)
+        head = (*about, self.form_holder, self.program, self.taken, self.urgency_line)
         foot = row((self.machines, 1), self.here)
         beside = (GRID, 0, 0, 0) if len(self._files) > 1 else 0
         right = held(column(*head, (self.faults, 1), (self.graph, 2), foot, margins=beside))
@@ -203,7 +205,8 @@ class SubmitSheet(Sheet):
         choices = file.choices
 
         def told(found: Checked | None, refused: str = "") -> None:
-            file.checked, file.refused = found or file.checked, refused
+            file.take(found)
+            file.refused = refused
             self._mark(file)
             self._tell_submit()
             if file is self._current():
@@ -221,7 +224,7 @@ class SubmitSheet(Sheet):
         item = self.files.item(self._files.index(file))
         item.setIcon(mark_icon(mark))
         item.setText(f"{item.data(NAME)}\n{said}")
-        item.setToolTip("\n".join([str(file.path), *(text for text, _ in file.faults)]))
+        item.setToolTip(plain_tip("\n".join([str(file.path), *(text for text, _ in file.faults)])))
 
     def _ready(self) -> list[SheetFile]:
         return [file for file in self._files if file.ready]
@@ -258,7 +261,7 @@ class SubmitSheet(Sheet):
             )
             return
         self.summary.setText(summary_text(workflow.submit, found.plan, time.time()))
-        self.summary.setToolTip(summary_tip(found.plan))
+        self.summary.setToolTip(plain_tip(summary_tip(found.plan)))
         self.graph.tell(planned_tasks(workflow.submit, found.plan))
         plan = found.plan
         said = (
@@ -276,7 +279,9 @@ class SubmitSheet(Sheet):
         self.machines.setText("\n".join(filter(None, said)))
 
     def _show_choices(self, file: SheetFile) -> None:
-        """How urgent it is, how a program runs, and the door where nobody helps."""
+        """How urgent it is, what goes along, how a program runs, and the door where nobody helps."""
+        leaves = file.checked.leaves if file.checked is not None and not file.sent else ()
+        self.taken.tell(() if file.sent else file.asked, file.allowed, leaves)
         self.program.setVisible(file.program)
         self.program.tell(file.alone)
         urgencies = urgency_words(file.urgency)
@@ -311,6 +316,10 @@ class SubmitSheet(Sheet):
     def _chose_runs(self, alone: Alone) -> None:
         self._current().alone = alone
         self._typing.start()
+
+    def _allowed(self, allowed: tuple[Path, ...]) -> None:
+        self._current().allowed = allowed
+        self._check(self._current())
 
     def _chose_urgency(self, urgency: NamedPriority) -> None:
         self._current().priority = urgency

@@ -58,7 +58,7 @@ from gui.views.pieces import (
 from gui.views.task_menu import list_priorities
 from gui.views.view_context import ViewContext
 from gui.wording import all_explained, explained, story_line
-from gui.words import tr, tr_n
+from gui.words import plain_tip, tr, tr_n
 
 MOVES_SHOWN_MAX = 30
 MACHINES_SHOWN_MAX = 8
@@ -121,7 +121,7 @@ class TaskDetails(QScrollArea):
         self.priority.setMenu(self.priority_menu)
         self.ask_them = button(tr("Ask them"), "askOwners", self._ask_owners)
         self.ask_them.setToolTip(
-            tr("The question comes up on the machines whose owners it waits for.")
+            plain_tip(tr("The question comes up on the machines whose owners it waits for."))
         )
         self.ask_them.hide()
         first = (self.done, self.final, self.here, self.ask_them, self.log)
@@ -200,7 +200,7 @@ class TaskDetails(QScrollArea):
                 *self._more,
             ]
         self._show_facts(facts)
-        self.name.setToolTip(when_tip(workflow))
+        self.name.setToolTip(plain_tip(when_tip(workflow)))
         if tasks or self._waiting_gate() is not None:
             self.outputs.tell(None if tasks else self._waiting_gate())
         else:

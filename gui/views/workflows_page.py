@@ -48,7 +48,7 @@ from gui.views.tidying import HiddenWorkflows, ask_to_remove
 from gui.views.timeline_view import WorkflowTimeline
 from gui.views.view_context import ViewContext
 from gui.views.whose import Whose
-from gui.words import tr, tr_n
+from gui.words import plain_tip, tr, tr_n
 
 WIDE_PX = 1700
 """From this width on the list stands beside the chosen workflow instead of above it."""
@@ -94,7 +94,7 @@ class WorkflowsPage(QWidget):
         for choice in (self.whose, self.hidden):
             choice.changed.connect(self._show_workflows)
         self.submit = self._submit_button(tr("Submit"), "submit")
-        self.submit.setToolTip(tr("Submit a workflow (Ctrl+O)"))
+        self.submit.setToolTip(plain_tip(tr("Submit a workflow (Ctrl+O)")))
         self.empty = Empty(
             "drop",
             tr("No workflows yet"),

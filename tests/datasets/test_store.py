@@ -137,9 +137,9 @@ def test_a_damaged_file_is_found_and_given_up(store: DatasetStore, tmp_path: Pat
     gone: list[DatasetId] = []
     dataset = store.keep(points(tmp_path))
     store.changed = lambda _, removed: gone.extend(removed)
-    laid = store.lay(dataset.dataset, tmp_path / "store")
-    laid.chmod(0o600)
-    laid.write_bytes(b"SOME points")
+    own = store.sound(dataset.dataset.partition(":")[2])
+    own.chmod(0o600)
+    own.write_bytes(b"SOME points")
     with pytest.raises(DatasetDamaged):
         store.lay(dataset.dataset, tmp_path)
     assert (gone, store.holdings()) == ([dataset.dataset], ())

@@ -183,17 +183,15 @@ def test_a_copy_belongs_to_whoever_keeps_it(store: DatasetStore, tmp_path: Path)
     points(tmp_path / "raw" / "deep", "data")
     (tmp_path / "raw" / "empty").mkdir()
     tree = store.keep(tmp_path / "raw").dataset
-    for links in (True, False):
-        into = tmp_path / f"into {links}"
-        into.mkdir()
-        laid = store.lay(tree, into, links=links)
-        data, script = (laid / "data").stat(), (laid / "run.sh").stat()
-        assert (data.st_nlink == 1) == (not links)
-        assert script.st_nlink == 1, "the right to run it is not told of the object itself"
-        assert stat.S_IMODE(data.st_mode) == 0o444
-        assert stat.S_IMODE(script.st_mode) == 0o555
-        folders = [laid, laid / "deep", laid / "empty"]
-        assert [stat.S_IMODE(each.stat().st_mode) for each in folders] == [0o700] * 3
+    into = tmp_path / "into"
+    into.mkdir()
+    laid = store.lay(tree, into)
+    data, script = (laid / "data").stat(), (laid / "run.sh").stat()
+    assert (data.st_nlink, script.st_nlink) == (1, 1)
+    assert stat.S_IMODE(data.st_mode) == 0o444
+    assert stat.S_IMODE(script.st_mode) == 0o555
+    folders = [laid, laid / "deep", laid / "empty"]
+    assert [stat.S_IMODE(each.stat().st_mode) for each in folders] == [0o700] * 3
 
 
 def test_a_file_that_is_still_written_is_refused_and_leaves_nothing(

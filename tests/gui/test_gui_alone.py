@@ -187,3 +187,35 @@ def test_what_waits_because_nobody_helps_says_so_and_can_run_here_now(
         menu.close()
     until(qtbot, lambda: is_in(context, script.stem, "finished"))
     assert not details.here.isVisible()
+
+
+def test_what_comes_from_outside_of_its_folder_is_confirmed_by_itself(
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
+) -> None:
+    name = f"takes{fresh()}"
+    folder = tmp_path / "work"
+    folder.mkdir()
+    secrets = [tmp_path / f"secret {number}" for number in (1, 2)]
+    for each in secrets:
+        each.write_text("of the bank")
+    (folder / "run.sh").write_text("echo TERMINATED\n")
+    file = folder / f"{name}.wingbeat.yaml"
+    data = ", ".join(f"../{each.name}" for each in secrets)
+    file.write_text(f"programs: {{run: run.sh}}\ntasks:\n  a: {{program: run, data: [{data}]}}\n")
+    sheet = certain(window.submit([str(file)]))
+    until(qtbot, lambda: sheet.taken.outside.count() == 2)
+    assert sheet.taken.leaves.text().startswith("3 files, ")
+    assert sheet.taken.question.text().startswith("2 things from outside of its folder")
+    assert not sheet.submit.isEnabled()
+    sheet.taken.outside.item(0).setCheckState(Qt.CheckState.Checked)
+    until(qtbot, lambda: "1 thing to confirm" in sheet.files.item(0).text())
+    assert not sheet.submit.isEnabled()
+    left = next(
+        item
+        for row in range(2)
+        if (item := sheet.taken.outside.item(row)).checkState() is Qt.CheckState.Unchecked
+    )
+    left.setCheckState(Qt.CheckState.Checked)
+    until(qtbot, sheet.submit.isEnabled)
+    press(sheet, "submitDo")
+    until(qtbot, lambda: is_in(context, name, "finished"))

@@ -257,7 +257,7 @@ def test_rules_are_kept_by_the_agent(qtbot: QtBot, context: ViewContext, window:
 
 EVERY_MODE = {"exclusive_programs"}
 IDLE = {"idle_s", "others_cpu_percent", "free_memory_mb", "lets_end_s", "on_mains_only"}
-IDLE |= {"full_screen_counts", "own_only"}
+IDLE |= {"full_screen_counts", "calls_count", "own_only"}
 
 
 def test_conditions_without_an_effect_look_so(

@@ -51,6 +51,7 @@ class Scene:
             sessions=Seen(Sessions(), "logind"),
             on_mains=Seen(value=True),
             full_screen=Seen(None),
+            meeting=Seen(None),
             others_cpu_percent=Seen(3.0),
             free_memory_mb=Seen(4_000.0),
             exclusive=Seen(()),

@@ -100,11 +100,14 @@ def test_each_key_is_read_and_written() -> None:
         "on_mains_only": False,
         "free_memory_mb": 0,
         "full_screen_counts": False,
+        "calls_count": False,
         "exclusive_programs": ["zürich"],
         "own_only": True,
         "lets_end_s": 1.5,
     }
-    rules = VolunteerRules("always", (NINE,), 60, 20, False, 0, False, ("zürich",), True, 1.5)
+    rules = VolunteerRules(
+        "always", (NINE,), 60, 20, False, 0, False, ("zürich",), True, 1.5, False
+    )
     assert structs.replace(VolunteerRules(), **read_rules(table)) == rules
     assert written_rules(rules) == {**table, "hours": ["monday 09:00-10:00"]}
     assert written_rules(VolunteerRules()) == {}, "what is as by default is left out"
@@ -306,11 +309,12 @@ ALL_OFF = VolunteerRules(
     on_mains_only=False,
     free_memory_mb=0,
     full_screen_counts=False,
+    calls_count=False,
 )
 BLIND = Unseen(SystemSays("it is dark"))
 COVERED = dict.fromkeys(
     (
-        *("input", "on_mains", "full_screen"),
+        *("input", "on_mains", "full_screen", "meeting"),
         *("others_cpu_percent", "free_memory_mb", "exclusive"),
     ),
     BLIND,
@@ -360,6 +364,7 @@ STORIES: dict[str, Sequence[Look]] = {
             ({}, set()),
             ({"idle_s": 1}, {Kind.INPUT, Kind.SESSION}),
             ({"full_screen_counts": True}, {Kind.FULL_SCREEN, Kind.SESSION}),
+            ({"calls_count": True}, {Kind.MEETING, Kind.SESSION}),
             ({"on_mains_only": True}, {Kind.MAINS}),
             ({"others_cpu_percent": 99}, {Kind.PROCESSOR}),
             ({"free_memory_mb": 1}, {Kind.MEMORY}),
@@ -433,7 +438,7 @@ STORIES: dict[str, Sequence[Look]] = {
             look(sees=LOCKED, **HELPS),
             look(sees=NOBODY, **HELPS),
         ]
-        for kind in ("input", "full_screen")
+        for kind in ("input", "full_screen", "meeting")
     },
     "others do not matter where nobody does": [
         look(rules=VolunteerRules("when idle", idle_s=0), sees=OTHERS, **HELPS),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.api.presence_reasons import NamedFills, SourceFailed
+from agent.api.presence_reasons import CameraUsed, NamedFills, SourceFailed
 from agent.presence.looking import Looker
 from agent.presence.readings import (
     NOT_READ,
@@ -30,6 +30,7 @@ SAID: dict[str, Reading[Any]] = {
     "sessions": Seen(Sessions(), "logind"),
     "mains": Seen(value=True),
     "full_screen": Seen(NamedFills("mpv")),
+    "meeting": Seen(CameraUsed("Zoom")),
     "processor": Seen(7.0),
     "memory": Seen(4_000.0),
     "programs": Seen(("blender",)),
@@ -37,7 +38,7 @@ SAID: dict[str, Reading[Any]] = {
 
 
 class Asked:
-    """Eight sources; an exception is raised."""
+    """Nine sources; an exception is raised."""
 
     def __init__(self) -> None:
         self.said: dict[str, Reading[Any] | Exception] = dict(SAID)
@@ -69,6 +70,7 @@ def test_everything_that_is_asked_for_is_seen() -> None:
         sessions=SAID["sessions"],
         on_mains=SAID["mains"],
         full_screen=SAID["full_screen"],
+        meeting=SAID["meeting"],
         others_cpu_percent=SAID["processor"],
         free_memory_mb=SAID["memory"],
         exclusive=SAID["programs"],
@@ -100,8 +102,8 @@ def test_what_was_seen_before_its_rule_was_off_is_forgotten() -> None:
 @pytest.mark.parametrize(
     ("brisk", "a_minute"),
     [
-        (True, (240, 60, 12, 30, 24, 24, 12)),
-        (False, (240, 15, 6, 12, 12, 6, 4)),
+        (True, (240, 60, 12, 30, 12, 24, 24, 12)),
+        (False, (240, 15, 6, 12, 4, 12, 6, 4)),
     ],
     ids=["while tasks run", "while none does"],
 )
@@ -113,7 +115,7 @@ def test_each_is_looked_at_as_often_as_is_worth_it(brisk: bool, a_minute: tuple[
         looker.look(tuple(Kind), brisk=brisk)
         clock.pass_s(TICK_S)
     order = (
-        *(Kind.INPUT, Kind.SESSION, Kind.MAINS, Kind.FULL_SCREEN),
+        *(Kind.INPUT, Kind.SESSION, Kind.MAINS, Kind.FULL_SCREEN, Kind.MEETING),
         *(Kind.PROCESSOR, Kind.MEMORY, Kind.PROGRAMS),
     )
     assert tuple(map(asked.reads_of, order)) == a_minute

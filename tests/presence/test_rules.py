@@ -51,6 +51,7 @@ some_rules = st.builds(
     on_mains_only=st.booleans(),
     free_memory_mb=st.integers(0, 100_000),
     full_screen_counts=st.booleans(),
+    calls_count=st.booleans(),
     exclusive_programs=st.lists(
         st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=20).filter(
             lambda text: bool(text.strip()) and not text.casefold().startswith("wingbeat")

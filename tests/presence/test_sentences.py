@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent.api.presence_reasons import NamedFills, SystemSays
+from agent.api.presence_reasons import CameraUsed, MicrophoneUsed, NamedFills, SystemSays
 from agent.api.reasons import Reason
 from agent.presence.conditions import description
 from agent.presence.readings import Kind, LastInput, Reading, Seen, Sessions, Unseen
@@ -98,6 +98,9 @@ def test_names_are_listed(names: tuple[str, ...], text: str) -> None:
         (Kind.MAINS, "on_mains", Seen(value=False), "This machine runs on battery"),
         (Kind.MAINS, "on_mains", Unseen(SystemSays("no")), "Mains: cannot be seen, because no"),
         (Kind.FULL_SCREEN, "full_screen", Seen(None), "Nothing fills the screen"),
+        (Kind.MEETING, "meeting", Seen(None), "No program uses a microphone or camera"),
+        (Kind.MEETING, "meeting", Seen(CameraUsed("cheese")), "Cheese uses the camera"),
+        (Kind.MEETING, "meeting", Seen(MicrophoneUsed("")), "A program uses the microphone"),
         (
             Kind.FULL_SCREEN,
             "full_screen",

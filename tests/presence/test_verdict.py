@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.api.presence_reasons import NamedFills, SystemSays
+from agent.api.presence_reasons import CameraUsed, MicrophoneUsed, NamedFills, SystemSays
 from agent.api.volunteering import VolunteerMode, VolunteerRules
 from agent.presence.conditions import required
 from agent.presence.judgement import Cause, Finishing, Paused, Unpaused
@@ -27,6 +27,7 @@ FIELD = {
     Kind.INPUT: "input",
     Kind.MAINS: "on_mains",
     Kind.FULL_SCREEN: "full_screen",
+    Kind.MEETING: "meeting",
     Kind.PROCESSOR: "others_cpu_percent",
     Kind.MEMORY: "free_memory_mb",
     Kind.PROGRAMS: "exclusive",
@@ -192,6 +193,7 @@ HOLDS: Stories = {
     for sees, said, cause in (
         ({"on_mains": Seen(value=False)}, "this machine runs on battery", Kind.MAINS),
         ({"full_screen": Seen(NamedFills("mpv"))}, "mpv fills the screen", Kind.FULL_SCREEN),
+        ({"meeting": Seen(MicrophoneUsed("Zoom"))}, "Zoom uses the microphone", Kind.MEETING),
         (
             load(41.4),
             "other programs use 41 % of the processor, more than 10 %",
@@ -210,6 +212,7 @@ SETTLES: Stories = {
     for name, held, free, settles_s in (
         ("on_mains", Seen(value=False), Seen(value=True), 10),
         ("full_screen", Seen(NamedFills("mpv")), Seen(None), 10),
+        ("meeting", Seen(CameraUsed("")), Seen(None), 30),
         ("free_memory_mb", Seen(100.0), Seen(4_000.0), 30),
         ("exclusive", Seen(("zoom",)), Seen(()), 10),
     )
@@ -228,6 +231,7 @@ UNSEEN: Stories = {
                 idle_s=0,
                 on_mains_only=False,
                 full_screen_counts=False,
+                calls_count=False,
                 others_cpu_percent=100,
                 free_memory_mb=0,
             ),
@@ -376,6 +380,7 @@ rules = st.builds(
     on_mains_only=st.booleans(),
     free_memory_mb=st.sampled_from([0, 512]),
     full_screen_counts=st.booleans(),
+    calls_count=st.booleans(),
     exclusive_programs=st.sampled_from([(), ("zoom",)]),
 )
 

@@ -65,6 +65,7 @@ class Machine:
                 Kind.SESSION: (Told(lambda: Seen(Sessions())),),
                 Kind.MAINS: (Told(self.see_mains),),
                 Kind.FULL_SCREEN: (Told(lambda: Seen(None)),),
+                Kind.MEETING: (Told(lambda: Seen(None)),),
                 Kind.PROCESSOR: (Told(lambda: self.processor),),
                 Kind.MEMORY: (Told(lambda: Seen(4_000.0)),),
                 Kind.PROGRAMS: (Told(lambda: self.programs),),

@@ -18,7 +18,7 @@ PROTOCOL = "agent.protocol"
 PURE = frozenset(
     {"__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum"}
     | {"functools", "graphlib", "hashlib", "heapq", "itertools", "math", "operator", "types"}
-    | {"typing", "zlib"}
+    | {"typing", "unicodedata", "zlib"}
 )
 # What needs no import and still reaches the world, or depends on the process that runs it.
 IMPURE_BUILTINS = frozenset(
@@ -26,7 +26,10 @@ IMPURE_BUILTINS = frozenset(
 )
 SEPARATE = ("agent.net", "agent.storage", "agent.execution", "agent.presence", "agent.workflow")
 COMMAND_LINE = ("agent.cli", "agent.__main__", "agent.commands")
-CLIENT_CONTRACT = ("agent.client", "agent.api", "agent.wording", "agent.workflow")
+CLIENT_CONTRACT = (
+    *("agent.client", "agent.api", "agent.wording", "agent.workflow"),
+    "agent.regular_files",
+)
 QT = ("PySide6", "PySide2", "PyQt6", "PyQt5", "shiboken6", "qtpy")
 # Those that are no clients: they run what clients talk to, or run a program by hand.
 NO_CLIENTS = {
@@ -184,7 +187,7 @@ def test_every_folder_of_the_window_is_a_room(code: list[Source]) -> None:
 def test_every_part_of_the_agent_is_a_room(code: list[Source]) -> None:
     own = [each.module for each in code if inside(each.module, "agent")]
     beside = {each for each in own if each.count(".") < 2 and _room(each) == ""}
-    assert beside == {"agent", "agent.__main__", "agent.cli", "agent.paths"}
+    assert beside == {"agent", "agent.__main__", "agent.cli", "agent.paths", "agent.regular_files"}
     assert {_room(each) for each in own} == set(KNOWS)
 
 

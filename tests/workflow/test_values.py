@@ -182,7 +182,7 @@ def test_the_text_of_a_file(
         ("FOLDER/f.text", 'there is no file "FOLDER/f.text"; did you mean f.txt?'),
         ("dangling", '"dangling" is a link to something that is not there'),
         ("x" * 300, f'"{"x" * 300}" cannot be looked at: File name too long'),
-        ("a\0b", '"a\0b" is no name that a file can have'),
+        ("a\0b", '"a<U+0000>b" is no name that a file can have'),
         ("f.txt/b", 'there is no file "f.txt/b" in "FOLDER"'),
     ],
 )

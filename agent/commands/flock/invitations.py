@@ -14,6 +14,7 @@ from agent.commands import exits
 from agent.commands.asking import ask, fail, with_client
 from agent.commands.parsing import Options, argument, command
 from agent.commands.showing import moment, show_json, show_lines, show_verbatim
+from agent.regular_files import open_regular
 
 INVITATION_LENGTH_MAX = 4_096
 STANDARD_INPUT = "-"
@@ -122,5 +123,5 @@ def invitation_in(text: str) -> str:
         names_file = False
     if not names_file:
         return text
-    with Path(text).open("rb") as file:
+    with open_regular(Path(text)) as file:
         return file.read(2 * INVITATION_LENGTH_MAX).decode("utf-8", "replace")

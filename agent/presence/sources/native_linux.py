@@ -19,6 +19,7 @@ from agent.presence.sources import (
     x11,
 )
 from agent.presence.sources.bus import Bus, logind_sessions
+from agent.presence.sources.meeting import linux_meeting
 from agent.presence.sources.processor import free_memory, processor
 from agent.presence.sources.programs import ExclusivePrograms
 
@@ -42,6 +43,7 @@ def linux_sources(
             Kind.SESSION: (Screens(logind_sessions(Bus("SYSTEM")), savers),),
             Kind.MAINS: (linux.linux_mains(),),
             Kind.FULL_SCREEN: (full_screen,),
+            Kind.MEETING: (linux_meeting(environment),),
             Kind.PROCESSOR: (processor(clock, own_time.read),),
             Kind.MEMORY: (free_memory(),),
             Kind.PROGRAMS: (programs,),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agent.presence.readings import Kind, LastInput
 from agent.presence.sources import Asked, Screens, Sources, windows
+from agent.presence.sources.meeting import consent_store, windows_meeting
 from agent.presence.sources.processor import CountedOwnTime, free_memory, processor
 from agent.presence.sources.programs import ExclusivePrograms, own_processes
 from agent.presence.sources.windows_calls import WindowsCalls
@@ -25,6 +26,7 @@ def sources_of(calls: WindowsCalls, clock: Callable[[], float]) -> Sources:
             Kind.SESSION: (Screens(sessions, [windows.windows_screen_saver(calls)]),),
             Kind.MAINS: (windows.windows_mains(calls),),
             Kind.FULL_SCREEN: (windows.windows_full_screen(calls),),
+            Kind.MEETING: (windows_meeting(consent_store),),
             Kind.PROCESSOR: (processor(clock, CountedOwnTime().read),),
             Kind.MEMORY: (free_memory(),),
             Kind.PROGRAMS: (programs,),

@@ -4,14 +4,16 @@ What is written goes to a file of its own first, is hashed on the way, flushed, 
 its name, and the folder is flushed behind it: an object under its name is complete, whatever killed
 the agent or the machine meanwhile. The same content is kept once.
 
-What is read is believed as long as size and time of the file are those that were noted when it was
-whole; who cannot be sure reads it again and compares the hash.
+What is read is believed as long as the file is the one that was noted when it was whole, and was not
+touched since: another size, inode or time of change, which no program can set back, are a doubt. Who
+cannot be sure reads it again and compares the hash.
 
 **Objects become a file or folder for a program, which may read them and nothing more.**
 
-A second name for the same file costs neither time nor room. It is not given where the file has to
-be executable, because that would be told of the object itself, nor on Windows, where a file that is
-not to be written cannot be removed either, so that the scratch folder would stay for ever.
+It gets a file of its own. A second name for the same file would cost neither time nor room, but who
+has one may make it writable, and has then changed what everybody after him reads. Where the disk can
+share the blocks of two files until one is written (Btrfs, XFS), that costs next to nothing too. On
+Windows it is an ordinary file: one that is not to be written cannot be removed there either.
 
 **A large file on its way here, which outlives the agent, so that nothing is fetched twice.**
 
@@ -33,6 +35,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from agent.regular_files import open_regular
 from agent.storage.datasets.errors import DatasetDamaged, DatasetMissing
 from agent.storage.places import keep_names, make_private_folder
 
@@ -43,7 +46,11 @@ FILE_MODE = 0o444
 WRITABLE_MODE = 0o600
 EXECUTABLE_MODE = 0o555
 READ_ONLY_MODE = 0o444
-LINKS = sys.platform != "win32"
+POSIX = sys.platform != "win32"
+FICLONE = 0x40049409
+"""The request of Linux by which a file gets the blocks of another one."""
+COPY_BYTES = 2**30
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _WRITES_ANYWHERE = hasattr(os, "pwrite")
 
 
@@ -96,14 +103,14 @@ class Objects:
         return self._folder / digest[:2] / digest
 
     def listed(self) -> dict[str, tuple[int, int]]:
-        """Return by digest the size in bytes and the time in nanoseconds of each object on disk,
+        """Return by digest the size in bytes and the mark of each object on disk, as ``seen`` does,
         without reading them; raise ``OSError`` when the folder cannot be listed."""
         found: dict[str, tuple[int, int]] = {}
         for group in self._folder.iterdir():
             with os.scandir(group) as objects:
                 for each in objects:
                     known = each.stat()
-                    found[each.name] = (known.st_size, known.st_mtime_ns)
+                    found[each.name] = (known.st_size, _mark(known))
         return found
 
     def clear_incoming(self) -> None:
@@ -124,7 +131,7 @@ class Objects:
     def take(self, path: Path, digest: str) -> tuple[int, int]:
         """Make a flushed file read-only and move it to the place of its content's digest, in place
         of an older one; where Windows has that open it stays, and the file is deleted. Return size in
-        bytes and time in nanoseconds of the one that is there. Durable on return; the content is not
+        bytes and mark of the one that is there. Durable on return; the content is not
         checked. Raise ``OSError`` when the disk refuses; the file may have been moved then."""
         path.chmod(FILE_MODE)
         target = self.path(digest)
@@ -139,20 +146,27 @@ class Objects:
             remove_file(path)  # Windows: the older one is being read
         keep_names(target.parent)
         known = target.stat()
-        return known.st_size, known.st_mtime_ns
+        return known.st_size, _mark(known)
 
     def remove(self, digest: str) -> None:
         """Delete an object, if it is here; raise ``OSError`` when it cannot be deleted."""
         remove_file(self.path(digest))
 
     def seen(self, digest: str) -> tuple[int, int] | None:
-        """Return size in bytes and time in nanoseconds of an object's file now, without reading it;
-        None when it cannot be found or looked at."""
+        """Return the size in bytes and the mark of an object's file now, without reading it: another
+        mark says that it is another file, or was touched. None when it cannot be looked at."""
         try:
             known = self.path(digest).stat()
         except OSError:
             return None
-        return known.st_size, known.st_mtime_ns
+        return known.st_size, _mark(known)
+
+    def written_s(self, digest: str) -> float:
+        """Return when an object was written, by the wall clock; 0 when it is not here."""
+        try:
+            return self.path(digest).stat().st_mtime
+        except OSError:
+            return 0.0
 
     def open(self, digest: str) -> IO[bytes]:
         """Open an object for reading, not verified; raise ``DatasetMissing`` when it is not on this
@@ -219,7 +233,7 @@ def remove_file(path: Path) -> None:
 def copy_into(source: Path, incoming: Incoming) -> None:
     """Append all of a file, as it is now, to an unfinished object, which stays open; raise
     ``OSError`` when one cannot be read or the other written."""
-    with source.open("rb", buffering=0) as file:
+    with open_regular(source) as file:
         for block in blocks(file):
             incoming.write(block)
 
@@ -229,23 +243,52 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def lay_file(source: Path, target: Path, *, executable: bool = False, links: bool = LINKS) -> None:
-    """Place a file at the target: as a second name for it where ``links`` and the system allow that
-    and it need not be executable, else as a copy. It is read-only, on Windows an ordinary file.
-    Raise ``OSError`` when that fails."""
-    if links and not executable:
-        try:
-            os.link(source, target)
-        except OSError:
-            _copy(source, target, executable=False)
-    else:
-        _copy(source, target, executable=executable)
-
-
-def _copy(source: Path, target: Path, *, executable: bool) -> None:
-    shutil.copyfile(source, target)
-    if LINKS:
+def lay_file(source: Path, target: Path, *, executable: bool = False) -> None:
+    """Place a copy of a file at the target, which shares its blocks with it where the disk can do
+    that. It is read-only, on Windows an ordinary file. Raise ``OSError`` when that fails; what was
+    placed may stay then."""
+    with open_regular(source) as read:
+        descriptor = os.open(target, _NEW, WRITABLE_MODE)
+        with os.fdopen(descriptor, "wb") as written:
+            if not _shares_blocks(read, written):
+                _copy_all(read, written)
+    if POSIX:
         target.chmod(EXECUTABLE_MODE if executable else READ_ONLY_MODE)
+
+
+def _shares_blocks(source: IO[bytes], target: IO[bytes]) -> bool:
+    """Whether the disk could give the new file the blocks of the old one."""
+    if not sys.platform.startswith("linux"):
+        return False
+    import fcntl
+
+    try:
+        fcntl.ioctl(target.fileno(), FICLONE, source.fileno())
+    except OSError:
+        return False
+    return True
+
+
+def _copy_all(source: IO[bytes], target: IO[bytes]) -> None:
+    """The kernel copies where it can, so that nothing passes through this process."""
+    copy = getattr(os, "copy_file_range", None)
+    try:
+        while copy is not None and copy(source.fileno(), target.fileno(), COPY_BYTES):
+            pass
+    except OSError:  # not between these two disks
+        source.seek(0)
+        target.seek(0)
+        target.truncate()
+        copy = None
+    if copy is None:
+        shutil.copyfileobj(source, target, READ_BYTES)
+
+
+def _mark(known: os.stat_result) -> int:
+    """Return a number that is another one for another file, and for this one when it was changed;
+    what a program may set, the time of its content, is only a part of it."""
+    told = (known.st_ino, known.st_ctime_ns, known.st_mtime_ns)
+    return int.from_bytes(hashlib.sha256(repr(told).encode()).digest()[:7], "big") + 1
 
 
 class Partial:

@@ -30,7 +30,7 @@ from agent.storage.datasets.manifest import (
     plain_name,
     tree_of,
 )
-from agent.storage.datasets.objects import LINKS, Objects, Partial, lay_file, remove_file
+from agent.storage.datasets.objects import Objects, Partial, lay_file, remove_file
 from agent.storage.datasets.room import NOTHING_WANTED, Quota, Room, Wanted
 from agent.storage.places import keep_names, make_private_folder
 
@@ -247,10 +247,10 @@ class DatasetStore:
         manifest = self.manifest_bytes(digest) if kind is Kind.TREE else b""
         return row.size_bytes, row.name, manifest
 
-    def lay(self, dataset: DatasetId, into: Path, *, links: bool = LINKS) -> Path:
+    def lay(self, dataset: DatasetId, into: Path) -> Path:
         """Place the dataset in this folder under its name, another one where that is taken, and
-        return the path; that counts as use. Its files are read-only, except on Windows; without
-        ``links`` they are copies, for whoever keeps them. Raise ``OSError`` when that fails or it
+        return the path; that counts as use. Its files are read-only, except on Windows, and
+        nobody else's: what is done to them changes nothing here. Raise ``OSError`` when that fails or it
         is not here; what was placed until then stays, for the caller to delete."""
         kind, digest = self._required(dataset)
         row = self._index.get(dataset)
@@ -258,7 +258,7 @@ class DatasetStore:
         target = _free_name(into, name)
         self._index.use(dataset)
         if kind is Kind.FILE:
-            lay_file(self.sound(digest), target, links=links)
+            lay_file(self.sound(digest), target)
             return target
         manifest = self.manifest(digest)
         target.mkdir(mode=0o700)
@@ -266,7 +266,7 @@ class DatasetStore:
             place = target / entry.path
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             source = self.sound(entry.digest)
-            lay_file(source, place, executable=entry.executable, links=links)
+            lay_file(source, place, executable=entry.executable)
         for empty in manifest.empty:
             (target / empty).mkdir(mode=0o700, parents=True, exist_ok=True)
         return target
@@ -335,6 +335,19 @@ class DatasetStore:
             self._index.note_objects([(digest, *seen)])
         return pieces
 
+    def next_object(self, after: str) -> str:
+        """Return the digest of the object that comes after this one in their order; empty behind the
+        last. Raise ``DatasetError`` when the index cannot be read."""
+        found = self._index.rows(
+            "SELECT digest FROM object WHERE digest > ? ORDER BY digest LIMIT 1", after
+        )
+        return str(found[0][0]) if found else ""
+
+    def datasets_of(self, digest: str) -> list[DatasetId]:
+        """Return the datasets that an object is a part of."""
+        found = self._index.rows("SELECT dataset FROM part WHERE digest = ?", digest)
+        return [str(each) for (each,) in found]
+
     # -- away ------------------------------------------------------------------------------
 
     def remove(self, datasets: Iterable[DatasetId]) -> None:
@@ -368,8 +381,7 @@ class DatasetStore:
             if left.stat().st_mtime < before_s:
                 left.unlink()
         for digest in self._index.unused_objects():
-            seen = self._objects.seen(digest)
-            if seen is None or seen[1] / 1e9 < before_s:
+            if self._objects.written_s(digest) < before_s:
                 self._index.forget_object(digest)
                 self._objects.remove(digest)
         self._room.count(self._used_bytes())

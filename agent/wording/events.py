@@ -1,0 +1,36 @@
+"""What set a move of a task off, in English, by the name of its event."""
+
+EVENTS = {
+    "Started": "the agent started",
+    "PeerLinked": "a machine came",
+    "PeerUnlinked": "a machine went away",
+    "Received": "another machine told it",
+    "Dropped": "a message was lost on its way",
+    "Due": "it was time",
+    "PersistFailed": "the disk does not take data",
+    "DiskUsable": "the disk takes data again",
+    "PresenceChanged": "a machine began or stopped to help",
+    "CapabilitiesChanged": "the programs of a machine changed",
+    "MembersChanged": "the members of the flock changed",
+    "InputsFetched": "the inputs are there",
+    "FetchFailed": "an input could not be fetched",
+    "ChildStarted": "the program started",
+    "ChildNotStarted": "the program could not be started",
+    "ChildProgressed": "the program told how far it is",
+    "ChildCheckpointed": "the program saved its state",
+    "ChildSucceeded": "the program ended well",
+    "ChildFailed": "the program failed",
+    "ChildStopped": "the program was stopped",
+    "OutputsCopied": "the outputs are kept safe",
+    "DatasetsChanged": "datasets came or went",
+    "Submit": "submitted",
+    "Cancel": "a person cancelled",
+    "Retry": "a person had it tried again",
+    "Prioritise": "a person changed the priority",
+    "Remove": "a person removed it",
+    "MarkGate": "a person marked a gate done",
+    "Shutdown": "an agent was stopped",
+    "InputsThere": "what it needs is there",
+}
+"""What set a move off. The end of one task lets others begin, and for these that its outputs are kept
+is no reason: what they need is there."""
