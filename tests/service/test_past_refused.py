@@ -70,3 +70,24 @@ def test_what_no_clock_shows_is_kept_as_what_clients_can_be_told() -> None:
     )
     row = row_of(certain(ended_of(table, "w", str, 0, lambda each: each.home)))
     assert (row.ended_ms, row.ran_ms) == (MS_MAX, MS_MAX)
+
+
+def test_of_other_workflows_is_kept_what_a_past_one_hangs_on_and_of_itself_nothing_twice() -> None:
+    table = Table(Settings())
+    run = Run(1, 1, "bee", 1, Claim(0, (0, 0), "bee"), 0, (), 1, Terminated((), ("bee",)), (1, 0))
+    scan = (TaskSpec("scan", "scan", "p"), TaskSpec("aside", "aside", "p"))
+    line = (
+        TaskSpec("cut", "cut", "p", after=("scan",)),
+        TaskSpec("join", "join", "p", after=("cut",)),
+    )
+    for name, tasks in (("before", scan), ("line", line)):
+        spec = WorkflowSpec(name, name, (0, 0), "ant", "ana", tasks)
+        table.join(
+            (Workflow(spec, PriorityWish(1, "ant", 1)),),
+            [TaskLife(each.task, Life(runs=(run,))) for each in tasks],
+        )
+    records = certain(ended_of(table, "line", str, 0, lambda each: each.home)).records
+    kept = [
+        (each.spec.workflow, [task.name for task in each.spec.tasks]) for each in records.others
+    ]
+    assert kept == [("before", ["scan"])]
