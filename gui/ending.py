@@ -11,7 +11,7 @@ from PySide6.QtCore import QDeadlineTimer, QThread
 
 from agent.api.session import STOP, Stop
 from agent.client import BlockingClient, ClientError, Home, NoAgentError
-from agent.client.link import read_control_file
+from agent.client.link import read_control_file, service_of
 from gui.single import PAUSE_MS, SilentWindowError, ask_first_to_quit, first_process
 
 END_S_MAX = 75.0
@@ -26,6 +26,8 @@ def end_all(home: Home, within_s: float = END_S_MAX) -> str:
     process = first_process(home)
     if process and not _tray_ended(home, process, until):
         return _still_runs(process)
+    if service_of(home) is not None:
+        return ""  # what answers is the machine's agent, not this home's
     try:
         process = read_control_file(home).process
         with BlockingClient(home, "wingbeat-tray --quit") as client:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from agent.api.flock import HandedOver
 from agent.api.session import STOP, Stop
 from agent.client import Client, ClientError, Home, NoAgentError
-from agent.client.link import read_control_file
+from agent.client.link import read_control_file, service_of
 from agent.client.own_agent import OwnAgent, host
 from agent.client.removal import (
     STANDS_STILL_S,
@@ -125,7 +125,8 @@ def _leave(options: Options, home: Home) -> tuple[str, str]:
     it has ended on return, and a window with it. Raises ``ClientError``."""
     inside: OwnAgent | None = None
     try:
-        process = read_control_file(home).process if _answers(home) else 0
+        own = service_of(home) is None and _answers(home)  # never the machine's in its place
+        process = read_control_file(home).process if own else 0
         if not process and home.identity.is_dir():
             inside = host(home)
         left = ("", "")

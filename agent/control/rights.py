@@ -27,7 +27,7 @@ def within_rights(call: RequestContext, method: str, params: P) -> P:
         return params
     if "submitter" in params.__struct_fields__:
         params = replace(params, submitter=person.name)
-    if getattr(params, "deliver", ""):
+    if any(getattr(each, "deliver", "") for each in (params, getattr(params, "wanted", None))):
         raise RefusedError(
             ErrorCode.UNAUTHORISED,
             said(

@@ -316,7 +316,8 @@ async def _end_when_removed(agent: Agent, asked: Asked) -> None:
     """Nobody can end it by a command any more, nor start it again."""
     await until_removed()
     log.warning("the files of this program were removed: what it holds is handed over")
-    left = await agent.live.datasets.hand_over(HAND_OVER_S_MAX)
+    within_s = HAND_OVER_S_MAX if agent.linked() else 0.0  # alone there is nobody to wait for
+    left = await agent.live.datasets.hand_over(within_s)
     if left.datasets:
         log.warning("%d results or files are on this machine only", left.datasets)
     asked("its own files were removed")

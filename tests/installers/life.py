@@ -32,7 +32,8 @@ CACHES = re.compile(
     r"/var/lib/(apt/|dpkg/[a-z]+(-old)?$)|/var/log/(apt|dpkg|alternatives)|/usr/share/mime/|/__pycache__"
     r"|/var/cache/(apt|man|debconf|ldconfig|fontconfig)|^[a-z]+:x:.*:/home/"
 )
-LIMIT_S = 180.0
+LIMIT_S, ENDS_S_MAX = 180.0, 60.0
+"""An agent alone has nobody to hand over to: it ends when it is certain that its files are gone."""
 NO_PAGE = "url-homepage-missing"
 """It has no page on the web that could be named."""
 APT = ("apt-get", "-y", "-q", "--no-install-recommends")
@@ -100,7 +101,7 @@ def live() -> None:
     person("wingbeat agent --background")
     took("removing", lambda: run(*APT, "remove", "wingbeat"))
     assert not TOP.exists()
-    took("until the agent has ended by itself", lambda: until(lambda: not agents()))
+    took("until the agent has ended by itself", lambda: until(lambda: not agents(), ENDS_S_MAX))
     purges(before)
     joins_by_itself()
     purges(before)
@@ -167,7 +168,7 @@ def joins_by_itself() -> None:
         f"wingbeat wingbeat/invitation password {invitation}\nwingbeat wingbeat/help select idle\n"
     )
     subprocess.run(["debconf-set-selections"], input=preset, text=True, check=True)
-    run("dpkg-reconfigure", "--frontend=noninteractive", "wingbeat")
+    run("sh", "-c", "umask 077; dpkg-reconfigure --frontend=noninteractive wingbeat")
     assert invitation in (LAID_DOWN / "invitation").read_text()
     assert invitation not in Path("/var/cache/debconf/passwords.dat").read_text()
     assert 'volunteer = "when idle"' in (LAID_DOWN / "settings.toml").read_text()
@@ -319,9 +320,9 @@ def run(*words: str) -> str:
     return done.stdout
 
 
-def until(true: Callable[[], object]) -> None:
+def until(true: Callable[[], object], limit_s: float = LIMIT_S) -> None:
     """Wait until something is true; fails where it does not become so."""
-    deadline_s = time.monotonic() + LIMIT_S
+    deadline_s = time.monotonic() + limit_s
     while not true():
         assert time.monotonic() < deadline_s
         threading.Event().wait(0.2)

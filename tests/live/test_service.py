@@ -12,10 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from agent.api.methods import METHODS
 from agent.api.presence_reasons import NoScreen
+from agent.api.session import CONTROL_FILE, ControlFile
 from agent.api.volunteering import AT_HAND, VOLUNTEERING, AtHand, Volunteering
 from agent.client import BlockingClient
 from agent.control.doorkeeping import FOR_PERSONS, Person
@@ -24,6 +26,7 @@ from agent.presence.readings import Kind, Seen, Sessions
 from agent.presence.sources import Asked, SightError, Sources, blind
 from agent.presence.words import Desktop, ToldSessions, Words
 from agent.settings.node_settings import NodeSettings
+from gui.ending import end_all
 from tests.hosts.machine import Machine
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 from tests.style.source import REPOSITORY
@@ -140,7 +143,23 @@ def test_a_person_may_submit_and_pause_and_leaves_the_rest_to_administrators(
         "add_dataset": "refused",
         "deliver": "refused: deliver: an agent that is a service writes into no folders of people; "
         "fetch results",
+        "deliver again": "refused",
     }, told
+
+
+def test_removing_ones_own_leaves_the_service_alone(served: Served) -> None:
+    """Also where an agent of one's own was killed, and has left its file."""
+    home = served.home
+    home.prepare()
+    left = ControlFile("/nowhere", "t" * 16, 2_147_483_000)
+    (home.data / CONTROL_FILE).write_bytes(msgspec.json.encode(left))
+    with served.agent() as service:
+        assert end_all(home, within_s=5.0) == ""
+        removed = served.ask("uninstall", "--yes", "--data", "delete")
+        assert removed.returncode == 0, removed.stderr
+        assert not home.data.exists()
+        assert served.ask("status").returncode == 0
+        assert service.poll() is None
 
 
 def _script(served: Served) -> str:
@@ -158,7 +177,7 @@ from agent.api.flock import FLOCK_CREATE, FlockCreate
 from agent.api.session import STOP, Stop
 from agent.api.settings import CHANGE_SETTINGS, ChangeSettings
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume
-from agent.api.work import CANCEL, SHOW, SUBMIT, Cancel, Show, Submit, Task
+from agent.api.work import AGAIN, CANCEL, SHOW, SUBMIT, Again, Cancel, Show, Submit, Task
 from agent.client import BlockingClient, Home, RequestError
 told = {}
 def tried(name, act, brief=True):
@@ -178,7 +197,9 @@ with BlockingClient(Home.of()) as client:
     tried("flock_create", lambda: client.call(FLOCK_CREATE, FlockCreate("mine")))
     tried("stop", lambda: client.call(STOP, Stop()))
     tried("add_dataset", lambda: client.call(ADD_DATASET, AddDataset("/etc/hostname")))
-    tried("deliver", lambda: client.call(SUBMIT, replace(work, deliver="/tmp/x", key="two")), False)
+    delivered = replace(work, deliver="/tmp/x", key="two")
+    tried("deliver", lambda: client.call(SUBMIT, delivered), False)
+    tried("deliver again", lambda: client.call(AGAIN, Again("mine", delivered)))
 print(json.dumps(told))
 """
 

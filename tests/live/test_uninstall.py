@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agent.client.removal import login_entry
+from agent.node.hosting import HAND_OVER_S_MAX
 from tests.hosts.machine import Machine
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 from tests.style.source import REPOSITORY
@@ -81,15 +82,20 @@ def test_what_nobody_takes_is_not_left_behind_unasked(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="files of a running program stay there")
-def test_an_agent_whose_own_files_are_removed_hands_over_and_ends(tmp_path: Path) -> None:
-    """As by pip, which ends nothing. What is installed here looks more often than others."""
+@pytest.mark.parametrize("alone", [False, True])
+def test_an_agent_whose_own_files_are_removed_hands_over_and_ends(
+    tmp_path: Path, alone: bool
+) -> None:
+    """As by pip, which ends nothing. What is installed here looks more often than others. Alone it
+    waits for nobody."""
     installed = tmp_path / "installed"
     shutil.copytree(REPOSITORY / "agent", installed / "agent")
     looking = installed / "agent" / "node" / "own_files.py"
     often = re.sub(r"(LOOK_EVERY_S|GONE_S) = [0-9.]+", r"\1 = 0.1", looking.read_text("utf-8"))
     looking.write_text(often, "utf-8")
     with office(tmp_path) as (ant, bee):
-        ant.said("flock", "join", bee.answer("flock", "invite")["text"])
+        if not alone:
+            ant.said("flock", "join", bee.answer("flock", "invite")["text"])
         ant.said("stop")
         ant.wait()
         command = [sys.executable, "-m", "agent", "agent", "--name", "ant", "--port", "0"]
@@ -101,12 +107,16 @@ def test_an_agent_whose_own_files_are_removed_hands_over_and_ends(tmp_path: Path
                 )
             ) as process,
         ):
-            wait_for(lambda: "linked" in ant.run("peers").out, LIMIT_S, "it is back")
+            back = "no flock" if alone else "linked"
+            wait_for(lambda: back in ant.run("peers").out, LIMIT_S, "it is back")
             shutil.rmtree(installed)
-            assert process.wait(LIMIT_S) == 0
+            assert process.wait(0.75 * HAND_OVER_S_MAX if alone else LIMIT_S) == 0
             printed.seek(0)
             assert "ended: its own files were removed" in printed.read()
         assert "Traceback" not in ant.log()
+        if alone:
+            assert "on this machine only" in ant.log()
+            return
         bee.said("fetch", "count/count", "--into", str(tmp_path / "fetched"))
 
 
