@@ -119,23 +119,31 @@ class Updates:
             return
         if self._seen == __version__:
             log.info("Wingbeat %s is not installed any more", self._installed)
-            self._installed, self._finishing_since_s = "", None
-            self._agent.drain(False)
+            self._wait("")
         elif await asyncio.to_thread(self._trial, self._seen):
             self._found(self._seen)
-        elif self._complained != self._seen:
-            self._complained = self._seen
-            log.warning("Wingbeat %s is installed and does not start: install it again", self._seen)
+        else:
+            if self._installed:  # what it replaced cannot be begun any more
+                self._wait("")
+            if self._complained != self._seen:
+                self._complained = self._seen
+                told = "Wingbeat %s is installed and does not start: install it again"
+                log.warning(told, self._seen)
 
     def _found(self, version: str) -> None:
-        self._installed = version
         asks = is_later(__version__, version) or not self._by_itself()
         when = "somebody says so" if asks else "what runs here has ended"
         log.log(logs.NORMAL, "Wingbeat %s is installed: it starts when %s", version, when)
         if asks:
-            self._agent.drain(self.finishes)
+            self._wait(version)
         else:
+            self._installed = version
             self._finish()
+
+    def _wait(self, version: str) -> None:
+        """This is what is installed (empty: what runs). What was said of another does not count for it."""
+        self._installed, self._finishing_since_s, self._now = version, None, False
+        self._agent.drain(False)
 
     def _finish(self) -> None:
         if self._finishing_since_s is None:

@@ -120,6 +120,27 @@ async def test_what_does_not_start_or_goes_again_is_not_begun() -> None:
     due.cancel()
 
 
+@pytest.mark.parametrize(("installed", "starts"), [(OLDER, True), ("99.0.1", False)])
+async def test_one_in_the_place_of_another_is_not_begun_on_its_word(
+    installed: str, starts: bool
+) -> None:
+    machine = Machine(tasks=1)
+    updates = machine.updates()
+    due = watched(updates)
+    machine.installed = NEWER
+    await eventually(machine.drains)
+    machine.installed, machine.starts = installed, starts
+    await eventually(lambda: not machine.drains())
+    assert updates.view() == (UpdateView(installed, "asks", older=True) if starts else None)
+    machine.tasks = 0
+    tried = machine.tried
+    machine.installed = "0.0.2"  # looked at, so the end of the task was, too
+    machine.starts = True
+    await eventually(lambda: machine.tried > tried)
+    assert not due.done()
+    due.cancel()
+
+
 def test_versions_are_compared_by_their_numbers() -> None:
     assert is_later("0.10.0", "0.9.1")
     assert is_later("0.1.0.1", "0.1.0")
