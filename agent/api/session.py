@@ -90,9 +90,14 @@ class Welcome(Struct, frozen=True):
 
 
 class Events(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Send events from now on: those after a position, or only new ones."""
+    """Send events from now on: those after a position, or only new ones.
+
+    ``also``: kinds of ``LATER`` that the client reads too; others of them are left out, and their
+    numbers with them. To be said only where ``Welcome.protocol`` is 2 or more.
+    """
 
     after: Position | None = None
+    also: Annotated[tuple[ShortText, ...], Meta(max_length=100)] = ()
 
 
 class Subscribed(Struct, frozen=True):
@@ -164,7 +169,8 @@ class WorkflowSafe(Struct, frozen=True, tag="workflow safe"):
 
 
 class WorkflowGone(Struct, frozen=True, tag="workflow gone"):
-    """Event: a workflow is not in the flock's table any more; the history may have it."""
+    """Event: a workflow is not in the flock's table any more; the history may have it. Told to who
+    asks for it, see ``LATER``."""
 
     workflow: WorkflowId
     workflow_name: str = ""
@@ -263,6 +269,16 @@ Happening = (
     | JoinRequestEnded
     | AskChanged
 )
+
+
+LATER: tuple[type[Struct], ...] = (WorkflowGone,)
+"""Kinds of events that came after the first clients, which hang up at a kind that they do not know:
+these are told only to who names them in ``Events``."""
+
+
+def kind_of(happening: type[Struct]) -> str:
+    """Return the name that this kind of event has in ``type`` on the wire."""
+    return str(happening.__struct_config__.tag)
 
 
 class Event(Struct, frozen=True):

@@ -48,8 +48,9 @@ __all__ = [
     "workflow_state",
 ]
 
-CLIENT_PROTOCOL = 1
-"""Raised when a client of before would misunderstand; additions do not raise it."""
+CLIENT_PROTOCOL = 2
+"""Raised when a client of before would misunderstand, or has to know what it may ask; other additions
+do not raise it. 2: events of later kinds are told to who names them."""
 
 LongText = Annotated[str, Meta(max_length=65_536)]
 NAME_CHARACTERS_MAX = 128

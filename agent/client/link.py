@@ -11,28 +11,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
+from typing import get_args
 
 import msgspec
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from agent.api.rpc import Incoming, Method, P, R, Request, decoder_of
 from agent.api.session import (
     CONTROL_FILE,
     EVENTS,
     HELLO,
+    LATER,
     PROVE,
     Closing,
     ControlFile,
     Event,
     Events,
+    Happening,
     Hello,
     Prove,
     Welcome,
+    kind_of,
     read_control,
 )
 from agent.api.values import Position
@@ -55,10 +60,25 @@ EVENTS_UNREAD_MAX = 1_000
 SUPERUSER = 0
 SERVICE_TOKEN = "of-the-service-of-this-machine"
 """No secret: the system tells a service who has come."""
+KINDS = frozenset(map(kind_of, get_args(Happening)))
+ALSO = tuple(map(kind_of, LATER))
+ALSO_SINCE_PROTOCOL = 2
+
+
+class _Kind(Struct):
+    type: str
+
+
+class _OfSomeKind(Struct):
+    happening: _Kind
+
+
 _incoming = decoder_of(Incoming)
 _event = decoder_of(Event)
+_of_some_kind = decoder_of(_OfSomeKind)
 _closing = decoder_of(Closing)
 _encode = msgspec.json.Encoder().encode
+log = logging.getLogger(__name__)
 
 
 def read_control_file(home: Home | None = None) -> ControlFile:
@@ -123,6 +143,8 @@ class Link:
         self._arrived, self._taken = asyncio.Event(), asyncio.Event()
         self._reason = ""
         self.ended = False
+        self.unknown: Counter[str] = Counter()
+        """Events that were left out, by their kinds: a later version tells what this one has no name for."""
         self.welcome: Welcome
         self._hello: Hello
         self._reading = asyncio.create_task(self._read_all())
@@ -208,7 +230,8 @@ class Link:
     async def follow(self, after: Position | None) -> Position:
         """Have the events after a position sent (None: from now on), and return the position after
         which they begin; ``next_event`` gives them. Raises what ``call`` raises."""
-        return (await self.call(EVENTS, Events(after))).position
+        also = ALSO if self.welcome.protocol >= ALSO_SINCE_PROTOCOL else ()
+        return (await self.call(EVENTS, Events(after, also))).position
 
     async def next_event(self) -> Event:
         """Return the next event that was not taken yet, and wait for it if there is none. Raises
@@ -267,8 +290,7 @@ class Link:
 
     def _take(self, incoming: Incoming) -> None:
         if incoming.method == "event":
-            self._events.append(_event.decode(incoming.params))
-            self._arrived.set()
+            self._take_event(incoming.params)
         elif incoming.method == "closing":
             self._reason = _closing.decode(incoming.params).reason
         elif incoming.id is None and incoming.error is not None:
@@ -280,6 +302,19 @@ class Link:
             answer.set_exception(error_of(incoming.error))
         else:
             answer.set_result(incoming.result)
+
+    def _take_event(self, told: Raw) -> None:
+        try:
+            self._events.append(_event.decode(told))
+        except msgspec.ValidationError:
+            kind = _of_some_kind.decode(told).happening.type
+            if kind in KINDS:
+                raise
+            if kind not in self.unknown:
+                log.info("the agent tells of %r, which this version does not know", kind)
+            self.unknown[kind] += 1
+        else:
+            self._arrived.set()
 
     def _gone(self) -> DisconnectedError:
         because = f" ({self._reason})" if self._reason else ""

@@ -231,11 +231,11 @@ class Connection:
         finally:
             self._slots.release()
 
-    def _follow(self, position: Position) -> None:
+    def _follow(self, position: Position, also: tuple[str, ...]) -> None:
         """The answer to the question for events is written before this task has its first turn."""
         if self._telling is not None:
             self._telling.cancel()
-        self._telling = self._begin(self._tell_events(position.sequence))
+        self._telling = self._begin(self._tell_events(position.sequence, also))
 
     async def _pass_on(self, hello: Hello) -> Welcome | None:
         """Another member answers from now on, unless this node is meant."""
@@ -260,13 +260,13 @@ class Connection:
         await relay.hear(self._write)
         self.end(f"{relay.name} ended the connection")
 
-    async def _tell_events(self, sequence: int) -> None:
+    async def _tell_events(self, sequence: int, also: tuple[str, ...]) -> None:
         events = self._call.events
         with events.following():
             while True:
                 await events.wait_after(sequence)
                 try:
-                    lines = events.lines_after(sequence)
+                    lines = events.lines_after(sequence, also)
                 except RefusedError:
                     self.end(f"you read too slowly: the events after {sequence} are forgotten")
                     return

@@ -11,12 +11,12 @@ import asyncio
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.session import Event, Happening, TaskMoved
+from agent.api.session import LATER, Event, Happening, TaskMoved, kind_of
 from agent.api.values import Position
 from agent.control.envelope import notification_line
 from agent.control.limits import Limits
@@ -36,6 +36,7 @@ class EventLog:
         self._name = secrets.token_hex(8)
         self._lines: deque[bytes | Happening] = deque()
         self._times: deque[int] = deque()
+        self._later: dict[int, str] = {}
         self._bytes = 0
         self._last = 0
         self._news = asyncio.Event()
@@ -69,6 +70,8 @@ class EventLog:
         same = bool(self._times) and self._times[-1] == at_ms
         self._times.append(self._times[-1] if same else at_ms)
         self._lines.append(happening)
+        if isinstance(happening, LATER):
+            self._later[self._last] = kind_of(type(happening))
         self._bytes += _bytes_of(happening)
         self._forget(at_ms - self._limits.events_recent_s * 1000)
         self._news.set()
@@ -79,6 +82,7 @@ class EventLog:
             len(lines) > limits.events_max and times[0] <= recent_ms
         ):
             times.popleft()
+            self._later.pop(self._first, None)
             self._bytes -= _bytes_of(lines.popleft())
 
     def check(self, position: Position) -> None:
@@ -108,10 +112,10 @@ class EventLog:
                 ),
             )
 
-    def lines_after(self, sequence: int) -> list[bytes]:
+    def lines_after(self, sequence: int, also: Container[str] = ()) -> list[bytes]:
         """Return the lines of the next events after this number, a limited count at a time, empty
-        when there are none yet; the first event has the number 1. Raises ``RefusedError`` when
-        those right after were forgotten."""
+        when there are none yet; the first event has the number 1. The line of a later kind that is
+        not in ``also`` is empty. Raises ``RefusedError`` when those right after were forgotten."""
         self.check(Position(self._name, sequence))
         first = self._first
         start = sequence - first + 1
@@ -124,7 +128,8 @@ class EventLog:
                 written = notification_line("event", event)
                 self._bytes += len(written) - _bytes_of(line)
                 self._lines[place] = line = written
-            told.append(line)
+            kind = self._later.get(first + place)
+            told.append(line if kind is None or kind in also else b"")
         return told
 
     async def wait_after(self, sequence: int) -> None:

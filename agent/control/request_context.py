@@ -37,7 +37,7 @@ class RequestContext:
 
     node: NodePort
     events: EventLog
-    follow: Callable[[Position], None]
+    follow: Callable[[Position, tuple[str, ...]], None]
     stop: Callable[[str], None]
     progress: TaskProgress
     members: Members

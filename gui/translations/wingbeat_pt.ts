@@ -572,7 +572,7 @@
     </message>
     <message>
         <source>{hosts} could run it, but nobody there has allowed {program} yet</source>
-        <translation>{hosts} poderia executá-la, mas ninguém lá permitiu {program} ainda</translation>
+        <translation>podem executá-la: {hosts}; mas ninguém lá permitiu {program} ainda</translation>
     </message>
     <message>
         <source>{busy} may run {program} and has other work, and on {hosts} nobody has allowed it yet</source>

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 from msgspec.structs import replace
 
 from agent.api.flock import INVITE, PEERS, Invite, Peers
 from agent.api.rpc import ErrorCode, Problem
-from agent.api.session import STOP, Stop
+from agent.api.session import STOP, Stop, WorkflowGone
 from agent.api.session import WorkflowSafe as SafeEvent
 from agent.api.values import Position, TaskState
 from agent.api.work import CANCEL, SHOW, STATUS, SUBMIT, Cancel, Show, Status, Submit, Task
@@ -32,6 +33,7 @@ from agent.client import (
     link,
 )
 from agent.client import submit as send
+from agent.client.link import Link, read_control_file
 from agent.paths import Home
 from agent.protocol.effects import WorkflowSafe
 from agent.protocol.identity import ID_LETTERS
@@ -236,6 +238,46 @@ async def test_events_from_now_on_begin_with_the_next_one(there: Serving, client
         event = await first
         assert event.sequence == 2
         assert event.happening == SafeEvent("survey")
+
+
+class MoonRose(Struct, frozen=True, tag="moon rose"):
+    """What an agent of a later version may tell."""
+
+    phase: str
+
+
+async def test_events_of_kinds_that_it_does_not_know_are_left_out(
+    there: Serving, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    start = (await client.call(STATUS, Status())).position
+    for happening in (MoonRose("full"), MoonRose("half"), SafeEvent("survey")):
+        there.server._events.record(happening)  # type: ignore[arg-type]
+    async with aclosing(client.events(start)) as events:
+        event = await anext(events)
+        assert (event.sequence, event.happening) == (start.sequence + 3, SafeEvent("survey"))
+        assert caplog.text.count("moon rose") == 1
+        there.node.tell(SAFE)
+        assert (await anext(events)).sequence == start.sequence + 4
+
+
+async def test_an_event_that_is_wrong_in_itself_ends_the_connection(
+    home: Home, there: Serving, client: Client
+) -> None:
+    start = (await client.call(STATUS, Status())).position
+    there.server._events.record(SafeEvent(7))  # type: ignore[arg-type]
+    following = await Link.open(read_control_file(home), "test")
+    await following.follow(start)
+    with pytest.raises(DisconnectedError, match="what it said is not understood"):
+        await following.next_event()
+    await following.close()
+
+
+async def test_it_is_told_of_later_kinds_too(there: Serving, client: Client) -> None:
+    start = (await client.call(STATUS, Status())).position
+    there.server._events.record(WorkflowGone("survey"))
+    async with aclosing(client.events(start)) as events:
+        assert (await anext(events)).happening == WorkflowGone("survey")
 
 
 async def test_who_does_not_take_its_events_can_still_ask(there: Serving, client: Client) -> None:

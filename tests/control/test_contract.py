@@ -164,7 +164,8 @@ async def test_every_event_is_as_the_contract_has_it(tmp_path: Path) -> None:
     async with serving(tmp_path) as there, greeted(there) as client:
         await client.result("submit", workflow())
         start = (await client.result("status"))["position"]
-        await client.result("events", {"after": {**start, "sequence": 0}})
+        also = [session.kind_of(kind) for kind in session.LATER]
+        await client.result("events", {"after": {**start, "sequence": 0}, "also": also})
         there.node.volunteer()
         task = there.node.table.workflows[SURVEY].spec.tasks[0].task
         there.node.succeed(task)

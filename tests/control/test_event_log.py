@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.session import TaskMoved, WorkflowSafe
+from agent.api.session import TaskMoved, WorkflowGone, WorkflowSafe
 from agent.api.values import Position, TaskState
 from agent.api.work import TaskView
 from agent.control.envelope import Lines, TooLong
@@ -56,6 +56,20 @@ def test_a_client_that_catches_up_is_told_some_at_a_time() -> None:
     ring = Ring(events_per_turn_max=3)
     ring.record(5)
     assert (ring.told(0), ring.told(1), ring.told(3)) == ([1, 2, 3], [2, 3, 4], [4, 5])
+
+
+def test_kinds_that_came_later_are_told_to_who_names_them() -> None:
+    """The first clients hang up at a kind that they do not know."""
+    ring = Ring(events_max=2, events_recent_s=0)
+    ring.record()
+    ring.log.record(WorkflowGone("w2"))
+    ring.record()
+    for _ in range(2):  # the second time they are encoded
+        of_before, *_ = told = ring.log.lines_after(1)
+        assert (of_before, len(told)) == (b"", 2)
+        assert b"workflow gone" in ring.log.lines_after(1, ["workflow gone"])[0]
+    ring.record(3)
+    assert ring.told(4) == [5, 6]
 
 
 def test_many_recent_events_are_kept_and_old_ones_forgotten() -> None:

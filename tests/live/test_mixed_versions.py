@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,30 @@ def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path
             wait_for(lambda name=name: _ended(ant, name), EVENTUALLY_S_MAX, name, ant.last_words)  # type: ignore[misc]
             runs = of_bee("status", name)["tasks"]
             assert {each["host"] for each in runs} == {"ant", "bee"}, "both see both"
+        _an_older_client_goes_on(old, environment, ant, tmp_path / "heard")
+
+
+def _an_older_client_goes_on(
+    old: Versions, environment: Mapping[str, str], ant: Machine, heard: Path
+) -> None:
+    """It follows the newer agent by way of its own, and hangs up at events that it cannot name."""
+    command = [str(old.bin / "wingbeat"), "watch", "--json", "--node", "ant"]
+
+    def heard_it() -> bool:
+        ant.said("resume")
+        ant.said("pause")
+        return '"paused": true' in heard.read_text()
+
+    later = heard.parent / "later.wingbeat.yaml"
+    later.write_text(STEPS.format(name="later", here="ant", there="bee"))
+    with heard.open("wb") as out:
+        watching = subprocess.Popen(command, env=environment, cwd=heard.parent, stdout=out)
+    with ended(watching):
+        wait_for(heard_it, EVENTUALLY_S_MAX, "it follows", ant.last_words)
+        ant.said("remove", "from-ant")
+        ant.said("submit", str(later))
+        wait_for(lambda: "later" in heard.read_text(), EVENTUALLY_S_MAX, "it still follows")
+    assert "workflow gone" not in heard.read_text()
 
 
 def _versions(machine: Machine) -> list[str]:

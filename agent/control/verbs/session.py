@@ -53,7 +53,7 @@ async def events(call: RequestContext, params: Events) -> Subscribed:
     after that place are forgotten; nothing is awaited here, so that no gap comes."""
     position = params.after or call.events.position
     call.events.check(position)
-    call.follow(position)
+    call.follow(position, params.also)
     return Subscribed(position)
 
 
