@@ -56,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"{error.filename}: {error.strerror}.\n")
         return 1
+    except ValueError as error:
+        sys.stderr.write(f"{machine_folder() / SETTINGS_FILE} is not TOML: {error}.\n")
+        return 1
     return 0
 
 
@@ -66,7 +69,8 @@ def machine_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 def lay_down(options: argparse.Namespace, folder: Path, run: Run) -> None:
     """Make the folder, which only administrators may change, with the invitation and the yes or no
-    to helping others that were given; without any do nothing. Raises ``OSError``."""
+    to helping others that were given; without any do nothing. Raises ``OSError``, ``ValueError`` for
+    settings that are there and cannot be read."""
     if not options.invitation and not options.help_others:
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -74,11 +78,11 @@ def lay_down(options: argparse.Namespace, folder: Path, run: Run) -> None:
     run(["icacls", str(folder), "/setowner", ADMINISTRATORS, "/q"])
     run(["icacls", str(folder), "/inheritance:r", "/grant:r", *rights, "/q"])
     if options.invitation:
-        text = Path(options.invitation).read_text("utf-8-sig")
-        (folder / INVITATION_FILE).write_text(text, "utf-8", newline="\n")
+        given = Path(options.invitation).read_bytes()  # as shells write it, PowerShell in UTF-16
+        (folder / INVITATION_FILE).write_bytes(given)
     if options.help_others:
         settings = folder / SETTINGS_FILE
-        told = tomlkit.parse(settings.read_text("utf-8") if settings.exists() else "")
+        told = tomlkit.parse(settings.read_text("utf-8-sig") if settings.exists() else "")
         told["volunteer"] = HELP[options.help_others]
         settings.write_text(tomlkit.dumps(told), "utf-8", newline="\n")
     run(["icacls", str(folder), "/setowner", ADMINISTRATORS, "/t", "/c", "/q"])

@@ -14,13 +14,23 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from agent.net.addresses import Address
+from agent.net.invitation import KEEPER_BYTES, SECRET_BYTES, Invitation, parse_invitation
 from installers.making.locked import MakingError
 from installers.making.setups import ENTRIES, OFFERED, _files_for_wix, _for_nsis, _for_wix
 from installers.making.windows import Python, _members, described, pack
+from installers.windows import administer
 from installers.windows.administer import lay_down, rule, with_folder
 
 EPOCH_S = 1_700_000_000
 FOLDER = r"C:\Program Files\Wingbeat"
+INVITATION = Invitation(
+    "a" * 26,
+    bytes(KEEPER_BYTES),
+    bytes(SECRET_BYTES),
+    2**32 - 1,
+    (Address("192.0.2.7", 29464),),
+)
 
 
 def archive(folder: Path) -> Python:
@@ -115,22 +125,36 @@ def test_what_an_administrator_says_is_laid_down_for_administrators_to_change(
 ) -> None:
     ran: list[Sequence[str]] = []
     folder, file = tmp_path / "ProgramData" / "Wingbeat", tmp_path / "office.txt"
-    file.write_text("\ufeffan invitation", "utf-8")
+    file.write_text(INVITATION.file.decode(), "utf-16")  # PowerShell's `>` writes that
     nothing = argparse.Namespace(invitation="", help_others="")
     lay_down(nothing, folder, ran.append)
     assert not folder.exists()
     lay_down(argparse.Namespace(invitation=str(file), help_others="idle"), folder, ran.append)
-    assert (folder / "invitation").read_text("utf-8") == "an invitation"
+    laid_down = (folder / "invitation").read_bytes().decode("utf-8", "replace")
+    assert parse_invitation(laid_down) == INVITATION, "as an agent reads it"
     settings = folder / "settings.toml"
     assert settings.read_text("utf-8") == 'volunteer = "when idle"\n'
-    settings.write_text('slots = 2  # ours\nvolunteer = "when idle"\n')
+    settings.write_text('\ufeffslots = 2  # ours\nvolunteer = "when idle"\n', "utf-8")
     lay_down(argparse.Namespace(invitation="", help_others="never"), folder, ran.append)
     assert settings.read_text("utf-8") == 'slots = 2  # ours\nvolunteer = "not now"\n'
     rights = [each for each in ran if "/inheritance:r" in each]
     assert [word for word in rights[0] if word.startswith("*S-1-5-32-545")] == [
         "*S-1-5-32-545:(OI)(CI)RX"
     ], "everybody may read, and no more"
-    assert (folder / "invitation").read_text("utf-8") == "an invitation"
+    assert (folder / "invitation").read_bytes() == file.read_bytes()
+
+
+def test_settings_that_cannot_be_read_are_left_as_they_are_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PROGRAMDATA", str(tmp_path))
+    monkeypatch.setattr(administer, "_run", lambda _: None)
+    settings = tmp_path / "Wingbeat/settings.toml"
+    settings.parent.mkdir()
+    settings.write_text("slots = \n")
+    assert administer.main(["lay-down", "--help-others=idle"]) == 1
+    assert capsys.readouterr().err.startswith(f"{settings} is not TOML: ")
+    assert settings.read_text() == "slots = \n"
 
 
 def test_a_search_path_gets_the_folder_once_and_keeps_all_else() -> None:
