@@ -163,6 +163,9 @@ class ProgramRoom(Protocol):
     def folder(self) -> Path:
         """Return where the installed ones are."""
 
+    async def contents(self, names: Iterable[str]) -> dict[str, str]:
+        """Return digests of what programs here are, by name; none of those that are not here."""
+
     async def publish(self, folder: Path, *, with_work: bool = ...) -> tuple[str, Dataset]:
         """Publish a folder; return the program's name for tasks, and its dataset. ``with_work``:
         nobody hears of it before ``confirm``. Raises ``ServiceError``."""

@@ -36,6 +36,7 @@ from agent.data.node_datasets import NodeDatasets
 from agent.data.scripts import program_files
 from agent.data.shared import in_thread
 from agent.execution.folder_size import folder_bytes
+from agent.execution.program_content import contents
 from agent.execution.programs import ProgramError, Programs, Reader
 from agent.host.private_files import write_whole
 from agent.protocol.effects import (
@@ -141,6 +142,11 @@ class PublishedPrograms:
     def takes(self) -> bool:
         """Whether this node takes any program that comes."""
         return self.mode == ALWAYS
+
+    async def contents(self, names: Iterable[str]) -> dict[str, str]:
+        """Return digests of what programs here are, by name; those that are not here, or cannot be
+        read, are left out."""
+        return await asyncio.to_thread(contents, self._programs, names)
 
     async def publish(self, folder: Path, *, with_work: bool = False) -> tuple[str, Dataset]:
         """Keep the program in a folder of this machine as a dataset, accept it here, and return its

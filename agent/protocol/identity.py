@@ -14,7 +14,7 @@ other things, as those of the versions before are from the name alone, it is an 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 
 import msgspec
@@ -39,6 +39,8 @@ KEPT = "kept"
 """By which name a run carries the earlier task whose outcome it is."""
 TOLD = "told"
 """By which name a task carries that somebody told its length."""
+PROGRAM = "program"
+"""By which name a task carries what its program is, where that is installed on the node that was asked."""
 ID_LETTERS = 32
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -57,6 +59,18 @@ def called(tasks: Iterable[TaskSpec], ids: Callable[[TaskId], TaskId]) -> tuple[
             inputs=tuple(InputRef(now.get(ref.task, ref.task), ref.output) for ref in spec.inputs),
             after=tuple(now.get(each, each) for each in spec.after),
         )
+        for spec in tasks
+    )
+
+
+def with_programs(tasks: Iterable[TaskSpec], digests: Mapping[str, str]) -> tuple[TaskSpec, ...]:
+    """Return tasks that carry what their programs are, by these digests of installed ones; what a
+    task carries of a program that has none, or that came with the work, stays."""
+    told = {name: {PROGRAM: Raw(_encode(digest))} for name, digest in digests.items()}
+    return tuple(
+        replace(spec, more=spec.more | told[spec.program])
+        if spec.published is None and spec.program in told
+        else spec
         for spec in tasks
     )
 

@@ -95,7 +95,11 @@ class FakePublished:
     folder: Path
     decided: dict[str, Decision] = field(default_factory=dict)
     asked: PermissionAsked | None = ASKED
+    digests: dict[str, str] = field(default_factory=dict)
     trusted: dict[str, str] = field(default_factory=dict)
+
+    async def contents(self, names: Iterable[str]) -> dict[str, str]:
+        return {name: self.digests[name] for name in names if name in self.digests}
 
     async def publish(self, folder: Path, *, with_work: bool = False) -> tuple[str, Dataset]:
         dataset = await self.datasets.add(folder)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.api.work import Difference
 from agent.control.verbs.again import by_names, compare, differences
-from agent.protocol.identity import called
+from agent.protocol.identity import called, with_programs
 from agent.protocol.records import Dataset, InputRef, PriorityWish, TaskSpec, Workflow
 from tests.control.serving import SURVEY, LineClient, Serving, workflow
 
@@ -33,6 +33,18 @@ BEFORE = TaskSpec("b", "b", "sum@1", (InputRef("a", 0),), (Dataset("sha256:1", 1
 def test_in_what_a_step_differs(changes: dict[str, Any], differs: tuple[Difference, ...]) -> None:
     assert differences(BEFORE, replace(BEFORE, **changes)) == differs
     assert differences(None, BEFORE) == ("new",)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "differs"),
+    [("", "", ()), ("1", "1", ()), ("1", "2", ("program",)), ("", "2", ()), ("1", "", ())],
+)
+def test_an_installed_program_is_what_it_is_and_its_name(
+    was: str, now: str, differs: tuple[Difference, ...]
+) -> None:
+    """Where either says nothing, as records of before do, its name is all there is."""
+    told = [with_programs([BEFORE], {"sum@1": each} if each else {})[0] for each in (was, now)]
+    assert differences(told[0], told[1]) == differs
 
 
 async def test_what_is_kept_ended_well_and_needs_only_what_is_kept(

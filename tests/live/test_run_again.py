@@ -21,6 +21,7 @@ tasks:
   check: {program: check, inputs: [make], retries: 0}
 """
 MAKE = 'echo "made $2" > out.txt && echo TERMINATED out.txt\n'
+STAMP = "open('out.txt', 'w').write('{}')\nprint('TERMINATED out.txt')\n"
 FAILS = "echo ERROR no film >&2; exit 1\n"
 WORKS = 'echo "checked $(cat "$2")" > out.txt && echo TERMINATED out.txt\n'
 
@@ -118,6 +119,26 @@ def test_past_work_runs_with_other_values_and_keeps_the_rest(
     assert work.result(f"{after}/other") == "made lines"
     alder.said("again", after, "--set", "of=lines", "--all", "--wait")
     assert set(work.over(work.newest()).values()) == {DONE}
+
+
+def test_an_installed_program_that_was_edited_runs_anew(alder: Machine, tmp_path: Path) -> None:
+    """Its name says nothing of that."""
+    alder.install("stamp", STAMP.format("first"))
+    file = tmp_path / "stamped.wingbeat.yaml"
+    file.write_text(
+        "name: stamped\nvariables: {of: {default: words}}\n"
+        "tasks:\n  stamp: {program: stamp}\n  other: {program: stamp, parameters: '${of}'}\n"
+    )
+    wait_for(lambda: "stamp" in alder.said("programs"), WITHIN_S, "it is found")
+    alder.said("submit", str(file), "--wait")
+    changed = ("again", "stamped", "--set", "of=lines", "--dry-run")
+    assert alder.said(*changed).startswith("stamp kept\n")
+    (alder.home.programs / "stamp/program.py").write_text(STAMP.format("second"))
+    assert alder.said(*changed).startswith("stamp runs: it has another script\n")
+    alder.said("again", "stamped", "--set", "of=lines", "--wait")
+    assert alder.run("fetch", "stamped/stamp", "--into", str(tmp_path / "fetched")).code == 0
+    (made,) = (each for each in (tmp_path / "fetched").rglob("*") if each.is_file())
+    assert made.read_text() == "second"
 
 
 def test_what_is_as_it_was_runs_whole_and_needs_no_file(alder: Machine, tmp_path: Path) -> None:

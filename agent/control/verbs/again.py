@@ -27,12 +27,13 @@ from agent.control.verbs.submitting import (
     bring,
     checked,
     priority_value,
+    programs_here,
     specs_of,
     submission_of,
     waits_told,
 )
 from agent.control.wishes import wish
-from agent.protocol.identity import ORIGIN, called
+from agent.protocol.identity import ORIGIN, PROGRAM, called, text_in, with_programs
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowSpec
 from agent.protocol.sanity import producers_of
@@ -62,6 +63,7 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
             raise RefusedError(ErrorCode.REFUSED, elsewhere.fault)
         specs, name = specs_of(wanted, str, elsewhere.tasks), wanted.name
         priority, origin = priority_value(wanted.priority), wanted.origin
+    specs = with_programs(specs, await programs_here(call, specs))
     compared = compare(table, past, specs, anew=params.anew or then is not call)
     host = then.now.name_of(past.spec.host)
     if params.dry:
@@ -140,7 +142,7 @@ def differences(before: TaskSpec | None, now: TaskSpec) -> tuple[Difference, ...
     if before is None:
         return ("new",)
     pairs: tuple[tuple[Difference, object, object], ...] = (
-        ("program", _program(before), _program(now)),
+        ("program", *_programs(before, now)),
         ("data", before.raw, now.raw),
         ("parameters", before.parameters, now.parameters),
         ("inputs", (before.inputs, set(before.after)), (now.inputs, set(now.after))),
@@ -170,6 +172,14 @@ def origin_of(spec: WorkflowSpec) -> Origin | None:
         return None if told is None else _read_origin(told)
     except msgspec.MsgspecError:
         return None
+
+
+def _programs(before: TaskSpec, now: TaskSpec) -> tuple[object, object]:
+    """Installed ones by name where one of both does not say what it was, as those of before."""
+    was, new = text_in(before.more, PROGRAM), text_in(now.more, PROGRAM)
+    told = bool(was and new) and before.published is now.published is None
+    one, other = _program(before), _program(now)
+    return ((one, was), (other, new)) if told else (one, other)
 
 
 def _program(spec: TaskSpec) -> str:

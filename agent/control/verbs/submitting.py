@@ -8,7 +8,7 @@ up now: a later workflow of the same name changes nothing for it.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil
@@ -54,6 +54,7 @@ from agent.protocol.identity import (
     carried,
     content_of,
     text_in,
+    with_programs,
     workflow_id,
 )
 from agent.protocol.phrases import Phrase, hinted, said
@@ -72,7 +73,8 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     elsewhere = checked(call, params, submitter)
     if elsewhere.fault is not None:
         raise RefusedError(ErrorCode.REFUSED, elsewhere.fault)
-    event = submission(params, submitter, elsewhere.tasks, far=bool(call.member))
+    digests = await programs_here(call, params.tasks)
+    event = submission(params, submitter, elsewhere.tasks, digests, far=bool(call.member))
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
     known = workflow != event.workflow
@@ -129,12 +131,27 @@ def misdelivered(folder: str, *, far: bool) -> Phrase | None:
     return None
 
 
+async def programs_here(
+    call: RequestContext, tasks: Iterable[Task | records.TaskSpec]
+) -> dict[str, str]:
+    """Return by name what the programs of these tasks are that are installed here, and not brought."""
+    names = {each.program for each in tasks if each.program and each.published is None}
+    return await call.rooms.programs.contents(sorted(names))
+
+
 def submission(
-    params: Submit, submitter: str, elsewhere: Mapping[Place, TaskId], *, far: bool = False
+    params: Submit,
+    submitter: str,
+    elsewhere: Mapping[Place, TaskId],
+    digests: Mapping[str, str] = MappingProxyType({}),
+    *,
+    far: bool = False,
 ) -> events.Submit:
     """Return what the node is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
-    has the tasks of other workflows that it needs; ``far``: a client of another machine asks."""
-    priority, specs = priority_value(params.priority), specs_of(params, str, elsewhere)
+    has the tasks of other workflows that it needs, ``digests`` what installed programs are by name;
+    ``far``: a client of another machine asks."""
+    priority = priority_value(params.priority)
+    specs = with_programs(specs_of(params, str, elsewhere), digests)
     asked = (params.name, submitter, priority, specs)
     return submission_of(*asked, params.key, far=far, again=params.again, origin=params.origin)
 
@@ -297,7 +314,8 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     now, submitter = views.now, told.submitter or views.now.name
     elsewhere = checked(call, told, submitter)
     fault = elsewhere.fault
-    event = None if fault is not None else submission(told, submitter, elsewhere.tasks)
+    digests = {} if fault is not None else await programs_here(call, told.tasks)
+    event = None if fault is not None else submission(told, submitter, elsewhere.tasks, digests)
     if event is not None:
         fault = fault_of(event, now.table)
     if event is None or fault is not None:
