@@ -94,7 +94,7 @@ def test_what_can_be_done_is_accepted(table: Table, priority: int) -> None:
         (submitted(task("T1", "nowhere")), 'task "T1" needs nowhere, which is not known here'),
         (submitted(task("T1", after=("nowhere",))), 'task "T1" needs nowhere'),
         (submitted(task("T1", failures_max=0)), "workflow new cannot be kept"),
-        (submitted(task("T1", program="\ud800")), "workflow new cannot be kept"),
+        (submitted(task("T1", program="\ud800")), "has a character that cannot be seen (U+D800)"),
         (submitted(task("T1", expected_ms=2**70)), "workflow new cannot be kept"),
     ],
 )
