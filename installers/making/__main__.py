@@ -15,10 +15,11 @@ import tempfile
 from pathlib import Path
 
 from agent import __version__
+from installers.making.contents import digest
 from installers.making.deb import make_debs
 from installers.making.locked import ROOT, MakingError
 from installers.making.repository import make_repository
-from installers.making.setups import MSI, SETUP, UNPACKED, digest, inside, make_msi, make_setup
+from installers.making.setups import MSI, SETUP, UNPACKED, inside, make_msi, make_setup
 from installers.making.windows import PYTHON, make_windows, pack
 
 DIST, WORK = ROOT / "dist", ROOT / "build"

@@ -76,6 +76,20 @@ def licence(facts: Message) -> str:
     return "see its metadata"
 
 
+def digest_of(folder: Path) -> str:
+    """Return a hash of the names and contents of all files below the folder."""
+    whole = hashlib.sha256()
+    for each in sorted(one for one in folder.rglob("*") if one.is_file()):
+        whole.update(f"{each.relative_to(folder).as_posix()}\0{digest(each)}\n".encode())
+    return whole.hexdigest()
+
+
+def digest(file: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal digits."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def _brought(packages: Path) -> Iterator[Message]:
     for file in sorted(packages.glob("*.dist-info/METADATA")):
         facts = Parser().parsestr(file.read_text("utf-8"), headersonly=True)

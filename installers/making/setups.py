@@ -7,7 +7,6 @@ the earlier, never changes.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +15,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from agent import __version__
+from installers.making.contents import digest_of
 from installers.making.launchers import ICON, SOURCES, numbers
 from installers.making.locked import MakingError
 
@@ -271,20 +271,6 @@ def inside(file: Path) -> str:
             shutil.rmtree(each)
         (whole / "uninstall.exe").unlink(missing_ok=True)  # made by the setup program itself
         return digest_of(whole)
-
-
-def digest_of(folder: Path) -> str:
-    """Return a hash of the names and contents of all files below the folder."""
-    whole = hashlib.sha256()
-    for each in sorted(one for one in folder.rglob("*") if one.is_file()):
-        whole.update(f"{each.relative_to(folder).as_posix()}\0{digest(each)}\n".encode())
-    return whole.hexdigest()
-
-
-def digest(file: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal digits."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _guid(name: str) -> str:

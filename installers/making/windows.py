@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.paths import START
-from installers.making.contents import bill_of_materials, component, licences
+from installers.making.contents import bill_of_materials, component, digest_of, licences
 from installers.making.launchers import SOURCES, make_programs
 from installers.making.locked import ROOT, MakingError, windows_wheels
 from installers.making.tree import settle, trim, unpack
@@ -33,9 +33,10 @@ LEFT_OUT = {"pythonw.exe", "python.cat", "winsound.pyd"}
 START_TEXT = """\
 # What wingbeat.exe and wingbeat-tray.exe run, each by its own name. Whatever starts a Python by
 # sys.executable gets the one of the package. The folder is nobody's to write to, so what Python
-# compiles is kept with what the person's own agent keeps. A program without a console has no place
-# to print to.
+# compiles is kept with what the person's own agent keeps, apart for each build: times of files do not
+# tell builds apart. A program without a console has no place to print to.
 import os
+import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -44,7 +45,10 @@ own = Path(sys.executable)
 sys.executable = str(own.with_name("python.exe"))
 sys.argv[0] = own.stem
 if kept := os.environ.get("LOCALAPPDATA"):
-    sys.pycache_prefix = str(Path(kept, "wingbeat", "Cache", "bytecode"))
+    compiled = Path(kept, "wingbeat", "Cache", "bytecode", "@BUILD@")
+    if not compiled.exists():
+        shutil.rmtree(compiled.parent, ignore_errors=True)
+    sys.pycache_prefix = str(compiled)
 if sys.stderr is None:
     sys.stdout = sys.stderr = Path(os.devnull).open("w")
 own_module = "gui" if own.stem.lower() == "wingbeat-tray" else "agent"
@@ -95,7 +99,8 @@ def make_windows(wheel: Path, scratch: Path, work: Path, python_file: Path, seco
     trim(packages, QT_KEPT)
     search = (f"{python.tag}.zip", ".", str(PACKAGES).replace("/", "\\"))
     (folder / f"{python.tag}._pth").write_text("".join(f"{each}\r\n" for each in search))
-    (folder / START).write_text(START_TEXT, "utf-8", newline="\r\n")
+    told = START_TEXT.replace("@BUILD@", digest_of(packages)[:16])
+    (folder / START).write_text(told, "utf-8", newline="\r\n")
     for name in ADMINISTER:
         (folder / name).write_bytes((SOURCES / name).read_bytes())
     make_programs(folder, f"{python.tag}.dll", scratch)

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -182,16 +183,22 @@ def quiet_uninstall() -> None:
     (line,) = re.findall(r"QuietUninstallString +REG_SZ +(.*)", registry(UNINSTALL))
     script = WORK / "remove.bat"
     script.write_text(f"{line.strip()}\r\n")
-    run("wine", "cmd", "/d", "/c", r"C:\work\remove.bat")
+    wine("cmd", "/d", "/c", r"C:\work\remove.bat")
 
 
 def msi(act: str, of: Path, *words: str) -> None:
     package = f"Z:{of / 'wingbeat-x64.msi'}".replace("/", "\\")
-    run("wine", "msiexec", act, package, "/qn", *words)
+    wine("msiexec", act, package, "/qn", *words)
 
 
-def wine(program: Path, *words: str) -> str:
-    return run("wine", str(program), *words)
+def wine(program: Path | str, *words: str) -> None:
+    """Run a program that others may outlive: they would hold a pipe open, which is read to its end."""
+    with tempfile.TemporaryFile("w+") as said:
+        done = subprocess.run(
+            ["wine", str(program), *words], stdout=said, stderr=said, check=False, timeout=600
+        )
+        said.seek(0)
+        assert done.returncode == 0, f"{program} {words}: {done.returncode} {said.read()}"
 
 
 def command(name: str, *words: str) -> str:
