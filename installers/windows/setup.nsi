@@ -219,15 +219,19 @@ Section Uninstall
     !insertmacro DeleteEntries
     DeleteRegValue HKLM "${RUN}" "Wingbeat"
     DeleteRegKey HKLM "${UNINSTALL}"
-    ; Run in place (_?=) it is a program that runs, which may be moved but not deleted (by Wine neither).
-    ${If} $EXEDIR == $INSTDIR
-        GetTempFileName $1
-        Delete "$1"
-        Rename "$INSTDIR\uninstall.exe" "$1.exe"
-        ExecShell "" "$SYSDIR\cmd.exe" '/d /c ping -n 3 127.0.0.1 >nul & \
-            del "$1.exe" "$INSTDIR\uninstall.exe" & rmdir "$INSTDIR"' SW_HIDE
-    ${EndIf}
     RMDir /r "$INSTDIR"
+    ; Run in place (_?=) it is a program that runs, which may be moved but not deleted (by Wine neither), so
+    ; what is left is deleted a moment after it has ended.
+    ${If} ${FileExists} "$INSTDIR\uninstall.exe"
+        GetTempFileName $1
+        Rename "$INSTDIR\uninstall.exe" "$1.exe"
+        RMDir "$INSTDIR"
+        FileOpen $2 "$1.bat" w
+        FileWrite $2 '@ping -n 2 127.0.0.1 >nul$\r$\n@del "$1.exe"$\r$\n@del "$INSTDIR\uninstall.exe"$\r$\n'
+        FileWrite $2 '@rmdir "$INSTDIR"$\r$\n@del "$1"$\r$\n@del "$1.bat"$\r$\n'
+        FileClose $2
+        ExecShell "open" "$1.bat" "" SW_HIDE
+    ${EndIf}
     ${If} ${FileExists} "$INSTDIR\wingbeat.exe"
         SetErrorLevel 4
     ${EndIf}
