@@ -46,6 +46,9 @@ FOUND = {
     "JournalMended": "something on the disk of this computer was damaged and has been mended; what is "
     "missing comes from the other machines by itself",
     "DiskOfDataFull": "the disk with {folder} is full: make room there; until then no new work is taken",
+    "ConfinedNothing": "programs cannot be kept apart on this computer, so it takes no work of others: "
+    "{error}",
+    "ConfinementOff": "programs have all rights of this account here",
     "DiscoveryOff": "looking for machines is switched off here: type their addresses in Settings, under "
     "This computer",
     "MulticastUnusable": "machines do not find each other on this network ({why}): type their addresses in "

@@ -198,6 +198,7 @@ FindingKind = Literal[
     "copied identity",
     "invitation",
     "settings",
+    "confinement",
 ]
 
 
@@ -208,6 +209,24 @@ class Finding(Struct, frozen=True):
     text: str
     subject: str = ""
     why: Raw = field(default_factory=no_why)
+
+
+class ConfinementView(Struct, frozen=True):
+    """What holds programs back on this machine, as a confined one of ours has found it by trying.
+
+    ``rule`` is its owner's: ``on``, ``own work`` where what is submitted here runs without if it must,
+    ``off``. Of each sort it says whether nothing went; ``by`` names the means, ``error`` is what
+    went or why nothing could be tried.
+    """
+
+    rule: str = "on"
+    holds: bool = False
+    files: bool = False
+    network: bool = False
+    signals: bool = False
+    tracing: bool = False
+    by: tuple[str, ...] = ()
+    error: str = ""
 
 
 class DoctorReply(Struct, frozen=True):
@@ -222,6 +241,7 @@ class DoctorReply(Struct, frozen=True):
     missing: Count
     waiting: tuple[str, ...] = ()
     whys: tuple[Raw, ...] = ()
+    confinement: ConfinementView | None = None
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

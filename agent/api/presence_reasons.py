@@ -314,6 +314,10 @@ class HeldBlind(Reason, frozen=True):
     whys: tuple[Blindness, ...]
 
 
+class HeldUnconfined(Reason, frozen=True):
+    """Programs cannot be held to a boundary here, so none of others runs."""
+
+
 class NotAnswered(Reason, frozen=True):
     """It helps nobody, because nobody has said yet when it may."""
 

@@ -6,12 +6,11 @@ with ``reason_of``: one of a later version is ``Opaque`` and shows its sentence.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 from msgspec import Raw
 
 from agent.api import presence_reasons as presence
+from agent.api.diagnoses import DiagnosisKind as DiagnosisKind  # noqa: PLC0414
 from agent.api.rpc import decoder_of
 from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
@@ -75,6 +74,7 @@ Presence = (
     | told.OnBattery
     | told.OthersBusy
     | told.ShortOfMemory
+    | told.CannotConfine
     | told.NotOfFlock
     | presence.PausedUntilResumed
     | presence.PausedUntil
@@ -100,6 +100,7 @@ Presence = (
     | presence.HeldByMemory
     | presence.HeldSinceMemory
     | presence.HeldBlind
+    | presence.HeldUnconfined
     | presence.NotAnswered
     | presence.HelpsNobody
     | presence.HelpsItself
@@ -398,52 +399,6 @@ class NewerElsewhere(Reason, frozen=True):
     hosts: tuple[str, ...]
     version: str
     own: str
-
-
-DiagnosisKind = Literal[
-    "ClockAhead",
-    "ClockBehind",
-    "DefaultsWrong",
-    "DiscoveryOff",
-    "DiskOfDataFull",
-    "IdentityOfTwo",
-    "InvitationInVain",
-    "JoinsByInvitation",
-    "JournalMended",
-    "LaidDownUnknown",
-    "ListensNowhere",
-    "MulticastUnusable",
-    "NoFlock",
-    "NobodyHeard",
-    "NotRenewed",
-    "OtherFlockHere",
-    "OtherFlocksHere",
-    "OtherPort",
-    "OwnCertificateFrom",
-    "OwnCertificateFromKeeper",
-    "OwnCertificateUntil",
-    "OwnClockAhead",
-    "OwnClockBehind",
-    "OwnIdentityCopied",
-    "OwnerOverruled",
-    "PeerBusy",
-    "PeerCertificateEnded",
-    "PeerCertificateNotYet",
-    "PeerElsewhere",
-    "PeerLost",
-    "PeerNotWingbeat",
-    "PeerOfOtherFlock",
-    "PeerOfOtherVersion",
-    "PeerRefuses",
-    "PeerSlow",
-    "PeerUnreachable",
-    "PeerUnreadable",
-    "PolicyWrong",
-    "SentAway",
-    "UnheardMany",
-    "UnheardOne",
-]
-"""Names of sentences of ``agent.wording.english``."""
 
 
 class Diagnosis(Reason, frozen=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agent.api.flock import DOCTOR, Doctor, DoctorReply
+from agent.api.flock import DOCTOR, ConfinementView, Doctor, DoctorReply
 from agent.api.settings import SETTINGS, Settings
 from agent.client import BlockingClient, Home
 from agent.client.firewall import MULTICAST_PORT, open_firewall, opening
@@ -130,3 +130,12 @@ def _show(reply: DoctorReply) -> None:
         told.append("`wingbeat doctor --open-firewall` shows how others are let in here")
     show_lines(told if reply.findings else [f"nothing is wrong here: {others}"])
     show_lines(reply.waiting)
+    if reply.confinement is not None and reply.confinement.by:
+        show_lines([_confined(reply.confinement)])
+
+
+def _confined(found: ConfinementView) -> str:
+    """What a program cannot get at here, as it was tried."""
+    sorts = ("files", "network", "signals", "tracing")
+    told = [f"{sort}: {'yes' if getattr(found, sort) else 'no'}" for sort in sorts]
+    return f"programs are confined here: {', '.join(told)} ({', '.join(found.by)})"

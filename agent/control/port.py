@@ -24,6 +24,7 @@ from agent.api.admission import (
 )
 from agent.api.datasets import DatasetsReply, FileView
 from agent.api.flock import (
+    ConfinementView,
     DepartureView,
     Finding,
     HandedOver,
@@ -379,6 +380,13 @@ class UpdateRoom(Protocol):
         that is what runs."""
 
 
+class ConfinementRoom(Protocol):
+    """What holds programs back; ``agent.node.running.RunningNode``."""
+
+    async def confined(self) -> ConfinementView:
+        """Return what holds here, found out by trying when nobody has asked before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """All rooms of a node, for the verbs."""
@@ -391,6 +399,7 @@ class Rooms:
     settings: SettingsRoom
     copies: CopyRoom
     updates: UpdateRoom
+    confinement: ConfinementRoom
 
 
 class Belonging(Protocol):

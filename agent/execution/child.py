@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from agent.execution.confinement.boundary import PROCESSES_MAX
 from agent.execution.groups import Exit, Process
 from agent.execution.limits import MEGABYTE, Limits
 from agent.execution.output import (
@@ -273,6 +274,8 @@ class Child:
             case "disk":
                 limit_bytes = limits.disk_mb * MEGABYTE
                 return Broken(EndCause("WroteTooMuch", took_bytes=took, limit_bytes=limit_bytes))
+            case "processes":
+                return Broken(EndCause("TookProcesses", count=took, limit=PROCESSES_MAX))
             case _:
                 return Deprived(EndCause("DiskLeft", took_bytes=took))
 

@@ -25,6 +25,8 @@ from msgspec import structs
 
 from agent.execution.allowed_commands import ConfinementError, refuse_steering
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
+from agent.execution.confinement.proof import Proof
+from agent.execution.confinement.rule import OFF, Confinement, Given, UnconfinedError
 from agent.execution.groups import Exit, Groups, Hear, Launch, Process
 from agent.execution.inherited import inherited
 from agent.execution.limits import (
@@ -95,8 +97,11 @@ class Children:
         store: Store | None = None,
         limits: Limits = NODE_LIMITS,
         spare: bool = True,
+        confinement: Confinement | None = None,
     ) -> None:
+        """``confinement`` says what programs may reach; without one, whatever the account may."""
         self._programs, self._tell = programs, tell
+        self.confinement = confinement or Confinement()
         self._scratch, self._logs, self._grace_s = scratch, logs, grace_s
         self._groups = groups or native_groups()
         self._limits, self._spare = limits, spare
@@ -104,6 +109,7 @@ class Children:
         self._inherited = inherited(os.environ)
         self._runs: dict[Key, Run] = {}
         self._preparing: asyncio.TimerHandle | None = None
+        self._proving: asyncio.Task[Proof] | None = None
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the programs that can be run here; empty where none can be run at
@@ -129,10 +135,17 @@ class Children:
             self._preparing = loop.call_later(PREPARE_AFTER_S, self._prepare)
 
     def _prepare(self) -> None:
+        if self.confinement.rule != OFF:
+            self._proving = asyncio.create_task(self.prove())
+            return
         try:
             self._groups.prepare()
         except OSError as error:
             log.info("programs cannot be prepared for: %s", error)
+
+    async def prove(self) -> Proof:
+        """Return what holds programs back on this machine, found out by trying once."""
+        return await self.confinement.prove(self._groups)
 
     # -- what the driver asks --------------------------------------------------------------
 
@@ -189,6 +202,7 @@ class Children:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+        await self.confinement.close()
         await self._groups.close()
         self._folders.close()
 
@@ -205,6 +219,8 @@ class Children:
             event = ChildNotStarted(*key, why) if lacking else ChildFailed(*key, why)
         except (ProgramError, ValueError) as error:
             event = ChildFailed(*key, _beyond("NotStarted", str(error)))
+        except UnconfinedError:
+            event = ChildNotStarted(*key, EndCause("Unconfined", program=effect.spec.program))
         except Exception as error:
             log.exception("the program of %s cannot be followed", run.called)
             event = ChildFailed(*key, _beyond("NotFollowed", repr(error)))
@@ -256,6 +272,19 @@ class Children:
         except ConfinementError as error:
             raise ProgramError(str(error)) from error
         environment = await scratch.environment(effect, self._inherited)
+        disk_bytes, memory_bytes = limits.disk_mb * MEGABYTE, limits.memory_mb * MEGABYTE
+        given = Given(
+            scratch.home,
+            (scratch.folder, scratch.temporary),
+            scratch.reads(),
+            disk_bytes,
+            memory_bytes,
+        )
+        boundary = await self.confinement.boundary(
+            self._groups, program.wishes, program.folder, command, given
+        )
+        if boundary is not None:
+            environment["HOME"] = str(scratch.temporary)
         if any("\0" in word for word in (*command, *environment.values())):
             raise ProgramError("it would be told something with a zero byte, which no system can")
         return Launch(
@@ -263,9 +292,10 @@ class Children:
             folder=scratch.folder,
             environment=environment,
             spare=self._spare and not effect.interactive,
-            memory_bytes=limits.memory_mb * MEGABYTE,
-            disk_bytes=limits.disk_mb * MEGABYTE,
+            memory_bytes=memory_bytes,
+            disk_bytes=disk_bytes,
             free_bytes_min=FREE_BYTES_MIN,
+            boundary=boundary,
         )
 
     def _limits_of(self, effect: StartChild, program: Program, free: int) -> Limits:

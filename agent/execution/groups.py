@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent.execution.confinement.boundary import Boundary
+
 Hear = Callable[[int, bytes], None]
 """Told of what a program prints, by the number of the file that it prints to: 1 or 2."""
 
@@ -29,6 +31,8 @@ class Launch:
     disk_bytes: int = 0
     free_bytes_min: int = 0
     """It is ended when the disk of its folder has less than this."""
+    boundary: Boundary | None = None
+    """What it may reach; None: whatever the account may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Exit:
     code: int
     """Of its first process, negative for the signal that ended it."""
     excess: str = ""
-    """Why it was ended here: too much ``memory`` or ``disk``, or the disk was ``full``."""
+    """Why it was ended here: too much ``memory`` or ``disk``, too many ``processes``, or the disk was
+    ``full``."""
     excess_bytes: int = 0
     cpu_ms: int = 0
     memory_kb: int = 0

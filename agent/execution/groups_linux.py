@@ -20,6 +20,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from agent.execution.confinement import seccomp
+from agent.execution.confinement.boundary import Boundary
 from agent.execution.groups import Exit, Hear, Launch
 from agent.execution.keeper import HEADER, KILL, REQUEST, RESUME, SUSPEND
 
@@ -42,9 +44,11 @@ KEEPER_GONE = -9
 class Keeper:
     """The agent's end of the socket to one keeper."""
 
-    def __init__(self, near: socket.socket) -> None:
+    def __init__(self, near: socket.socket, *, secluded: bool) -> None:
         self._loop = asyncio.get_running_loop()
         self._near = near
+        self.secluded = secluded
+        """It has mounts of its own, for good."""
         self._heard = b""
         self._group: LinuxGroup | None = None
         near.setblocking(False)
@@ -220,6 +224,8 @@ class LinuxGroups:
         self._requests: socket.socket | None = None
         self._idle: list[tuple[Keeper, float]] = []
         self._closing: asyncio.TimerHandle | None = None
+        self._secluded = False
+        """As the last one that was wanted."""
 
     def available(self) -> str:
         return ""
@@ -228,7 +234,8 @@ class LinuxGroups:
         """Start a program in a group of its own, whose output goes to ``hear``, and return the
         group once it runs, not when it has ended; raise ``OSError``, with nothing left open, when
         it cannot be started."""
-        keeper = self._keeper()
+        boundary = launch.boundary
+        keeper = self._keeper(secluded=boundary is not None and boundary.means.mounts)
         files, theirs = _pipes()
         group = LinuxGroup(hear, keeper, files, self._freed)
         try:
@@ -256,7 +263,8 @@ class LinuxGroups:
         at the worst moment; do nothing when one is ready. Returns at once; raise ``OSError`` when
         that fails."""
         if not self._idle:
-            self._idle.append((self._keeper(), asyncio.get_running_loop().time()))
+            keeper = self._keeper(secluded=self._secluded)
+            self._idle.append((keeper, asyncio.get_running_loop().time()))
 
     async def close(self) -> None:
         """End the idle keepers and the guardian, which ends all that still runs, and wait until it
@@ -278,11 +286,15 @@ class LinuxGroups:
 
     # -- keepers ---------------------------------------------------------------------------
 
-    def _keeper(self) -> Keeper:
-        """One that is free, or a new one."""
-        while self._idle:
-            keeper, _ = self._idle.pop()
-            if keeper.usable:
+    def _keeper(self, *, secluded: bool) -> Keeper:
+        """One of this kind that is free, or a new one."""
+        self._secluded = secluded
+        for place in reversed(range(len(self._idle))):
+            keeper, _ = self._idle[place]
+            if not keeper.usable:
+                self._idle.pop(place)
+            elif keeper.secluded == secluded:
+                self._idle.pop(place)
                 return keeper
         requests = self._have_guardian()
         near, far = socket.socketpair()
@@ -293,7 +305,7 @@ class LinuxGroups:
             except OSError:
                 near.close()
                 raise
-        return Keeper(near)
+        return Keeper(near, secluded=secluded)
 
     def _freed(self, keeper: Keeper) -> None:
         self._idle.append((keeper, asyncio.get_running_loop().time()))
@@ -351,6 +363,7 @@ def _pipes() -> tuple[tuple[int, int, int], list[int]]:
 
 def _request(launch: Launch) -> bytes:
     """What the keeper is to do, in one piece."""
+    boundary = launch.boundary
     content = marshal.dumps(
         {
             "command": list(launch.command),
@@ -360,6 +373,15 @@ def _request(launch: Launch) -> bytes:
             "memory": launch.memory_bytes,
             "disk": launch.disk_bytes,
             "free": launch.free_bytes_min,
+            "processes": boundary.processes_max if boundary else 0,
+            "counted": boundary.home if boundary else "",
+            "boundary": boundary.told(_filter(boundary)) if boundary else None,
         }
     )
     return REQUEST + HEADER.pack(len(content)) + content
+
+
+def _filter(boundary: Boundary) -> bytes:
+    return seccomp.assembled(
+        os.uname().machine, network=boundary.network, metadata=boundary.means.mounts
+    )

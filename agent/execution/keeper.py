@@ -16,8 +16,8 @@ The agent sends a request for each program and single letters about it; the keep
 =================  ========================================================================
 ``started``        the program runs
 ``failed N``       it could not be started: errno N
-``excess what N``  it is being ended, because it took N bytes of ``memory``, ``disk``; ``full``:
-                   the disk of this machine has only N bytes left
+``excess what N``  it is being ended, because it took N bytes of ``memory``, ``disk``, or N
+                   ``processes``; ``full``: the disk of this machine has only N bytes left
 ``ended N c m``    all is over: exit code, processor ms and largest memory in kB of all of it
 =================  ========================================================================
 """
@@ -38,6 +38,7 @@ import sys
 import time
 from contextlib import suppress
 
+from agent.execution.confinement.enclosing import DEFAULT_SIGNALS, Enclosure
 from agent.execution.folder_size import WALK_SHARE, folder_bytes
 from agent.execution.process_tree import descendants, end_tree, reap, signal_tree
 
@@ -68,8 +69,6 @@ NICE_SPARE, NICE_LOW = 19, 10
 LOOK_S_MIN, LOOK_S_MAX = 0.05, 0.5
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 FIRST_TO_END = "1000"
-DEFAULT_SIGNALS = [signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-DEFAULT_SIGNALS += [signal.SIGCHLD]
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -104,6 +103,7 @@ class Keeper:
         os.set_blocking(wakes, False)
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._enclosure = Enclosure()
         self._program = 0
         self._code = 0
         self._cpu_s = 0.0
@@ -119,7 +119,7 @@ class Keeper:
         request, files = found
         self._code, self._cpu_s, self._memory_kb = 0, 0.0, 0
         try:
-            self._program = start(request, files, self._group)
+            self._program = start(request, files, self._group, self._enclosure)
         except OSError as error:
             self._say(f"failed {error.errno or errno.EINVAL}")
             return True
@@ -128,6 +128,7 @@ class Keeper:
                 os.close(file)
         self._say("started")
         self._watch(Bounds(request), request)
+        self._code = self._enclosure.end(self._code)
         self._say(f"ended {self._code} {round(1_000 * self._cpu_s)} {self._memory_kb}")
         return True
 
@@ -202,7 +203,8 @@ class Bounds:
         self._memory: int = request["memory"]
         self._disk: int = request["disk"]
         self._free: int = request["free"]
-        self._folder: str = request["folder"]
+        self._processes: int = request.get("processes", 0)
+        self._folder: str = request.get("counted") or request["folder"]
         self._walk_at_s = 0.0
 
     def look(self, look_s: float) -> tuple[float, str]:
@@ -219,13 +221,19 @@ class Bounds:
             self._walk_at_s = ended_s + WALK_SHARE * (ended_s - began_s)
             if used > self._disk:
                 return look_s, f"disk {used}"
-        if self._memory:
-            used = memory_bytes(descendants(os.getpid()), self._memory)
-            if used > self._memory:
-                return look_s, f"memory {used}"
-            if 2 * used > self._memory:
-                return LOOK_S_MIN, ""
-        return look_s, ""
+        if not (self._memory or self._processes):
+            return look_s, ""
+        return self._look_at_processes(look_s, descendants(os.getpid()))
+
+    def _look_at_processes(self, look_s: float, found: list[int]) -> tuple[float, str]:
+        """Processes are counted without their threads, which the kernel counts."""
+        if self._processes and len(found) > self._processes:
+            return look_s, f"processes {len(found)}"
+        used = memory_bytes(found, self._memory) if self._memory else 0
+        if self._memory and used > self._memory:
+            return look_s, f"memory {used}"
+        near = 2 * used > self._memory > 0 or 2 * len(found) > self._processes > 0
+        return (LOOK_S_MIN if near else look_s), ""
 
     def _free_bytes(self) -> int:
         try:
@@ -262,15 +270,29 @@ def _own_bytes(process: int) -> int:
     return sum(1024 * int(words[1]) for words in lines if words and words[0] in wanted)
 
 
-def start(request: dict[str, Any], files: list[int], group: str) -> int:
-    """Start the program of a request in a session of its own, with low priority, and return its
-    process id without waiting; raise ``OSError`` when it cannot be started. It begins before its
-    priority is set; what it may have started by then is left to ``step_back_all``."""
+def start(
+    request: dict[str, Any], files: list[int], group: str, enclosure: Enclosure | None = None
+) -> int:
+    """Start the program of a request in a session of its own, with low priority, within its boundary
+    if it has one, and return its process id without waiting; raise ``OSError`` when it cannot be
+    started. It begins before its priority is set; what it may have started by then is left to
+    ``step_back_all``."""
+    if enclosure is not None and request["boundary"] is not None:
+        program = enclosure.start(request, files)
+    else:
+        program = _spawn(request, files)
+    spare = request["spare"]
+    _step_back(program, spare=spare, group=group)
+    _step_back_together(os.PRIO_PGRP, IOPRIO_OF_GROUP, program, spare=spare)
+    return program
+
+
+def _spawn(request: dict[str, Any], files: list[int]) -> int:
     command = request["command"]
     actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
     os.chdir(request["folder"])
     try:
-        program = os.posix_spawn(
+        return os.posix_spawn(
             command[0],
             command,
             request["environment"],
@@ -280,10 +302,6 @@ def start(request: dict[str, Any], files: list[int], group: str) -> int:
         )
     finally:
         os.chdir("/")
-    spare = request["spare"]
-    _step_back(program, spare=spare, group=group)
-    _step_back_together(os.PRIO_PGRP, IOPRIO_OF_GROUP, program, spare=spare)
-    return program
 
 
 def step_back_all(keeper: int, *, spare: bool, group: str) -> None:

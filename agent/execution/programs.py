@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.execution.allowed_commands import ConfinementError, command_line
+from agent.execution.confinement.boundary import NO_WISHES, Wishes
 from agent.execution.limits import NO_LIMITS, Limits
 from agent.host.whose import exposed_way, exposed_within
 
@@ -35,6 +36,8 @@ class Program:
     """Files that it leaves in its working folder, by name; None where its description does not
     say, and then all that it makes count."""
     limits: Limits = NO_LIMITS
+    wishes: Wishes = NO_WISHES
+    """What it asks for beyond its boundary."""
     version: str = ""
     unfit: str = ""
     """Why this machine cannot run it; empty when it can."""

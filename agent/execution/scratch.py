@@ -1,11 +1,12 @@
 """The working folder of one run: made for it, filled with its inputs, gone with it.
 
-What the program takes lies in ``inputs``, what a former attempt has saved in ``checkpoint``. What
-it leaves and names goes to the store; everything else is thrown away. A name that leads out of the
+What the program takes lies beside it, in a folder of its own, because there it cannot be changed
+while the rest can: ``inputs``, long parameters, and as ``checkpoint`` what a former attempt has
+saved. What it leaves and names goes to the store; everything else is thrown away. A name that leads out of the
 folder is an identifier like any other, whatever lies there. Where nothing was named, not by the
 program nor by its description, all that it made counts, in the order of names: the files at the top
-of its folder, and each folder there with files in it as one. What was laid there for it is not its
-own; hidden files and links are by-products, and its log says that they were left out.
+of its folder, and each folder there with files in it as one. Hidden files and links are by-products,
+and its log says that they were left out; what it writes to the folder for temporary files is too.
 
 A folder that a program left as it was made is handed to the next one: making and removing it waits
 for the disk, on which the agent's loop must not wait hundreds of times a second.
@@ -31,8 +32,9 @@ import logging
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -43,7 +45,9 @@ from agent.protocol.records import Dataset, DatasetId, short_text
 
 FOLDER_MODE = 0o700
 UNUSED_MAX = 16
+WORK, TEMPORARY, GIVEN = "work", "tmp", "given"
 INPUTS, CHECKPOINT, SAVED, PARAMETERS = "inputs", "checkpoint", "saved", "parameters"
+NAMES_OF_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 """A program's folder is the program, whole and unchanged; published ones are known by it."""
 UTF8 = {"PYTHONUTF8": "1"}
@@ -77,48 +81,74 @@ class ScratchFolders:
     def __init__(self, place: Path, store: Store | None) -> None:
         self._place, self._store = place, store
         self._numbers = itertools.count(1)
-        self._unused: list[tuple[Path, _Marks]] = []
+        self._unused: list[Scratch] = []
 
     def take(self) -> Scratch:
         """Return an empty working folder: one given back that is still as it was made, or a new
         one. Raise ``OSError`` when none can be made."""
         while self._unused:
-            folder, marks = self._unused.pop()
-            if _is_as_made(folder, marks):
-                return Scratch(folder, self._store, marks)
-        folder = self._place / f"run-{next(self._numbers)}"
-        folder.mkdir(mode=FOLDER_MODE)
-        return Scratch(folder, self._store, _marks_of(folder))
+            scratch = self._unused.pop()
+            if scratch.is_as_made():
+                return scratch
+        number = next(self._numbers)
+        scratch = Scratch(self._place / f"run-{number}", self._store)
+        scratch.make()
+        return scratch
 
     async def give_back(self, scratch: Scratch) -> None:
         """Take back the working folder of a run that is over: kept for another run where nothing
         was done to it, else deleted with all that is in it. What cannot be deleted stays."""
-        folder, marks = scratch.folder, scratch.marks
-        if len(self._unused) < UNUSED_MAX and _is_as_made(folder, marks):
-            self._unused.append((folder, marks))
+        if len(self._unused) < UNUSED_MAX and scratch.is_as_made():
+            self._unused.append(scratch)
             return
-        try:
-            folder.rmdir()
-        except OSError:
-            await asyncio.to_thread(_remove_tree, folder)
+        await asyncio.to_thread(scratch.remove)
 
     def close(self) -> None:
         """Delete the working folders that are kept for other runs; those in use stay, and nothing
         is raised."""
         while self._unused:
-            with suppress(OSError):
-                self._unused.pop()[0].rmdir()
+            self._unused.pop().remove()
 
 
 class Scratch:
-    """The working folder of one run."""
+    """The working folder of one run, and what lies beside it.
 
-    def __init__(self, folder: Path, store: Store | None, marks: _Marks = ()) -> None:
-        self.folder, self.marks = folder, marks
+    In ``home`` are the folder that it works in and the one for temporary files, both its own;
+    ``given``, made when something is laid there, is what it may only read.
+    """
+
+    def __init__(self, home: Path, store: Store | None) -> None:
+        self.home = home
+        self.folder, self.temporary = home / WORK, home / TEMPORARY
+        self.given = home.with_name(f"{GIVEN}-{home.name}")
         self._store = store
         self._saved = 0
-        self._laid: set[str] = set()
-        """What lies at the top of the folder and is not the program's own."""
+        self._has_given = False
+        self._marks: tuple[_Marks, ...] = ()
+
+    def make(self) -> None:
+        """Make its folders; raise ``OSError`` when that fails."""
+        for each in (self.home, self.folder, self.temporary):
+            each.mkdir(mode=FOLDER_MODE)
+        self._marks = (_marks_of(self.folder), _marks_of(self.temporary))
+
+    def is_as_made(self) -> bool:
+        """Tell whether nothing was done to its folders and nothing laid for its program."""
+        places = (self.folder, self.temporary)
+        return (
+            not self._has_given
+            and len(self._marks) == len(places)
+            and all(map(_is_as_made, places, self._marks))
+        )
+
+    def reads(self) -> tuple[str, ...]:
+        """Return what its program may only read, of what lies here."""
+        return (str(self.given),) if self._has_given else ()
+
+    def remove(self) -> None:
+        """Delete all of it; what cannot be deleted stays, and nothing is raised."""
+        for each in (self.home, self.given) if self._has_given else (self.home,):
+            _remove_tree(each)
 
     # -- for the program -------------------------------------------------------------------
 
@@ -139,12 +169,13 @@ class Scratch:
 
     async def environment(self, effect: StartChild, others: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of the program: ``others``, and what the node tells it of its
-        task. The run's checkpoint is placed in the folder and named in it; one that cannot be had
-        is left out."""
+        task. The run's checkpoint is placed beside the folder and named in it; one that cannot be
+        had is left out."""
         told = {
             **NO_BYTECODE,
             **UTF8,
             **others,
+            **dict.fromkeys(NAMES_OF_TEMPORARY, str(self.temporary)),
             "WINGBEAT_TASK": effect.task,
             "WINGBEAT_PROGRAM": effect.spec.program,
             "WINGBEAT_WORKFLOW": effect.workflow,
@@ -159,7 +190,7 @@ class Scratch:
     async def _lay(self, dataset: DatasetId, number: int) -> str:
         if self._store is None or not in_store(dataset):
             return dataset
-        into = self._place(INPUTS) / str(number)
+        into = self._place(INPUTS, str(number))
         into.mkdir(parents=True)
         return str(await self._store.lay(dataset, into))
 
@@ -178,14 +209,16 @@ class Scratch:
             return None
         into = self._place(CHECKPOINT)
         with suppress(OSError):
-            into.mkdir()
+            into.mkdir(parents=True)
             return await self._store.lay(checkpoint, into)
         return None
 
-    def _place(self, name: str) -> Path:
-        """Where something lies from now on that the program did not make."""
-        self._laid.add(name)
-        return self.folder / name
+    def _place(self, *names: str) -> Path:
+        """Where something lies that the program did not make."""
+        if not self._has_given:
+            self.given.mkdir(mode=FOLDER_MODE)
+            self._has_given = True
+        return self.given.joinpath(*names)
 
     # -- of the program --------------------------------------------------------------------
 
@@ -220,10 +253,10 @@ class Scratch:
         if path is None or self._store is None:
             return None
         self._saved += 1
-        into = self._place(SAVED) / str(self._saved)
         try:
+            into = self._place(SAVED, str(self._saved))
             into.mkdir(parents=True)
-            return path.rename(into / path.name)
+            return _moved(self.folder, path.relative_to(self.folder.resolve()), into)
         except OSError:
             return None
 
@@ -246,9 +279,9 @@ class Scratch:
         return tuple([await self.keep(path) for path in paths]), tuple(_text(p.name) for p in paths)
 
     async def _made(self, note: Callable[[str], object]) -> Outputs:
-        if self._store is None or (self.marks and _is_as_made(self.folder, self.marks)):
+        if self._store is None or (self._marks and _is_as_made(self.folder, self._marks[0])):
             return (), ()
-        made, left_out = await asyncio.to_thread(_own_work, self.folder, self._laid)
+        made, left_out = await asyncio.to_thread(_own_work, self.folder)
         if len(made) > MADE_MAX:
             raise OutputError(EndCause("TooMuchMade", count=len(made), limit=MADE_MAX))
         if made:
@@ -274,14 +307,12 @@ class Scratch:
         return path if inside and (path.is_file() or path.is_dir()) else None
 
 
-def _own_work(folder: Path, laid: set[str]) -> tuple[list[str], list[str]]:
+def _own_work(folder: Path) -> tuple[list[str], list[str]]:
     """The names of what a program has made at the top of its folder, sorted, and of what is none of
     its outputs; folders without files are neither."""
     made, left_out = list[str](), list[str]()
     with suppress(FileNotFoundError), os.scandir(folder) as found:
         for each in found:
-            if each.name in laid:
-                continue
             hidden = each.name.startswith(".") or each.is_symlink()
             if hidden or not (each.is_file() or each.is_dir()):
                 left_out.append(each.name)
@@ -317,6 +348,36 @@ def _is_as_made(folder: Path, marks: _Marks) -> bool:
         return _marks_of(folder) == marks and not os.listdir(folder)  # noqa: PTH208
     except OSError:
         return False
+
+
+def _copied(path: Path) -> Path:
+    """Copy a saved state, and delete it: its program may have it open still, and would change what
+    the store has looked at. Raise ``OSError`` when that fails."""
+    into = path.parent / "whole"
+    into.mkdir()
+    copy = into / path.name
+    if path.is_dir():
+        shutil.copytree(path, copy, symlinks=True)
+        _remove_tree(path)
+    else:
+        shutil.copyfile(path, copy)
+        path.unlink()
+    return copy
+
+
+def _moved(folder: Path, name: Path, into: Path) -> Path:
+    """Move what lies in a folder that a program may change meanwhile: no link on the way is followed
+    that was not one when it was looked at. Raise ``OSError`` when it is not there any more."""
+    if sys.platform == "win32":
+        return (folder / name).rename(into / name.name)
+    with ExitStack() as opened:
+        flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        at: int | None = None
+        for part in (str(folder), *name.parts[:-1]):
+            at = os.open(part, flags, dir_fd=at)
+            opened.callback(os.close, at)
+        os.rename(name.name, into / name.name, src_dir_fd=at)
+    return into / name.name
 
 
 def _remove_tree(folder: Path) -> None:
@@ -365,7 +426,7 @@ class Saving:
         while self._next is not None:
             path, self._next = self._next, None
             try:
-                self._saved(await self._scratch.keep(path))
+                self._saved(await self._scratch.keep(await asyncio.to_thread(_copied, path)))
             except OSError as error:
                 log.warning("a saved state could not be kept: %s", error)
         self._work = None

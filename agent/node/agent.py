@@ -36,6 +36,7 @@ from agent.net import certificates, identity
 from agent.net.link_tls import Streams
 from agent.net.membership import Membership
 from agent.net.transfer_words import Pipe
+from agent.node.confining import confinement_of
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
 from agent.node.running import Options, RunningNode, open_datasets, open_journal, refuse_exposed
@@ -97,6 +98,7 @@ class Agent:
             make_sources=lambda: sources_for(self.presence.words, service=options.service),
         )
         self._volunteering = Volunteering(self.presence, self._owner_settings.attributed)
+        self.confinement = confinement_of(home, settings, self.presence.bar)
         self.history = TaskHistory(
             home.data, home.log, lambda: self.table, lambda: self.node_id, self.name_of, self.story
         )
@@ -211,16 +213,8 @@ class Agent:
         """Return the rooms that do what people ask for; they are others after this node has begun
         anew."""
         live = self.live
-        return Rooms(
-            self.flock,
-            self._volunteering,
-            live.datasets,
-            live.published,
-            self.history,
-            self._owner_settings,
-            live.log_copies,
-            self.updates,
-        )
+        rooms = self.flock, self._volunteering, live.datasets, live.published, self.history
+        return Rooms(*rooms, self._owner_settings, live.log_copies, self.updates, live)
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
@@ -337,7 +331,9 @@ class Agent:
             me = await asyncio.to_thread(_node_id, self.home, membership)
             datasets = await open_datasets(me, self.home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)
-            self.live = RunningNode(me, self.home, self.settings, self._options, journal, datasets)
+            self.live = RunningNode(
+                me, self.home, self.settings, self._options, journal, datasets, self.confinement
+            )
             self.live.work_began, self.live.drains = self.presence.work_began, self.updates.finishes
             self.live.log_copies.known = self.history.known
             self.live.row_changed = partial(self.notify, PeerChanged(me))

@@ -19,6 +19,7 @@ from msgspec import structs
 
 from agent import __version__
 from agent.api.errors import ServiceError
+from agent.api.flock import ConfinementView
 from agent.data.log_copies import LogCopies
 from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
@@ -27,10 +28,12 @@ from agent.driver.driver import Driver
 from agent.driver.ports import Audience, Network
 from agent.execution.child import GRACE_S
 from agent.execution.children import Children
+from agent.execution.confinement.rule import Confinement
 from agent.execution.limits import node_limits
 from agent.execution.machine import capabilities
 from agent.execution.programs import Programs
 from agent.host.whose import exposed_way
+from agent.node.confining import confined
 from agent.node.programs import ProgramReader
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
@@ -172,6 +175,7 @@ class RunningNode:
         options: Options,
         journal: Journal,
         datasets: NodeDatasets,
+        confinement: Confinement,
     ) -> None:
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
@@ -195,15 +199,11 @@ class RunningNode:
             store=datasets,
             limits=node_limits(machine.memory_mb, settings.slots, settings.memory_gb),
             spare=settings.processor == SPARE,
+            confinement=confinement,
         )
-        self.log_copies = LogCopies(
-            me,
-            home.data,
-            home.log / TASK_LOGS,
-            datasets.transfers.reach,
-            int(settings.logs_mb * MB),
-            self._protocol.retention_ms,
-        )
+        logs, reach = home.log / TASK_LOGS, datasets.transfers.reach
+        kept = int(settings.logs_mb * MB), self._protocol.retention_ms
+        self.log_copies = LogCopies(me, home.data, logs, reach, *kept)
         datasets.transfers.keep_logs = self.log_copies.take
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
@@ -291,6 +291,11 @@ class RunningNode:
         self._offers = self._capabilities()
         self.hand(CapabilitiesChanged(self._offers))
         self.row_changed()
+
+    async def confined(self) -> ConfinementView:
+        """Return what holds programs back here, found out by trying when nobody has asked before;
+        where its owner wants nothing of it, nothing is tried."""
+        return await confined(self.children)
 
     def shut_down(self, reason: str) -> None:
         """Ask the node to hand everything back; the audience hears when it has."""

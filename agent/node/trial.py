@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.execution.children import Children
+from agent.execution.confinement.rule import OWN_WORK, Confinement
 from agent.execution.limits import node_limits
 from agent.execution.machine import capabilities
 from agent.execution.programs import ProgramError, Programs
 from agent.node.programs import ProgramReader
+from agent.paths import Home
 from agent.protocol.effects import StartChild
 from agent.protocol.events import (
     ChildCheckpointed,
@@ -132,8 +134,15 @@ async def _try(trial: Trial, tell: Callable[[str], None], place: Path) -> Tried:
 
     (place / "scratch").mkdir()
     limits = node_limits(machine.memory_mb, 1)
+    given = [_whole(each) for each in (*trial.raw, *trial.inputs)]
     children = Children(
-        programs, place / "scratch", place / "log", told, store=results, limits=limits
+        programs,
+        place / "scratch",
+        place / "log",
+        told,
+        store=results,
+        limits=limits,
+        confinement=Confinement(OWN_WORK, kept=Home.of().folders, reads=given),
     )
     try:
         children.start(_order(trial, tried.program))

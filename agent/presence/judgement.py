@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import StrEnum
+from typing import Literal
 
 from agent.api.reasons import Reason
 from agent.presence.readings import Kind
@@ -110,3 +111,6 @@ class Finishing:
 
 
 Wish = Unpaused | Paused | Finishing
+
+Bar = Literal["", "others", "all"]
+"""Whose work may not begin where programs cannot be confined."""

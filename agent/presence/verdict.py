@@ -19,6 +19,7 @@ A rule whose source cannot see holds the machine back. Who locks the screen has 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from agent.api import presence_reasons as why
@@ -26,6 +27,7 @@ from agent.api.volunteering import UNHELPFUL, WATCHFUL, VolunteerRules
 from agent.presence import conditions, touch
 from agent.presence.hours import inside, next_change_s
 from agent.presence.judgement import (
+    Bar,
     Cause,
     Finishing,
     Hold,
@@ -67,6 +69,25 @@ def verdict(
     if hold is not None:
         return _held(rules, hold, memory)
     return _helping(rules, readings, memory, now)
+
+
+def barred(found: Verdict, bar: Bar) -> Verdict:
+    """Return what becomes of a verdict where programs cannot be confined: nothing begins, or nothing
+    of others. Who has paused the machine is told that first."""
+    if not bar or found.paused:
+        return found
+    if bar == "all":
+        return replace(
+            found,
+            volunteering=False,
+            own_only=True,
+            paused=True,
+            reason=why.HeldUnconfined(),
+            told=told.CannotConfine(),
+        )
+    if not found.volunteering or found.own_only:
+        return replace(found, own_only=True)
+    return replace(found, own_only=True, reason=why.HeldUnconfined(), told=told.CannotConfine())
 
 
 def effective(wish: Wish, wall_s: float) -> Wish:

@@ -29,7 +29,17 @@ from agent.api.reasons import NO_REASON, Reason
 from agent.api.volunteering import OwnWork, VolunteerRules, own_work
 from agent.presence.conditions import description, required
 from agent.presence.hours import tomorrow_s
-from agent.presence.judgement import Cause, Finishing, Memory, Now, Paused, Unpaused, Verdict, Wish
+from agent.presence.judgement import (
+    Bar,
+    Cause,
+    Finishing,
+    Memory,
+    Now,
+    Paused,
+    Unpaused,
+    Verdict,
+    Wish,
+)
 from agent.presence.looking import Looker
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Readings, Unseen
@@ -37,6 +47,7 @@ from agent.presence.rules import faults
 from agent.presence.sources import Sources
 from agent.presence.verdict import (
     LOOK_WHILE_RUNNING_S,
+    barred,
     effective,
     held_back_by,
     needed,
@@ -128,6 +139,7 @@ class PresenceWatcher:
         self._wish: Wish = Paused() if starts_paused else read_wish(data)
         self._written: Wish | None = self._wish
         """What was written of it last; None when a person has asked for something since."""
+        self._bar: Bar = ""
         self._keeping: asyncio.Future[None] | None = None
         self._readings = Readings()
         self._read_s: dict[Kind, float | None] = {}
@@ -207,6 +219,12 @@ class PresenceWatcher:
     async def kept(self) -> None:
         """Wait until what a person asked for last is found again after a restart."""
         await asyncio.to_thread(self._keep_wish)
+
+    def bar(self, bar: Bar) -> None:
+        """Let nothing of others begin here from now on, or nothing at all; empty for neither."""
+        with self._changed:
+            self._bar = bar
+        self._decide_now()
 
     # -- what is known -----------------------------------------------------------------------------
 
@@ -315,7 +333,7 @@ class PresenceWatcher:
 
     def _judged(self, now: Now) -> Verdict:
         readings = replace(self._readings, running=self._running())
-        return verdict(self._rules, self._wish, readings, self._memory, now)
+        return barred(verdict(self._rules, self._wish, readings, self._memory, now), self._bar)
 
     def _decide(self) -> None:
         """The verdict for what is known now; the lock is held."""

@@ -97,6 +97,10 @@ class ShortOfMemory(Reason, frozen=True):
     """Less memory is free than its owner keeps."""
 
 
+class CannotConfine(Reason, frozen=True):
+    """It cannot hold programs to a boundary, so none of others run there."""
+
+
 class NotOfFlock(Reason, frozen=True):
     """It was expelled, and runs the flock's work no more."""
 
@@ -133,8 +137,10 @@ CauseKind = Literal[
     "Signal",
     "SupersededBy",
     "TookMemory",
+    "TookProcesses",
     "TooFewOutputs",
     "TooMuchMade",
+    "Unconfined",
     "WasSilent",
     "WroteTooMuch",
 ]

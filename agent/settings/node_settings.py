@@ -30,6 +30,9 @@ key                what                                     default
                    is the default                           would be free
 ``logs_mb``        how much of the end of each task's log   1
                    another machine keeps, too; 0 is nothing
+``confinement``    ``on``: programs run confined, or not;   ``on``
+                   ``own work``: what is submitted here
+                   runs where that is impossible; ``off``
 ``tags``           for requirements, beside ``node``        none
 ``history_days``   how long finished work is remembered;    1095
                    0 is for ever
@@ -51,6 +54,7 @@ from __future__ import annotations
 
 import ipaddress
 import platform
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated, TypeVar, get_args
@@ -83,6 +87,11 @@ PROCESSOR = (SPARE, "share")
 BY_ITSELF = "by itself"
 UPDATES = (BY_ITSELF, ASK)
 
+CONFINEMENT = ("on", "own work", "off")
+"""Whether programs run within a boundary: always, but for own work where that is impossible, never."""
+CONFINED = CONFINEMENT[0 if sys.platform == "linux" else 1]
+"""Elsewhere there is no boundary yet; nothing of others runs, and everybody keeps the own work."""
+
 _Value = TypeVar("_Value")
 
 
@@ -112,6 +121,7 @@ class NodeSettings:
     datasets: str = ""
     datasets_gb: float = 0.0
     published_programs: str = ASK
+    confinement: str = CONFINED
     tags: tuple[str, ...] = ()
     join_requests: bool = True
     telnet: bool = False
@@ -230,6 +240,7 @@ READERS: dict[str, Callable[[object], object]] = {
     "datasets": _url,
     "datasets_gb": _gigabytes,
     "published_programs": _one_of(TAKES),
+    "confinement": _one_of(CONFINEMENT),
     "tags": _list_of(_tag),
     "updates": _one_of(UPDATES),
     "administrators": _list_of(_tag),

@@ -34,8 +34,7 @@ _LEAVE_IT = (
     "if the machine you miss belongs there, leave that flock on it (`wingbeat flock leave`) and "
     "join this one"
 )
-_SET_CLOCKS = "set all by the same time server"
-_TYPED = "`addresses` in settings.toml"
+_SET_CLOCKS, _TYPED = "set all by the same time server", "`addresses` in settings.toml"
 HELPING, PAUSED, HELPS_NOBODY = "Helping: ", "Paused: ", "Not helping: "
 """How sentences of this machine begin where they stand alone."""
 SENTENCES: dict[type[Reason] | str, str] = {
@@ -54,6 +53,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.OnBattery: "it runs on battery",
     told.OthersBusy: "other programs are busy on it",
     told.ShortOfMemory: "it is short of memory",
+    told.CannotConfine: "it cannot confine programs",
     told.NotOfFlock: "does not belong to {flock} any more",
     # What ended a run.
     "AgentStops": "the agent stops",
@@ -83,9 +83,11 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "Signal": "{program} was ended by signal {count}{scarce}{said}",
     "SupersededBy": "superseded by {host}",
     "TookMemory": "{program} took {took} of memory, its limit is {bound}{scarce}",
+    "TookProcesses": "{program} started {count} processes, its limit is {limit}",
     "TooFewOutputs": "{program} names {count} outputs, it has {limit}",
     "TooMuchMade": "{program} made {count} files and folders and names none of them as outputs, "
     "of which at most {limit} are kept: put them into one folder, or name its outputs",
+    "Unconfined": "{program} could not be started: programs cannot be confined on this machine",
     "WasSilent": "{program} neither progressed nor printed anything for {limit} s, which is its "
     "limit{scarce}{said}",
     "WroteTooMuch": "{program} wrote {took}, its limit is {bound}{scarce}",
@@ -241,6 +243,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     presence.HeldByMemory: "Paused: only {size} of memory are free, {kept_size} are kept for you",
     presence.HeldSinceMemory: "Paused: memory came free only {ago} ago",
     presence.HeldBlind: "Paused: cannot see {what}, because {why}",
+    presence.HeldUnconfined: "Not helping: programs cannot be confined on this machine",
     presence.NotAnswered: "Not helping: nobody has said yet when this machine may",
     presence.HelpsNobody: "Not helping: its owner said not now",
     presence.HelpsItself: "Not helping: only what is submitted on this machine runs",
@@ -331,6 +334,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "ClockAhead": f"the clock of {{peer}} is {{length}} ahead of the one here: {_SET_CLOCKS}",
     "ClockBehind": f"the clock of {{peer}} is {{length}} behind the one here: {_SET_CLOCKS}",
     "DefaultsWrong": "{error} (the other settings for all users of this machine hold)",
+    "ConfinedNothing": "programs cannot be confined here, so nothing of others runs: {error}",
+    "ConfinementOff": "programs have all rights of this account here: remove `confinement` from settings.toml",
     "DiscoveryOff": f"discovery is switched off here: type the addresses of other machines, {_TYPED}",
     "DiskOfDataFull": "the disk of {folder} is full: make room, new work is refused until then",
     "IdentityOfTwo": f"two machines have the identity of {{peer}} (at {{places}}): {_COPIED}",

@@ -176,6 +176,10 @@
         <translation>não pôde ser seguido: {error}</translation>
     </message>
     <message>
+        <source>it cannot confine programs</source>
+        <translation>não consegue confinar programas</translation>
+    </message>
+    <message>
         <source>could not be started: {error}</source>
         <translation>não pôde começar: {error}</translation>
     </message>
@@ -220,12 +224,20 @@
         <translation>{program} ocupou {took} de memória; o seu limite é {bound}{scarce}</translation>
     </message>
     <message>
+        <source>{program} started {count} processes, its limit is {limit}</source>
+        <translation>{program} iniciou {count} processos, o seu limite é {limit}</translation>
+    </message>
+    <message>
         <source>{program} names {count} outputs, it has {limit}</source>
         <translation>{program} nomeia {count} resultados, mas tem {limit}</translation>
     </message>
     <message>
         <source>{program} made {count} files and folders and names none of them as outputs, of which at most {limit} are kept: put them into one folder, or name its outputs</source>
         <translation>{program} fez {count} arquivos e pastas e não indica nenhum como resultado, dos quais se guardam no máximo {limit}: ponha-os numa só pasta, ou indique os resultados</translation>
+    </message>
+    <message>
+        <source>{program} could not be started: programs cannot be confined on this machine</source>
+        <translation>{program} não pôde ser iniciado: não é possível confinar programas nesta máquina</translation>
     </message>
     <message>
         <source>{program} neither progressed nor printed anything for {limit} s, which is its limit{scarce}{said}</source>
@@ -535,6 +547,10 @@
         <translation>Pausado: não se vê {what} ({why})</translation>
     </message>
     <message>
+        <source>Not helping: programs cannot be confined on this machine</source>
+        <translation>Não ajuda: não é possível confinar programas nesta máquina</translation>
+    </message>
+    <message>
         <source>Helps nobody until you say when it may</source>
         <translation>Não ajuda ninguém até você dizer quando pode</translation>
     </message>
@@ -633,6 +649,10 @@
     <message>
         <source>what was laid down for all users of this computer is wrong; the rest of it holds. Tell whoever looks after it: {error}</source>
         <translation>o que foi definido para todos os usuários deste computador está errado; o resto vale. Avise quem cuida dele: {error}</translation>
+    </message>
+    <message>
+        <source>programs cannot be kept apart on this computer, so it takes no work of others: {error}</source>
+        <translation>não é possível isolar programas neste computador, por isso ele não aceita trabalho de outros: {error}</translation>
     </message>
     <message>
         <source>this computer was to join a flock by an invitation that was laid down for it ({folder}), and cannot: {error}</source>
@@ -1283,6 +1303,10 @@
     <message>
         <source>the agent started</source>
         <translation>o agente iniciou</translation>
+    </message>
+    <message>
+        <source>programs have all rights of this account here</source>
+        <translation>os programas têm aqui todos os direitos desta conta</translation>
     </message>
     <message>
         <source>looking for machines is switched off here: type their addresses in Settings, under This computer</source>

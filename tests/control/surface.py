@@ -16,7 +16,15 @@ from typing import Any
 import msgspec
 
 from agent.api.errors import ServiceError
-from agent.api.flock import DepartureView, Finding, Invitation, Joined, MemberView, PeerView
+from agent.api.flock import (
+    ConfinementView,
+    DepartureView,
+    Finding,
+    Invitation,
+    Joined,
+    MemberView,
+    PeerView,
+)
 from agent.api.reasons import Opaque, Reason, as_why
 from agent.api.values import Capabilities
 from agent.api.work import NodeView, Submit
@@ -320,7 +328,12 @@ class FakeNode:
             self.settings,
             self.copies,
             self.updates,
+            self,
         )
+
+    async def confined(self) -> ConfinementView:
+        """As it was tried on a machine of today."""
+        return ConfinementView("on", True, True, True, True, True, ("Landlock 7", "seccomp"))
 
     def now(self) -> Known:
         """As tests have set it."""

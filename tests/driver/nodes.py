@@ -21,10 +21,18 @@ QUIET = Options(discovery=False, log_to_files=False, grace_s=0.2)
 
 
 def home_of(folder: Path, name: str, **settings: object) -> Home:
-    """A home with settings and the program ``tell``."""
+    """A home with settings and the program ``tell``, which writes where a test looks."""
     machine = Machine(folder / name)
     machine.home.settings_file.unlink(missing_ok=True)
-    machine.settle(**{"name": name, "port": 0, "listen": ["127.0.0.1"], **settings})
+    machine.settle(
+        **{
+            "name": name,
+            "port": 0,
+            "listen": ["127.0.0.1"],
+            "confinement": "off",
+            **settings,
+        }
+    )
     install(machine.home.programs)
     return machine.home
 

@@ -93,7 +93,7 @@ async def test_it_works_in_a_folder_of_its_own_with_low_priority(
 ) -> None:
     here.start("where")
     (folder,) = await here.succeeds()
-    assert Path(folder.dataset).parent == tmp_path / "scratch"
+    assert Path(folder.dataset).parents[1] == tmp_path / "scratch"
     _, nice, scheduling, *_ = here.log().split()
     assert int(nice) == niceness, "lowered a moment after the process is made"
     assert (scheduling == "idle") == (niceness == 19)
@@ -281,7 +281,7 @@ async def test_a_state_on_its_way_when_the_program_ends_is_still_told(
 ) -> None:
     here.store.held = asyncio.Event()
     here.start("write state CHECKPOINT:state TERMINATED:17")
-    await eventually(lambda: bool(list(tmp_path.glob("scratch/*/saved/1/state"))))
+    await eventually(lambda: bool(list(tmp_path.glob("scratch/*/saved/1/**/state"))))
     here.store.held.set()
     await here.succeeds()
     assert [type(each).__name__ for each in here.told] == [

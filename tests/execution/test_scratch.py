@@ -18,6 +18,13 @@ from agent.protocol.records import Dataset, TaskSpec
 from tests.driver.worlds import RUN
 
 
+def made(place: Path, store: Laid | None) -> Scratch:
+    """A working folder as it is when its program begins."""
+    scratch = Scratch(place / "run", store)
+    scratch.make()
+    return scratch
+
+
 async def test_what_python_prints_is_utf_8_on_every_system(tmp_path: Path) -> None:
     scratch = Scratch(tmp_path, None)
     for own, told in (({}, "1"), ({"PYTHONUTF8": "0"}, "0")):  # who decides otherwise is heard
@@ -83,12 +90,13 @@ def of_task(**more: object) -> StartChild:
 
 
 async def test_what_it_takes_lies_numbered_in_its_folder(tmp_path: Path) -> None:
-    scratch = Scratch(tmp_path, Laid())
+    scratch = made(tmp_path, Laid())
+    given = tmp_path / "given-run"
     raw = (Dataset(OWN), Dataset("row-17", external=True))
     effect = of_task(raw=raw, inputs=(OWN, OTHER, "row-18"), parameters="fast and good")
     assert await scratch.arguments(effect) == [
-        *("-p", str(tmp_path / "inputs" / "0" / "a.txt"), "-p", "row-17"),
-        *("-i", str(tmp_path / "inputs" / "2" / "a.txt"), "-i", "row-18"),
+        *("-p", str(given / "inputs" / "0" / "a.txt"), "-p", "row-17"),
+        *("-i", str(given / "inputs" / "2" / "a.txt"), "-i", "row-18"),
         *("-x", "fast and good"),
     ]
 
@@ -112,9 +120,13 @@ async def test_without_a_store_identifiers_are_passed_on(tmp_path: Path) -> None
 async def test_more_than_a_line_of_parameters_is_a_file(
     tmp_path: Path, parameters: str, name: str
 ) -> None:
-    told = await Scratch(tmp_path, None).arguments(of_task(parameters=parameters))
-    assert told == ["-x", str(tmp_path / name) if name else parameters]
-    assert [each.read_text() for each in tmp_path.iterdir()] == ([parameters] if name else [])
+    scratch = Scratch(tmp_path / "run", None)
+    told = await scratch.arguments(of_task(parameters=parameters))
+    assert told == ["-x", str(scratch.given / name) if name else parameters]
+    laid = scratch.given.iterdir() if name else ()
+    assert [each.read_text() for each in laid] == ([parameters] if name else [])
+    assert scratch.given.exists() is bool(name)
+    assert scratch.reads() == ((str(scratch.given),) if name else ())
 
 
 @pytest.mark.parametrize(
@@ -130,9 +142,10 @@ async def test_more_than_a_line_of_parameters_is_a_file(
 async def test_a_saved_state_is_found_where_it_can_be(
     tmp_path: Path, checkpoint: str, store: Laid | None, found: bool
 ) -> None:
-    told = await Scratch(tmp_path, store).environment(of_task(checkpoint=checkpoint), {})
+    scratch = Scratch(tmp_path / "run", store)
+    told = await scratch.environment(of_task(checkpoint=checkpoint), {})
     path = told.get("WINGBEAT_CHECKPOINT")
-    assert path == (str(tmp_path / "checkpoint" / "a.txt") if found else None)
+    assert path == (str(scratch.given / "checkpoint" / "a.txt") if found else None)
 
 
 @pytest.mark.parametrize(
@@ -146,29 +159,30 @@ async def test_a_saved_state_is_found_where_it_can_be(
 async def test_only_files_and_folders_of_its_own_are_kept(
     tmp_path: Path, name: str, own: bool
 ) -> None:
-    folder = tmp_path / "run"
-    (folder / "inner").mkdir(parents=True)
-    for path in (folder / "a", folder / "inner" / "b", tmp_path / "beside"):
+    store = Laid()
+    scratch = made(tmp_path, store)
+    folder = scratch.folder
+    (folder / "inner").mkdir()
+    for path in (folder / "a", folder / "inner" / "b", folder.parent / "beside"):
         path.touch()
-    (folder / "away").symlink_to(tmp_path / "beside")
+    (folder / "away").symlink_to(folder.parent / "beside")
     (folder / "loop").symlink_to(folder / "loop")
     os.mkfifo(folder / "pipe")
-    store = Laid()
-    [kept], [called] = await Scratch(folder, store).outputs((name,), (), "t")
+    [kept], [called] = await scratch.outputs((name,), (), "t")
     assert kept.external is not own
     assert store.kept == ([Path(name).name] if own else [])
     assert called == (Path(name).name if own else "")
     outside = ((Dataset(name, external=True),), ("",))
-    assert await Scratch(folder, None).outputs((name,), (), "t") == outside
+    assert await Scratch(scratch.home, None).outputs((name,), (), "t") == outside
 
 
 async def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared(
     tmp_path: Path,
 ) -> None:
-    for name in "ab":
-        (tmp_path / name).touch()
     store = Laid()
-    scratch = Scratch(tmp_path, store)
+    scratch = made(tmp_path, store)
+    for name in "ab":
+        (scratch.folder / name).touch()
 
     async def outputs(named: tuple[str, ...] | None, declared: tuple[str, ...]) -> list[str]:
         kept, _ = await scratch.outputs(named, declared, "t")
@@ -184,18 +198,17 @@ async def test_outputs_are_what_it_named_each_kept_once_or_else_what_is_declared
     with pytest.raises(OutputError) as found:
         await outputs(None, ("a", "c", "d"))
     assert found.value.why == EndCause("NoOutput", error="c, d")
-    elsewhere, _ = await Scratch(tmp_path, None).outputs(None, ("a", "c"), "t")
+    elsewhere, _ = await Scratch(scratch.home, None).outputs(None, ("a", "c"), "t")
     assert elsewhere == (Dataset("t:0", external=True), Dataset("t:1", external=True))
 
 
 async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_of_names(
     tmp_path: Path,
 ) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    scratch, notes, store = Scratch(folder, Laid()), list[str](), Laid()
+    notes, store = list[str](), Laid()
+    scratch = made(tmp_path, store)
+    folder = scratch.folder
     assert await scratch.outputs(None, None, "t") == NOTHING
-    scratch = Scratch(folder, store)
     effect = of_task(raw=(Dataset(OWN),), parameters="a\nb", checkpoint=OTHER)
     await scratch.arguments(effect)
     await scratch.environment(effect, {})
@@ -206,10 +219,10 @@ async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_
     (folder / "latest").symlink_to("a.txt")
     os.mkfifo(folder / "pipe")
     assert scratch.save("state") is not None
-    assert [each.name for each in sorted(folder.iterdir()) if each.name in GIVEN] == GIVEN
-    made, names = await scratch.outputs(None, None, "t", notes.append)
+    assert sorted(each.name for each in scratch.given.iterdir()) == GIVEN
+    kept, names = await scratch.outputs(None, None, "t", notes.append)
     assert store.kept == list(names) == ["a.txt", "b.txt", "deep", "links"]
-    assert [each.dataset for each in made] == [f"sha256:{name}" for name in store.kept]
+    assert [each.dataset for each in kept] == [f"sha256:{name}" for name in store.kept]
     assert [each.partition(": ")[2] for each in notes] == [
         "a.txt, b.txt, deep, links",
         ".cache, latest, pipe",
@@ -218,7 +231,7 @@ async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_
     assert await scratch.outputs(None, (), "t") == NOTHING, (
         "its description says that there are none"
     )
-    assert await Scratch(folder, None).outputs(None, None, "t") == NOTHING
+    assert await Scratch(scratch.home, None).outputs(None, None, "t") == NOTHING
     for number in range(1_001):
         (folder / f"tile-{number}").touch()
     with pytest.raises(OutputError) as found:
@@ -232,8 +245,9 @@ async def test_what_a_program_made_and_nobody_named_is_its_outputs_in_the_order_
 @pytest.mark.skipif(sys.platform == "win32", reason="there names are always text")
 async def test_a_name_that_is_no_text_is_kept_and_shown_as_far_as_it_goes(tmp_path: Path) -> None:
     name, notes, store = os.fsdecode(b"caf\xe9.txt"), list[str](), Laid()
-    (tmp_path / name).touch()
-    _, names = await Scratch(tmp_path, store).outputs(None, None, "t", notes.append)
+    scratch = made(tmp_path, store)
+    (scratch.folder / name).touch()
+    _, names = await scratch.outputs(None, None, "t", notes.append)
     assert (store.kept, names) == ([name], ("caf\ufffd.txt",))
     assert notes[0].endswith(": caf\ufffd.txt")
 
@@ -252,25 +266,25 @@ async def test_a_few_folders_that_were_left_alone_serve_the_next_runs(tmp_path: 
     again = folders.take().folder
     assert again in [each.folder for each in taken]
     assert again.stat().st_mode & 0o777 == 0o700
-    again.rmdir()
     folders.close()
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [again.parent], "those in use stay"
 
 
 def test_saved_states_are_taken_out_of_its_hands_one_after_the_other(tmp_path: Path) -> None:
-    scratch = Scratch(tmp_path, Laid())
+    scratch = made(tmp_path, Laid())
+    folder = scratch.folder
     for number in ("1", "2"):
-        (tmp_path / "state").write_text(number)
+        (folder / "state").write_text(number)
         path = scratch.save("state")
-        assert path == tmp_path / "saved" / number / "state"
+        assert path == scratch.given / "saved" / number / "state"
         assert path.read_text() == number
     assert scratch.save("state") is None, "it has been taken"
     assert scratch.save("../state") is None
-    (tmp_path / "state").touch()
-    (tmp_path / "saved" / "3").mkdir()
+    (folder / "state").touch()
+    (scratch.given / "saved" / "3").mkdir()
     assert scratch.save("state") is None, "there is no place for it"
-    assert Scratch(tmp_path, None).save("state") is None
-    assert (tmp_path / "state").exists()
+    assert Scratch(scratch.home, None).save("state") is None
+    assert (folder / "state").exists()
 
 
 async def test_a_saved_state_is_kept_one_at_a_time_and_of_those_that_wait_the_newest(
@@ -286,10 +300,11 @@ async def test_a_saved_state_is_kept_one_at_a_time_and_of_those_that_wait_the_ne
                 raise OSError("the disk is full")
             return await super().keep(path, name)
 
-    for name in "abcd":
-        (tmp_path / name).touch()
     store = Slow()
-    saving = Saving(Scratch(tmp_path, store), told.append)
+    scratch = made(tmp_path, store)
+    for name in "abcd":
+        (scratch.folder / name).touch()
+    saving = Saving(scratch, told.append)
     await saving.finish()
     for name in ("a", "b", "c", "gone"):
         saving.take(name)
@@ -311,8 +326,9 @@ async def test_a_state_that_the_store_does_not_take_in_time_is_done_without(
     monkeypatch.setattr("agent.execution.scratch.FINISH_S", 0.0)
     store, told = Laid(), list[Dataset]()
     monkeypatch.setattr(store, "keep", lambda *_: asyncio.Event().wait())
-    (tmp_path / "a").touch()
-    saving = Saving(Scratch(tmp_path, store), told.append)
+    scratch = made(tmp_path, store)
+    (scratch.folder / "a").touch()
+    saving = Saving(scratch, told.append)
     saving.take("a")
     await saving.finish()
     assert told == []

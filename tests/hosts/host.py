@@ -50,7 +50,8 @@ class Host(Machine):
         """When its agent was started last, by the wall clock."""
         self.node = ""
         # Hosts share a machine with others: what nobody else wants of it may be nothing at all.
-        self.settle(name=self.name, processor="share")
+        unconfined = {"confinement": "off"}  # its programs leave evidence where they may not
+        self.settle(name=self.name, processor="share", **unconfined)
         if spot.namespace is None:
             self.settle(port=spot.port, listen=[spot.address], addresses=spot.others)
         install(self.home.programs, self.evidence)

@@ -95,7 +95,8 @@ work() {
 }
 write start "$1"
 found=0
-for each in inputs/*/*; do
+run=${PWD%/work}
+for each in "${run%/*}/given-${run##*/}"/inputs/*/*; do
   [ -f "$each" ] || continue
   found=$((found + 1))
   [ "$(head -c 5 "$each")" = "made " ] || write wrong "$1"

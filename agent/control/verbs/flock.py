@@ -1,5 +1,7 @@
 """The flock, its machines, and what is wrong with either."""
 
+from collections.abc import Iterator
+
 from agent.api.flock import (
     DOCTOR,
     EXPEL,
@@ -10,10 +12,12 @@ from agent.api.flock import (
     LEAVE,
     MEMBERS,
     PEERS,
+    ConfinementView,
     Doctor,
     DoctorReply,
     Expel,
     Expelled,
+    Finding,
     HandedOver,
     HandOver,
     Invitation,
@@ -25,7 +29,7 @@ from agent.api.flock import (
     Peers,
     PeersReply,
 )
-from agent.api.reasons import AnswerWanted, AsksToBeLetIn, Reason, as_why
+from agent.api.reasons import AnswerWanted, AsksToBeLetIn, Diagnosis, Reason, as_why
 from agent.api.update import newer_elsewhere, standing_of
 from agent.api.volunteering import NOT_YET
 from agent.control.membership import (
@@ -109,9 +113,9 @@ async def leave(call: RequestContext, params: Leave) -> Left:
 async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     """Return why machines are not seen, or this one does not work, in sentences with what to do,
     who asks to be let in, that nobody has said when it may help, which settings the policy
-    overrules, and which versions are installed here or run elsewhere: all from what this node knows,
-    nothing is tried out."""
-    now = call.now
+    overrules, which versions are installed here or run elsewhere, and what holds programs back. All
+    but the last is from what this node knows, nothing is tried out."""
+    now, confined = call.now, await call.rooms.confinement.confined()
     requests = open_requests(call.rooms.flock.requests())
     asking: list[Reason] = [AsksToBeLetIn(each.name, each.user) for each in requests]
     if call.rooms.presence.view().rules.mode == NOT_YET:
@@ -121,4 +125,15 @@ async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
         asking.append(standing_of(now.status.update))
     asking += newer_elsewhere(((each.name, each.version) for each in now.peers), now.status.version)
     waiting, whys = tuple(map(english, asking)), tuple(map(as_why, asking))
-    return DoctorReply(now.findings(), len(now.peers), len(now.away), waiting, whys)
+    findings = (*_unconfined(confined, now.name), *now.findings())
+    return DoctorReply(findings, len(now.peers), len(now.away), waiting, whys, confined)
+
+
+def _unconfined(found: ConfinementView, name: str) -> Iterator[Finding]:
+    if found.rule == "off":
+        why = Diagnosis("ConfinementOff")
+    elif found.holds:
+        return
+    else:
+        why = Diagnosis("ConfinedNothing", error=found.error)
+    yield Finding("confinement", english(why), name, as_why(why))

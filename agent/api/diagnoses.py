@@ -1,0 +1,52 @@
+"""The kinds of things that `wingbeat doctor` finds, apart from what each carries (``reasons``)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+DiagnosisKind = Literal[
+    "ClockAhead",
+    "ClockBehind",
+    "DefaultsWrong",
+    "ConfinedNothing",
+    "ConfinementOff",
+    "DiscoveryOff",
+    "DiskOfDataFull",
+    "IdentityOfTwo",
+    "InvitationInVain",
+    "JoinsByInvitation",
+    "JournalMended",
+    "LaidDownUnknown",
+    "ListensNowhere",
+    "MulticastUnusable",
+    "NoFlock",
+    "NobodyHeard",
+    "NotRenewed",
+    "OtherFlockHere",
+    "OtherFlocksHere",
+    "OtherPort",
+    "OwnCertificateFrom",
+    "OwnCertificateFromKeeper",
+    "OwnCertificateUntil",
+    "OwnClockAhead",
+    "OwnClockBehind",
+    "OwnIdentityCopied",
+    "OwnerOverruled",
+    "PeerBusy",
+    "PeerCertificateEnded",
+    "PeerCertificateNotYet",
+    "PeerElsewhere",
+    "PeerLost",
+    "PeerNotWingbeat",
+    "PeerOfOtherFlock",
+    "PeerOfOtherVersion",
+    "PeerRefuses",
+    "PeerSlow",
+    "PeerUnreachable",
+    "PeerUnreadable",
+    "PolicyWrong",
+    "SentAway",
+    "UnheardMany",
+    "UnheardOne",
+]
+"""Names of sentences of ``agent.wording.english``."""

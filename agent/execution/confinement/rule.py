@@ -1,0 +1,119 @@
+"""Whether programs are confined on this machine, as its owner has it, and the boundary of each.
+
+What can be had is found out once, before the first program (``proof``); until then nobody is told
+that it cannot.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from agent.execution.confinement.boundary import Boundary, Wishes
+from agent.execution.confinement.proof import Proof, prove
+from agent.execution.confinement.reachable import devices_of, reads_of
+from agent.execution.groups import Groups
+
+Rule = Literal["on", "own work", "off"]
+ON: Rule = "on"
+OWN_WORK: Rule = "own work"
+OFF: Rule = "off"
+RULES: tuple[Rule, ...] = (ON, OWN_WORK, OFF)
+"""``on``: what cannot be confined does not run; ``own work``: where nothing can be confined, what
+was submitted on the machine runs all the same; ``off``: nothing is confined."""
+
+
+def read_rule(text: str) -> Rule:
+    """Return the rule of this name; the strict one for any other text."""
+    return next((each for each in RULES if each == text), ON)
+
+
+class UnconfinedError(Exception):
+    """This machine cannot confine a program, and its owner wants that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What one run of a program gets: the folder it writes in with what lies there, folders and
+    files that are given to it, and limits, 0 for none."""
+
+    home: Path
+    writes: tuple[Path, ...]
+    reads: tuple[str, ...]
+    disk_bytes: int = 0
+    memory_bytes: int = 0
+
+
+class Confinement:
+    """The boundaries of all programs of one node."""
+
+    def __init__(
+        self,
+        rule: Rule = OFF,
+        secrets: Callable[[], Sequence[Path]] = tuple,
+        kept: Sequence[Path] = (),
+        reads: Sequence[str] = (),
+    ) -> None:
+        """``secrets`` are files of the agent that no program may read, asked for in a thread;
+        ``kept`` its folders. ``reads`` is what all programs may read besides."""
+        self.rule = rule
+        self._secrets, self._kept, self._reads = secrets, tuple(kept), tuple(reads)
+        self._proving: asyncio.Task[Proof] | None = None
+        self.known: Callable[[Proof], object] = id
+        """Told once, when it has been found out what holds."""
+
+    @property
+    def proof(self) -> Proof | None:
+        """What holds here; None before that is known, and where it does not matter."""
+        task = self._proving
+        return task.result() if task is not None and task.done() and not task.cancelled() else None
+
+    async def prove(self, groups: Groups) -> Proof:
+        """Return what holds here, found out by trying when nobody has asked before."""
+        if self._proving is None or self._proving.cancelled():
+            self._proving = asyncio.create_task(self._prove(groups))
+        return await asyncio.shield(self._proving)
+
+    async def _prove(self, groups: Groups) -> Proof:
+        secrets = await asyncio.to_thread(self._secrets)
+        found = await prove(groups, secrets, self._kept)
+        asyncio.get_running_loop().call_soon(self.known, found)
+        return found
+
+    async def boundary(
+        self,
+        groups: Groups,
+        wishes: Wishes,
+        folder: Path,
+        command: Sequence[str],
+        given: Given,
+    ) -> Boundary | None:
+        """Return the boundary of a program of this folder with what was granted of its wishes; None
+        where its owner lets it run without. Raise ``UnconfinedError`` where there can be none."""
+        if self.rule == OFF:
+            return None
+        proof = await self.prove(groups)
+        if not proof.holds:
+            if self.rule == OWN_WORK:
+                return None
+            raise UnconfinedError
+        reads = reads_of(wishes, folder, command, self._kept)
+        return Boundary(
+            proof.means,
+            (*reads, *self._reads, *given.reads),
+            str(given.home),
+            tuple(str(each) for each in given.writes),
+            devices_of(wishes),
+            network=wishes.network != "none",
+            file_bytes_max=given.disk_bytes,
+            memory_bytes=given.memory_bytes,
+        )
+
+    async def close(self) -> None:
+        """End trying, where that still goes on."""
+        if self._proving is not None:
+            self._proving.cancel()
+            await asyncio.gather(self._proving, return_exceptions=True)

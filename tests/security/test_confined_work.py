@@ -1,0 +1,231 @@
+"""What confined programs can do, and what becomes of those that cannot be confined."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("confinement is for Linux", allow_module_level=True)
+
+from agent.execution.confinement import proof as proving
+from agent.execution.confinement import seccomp
+from agent.execution.confinement.boundary import NO_MEANS, Boundary, Means
+from agent.execution.confinement.landlock import version
+from agent.execution.confinement.proof import Proof, prove
+from agent.execution.groups_linux import LinuxGroups
+from agent.protocol.events import ChildFailed, ChildNotStarted, ChildSucceeded
+from agent.protocol.reasons import EndCause
+from tests.driver.worlds import RUN
+from tests.execution.installed import state_of
+from tests.hosts.waiting import eventually
+from tests.security.scene import Machine
+
+ORDINARY = """
+import json, multiprocessing, os, pathlib, shutil, subprocess, sys, tempfile, threading, zipfile
+def doubled(number):
+    return 2 * number
+if __name__ == "__main__":
+    given = pathlib.Path(sys.argv[sys.argv.index("-i") + 1])
+    shutil.copy(given, "copy")
+    shutil.copystat(given, "copy")
+    os.chmod("copy", 0o700)
+    os.utime("copy")
+    with zipfile.ZipFile("all.zip", "w") as packed:
+        packed.write("copy")
+    os.makedirs("a/b")
+    os.rename("copy", "a/b/copy")
+    os.link("a/b/copy", "again")
+    os.symlink("again", "link")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "x").write_text("x")
+        shutil.move(pathlib.Path(folder, "x"), "moved")
+    pathlib.Path("tool").write_text("#!/bin/sh\\necho works\\n")
+    os.chmod("tool", 0o755)
+    assert subprocess.check_output(["./tool"]) == b"works\\n"
+    assert subprocess.check_output("cat < /dev/stdin | tee /dev/stderr", shell=True, input=b"x") == b"x"
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert pool.map(doubled, [1, 2]) == [2, 4]
+    thread = threading.Thread(target=print, args=("from a thread",))
+    thread.start()
+    thread.join()
+    assert os.getrandom(4) and pathlib.Path("/dev/urandom").open("rb").read(1)
+    assert pathlib.Path.home().is_dir() and os.cpu_count()
+    sleeping = subprocess.Popen(["sleep", "100"])
+    sleeping.terminate()
+    assert sleeping.wait() == -15
+    print("all of it")
+"""
+
+
+@pytest.fixture
+async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
+    machine = Machine(tmp_path, "on")
+    yield machine
+    await machine.children.close()
+
+
+async def test_a_program_works_as_ever(machine: Machine) -> None:
+    machine.install("work", ["{python}", "work.py"], {"work.py": ORDINARY})
+    ended = await machine.run("work")
+    assert isinstance(ended, ChildSucceeded), (ended, machine.log())
+    assert "all of it" in machine.log()
+
+
+@pytest.mark.parametrize("means", list(proving._candidates()), ids=str)
+async def test_each_means_holds_and_lets_programs_work(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, means: Means
+) -> None:
+    monkeypatch.setattr(proving, "_candidates", lambda: iter([means]))
+    text = ORDINARY
+    if not means.mounts:  # the price: modes and times stay, and there is no shared memory
+        without = (
+            "os.chmod",
+            "os.utime",
+            "shutil.copystat",
+            "./tool",
+            "multiprocessing.get",
+            "pool.map",
+        )
+        lines = [each for each in text.splitlines() if not any(word in each for word in without)]
+        text = "\n".join(lines).replace("shutil.copy(", "shutil.copyfile(")
+    machine.install("work", ["{python}", "work.py"], {"work.py": text})
+    ended = await machine.run("work")
+    assert isinstance(ended, ChildSucceeded), (ended, machine.log())
+    found = machine.confinement.proof
+    assert found == Proof(means, holds=True)
+    assert found.by[:2] == (f"Landlock {version()}", "seccomp")
+
+
+async def test_a_signal_that_ends_a_program_is_told(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Means(version(), mounts=True, processes=True)
+    monkeypatch.setattr(proving, "_candidates", lambda: iter([own]))
+    machine.install("crash", ["sh", "crash.sh"], {"crash.sh": "kill -SEGV $$"})
+    ended = await machine.run("crash")
+    assert isinstance(ended, ChildFailed)
+    assert ended.why == EndCause("Signal", count=11, program="crash", last="")
+
+
+# -- what was found out ------------------------------------------------------------------------
+
+
+async def test_what_is_open_is_found_by_trying_not_by_a_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that says yes to everything and holds nothing back."""
+    groups = LinuxGroups()
+    secret = tmp_path / "secret"
+    secret.write_text("x")
+    everything = seccomp._step(seccomp.RETURN, seccomp.ALLOW)
+    monkeypatch.setattr(seccomp, "assembled", lambda *_, **__: everything)
+    found = await prove(groups, [secret], [])
+    await groups.close()
+    assert not found.holds
+    past = dict(found.past)
+    assert {"AF_INET SOCK_STREAM", "AF_UNIX SOCK_STREAM"} <= set(past["network"])
+    assert found.open("network")
+    assert not found.open("files") or "mode" in past["files"]
+    assert "network: AF_INET" in found.told()
+
+
+async def test_a_means_that_the_system_refuses_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container that forbids namespaces."""
+    last = list(proving._candidates())[-1]
+    impossible = Means(99, mounts=True)
+    monkeypatch.setattr(proving, "_candidates", lambda: iter([impossible, last]))
+    monkeypatch.setattr(
+        "agent.execution.confinement.boundary.Boundary.told",
+        lambda self, filters, told=Boundary.told: {
+            **told(self, filters),
+            **({"home": "/gone"} if self.means is impossible else {}),
+        },
+    )
+    groups = LinuxGroups()
+    found = await prove(groups, [], [tmp_path])
+    await groups.close()
+    assert (found.holds, found.means) == (True, last)
+
+
+@pytest.mark.parametrize(
+    ("rule", "runs"), [("on", False), ("own work", True), ("off", True)], ids=str
+)
+async def test_what_cannot_be_confined_runs_only_where_its_owner_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, runs: bool
+) -> None:
+    monkeypatch.setattr(proving, "_candidates", lambda: iter(()))
+    known: list[Proof] = []
+    machine = Machine(tmp_path, rule)  # type: ignore[arg-type]
+    machine.confinement.known = known.append
+    machine.install("work", ["sh", "work.sh"], {"work.sh": "echo works"})
+    ended = await machine.run("work")
+    await machine.children.close()
+    if runs:
+        assert isinstance(ended, ChildSucceeded)
+    else:
+        assert isinstance(ended, ChildNotStarted)
+        assert ended.why == EndCause("Unconfined", program="work")
+    none = Proof(error="this system has no Landlock")
+    assert known == ([] if rule == "off" else [none])
+    assert none.by == ()
+    assert none.open("signals")
+    assert none.means == NO_MEANS
+
+
+# -- death, pause and limits -------------------------------------------------------------------
+
+
+HIDES = """
+import os, signal, subprocess, sys, time
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+folder = os.environ["WINGBEAT_SCRATCH"]
+def work():
+    while True:
+        with open(folder + "/beats-%d" % os.getpid(), "a") as file:
+            file.write(".")
+        for victim in (os.getppid(), 1):
+            for number in (signal.SIGSTOP, signal.SIGKILL):
+                try:
+                    if victim != PARENT: os.kill(victim, number)
+                except OSError:
+                    pass
+        time.sleep(0.01)
+PARENT = os.getpid()
+for _ in range(2):
+    if not os.fork():
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        work()
+work()
+"""
+
+
+async def test_suspended_task_stays_stopped_and_nothing_of_it_outlives_its_stop(
+    machine: Machine,
+) -> None:
+    machine.install("hide", ["{python}", "hide.py"], {"hide.py": HIDES})
+    machine.start("hide")
+    work = machine.home.scratch / "run-1" / "work"
+
+    def beats() -> dict[str, int]:
+        return {each.name: each.stat().st_size for each in work.glob("beats-*")}
+
+    await eventually(lambda: len(beats()) == 3)
+    before = beats()
+    machine.children.suspend("t", RUN)
+    began_s = asyncio.get_running_loop().time()
+    pids = [int(name.rpartition("-")[2]) for name in before]
+    await eventually(lambda: all(state_of(each) == "T" for each in pids))
+    assert asyncio.get_running_loop().time() - began_s < 5.0
+    machine.children.stop("t", RUN, "test")
+    await machine.end()
+    assert [state_of(each) for each in pids] == ["", "", ""]
