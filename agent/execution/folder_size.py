@@ -6,24 +6,20 @@ import os
 from contextlib import suppress
 
 BLOCK_BYTES = 512
-LAID = ("inputs", "checkpoint")
-"""In a working folder, what the node has laid there: the program has not written it."""
 WALK_SHARE = 20
 """How many times longer than a walk through the working folder the pause after it is."""
 
 
 def folder_bytes(folder: str) -> int:
     """Return how many bytes the files below a folder take on disk. Links count nothing, hard ones
-    neither; nor does what was laid there for the program, and what cannot be read."""
+    neither; nor does what cannot be read."""
     total, folders = 0, [folder]
-    laid = {f"{folder}{os.sep}{each}" for each in LAID}
     while folders:
         with suppress(OSError), os.scandir(folders.pop()) as entries:
             for entry in entries:
                 with suppress(OSError):
                     if entry.is_dir(follow_symlinks=False):
-                        if entry.path not in laid:
-                            folders.append(entry.path)
+                        folders.append(entry.path)
                     else:
                         total += _file_bytes(entry.stat(follow_symlinks=False))
     return total
