@@ -215,7 +215,7 @@ class ConfinementView(Struct, frozen=True):
     """What holds programs back on this machine, as a confined one of ours has found it by trying.
 
     ``rule`` is its owner's: ``on``, ``own work`` where what is submitted here runs without if it must,
-    ``off``. Of each sort it says whether nothing went; ``by`` names the means, ``error`` is what
+    ``when possible`` where all does, ``off``. Of each sort it says whether nothing went; ``by`` names the means, ``error`` is what
     went or why nothing could be tried.
     """
 

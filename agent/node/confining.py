@@ -14,7 +14,7 @@ from typing import Literal
 from agent.api.flock import ConfinementView
 from agent.execution.children import Children
 from agent.execution.confinement.proof import SORTS, Proof
-from agent.execution.confinement.rule import OFF, OWN_WORK, Confinement, read_rule
+from agent.execution.confinement.rule import OFF, OWN_WORK, WHEN_POSSIBLE, Confinement, read_rule
 from agent.paths import Home
 from agent.settings.node_settings import NodeSettings
 
@@ -36,7 +36,8 @@ def confinement_of(
             log.info("programs are confined by %s", ", ".join(proof.by))
             return
         log.warning("programs cannot be confined here: %s", proof.told())
-        bar("others" if confinement.rule == OWN_WORK else "all")
+        if confinement.rule != WHEN_POSSIBLE:
+            bar("others" if confinement.rule == OWN_WORK else "all")
 
     confinement = Confinement(read_rule(settings.confinement), secrets, home.folders)
     confinement.known = known

@@ -32,7 +32,8 @@ key                what                                     default
                    another machine keeps, too; 0 is nothing
 ``confinement``    ``on``: programs run confined, or not;   ``on``
                    ``own work``: what is submitted here
-                   runs where that is impossible; ``off``
+                   runs where that is impossible;
+                   ``when possible``: all does; ``off``
 ``tags``           for requirements, beside ``node``        none
 ``history_days``   how long finished work is remembered;    1095
                    0 is for ever
@@ -87,8 +88,9 @@ PROCESSOR = (SPARE, "share")
 BY_ITSELF = "by itself"
 UPDATES = (BY_ITSELF, ASK)
 
-CONFINEMENT = ("on", "own work", "off")
-"""Whether programs run within a boundary: always, but for own work where that is impossible, never."""
+CONFINEMENT = ("on", "own work", "when possible", "off")
+"""Whether programs run within a boundary: always; where that is
+impossible, own work without, or all; never."""
 CONFINED = CONFINEMENT[0 if sys.platform == "linux" else 1]
 """Elsewhere there is no boundary yet; nothing of others runs, and everybody keeps the own work."""
 

@@ -155,7 +155,9 @@ async def test_a_means_that_the_system_refuses_is_passed_over(
 
 
 @pytest.mark.parametrize(
-    ("rule", "runs"), [("on", False), ("own work", True), ("off", True)], ids=str
+    ("rule", "runs"),
+    [("on", False), ("own work", True), ("when possible", True), ("off", True)],
+    ids=str,
 )
 async def test_what_cannot_be_confined_runs_only_where_its_owner_said_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, runs: bool
