@@ -117,13 +117,16 @@ class Enclosure:
         return process
 
     def _refresh(self, boundary: dict[str, Any]) -> None:
-        """Have the places open that the boundary names."""
+        """Have the places open that the boundary names, each as what is there now: a program's
+        folder goes with its work, and another of the same name comes."""
         now_s = time.monotonic()
         if now_s > self._places_until_s:
             self._forget()
             self._places_until_s = now_s + PLACES_FRESH_S
         wanted = [*boundary["reads"], *PLAIN_DEVICES, *boundary["devices"]]
         for path in wanted:
+            if path in self._places and not _is_at(self._places[path], path):
+                os.close(self._places.pop(path))
             if path not in self._places:
                 with suppress(OSError):
                     self._places[path] = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -208,6 +211,14 @@ class Enclosed:
             rules.allow(place, READ_FILE | READ_DIR)
         rules.restrict_self()
         _filter_calls(boundary["filter"])
+
+
+def _is_at(place: int, path: str) -> bool:
+    """Tell whether what was opened is still what has this name."""
+    try:
+        return os.path.samestat(os.fstat(place), os.stat(path))  # noqa: PTH116
+    except OSError:
+        return False
 
 
 def _be_first(enclosed: Enclosed, failed: int, report: int) -> None:
