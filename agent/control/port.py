@@ -1,9 +1,8 @@
 """The one door to a live node: what clients' server asks of it, and no more.
 
 A question takes one snapshot and looks at nothing else; a wish goes in and its answer comes back;
-changes are told to whoever subscribed. What a room of the agent does for people is asked of that
-room, as far as verbs ask for it: a protocol for each. Written down as protocols, so that the server can be held against another node in
-tests, with real sockets and neither network nor disk behind them.
+changes are told to whoever subscribed. What a room does for people is asked of that room: a protocol
+for each, so that tests hold the server against another node, with real sockets and no disk.
 """
 
 from __future__ import annotations
