@@ -255,6 +255,10 @@ class HeldAgent:
             wish.answer.set_exception(ClientError(FAILURE))
 
 
+TURNS = 3
+"""Of a loop, until what was called off has heard of it."""
+
+
 class WatchedBridge(Bridge):
     """The real one; knows besides which of its work has not ended, and where it was asked for."""
 
@@ -283,7 +287,14 @@ class WatchedBridge(Bridge):
         return self.under_way() == len(self._agent.waiting())
 
     def settle(self, within_s: float = 20.0) -> None:
-        """Wait for that without a turn of Qt's loop."""
+        """Wait for that without a turn of Qt's loop. What was called off still waits at the agent
+        until the bridge's own loop has turned, and would stand for what nobody has heard yet."""
+
+        async def turns() -> None:
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+
+        asyncio.run_coroutine_threadsafe(turns(), self._loop).result(within_s)
         assert self._agent.wait_for(self.is_settled, within_s), self._agent.waiting()
 
 
