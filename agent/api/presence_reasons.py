@@ -151,7 +151,7 @@ class MicrophoneUsed(Reason, frozen=True):
 
 
 class CameraUsed(Reason, frozen=True):
-    """Somebody is seen."""
+    """A program uses a camera, so somebody is there."""
 
     app: str
 
@@ -448,7 +448,7 @@ class NoMeeting(Reason, frozen=True):
 
 
 class MeetingSeen(Reason, frozen=True):
-    """One does."""
+    """A source says that somebody is in a call: a program uses microphone or camera."""
 
     why: Meeting
     by: str = ""

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class Attending:
-    """From ``start`` to ``stop``."""
+    """Tells the service of this machine of its person's input, from ``start`` to ``stop``."""
 
     def __init__(self, home: Home) -> None:
         self._home, self._over = home, threading.Event()

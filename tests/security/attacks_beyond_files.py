@@ -215,27 +215,28 @@ def begins_a_new_user_namespace() -> object:
     return True
 
 
-@attack
-def clones_into_a_new_user_namespace() -> object:
-    process = libc.syscall(56, 0x10000000 | signal.SIGCHLD, 0, 0, 0, 0)
+def _was_made(process: int) -> bool:
+    """Return True in the parent of a process that a call has made, and end the child; raise
+    ``OSError`` where the call was refused."""
     if process == 0:
         os._exit(0)
     if process < 0:
         raise OSError(ctypes.get_errno(), "refused")
     os.waitpid(process, 0)
     return True
+
+
+@attack
+def clones_into_a_new_user_namespace() -> object:
+    process = libc.syscall(56, 0x10000000 | signal.SIGCHLD, 0, 0, 0, 0)
+    return _was_made(process)
 
 
 @attack
 def clones_by_the_newer_call() -> object:
     arguments = struct.pack("QQQQQQQQ", 0x10000000, 0, 0, 0, signal.SIGCHLD, 0, 0, 0)
     process = libc.syscall(435, arguments, len(arguments))
-    if process == 0:
-        os._exit(0)
-    if process < 0:
-        raise OSError(ctypes.get_errno(), "refused")
-    os.waitpid(process, 0)
-    return True
+    return _was_made(process)
 
 
 @attack

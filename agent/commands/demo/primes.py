@@ -47,7 +47,7 @@ PROGRAMS = {"count": COUNT, "total": TOTAL}
 
 
 class Primes:
-    """Satisfies ``Work``."""
+    """Counts primes in parts and judges the sum by a sieve: a ``Work`` of the demo."""
 
     sections = 0
     long_tasks: tuple[str, ...] = ("count",)
