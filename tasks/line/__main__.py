@@ -1,0 +1,49 @@
+"""Runs one program of the inspection of a line: the first word says which, the others are what a node
+tells it.
+
+    python -I tasks/line/__main__.py import -p plan.json -p flight -x tile=3
+
+A program's folder has its description, and beside that a copy of this library and of the lines
+between program and node. Without the packages of ``wingbeat[inspection]`` it says so in a sentence.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+MODULES = {
+    "import": "importing",
+    "georeference": "georeferencing",
+    "segment": "segmenting",
+    "detect": "detecting",
+    "aggregate": "aggregating",
+}
+"""Where the work of each program is; its function there is ``do``."""
+
+
+def module_of(arguments: list[str]) -> str:
+    """Return the name of the module whose program the first word names; end the process with a
+    sentence where it names none."""
+    program = next(iter(arguments), "")
+    if program not in MODULES:
+        sys.exit(f"{program!r} is no program: the first word is one of {', '.join(MODULES)}")
+    return f"tasks.line.{MODULES[program]}"
+
+
+if __name__ == "__main__":
+    module = module_of(sys.argv[1:])
+    del sys.argv[1]
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    from tasks.inspection.conversation import main
+
+    try:
+        do = import_module(module).do
+    except ModuleNotFoundError as error:
+        sys.stdout.write(
+            f"ERROR the package {error.name} is missing: pip install 'wingbeat[inspection]', or "
+            f"the package wingbeat-inspection-python{sys.version_info[0]}.{sys.version_info[1]}\n"
+        )
+        sys.exit(1)
+    main(do)

@@ -1,0 +1,204 @@
+"""A wire as a curve: straight seen from above, or swung a little by the wind, and hanging like a chain.
+
+A curve has a frame of its own: how far along its way, how far aside, how high. While it grows its
+height is a parabola; what is long enough becomes a catenary at last, which differs from that by a
+hand's breadth on a span of 500 m and by more than a metre on one of a kilometre.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from tasks.line.parameters import (
+    CATENARY_M_MIN,
+    SAG_MAX,
+    SAG_MIN,
+    STRAIGHT_M_MAX,
+    SWING_M_MIN,
+    SWING_MAX,
+)
+
+Floats = NDArray[np.float64]
+Pair = tuple[float, float]
+
+ROUNDS = 3
+NOISE_M = 0.12
+
+
+@dataclass(frozen=True, slots=True)
+class Catenary:
+    """Height of a chain: ``base_m`` where it is lowest, at ``low_m`` along the way."""
+
+    tension_m: float
+    low_m: float
+    base_m: float
+
+    def at(self, along: Floats) -> Floats:
+        """Return the height at these distances along the way."""
+        told: Floats = self.base_m + self.tension_m * (
+            np.cosh((along - self.low_m) / self.tension_m) - 1.0
+        )
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A wire from ``start_m`` to ``end_m`` along its way, which begins at ``origin``."""
+
+    origin: Pair
+    way: Pair
+    start_m: float
+    end_m: float
+    aside: tuple[float, ...]
+    height: tuple[float, ...]
+    """Both as polynomials, the highest power first."""
+    residual_m: float = 0.0
+    catenary: Catenary | None = None
+
+    @property
+    def length_m(self) -> float:
+        """Return how far it reaches along its way."""
+        return self.end_m - self.start_m
+
+    def frame(self, places: Floats) -> tuple[Floats, Floats]:
+        """Return how far along and how far aside places are, seen from above."""
+        east, north = places[:, 0] - self.origin[0], places[:, 1] - self.origin[1]
+        along = east * self.way[0] + north * self.way[1]
+        return along, north * self.way[0] - east * self.way[1]
+
+    def aside_at(self, along: Floats) -> Floats:
+        """Return how far aside of the way the wire is."""
+        return np.asarray(np.polyval(self.aside, along), np.float64)
+
+    def height_at(self, along: Floats) -> Floats:
+        """Return how high the wire is."""
+        if self.catenary is not None:
+            return self.catenary.at(along)
+        return np.asarray(np.polyval(self.height, along), np.float64)
+
+    def away(self, places: Floats) -> tuple[Floats, Floats]:
+        """Return how far along places are, and how far across from the wire, which is thought to go
+        on beyond its ends."""
+        along, aside = self.frame(places)
+        across = np.hypot(aside - self.aside_at(along), places[:, 2] - self.height_at(along))
+        return along, across
+
+    def places(self, along: Floats) -> Floats:
+        """Return the places of the wire at these distances along its way."""
+        aside = self.aside_at(along)
+        x = self.origin[0] + along * self.way[0] - aside * self.way[1]
+        y = self.origin[1] + along * self.way[1] + aside * self.way[0]
+        return np.stack([x, y, self.height_at(along)], axis=1)
+
+    def moved(self, by: Floats) -> Curve:
+        """Return the same somewhere else."""
+        east, north, up = (float(each) for each in by)
+        chain = self.catenary
+        return replace(
+            self,
+            origin=(self.origin[0] + east, self.origin[1] + north),
+            height=(*self.height[:-1], self.height[-1] + up),
+            catenary=None if chain is None else replace(chain, base_m=chain.base_m + up),
+        )
+
+    def turned(self) -> Curve:
+        """Return the same with a way that goes where the wire goes in its middle; it has to be
+        laid anew."""
+        middle = 0.5 * (self.start_m + self.end_m)
+        bend = float(np.polyval(np.polyder(np.poly1d(self.aside)), middle))
+        here = self.places(np.array([middle]))[0]
+        east, north = self.way[0] - bend * self.way[1], self.way[1] + bend * self.way[0]
+        size = float(np.hypot(east, north))
+        half = 0.5 * self.length_m
+        return replace(
+            self,
+            origin=(float(here[0]), float(here[1])),
+            way=(east / size, north / size),
+            start_m=-half,
+            end_m=half,
+        )
+
+
+def begun(place: Floats, direction: Floats, half_m: float) -> Curve:
+    """Return a straight piece through a place, so far to both sides."""
+    level = float(np.hypot(direction[0], direction[1]))
+    return Curve(
+        origin=(float(place[0]), float(place[1])),
+        way=(float(direction[0]) / level, float(direction[1]) / level),
+        start_m=-half_m,
+        end_m=half_m,
+        aside=(0.0, 0.0),
+        height=(float(direction[2]) / level, float(place[2])),
+        residual_m=1.0,
+    )
+
+
+def laid(curve: Curve, places: Floats, weight: Floats) -> Curve:
+    """Return the curve laid anew through places from its start to its end; those far off count for
+    little. As many bends are allowed as its length can tell."""
+    along, aside = curve.frame(places)
+    z = places[:, 2]
+    bends, swings = int(curve.length_m >= STRAIGHT_M_MAX), int(curve.length_m >= SWING_M_MIN)
+    sideways: tuple[float, ...] = ()
+    height: tuple[float, ...] = ()
+    across = np.zeros(len(z))
+    counted = weight
+    for _ in range(ROUNDS):
+        sideways = _bounded(along, aside, counted, swings, -SWING_MAX, SWING_MAX)
+        height = _bounded(along, z, counted, bends, SAG_MIN, SAG_MAX)
+        across = np.hypot(aside - np.polyval(sideways, along), z - np.polyval(height, along))
+        usual = max(NOISE_M, 1.5 * float(np.median(across)))
+        counted = weight / (1.0 + (across / usual) ** 4)
+    residual = float(np.sqrt(np.average(across**2, weights=counted)))
+    return replace(curve, aside=sideways, height=height, residual_m=residual, catenary=None)
+
+
+def hung(curve: Curve, places: Floats) -> Curve:
+    """Return a curve with a catenary, where it is long enough to tell and sags at all."""
+    if curve.length_m < CATENARY_M_MIN or len(curve.height) < 3 or curve.height[0] < 2e-5:
+        return curve
+    along, aside = curve.frame(places)
+    near = np.hypot(aside - curve.aside_at(along), places[:, 2] - curve.height_at(along)) < 0.7
+    near &= (along >= curve.start_m) & (along <= curve.end_m)
+    if near.sum() < 8:
+        return curve
+    bend, slope, base = curve.height
+    low = -slope / (2.0 * bend)
+    guess = [np.log(0.5 / bend), low, base - bend * low * low]
+
+    def off(told: Floats) -> Floats:
+        chain = Catenary(float(np.exp(told[0])), float(told[1]), float(told[2]))
+        missed: Floats = chain.at(along[near]) - places[near, 2]
+        return missed
+
+    best = least_squares(
+        off, guess, loss="soft_l1", f_scale=NOISE_M, x_scale=[0.01, 1.0, 0.1], max_nfev=30
+    )
+    if not np.isfinite(best.x).all():
+        return curve
+    tension, lowest, lowest_m = (float(each) for each in best.x)
+    return replace(curve, catenary=Catenary(float(np.exp(tension)), lowest, lowest_m))
+
+
+def _bounded(
+    along: Floats, value: Floats, weight: Floats, bends: int, least: float, most: float
+) -> tuple[float, ...]:
+    """A line, or a parabola whose bend stays between bounds."""
+    if not bends:
+        return _polynomial(along, value, weight, 1)
+    found = _polynomial(along, value, weight, 2)
+    if least <= found[0] <= most:
+        return found
+    bend = min(max(found[0], max(least, 0.0) if most == SAG_MAX else least), most)
+    return (bend, *_polynomial(along, value - bend * along**2, weight, 1))
+
+
+def _polynomial(along: Floats, value: Floats, weight: Floats, degree: int) -> tuple[float, ...]:
+    root = np.sqrt(weight)
+    matrix = np.vander(along / 50.0, degree + 1) * root[:, None]
+    found = np.linalg.lstsq(matrix, value * root, rcond=None)[0]
+    return tuple(float(each) / 50.0 ** (degree - power) for power, each in enumerate(found))

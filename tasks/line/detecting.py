@@ -1,0 +1,67 @@
+"""Detection in a tile: what comes near to its wires, and its towers.
+
+Takes the segmented points and the spans. With the plan and ``tile=3`` only what lies in the tile
+itself is told, not in its halo: there the next tile tells it. Parameter ``within_m``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tasks.inspection.conversation import Work, WorkError
+from tasks.line.cloud import read
+from tasks.line.interest import INTEREST, Interest
+from tasks.line.las_header import FileFaultError
+from tasks.line.obstacles import obstacles_of
+from tasks.line.parameters import WITHIN_M
+from tasks.line.spans import Spans
+from tasks.line.tiles import Plan
+
+Own = Callable[[float, float], bool]
+
+
+def do(work: Work) -> Sequence[str]:
+    """Write the points of interest of a tile and return the file's name. Raises ``WorkError`` where
+    something cannot be used, and ``CancelledError``."""
+    try:
+        points = read(work.input(0, "the segmented points"))
+    except FileFaultError as error:
+        raise WorkError(str(error)) from None
+    spans = Spans.read(work.input(1, "the spans"))
+    within_m = work.parameter("within_m", WITHIN_M)
+    tile, own = _own(work)
+    work.progress(0.2)
+    places = np.column_stack([points.x, points.y, points.z])
+    curves = [each.curve for each in spans.wires]
+    found = obstacles_of(curves, spans.towers, places, points.classification, within_m)
+    kept = tuple(each for each in found if own(*each.place[:2]))
+    towers = tuple(each for each in spans.towers if own(each.x, each.y))
+    numbers = {spans.towers.index(each): number for number, each in enumerate(towers)}
+    wires = tuple(
+        replace(
+            each,
+            from_tower=None if each.from_tower is None else numbers.get(each.from_tower),
+            to_tower=None if each.to_tower is None else numbers.get(each.to_tower),
+        )
+        for each in spans.wires
+    )
+    Interest(tile, kept, replace(spans, wires=wires, towers=towers)).write(Path(INTEREST))
+    return (INTEREST,)
+
+
+def _own(work: Work) -> tuple[int | None, Own]:
+    """The tile, and whether a place belongs to it; everything does where there is no plan."""
+    if not work.raw:
+        return None, lambda _x, _y: True
+    plan = Plan.read(work.raw[0])
+    tile = plan.tile(work.parameter("tile", 0))
+
+    def own(x: float, y: float) -> bool:
+        along, _ = plan.chainage(np.array([x]), np.array([y]))
+        return int(plan.owner(along)[0]) == tile.number
+
+    return tile.number, own

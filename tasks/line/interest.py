@@ -1,0 +1,48 @@
+"""Points of interest of a tile as a file, with the wires and towers they belong to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tasks.inspection.conversation import WorkError
+from tasks.line.obstacles import Obstacle
+from tasks.line.spans import Spans
+
+INTEREST = "interest.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Interest:
+    """What a tile has found: its obstacles, and its spans. ``tile`` is None where it is the whole."""
+
+    tile: int | None
+    obstacles: tuple[Obstacle, ...]
+    spans: Spans
+
+    def write(self, path: Path) -> None:
+        """Write it, over what is there. Raises ``OSError``."""
+        told: dict[str, Any] = {"version": VERSION, "tile": self.tile, "spans": asdict(self.spans)}
+        told["obstacles"] = [asdict(each) for each in self.obstacles]
+        path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Interest:
+        """Return what was written. Raises ``WorkError`` for what is none, and ``OSError``."""
+        try:
+            told: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            if told["version"] != VERSION:
+                raise ValueError("it is of another version")
+            obstacles = tuple(_obstacle(each) for each in told["obstacles"])
+            return cls(told["tile"], obstacles, Spans.told(told["spans"]))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise WorkError(
+                f"{path.name} holds no points of interest: {error!r}; detect them anew"
+            ) from None
+
+
+def _obstacle(told: dict[str, Any]) -> Obstacle:
+    return Obstacle(**{**told, "place": (*told["place"],), "wire_place": (*told["wire_place"],)})

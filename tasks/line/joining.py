@@ -1,0 +1,194 @@
+"""Tiles put together: wires that go over borders are one, and nothing is told twice.
+
+A wire of one tile goes on in the next when the halo shows the same curve to both. What was found
+keeps the id that it has from its place; with an earlier list it keeps the id that it had there,
+although parameters changed and the place moved a little.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tasks.inspection.conversation import WorkError
+from tasks.line.curve import Curve
+from tasks.line.interest import Interest
+from tasks.line.obstacles import Place
+from tasks.line.parameters import SAME_PLACE_M, SAME_TOWER_M, SAME_WIRE_M, SAME_WIRE_M_MIN
+from tasks.line.tables import Tables
+from tasks.line.towers import Tower
+
+Floats = NDArray[np.float64]
+
+ID_DIGITS = 10
+TOWER_KIND = "tower"
+STEP_M = 2.0
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of interest of the line."""
+
+    id: str
+    kind: str
+    place: Place
+    span: str
+    wire: int | None
+    wire_place: Place | None
+    distance_m: float | None
+    relevance: int
+    maintenance: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """The wires of all tiles, those of one wire with the same number, its towers, and what was
+    found."""
+
+    curves: tuple[Curve, ...]
+    wire_of_curve: tuple[int, ...]
+    towers: tuple[Tower, ...]
+    points: tuple[Point, ...]
+    too_sparse: tuple[int | None, ...]
+    """The tiles in which too few points lie to tell of wires."""
+
+
+def joined_line(name: str, tiles: Sequence[Interest], voltage_kv: float, tables: Tables) -> Line:
+    """Return the line that the tiles make up."""
+    curves = [wire.curve for tile in tiles for wire in tile.spans.wires]
+    wires = wires_joined(curves)
+    towers = _towers(each for tile in tiles for each in tile.spans.towers)
+    points: list[Point] = []
+    first = 0
+    for tile in tiles:
+        for each in tile.obstacles:
+            span = _span(curves[first + each.wire], towers)
+            relevance = tables.relevance_of(each.kind, voltage_kv, each.distance_m)
+            points.append(
+                Point(
+                    id_of(name, each.kind, each.place), each.kind, each.place, span,
+                    wires[first + each.wire], each.wire_place, round(each.distance_m, 2),
+                    relevance, tables.maintenance_of(each.kind, relevance),
+                )
+            )  # fmt: skip
+        first += len(tile.spans.wires)
+    points = _once(points)
+    for number, tower in enumerate(towers, 1):
+        place = round(tower.x, 3), round(tower.y, 3), round(tower.foot_m, 3)
+        told = id_of(name, TOWER_KIND, place), TOWER_KIND, place, f"T{number}", None, None, None, 0
+        points.append(Point(*told, tables.maintenance_of(TOWER_KIND, 0)))
+    sparse = tuple(tile.tile for tile in tiles if tile.spans.too_sparse)
+    return Line(tuple(curves), tuple(wires), tuple(towers), tuple(points), sparse)
+
+
+def wires_joined(curves: Sequence[Curve]) -> list[int]:
+    """Return for each curve the number of its wire; curves of one wire have the same."""
+    number = list(range(len(curves)))
+    places = [each.places(np.arange(each.start_m, each.end_m, STEP_M)) for each in curves]
+    for one in range(len(curves)):
+        for other in range(one):
+            if number[one] != number[other] and _is_same(curves[other], places[one]):
+                old, new = number[one], number[other]
+                number = [new if each == old else each for each in number]
+    order = {each: rank for rank, each in enumerate(dict.fromkeys(number))}
+    return [order[each] for each in number]
+
+
+def _is_same(curve: Curve, places: Floats) -> bool:
+    along, across = curve.away(places)
+    both = (along > curve.start_m) & (along < curve.end_m)
+    return bool(both.sum() * STEP_M >= SAME_WIRE_M_MIN and np.median(across[both]) < SAME_WIRE_M)
+
+
+def _towers(found: Iterable[Tower]) -> list[Tower]:
+    """Each once, in the order of their places along the way on which they lie farthest apart."""
+    towers: list[Tower] = []
+    for tower in found:
+        if all(np.hypot(tower.x - one.x, tower.y - one.y) > SAME_TOWER_M for one in towers):
+            towers.append(tower)
+    if len(towers) < 2:
+        return towers
+    flat = np.array([(each.x, each.y) for each in towers])
+    centred = flat - flat.mean(axis=0)
+    way = np.linalg.svd(centred, full_matrices=False)[2][0]
+    way = way * (1.0 if way[np.argmax(np.abs(way))] > 0 else -1.0)
+    return [towers[number] for number in np.argsort(centred @ way, kind="stable")]
+
+
+def _span(curve: Curve, towers: Sequence[Tower]) -> str:
+    """Between which towers a wire hangs; only one is named where the other was not seen."""
+    near = []
+    for end in curve.places(np.array([curve.start_m, curve.end_m])):
+        far = [np.hypot(each.x - end[0], each.y - end[1]) - each.wide_m for each in towers]
+        if far and min(far) < SAME_TOWER_M:
+            near.append(int(np.argmin(far)) + 1)
+    return "-".join(f"T{each}" for each in sorted(set(near)))
+
+
+def _once(points: Sequence[Point]) -> list[Point]:
+    """The nearest of those of one kind at one place."""
+    kept: list[Point] = []
+    for point in sorted(points, key=lambda each: (each.distance_m or 0.0, each.place)):
+        if all(point.kind != one.kind or _apart(point, one) > SAME_PLACE_M for one in kept):
+            kept.append(point)
+    return kept
+
+
+def _apart(one: Point, other: Point) -> float:
+    return float(np.linalg.norm(np.subtract(one.place, other.place)))
+
+
+def id_of(line: str, kind: str, place: Place) -> str:
+    """Return the id of what is found for the first time."""
+    told = json.dumps([line, kind, *(round(each) for each in place)])
+    return sha256(told.encode()).hexdigest()[:ID_DIGITS]
+
+
+def with_earlier_ids(
+    points: Sequence[Point], earlier: Sequence[Point]
+) -> tuple[tuple[Point, ...], tuple[Point, ...]]:
+    """Return the points with the ids that they had before, and what was there before and is no
+    longer: nobody's notes are dropped."""
+    left = list(earlier)
+    told: list[Point] = []
+    for point in points:
+        same = [
+            one for one in left if one.kind == point.kind and _apart(one, point) <= SAME_PLACE_M
+        ]
+        nearest = min(same, key=lambda one: _apart(one, point), default=None)
+        if nearest is not None:
+            left.remove(nearest)
+        told.append(point if nearest is None else replace(point, id=nearest.id))
+    return tuple(told), tuple(left)
+
+
+def write_points(
+    path: Path, name: str, line: Line, orphans: Sequence[Point], example: bool
+) -> None:
+    """Write what was found. Raises ``OSError``."""
+    told = {"line": name, "tables_are_examples": example, **asdict(line)}
+    told["orphans"] = [asdict(each) for each in orphans]
+    path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+
+
+def read_points(path: Path) -> tuple[Point, ...]:
+    """Return the points of an earlier list, those too that were orphans there. Raises ``WorkError``
+    where it is none, and ``OSError``."""
+    try:
+        told = json.loads(path.read_text("utf-8"))
+        return tuple(_point(each) for each in [*told["points"], *told["orphans"]])
+    except (ValueError, TypeError, KeyError) as error:
+        raise WorkError(f"{path.name} is no earlier list of points: {error!r}") from None
+
+
+def _point(told: dict[str, object]) -> Point:
+    for name in ("place", "wire_place"):
+        value = told[name]
+        told[name] = tuple(value) if isinstance(value, list) else None
+    return Point(**told)  # type: ignore[arg-type]

@@ -1,0 +1,332 @@
+"""Makes the plan of an inspection from the folder of a flight, and the workflow that works it.
+
+    python -m tasks.line.plan FLIGHT --route route.gpkg --crs EPSG:28992 --heights EPSG:5709
+
+Every file of the flight is looked at as far as the plan needs it: headers of scans, whole
+trajectories. Whatever cannot be used is told at once, all of it, and then there is no plan: a file
+that is left out in silence is a gap in the line that nobody sees. What is no part of a flight is
+counted and passed by.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tasks.inspection.conversation import WorkError
+from tasks.line import routes
+from tasks.line.cloud import Cloud
+from tasks.line.crs import Change, Reference, named, of_scan
+from tasks.line.las_header import LasHeader
+from tasks.line.marks import read_marks
+from tasks.line.terrain import look_at_terrain
+from tasks.line.tiles import CORRIDOR_M, HALO_M, PLAN, TILE_M, Plan, Scan
+from tasks.line.trajectory import read_trajectory
+from tasks.line.video import read_video
+
+KINDS = {
+    "scans": (".las", ".laz"),
+    "trajectories": (".sbet", ".out", ".pos", ".nmea", ".gpx"),
+    "videos": (".mp4", ".mov"),
+    "marks": (".csv",),
+    "terrain": (".tif", ".tiff"),
+    "routes": routes.SUFFIXES,
+}
+MARKS_OF_GPX = "marks"
+"""A GPX whose name says so is of marks and no way."""
+FILES_MAX = 100_000
+AXIS_POINTS = 500_000
+PROGRAMS = "programs"
+CACHES = shutil.ignore_patterns("__pycache__")
+WORKFLOW = """\
+# The inspection of {name}: {count} tiles along {length_m:.0f} m of line.
+#   wingbeat submit {file} --allow-file '{flight}' --wait
+name: {name}
+programs:
+{programs}
+variables:
+  flight: {{type: folder, default: '{flight}', says: what was flown}}
+tasks:
+  import:
+    program: line_import
+    for_each: {{tile: {{from: 0, to: {last}}}}}
+    data: [{plan}, "${{flight}}"]
+    parameters: "tile=${{tile}}"
+  georeference:
+    program: line_georeference
+    for_each: import
+    data: [{plan}]
+    inputs: [import/points.laz, import/trajectory.csv]
+    parameters: "tile=${{tile}}"
+  segment: {{program: line_segment, for_each: import, inputs: [georeference/points.laz]}}
+  detect:
+    program: line_detect
+    for_each: import
+    data: [{plan}]
+    inputs: [segment/segmented.laz, segment/spans.json]
+    parameters: "tile=${{tile}}"
+  aggregate:
+    program: line_aggregate
+    inputs: ["detect/*/interest.json"]
+    parameters: "line={name}"
+"""
+STEPS = tuple(re.findall(r"program: (\w+)", WORKFLOW))
+"""The programs of the workflow, which are published with it."""
+
+
+class PlanError(WorkError):
+    """All that stands against a plan, a sentence each."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(faults))
+
+
+def make_plan(flight: Path, wanted: Plan, route: Path | None = None, route_crs: str = "") -> Plan:
+    """Return the plan for everything in a folder, with what ``wanted`` says of reference systems,
+    frame and tiles. Raises ``PlanError`` with all that stands against it, and ``OSError``."""
+    found = files_of(flight)
+    faults: list[str] = []
+    survived: Counter[str] = Counter(wanted.survived)
+    headers = _headers(flight, found["scans"], faults, survived)
+    for name in found["trajectories"] + found["marks"] + found["videos"] + found["terrain"]:
+        try:
+            _look_at(flight / name, survived)
+        except WorkError as error:
+            faults.append(str(error))
+    if not found["scans"]:
+        faults.append(f"{flight.name}: there is no scan, no file named .las or .laz")
+    if faults:
+        raise PlanError(faults)
+    target, scans = _target(headers, wanted)
+    maps = [route] if route else [flight / name for name in found["routes"]]
+    if len(maps) > 1:
+        raise PlanError([f"there are {len(maps)} maps: name the one with --route"])
+    if maps:
+        parts, left_out = routes.read_route(maps[0], target, route_crs)
+        survived += left_out
+    else:
+        parts = _axis(headers, wanted, target)
+        survived["no route was named: tiles lie along the principal axis"] = 1
+    return replace(
+        wanted,
+        name=wanted.name or flight.name,
+        route=parts,
+        wkt=target.wkt(),
+        scans=scans,
+        survived=dict(sorted(survived.items())),
+        trajectories=tuple(found["trajectories"]),
+        videos=tuple(found["videos"]),
+        marks=tuple(found["marks"]),
+        terrain=tuple(found["terrain"]),
+    )
+
+
+def files_of(flight: Path) -> dict[str, list[str]]:
+    """Return the files below a folder by their kind, as paths from it, in order; hidden ones and
+    links out of it are passed by. Raises ``PlanError`` where there are too many or there is no
+    folder."""
+    if not flight.is_dir():
+        raise PlanError([f"{flight} is no folder"])
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    kind_of = {suffix: kind for kind, suffixes in KINDS.items() for suffix in suffixes}
+    inside = flight.resolve()
+    for count, path in enumerate(sorted(flight.rglob("*"))):
+        if count > FILES_MAX:
+            raise PlanError([f"{flight.name} has more than {FILES_MAX} files: name one flight"])
+        name = path.relative_to(flight).as_posix()
+        if name.startswith(".") or "/." in name or not path.is_file():
+            continue
+        if not path.resolve().is_relative_to(inside):
+            continue
+        kind = kind_of.get(path.suffix.lower())
+        if kind == "trajectories" and path.suffix.lower() == ".gpx" and MARKS_OF_GPX in path.stem:
+            kind = "marks"
+        if kind:
+            found[kind].append(name)
+    return found
+
+
+def reference_of(header: LasHeader, plan: Plan) -> Reference:
+    """Return the reference system of a scan, by its own word or the plan's. Raises ``WorkError``
+    where neither says it."""
+    try:
+        return of_scan(header).completed(plan.crs, plan.heights)
+    except WorkError as error:
+        raise WorkError(f"{header.path.name}: {error}") from None
+
+
+def target_of(plan: Plan, first: Reference) -> Reference:
+    """Return the system in which everything is worked, in metres: the one that the plan names, or
+    that of the first scan. Raises ``WorkError``."""
+    if not plan.target:
+        return first.in_metres()
+    told = named(plan.target, "")
+    return Reference(told.horizontal, told.heights or first.heights_in_metres).in_metres()
+
+
+def _headers(
+    flight: Path, names: Sequence[str], faults: list[str], survived: Counter[str]
+) -> list[tuple[str, LasHeader]]:
+    found = []
+    for name in names:
+        try:
+            cloud = Cloud(flight / name)
+        except WorkError as error:
+            faults.append(str(error))
+            continue
+        survived += cloud.survived
+        found.append((name, cloud.header))
+    return found
+
+
+def _look_at(path: Path, survived: Counter[str]) -> None:
+    suffix = path.suffix.lower()
+    if suffix in KINDS["terrain"]:
+        look_at_terrain(path)
+    elif suffix in KINDS["videos"]:
+        survived += read_video(path).survived
+    elif suffix in KINDS["marks"] or MARKS_OF_GPX in path.stem:
+        survived += read_marks(path)[1]
+    else:
+        survived += read_trajectory(path).survived
+
+
+def _target(
+    headers: Sequence[tuple[str, LasHeader]], wanted: Plan
+) -> tuple[Reference, tuple[Scan, ...]]:
+    faults: list[str] = []
+    target: Reference | None = None
+    scans = []
+    for name, header in headers:
+        try:
+            own = _own(header, wanted)
+            target = target or target_of(wanted, own)
+            box = None if wanted.frame == "scanner" else _box(header, Change(own, target))
+            scans.append(Scan(name, header.points, box))
+        except WorkError as error:
+            faults.append(str(error))
+    if faults or target is None:
+        raise PlanError(list(dict.fromkeys(faults)))
+    return target, tuple(scans)
+
+
+def _own(header: LasHeader, plan: Plan) -> Reference:
+    """Of points in the scanner's frame the target is what has to be named."""
+    if plan.frame != "scanner":
+        return reference_of(header, plan)
+    if not plan.target:
+        raise WorkError("points in the scanner's frame have to go somewhere: target=EPSG:…")
+    return named(plan.target, plan.heights or "ellipsoid")
+
+
+def _box(header: LasHeader, way: Change) -> tuple[float, float, float, float] | None:
+    """Where a scan says that it lies, in the target system; None where that cannot be."""
+    (west, south, _), (east, north, _) = header.least, header.most
+    if not (west <= east and south <= north and np.isfinite([west, south, east, north]).all()):
+        return None
+    xs, ys = np.meshgrid(np.linspace(west, east, 5), np.linspace(south, north, 5))
+    x, y, _ = way(xs.ravel(), ys.ravel(), np.zeros(xs.size))
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        return None
+    return float(x.min()), float(y.min()), float(x.max()), float(y.max())
+
+
+def _axis(
+    headers: Sequence[tuple[str, LasHeader]], wanted: Plan, target: Reference
+) -> routes.Route:
+    """The principal axis of every so many points, that no more than some are in memory."""
+    if wanted.frame == "scanner":
+        raise PlanError(["points in the scanner's frame need a route: name it with --route"])
+    every = max(1, sum(header.points for _, header in headers) // AXIS_POINTS)
+    xs, ys = [], []
+    for _, header in headers:
+        way = Change(reference_of(header, wanted), target)
+        for chunk in Cloud(header.path).chunks():
+            some = chunk.at(slice(None, None, every))
+            x, y, _ = way(some.x, some.y, some.z)
+            xs.append(x)
+            ys.append(y)
+    return routes.principal_axis(np.concatenate(xs), np.concatenate(ys))
+
+
+def write_workflow(plan: Plan, flight: Path, folder: Path) -> Path:
+    """Write plan, workflow and the programs that it publishes into a folder and return the path of
+    the workflow. Raises ``OSError``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plan.write(folder / PLAN)
+    for name in STEPS:
+        install_program(name, folder / PROGRAMS)
+    path = folder / "line.wingbeat.yaml"
+    told = WORKFLOW.format(
+        name="".join(c if c.isalnum() or c in "-_." else "_" for c in plan.name)[:60] or "line",
+        count=plan.count,
+        last=plan.count - 1,
+        length_m=plan.length_m,
+        file=path.name,
+        flight=str(flight.resolve()).replace("'", "''"),
+        plan=PLAN,
+        programs="\n".join(f"  {name}: {PROGRAMS}/{name}" for name in STEPS),
+    )
+    path.write_text(told, "utf-8")
+    return path
+
+
+def install_program(name: str, programs: Path) -> None:
+    """Copy a program into a folder of programs, with the library that it needs, in place of what
+    has its name there. Raises ``OSError``."""
+    folder, tasks = programs / name, Path(__file__).resolve().parents[1]
+    if folder.is_dir():
+        shutil.rmtree(folder)
+    shutil.copytree(tasks / name, folder, ignore=CACHES)
+    shutil.copytree(tasks / "line", folder / "tasks" / "line", ignore=CACHES)
+    (folder / "tasks" / "inspection").mkdir()
+    for needed in ("__init__.py", "inspection/__init__.py", "inspection/conversation.py"):
+        shutil.copy(tasks / needed, folder / "tasks" / needed)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Make the plan that the arguments ask for, tell of it, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tasks.line.plan", description=__doc__)
+    parser.add_argument("flight", type=Path)
+    parser.add_argument("--out", type=Path, default=Path(), help="where plan and workflow go")
+    parser.add_argument("--route", type=Path, help="the map of the line")
+    for name in ("route-crs", "crs", "heights", "target", "date", "name"):
+        parser.add_argument(f"--{name}", default="")
+    parser.add_argument("--frame", choices=("ground", "scanner"), default="ground")
+    for name in ("lever-m", "boresight-deg"):
+        parser.add_argument(f"--{name}", type=float, nargs=3, default=(0.0, 0.0, 0.0))
+    for name, default in (("tile-m", TILE_M), ("halo-m", HALO_M), ("corridor-m", CORRIDOR_M)):
+        parser.add_argument(f"--{name}", type=float, default=default)
+    told = vars(parser.parse_args(arguments))
+    flight, out, route = told.pop("flight"), told.pop("out"), told.pop("route")
+    route_crs = told.pop("route_crs")
+    told |= {name: tuple(told[name]) for name in ("lever_m", "boresight_deg")}
+    try:
+        plan = make_plan(flight, Plan(route=(), wkt="", **told), route, route_crs)
+    except PlanError as error:
+        sys.stderr.writelines(f"{each}\n" for each in error.faults)
+        return 1
+    except (WorkError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    path = write_workflow(plan, flight, out)
+    counted = sum(scan.points for scan in plan.scans)
+    sys.stdout.write(
+        f"{plan.count} tiles along {plan.length_m:.0f} m, {counted} points in "
+        f"{len(plan.scans)} scans: {path}\n"
+    )
+    sys.stdout.writelines(f"  {count} {what}\n" for what, count in plan.survived.items())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
