@@ -25,6 +25,8 @@ from installers.making.windows import PYTHON, make_windows, pack
 DIST, WORK = ROOT / "dist", ROOT / "build"
 TABLE = "SHA256SUMS"
 KINDS = ("wheel", "deb", "windows", "setup", "msi")
+LIBRARIES = "inspection"
+"""Not made unasked: the libraries of the inspection are ten times all else."""
 
 
 def main() -> int:
@@ -32,7 +34,9 @@ def main() -> int:
     possible or two builds differ."""
     parser = argparse.ArgumentParser("installers/build", description="Makes the packages.")
     parser.add_argument("--check", action="store_true", help="make everything twice and compare")
-    parser.add_argument("--only", action="append", choices=KINDS, help="this kind, or these")
+    parser.add_argument(
+        "--only", action="append", choices=(*KINDS, LIBRARIES), help="this kind, or these"
+    )
     parser.add_argument(
         "--python", type=Path, default=PYTHON, help="a file that names the Python for Windows"
     )
@@ -72,8 +76,8 @@ def make(folder: Path, kinds: tuple[str, ...], python: Path = PYTHON) -> list[Pa
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=WORK) as scratch:
         wheel = make_wheel(folder if "wheel" in kinds else Path(scratch))
-        if "deb" in kinds:
-            debs = make_debs(wheel, folder, WORK, Path(scratch))
+        if {"deb", LIBRARIES} & {*kinds}:
+            debs = make_debs(wheel, folder, WORK, Path(scratch), libraries=LIBRARIES in kinds)
             make_repository(folder / "apt", debs, WORK, epoch())
         if {*kinds} & {"windows", "setup", "msi"}:
             make_for_windows(wheel, folder, Path(scratch), python, kinds)

@@ -22,11 +22,15 @@ from agent.commands.completion import BASH, FISH, ZSH
 from agent.commands.demo.inspection import LIBRARY, PROGRAMS, TASKS, WORKFLOW, install_program
 from gui.__main__ import ICON_COLOUR
 from installers.making.contents import bill_of_materials, licences
+from installers.making.inspection import FOLDER as INSPECTION
+from installers.making.inspection import make_library_debs
 from installers.making.locked import ROOT, MakingError, wheels
 from installers.making.manual import write_manual
 from installers.making.tree import COMMANDS, PACKAGES, make_libraries, make_tree, settle
 
 LINUX = ROOT / "installers/linux"
+LINE = "line"
+"""The library of the programs that inspect real lines, and how the names of these begin."""
 TOP = "opt/wingbeat"
 PLACES = {
     "wingbeat.desktop": "usr/share/applications",
@@ -48,29 +52,36 @@ COMPLETIONS = {
 }
 ICONS = "usr/share/icons/hicolor/scalable"
 OWN_TEXT = "/usr/share/common-licenses/Apache-2.0"
+LARGE_KIB = 300_000
+"""What is larger is packed less tightly, in a minute and not in ten."""
 SCRIPTS = ("config", "postinst", "prerm", "postrm")
 """Of a package, where it has them; they run as root when it comes and goes."""
 
 
-def make_debs(wheel: Path, folder: Path, work: Path, scratch: Path) -> list[Path]:
-    """Make the packages of this wheel and what it needs into the folder, beside them the bill of
+def make_debs(
+    wheel: Path, folder: Path, work: Path, scratch: Path, *, libraries: bool = False
+) -> list[Path]:
+    """Make the packages of this wheel and what it needs into the folder, with ``libraries`` those of
+    the inspection too, beside them the bill of
     what is brought along; files are made in the scratch folder, and wheels are kept in ``work``.
     Return the packages. Raises ``MakingError``."""
     if not shutil.which("dpkg-deb"):
         raise MakingError("dpkg-deb is missing; packages for Debian are made on Debian or Ubuntu")
     root, beside = scratch / "wingbeat", scratch / "inspection"
-    own, libraries = root / TOP / "package/own", root / TOP / "package/libraries"
+    own, others = root / TOP / "package/own", root / TOP / "package/libraries"
     brought = wheels(work / "wheels")
-    installed = f"/{TOP}/libraries/{make_libraries(brought, libraries)}"
-    make_tree(wheel, own, f"/{TOP}/{__version__}", installed)
+    installed = f"/{TOP}/libraries/{make_libraries(brought, others)}"
+    make_tree(wheel, own, f"/{TOP}/{__version__}", installed, f"/{INSPECTION}")
     _move_inspection(own / PACKAGES / TASKS, beside / PACKAGED.relative_to("/"))
     _share(root)
-    _document(root, "wingbeat", licences(libraries, installed, OWN_TEXT))
+    _document(root, "wingbeat", licences(others, installed, OWN_TEXT))
     _document(beside, "wingbeat-inspection", licences(beside, "/", OWN_TEXT))
     told = {"@VERSION@": __version__, "@LIBRARIES@": installed}
     made = [_packed(root, LINUX, told, folder), _packed(beside, LINUX / "inspection", told, folder)]
-    bill = bill_of_materials(libraries, brought, _seconds())
+    bill = bill_of_materials(others, brought, _seconds())
     _put(made[0].with_suffix(".cdx.json"), bill)
+    if libraries:
+        made += make_library_debs(folder, work, scratch, LINUX / "libraries", _seconds(), _packed)
     return made
 
 
@@ -82,10 +93,13 @@ def _move_inspection(tasks: Path, into: Path) -> None:
     """What the demo needs lies there as in a clone, and what agents run, a folder for each program."""
     (into / TASKS).mkdir(parents=True)
     shutil.copy(tasks / "__init__.py", into / TASKS)
-    for name in (LIBRARY, WORKFLOW, *PROGRAMS):
+    lines = [each.parent.name for each in sorted(tasks.glob(f"{LINE}_*/program.yaml"))]
+    for name in (LIBRARY, WORKFLOW, LINE, *PROGRAMS, *lines):
         shutil.move(tasks / name, into / TASKS / name)
     for name in PROGRAMS:
         install_program(into / TASKS, name, into / "programs")
+    for name in lines:
+        install_program(into / TASKS, name, into / "programs", LIBRARY, LINE)
 
 
 def _share(root: Path) -> None:
@@ -129,7 +143,8 @@ def _packed(root: Path, scripts: Path, told: Mapping[str, str], folder: Path) ->
     settle(root, _seconds())
     fields = dict(line.split(": ", 1) for line in control.splitlines() if line[0] != " ")
     made = folder / f"{fields['Package']}_{__version__}_{fields['Architecture']}.deb"
-    words = ["dpkg-deb", "--root-owner-group", "-Zzstd", "-z19", "--build", str(root), str(made)]
+    level = "-z19" if size_kib < LARGE_KIB else "-z9"
+    words = ["dpkg-deb", "--root-owner-group", "-Zzstd", level, "--build", str(root), str(made)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MakingError(f"{made.name} cannot be made: {done.stderr.strip()}")

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
@@ -28,6 +28,9 @@ _NOT_ON_LINUX = re.compile(r"sys_platform == 'win32'|python_full_version >= '3\.
 """Markers of what is left out. One Qt serves all Pythons: that which the oldest of them needs."""
 _NOT_ON_WINDOWS = re.compile(r"sys_platform == 'linux'|python_full_version < '3\.12'")
 MANYLINUX = tuple(f"manylinux_2_{minor}_x86_64" for minor in range(5, GLIBC_MAX + 1))
+NEVER_LOADED = {"pygments", "markdown-it-py", "mdurl"}
+"""What rich would colour source code and set Markdown by, which nothing of ours asks of it: a third of all
+files."""
 QT_ON_WINDOWS = ROOT / "installers/windows/qt.lock"
 
 
@@ -48,13 +51,36 @@ class Entry(NamedTuple):
 def runtime(left_out: re.Pattern[str] = _NOT_ON_LINUX) -> list[Entry]:
     """Return what is needed to run, in the order of the lock, without what has such a marker."""
     entries = _entries(ROOT / "requirements.lock")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    needed = {_NAME.match(each)[0].lower() for each in project["dependencies"]}  # type: ignore[index]
+    needed = _needed(entries, _project()["dependencies"]) - NEVER_LOADED
+    return [each for each in entries if each.name in needed and not left_out.search(each.marker)]
+
+
+def extra(name: str, python: str) -> list[Entry]:
+    """Return what an extra needs on Linux with this Python, in the order of the lock; also what is
+    brought anyway."""
+    entries = _entries(ROOT / "requirements.lock")
+    needed = _needed(entries, _project()["optional-dependencies"][name])
+    other = "python_full_version " + ("< '3.12'" if python != "3.11" else ">= '3.12'")
+    left_out = ("win32", other)
+    return [
+        each
+        for each in entries
+        if each.name in needed and not any(word in each.marker for word in left_out)
+    ]
+
+
+def _project() -> dict[str, Any]:
+    return dict(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"])
+
+
+def _needed(entries: list[Entry], wanted: list[str]) -> set[str]:
+    """What is wanted, and whatever that came by."""
+    needed = {_NAME.match(each)[0].lower() for each in wanted}  # type: ignore[index]
     size = 0
     while size < len(needed):
         size = len(needed)
         needed |= {each.name for each in entries if needed & set(_BY.findall(each.came_by))}
-    return [each for each in entries if each.name in needed and not left_out.search(each.marker)]
+    return needed
 
 
 def windows_wheels(folder: Path, python: str) -> list[Path]:

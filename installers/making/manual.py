@@ -18,7 +18,7 @@ TRAY = """\
 wingbeat\\-tray \\- the tray icon and the window of Wingbeat
 .SH SYNOPSIS
 .B wingbeat\\-tray
-[\\fB\\-\\-background\\fR] [\\fB\\-\\-quit\\fR] [\\fIFILE\\fR ...]
+[\\fB\\-\\-background\\fR] [\\fB\\-\\-quit\\fR] [\\fB\\-\\-leave\\fR] [\\fIFILE\\fR ...]
 .SH DESCRIPTION
 Shows what the flock works on, and runs the agent of this computer unless it runs already. A second
 start brings the first to front. A workflow file opens the sheet that submits it, an invitation
@@ -30,6 +30,9 @@ do not open the window
 .B \\-\\-quit
 have the tray that runs quit, and its agent hand back what it runs, and wait until both have ended; 1
 where that takes longer than 75 seconds
+.TP
+.B \\-\\-leave
+the same for good: before, have others take what only this machine keeps, and leave the flock
 .SH SEE ALSO
 .BR wingbeat (1)
 """

@@ -62,17 +62,18 @@ CONDITIONS = {
 _SYSTEM, _ROLLBACK, _NEVER_FAILS, _EMBEDDED, _INSTALLED = 0x400 | 0x800, 0x100, 0x40, 2, 18
 _OF_FOLDER = '-B "[INSTALLDIR]administer.py"'
 _LAY_DOWN = 'lay-down "--invitation=[INVITATIONFILE]" --help-others=[HELP] --firewall=[FIREWALL]'
-_ALONE = "AND NOT UPGRADINGPRODUCTCODE AND NOT REPLACED"
+_GONE = 'REMOVE = "ALL" AND NOT UPGRADINGPRODUCTCODE AND NOT REPLACED'
 ACTIONS: tuple[tuple[str, int, str, str, str, int], ...] = (
     (
         *("StartBack", _EMBEDDED | _SYSTEM | _ROLLBACK | _NEVER_FAILS, "sessions"),
         *('start "[INSTALLDIR]"', "NOT REMOVE", 1501),
     ),
-    ("EndAll", _EMBEDDED | _SYSTEM, "sessions", 'end "[INSTALLDIR]"', "", 1502),
+    ("LeaveAll", _EMBEDDED | _SYSTEM, "sessions", 'leave "[INSTALLDIR]"', _GONE, 1502),
+    ("EndAll", _EMBEDDED | _SYSTEM, "sessions", 'end "[INSTALLDIR]"', f"NOT ({_GONE})", 1502),
     ("RemoveSetup", _EMBEDDED | _SYSTEM, "sessions", "unset", "NOT REMOVE", 1503),
     (
         *("TakeAway", _INSTALLED | _SYSTEM | _NEVER_FAILS, "python_exe"),
-        *(f"{_OF_FOLDER} take-away --purge=[PURGE]", f'REMOVE = "ALL" {_ALONE}', 2500),
+        *(f"{_OF_FOLDER} take-away --purge=[PURGE]", _GONE, 2500),
     ),
     (
         *("LayDown", _INSTALLED | _SYSTEM, "python_exe"),

@@ -64,13 +64,13 @@ def make_libraries(wheels: list[Path], folder: Path) -> str:
     return told.hexdigest()[:12]
 
 
-def make_tree(wheel: Path, folder: Path, installed: str, libraries: str) -> None:
+def make_tree(wheel: Path, folder: Path, installed: str, *libraries: str) -> None:
     """Make the environment of this wheel in a folder that is not there yet, for the place where it
-    will be installed, with libraries that will lie in that other place."""
+    will be installed, with libraries that will lie in those other places, as far as there are any."""
     packages = folder / PACKAGES
     packages.mkdir(parents=True)
     unpack(wheel, packages)
-    (packages / "libraries.pth").write_text(f"{libraries}\n")
+    (packages / "libraries.pth").write_text("".join(f"{each}\n" for each in libraries))
     for python in PYTHONS:
         (folder / f"lib/python{python}").symlink_to("python3")
     (folder / "bin").mkdir()

@@ -2,6 +2,7 @@
  *
  *     sessions end FOLDER     has trays and agents hand back what they run (wingbeat-tray --quit), then
  *                             ends what is left; returns 0 when nothing of the folder runs any more
+ *     sessions leave FOLDER   the same, and has each hand over its results and leave its flock before
  *     sessions start FOLDER   starts the trays and agents again that the last end has ended
  *     sessions unset          removes what the setup program (not the MSI) has installed
  *
@@ -20,6 +21,7 @@
 
 #define FOUND_MAX 256
 #define QUIT_MS 80000 /* wingbeat-tray --quit gives up after 75 s */
+#define LEAVE_MS 190000 /* and --leave hands over for 60 s and leaves within 45 s before */
 #define GONE_MS 10000
 #define LOOK_MS 100
 #define UNSET_MS 60000
@@ -65,17 +67,26 @@ static int find(const wchar_t *folder, struct found *all) {
     return count;
 }
 
-/* Whether its command line says that it is an agent, not a command that asks one. */
-static BOOL is_agent(const struct found *one) {
+/* Whether its command line has these words. */
+static BOOL says(const struct found *one, const wchar_t *words) {
     static BYTE told[65536];
-    BOOL agent = FALSE;
+    BOOL found = FALSE;
     HANDLE process = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, one->process);
-    if (!_wcsicmp(one->name, AGENT) && process &&
+    if (process &&
         NtQueryInformationProcess(process, COMMAND_LINE_INFORMATION, told, sizeof told - 2, NULL) >= 0)
-        agent = wcsstr(((UNICODE_STRING *)told)->Buffer, L" agent") != NULL;
+        found = wcsstr(((UNICODE_STRING *)told)->Buffer, words) != NULL;
     if (process)
         CloseHandle(process);
-    return agent;
+    return found;
+}
+
+/* Not a command that asks one; an update asks twice, and the first question may still be under way. */
+static BOOL is_agent(const struct found *one) {
+    return !_wcsicmp(one->name, AGENT) && says(one, L" agent");
+}
+
+static BOOL is_tray(const struct found *one) {
+    return !_wcsicmp(one->name, TRAY) && !says(one, L" --quit") && !says(one, L" --leave");
 }
 
 /* Start a command as whoever that process belongs to, in their session; the new process, or NULL. */
@@ -117,25 +128,25 @@ static void keep(DWORD session, BOOL tray) {
     RegCloseKey(key);
 }
 
-static int end(const wchar_t *folder) {
+static int end(const wchar_t *folder, BOOL leaves) {
     static struct found all[FOUND_MAX];
     HANDLE asking[FOUND_MAX];
     int asked = 0, count = find(folder, all);
     for (int each = 0; each < count; each++) {
-        BOOL tray = !_wcsicmp(all[each].name, TRAY), first = TRUE;
+        BOOL tray = is_tray(&all[each]), first = TRUE;
         if (!tray && !is_agent(&all[each]))
             continue;
         keep(all[each].session, tray);
         for (int other = 0; other < each; other++)
             first &= all[other].session != all[each].session;
         wchar_t line[LINE_MAX];
-        _snwprintf(line, LINE_MAX, L"\"%ls\\%ls\" --quit", folder, TRAY);
+        _snwprintf(line, LINE_MAX, L"\"%ls\\%ls\" %ls", folder, TRAY, leaves ? L"--leave" : L"--quit");
         HANDLE made = first && asked < MAXIMUM_WAIT_OBJECTS ? run_like(all[each].process, line) : NULL;
         if (made)
             asking[asked++] = made;
     }
     if (asked)
-        WaitForMultipleObjects(asked, asking, TRUE, QUIT_MS);
+        WaitForMultipleObjects(asked, asking, TRUE, leaves ? LEAVE_MS : QUIT_MS);
     for (DWORD waited = 0; (count = find(folder, all)) && waited < GONE_MS; waited += LOOK_MS) {
         for (int each = 0; each < count; each++) {
             HANDLE process = OpenProcess(PROCESS_TERMINATE, FALSE, all[each].process);
@@ -223,8 +234,9 @@ int wmain(int count, wchar_t **words) {
     size_t length = wcslen(words[2]);
     while (length && (words[2][length - 1] == L'\\' || words[2][length - 1] == L'"'))
         words[2][--length] = 0; /* the folder of an MSI ends so */
-    if (!wcscmp(words[1], L"end"))
-        return end(words[2]);
+    BOOL leaves = !wcscmp(words[1], L"leave");
+    if (leaves || !wcscmp(words[1], L"end"))
+        return end(words[2], leaves);
     return wcscmp(words[1], L"start") ? 2 : start(words[2]);
 }
 

@@ -48,8 +48,9 @@ Var autostart
     Quit
 !macroend
 
-!macro End FOLDER
-    nsExec::ExecToLog '"$PLUGINSDIR\sessions.exe" end "${FOLDER}"'
+; ACT is end, or leave where the program goes for good.
+!macro End ACT FOLDER
+    nsExec::ExecToLog '"$PLUGINSDIR\sessions.exe" ${ACT} "${FOLDER}"'
     Pop $0
 !macroend
 
@@ -58,25 +59,32 @@ Section "Wingbeat" main
     InitPluginsDir
     SetOutPath "$PLUGINSDIR"
     File "${FOLDER}\sessions.exe"
+    ; What runs needs seconds to hand back its work: the files are unpacked meanwhile, beside the old ones.
     DetailPrint "Ending what runs of Wingbeat"
-    !insertmacro End "$INSTDIR"
+    Exec '"$PLUGINSDIR\sessions.exe" end "$INSTDIR"'
+    RMDir /r "$INSTDIR.new"
+    SetOutPath "$INSTDIR.new"
+    File /r "${FOLDER}\*.*"
+    SetOutPath "$TEMP"
+    !insertmacro End end "$INSTDIR"
     ${If} $0 <> 0
+        RMDir /r "$INSTDIR.new"
         Call StartAgain
         !insertmacro Fail 4 "Something in $INSTDIR still runs, and cannot be ended. Nothing was changed."
     ${EndIf}
     Call RemoveMsi
-    SetOutPath "$TEMP"
     RMDir /r "$INSTDIR.old"
     ${If} ${FileExists} "$INSTDIR\*.*"
         ClearErrors
         Rename "$INSTDIR" "$INSTDIR.old"
         ${If} ${Errors}
+            RMDir /r "$INSTDIR.new"
             Call StartAgain
             !insertmacro Fail 4 "Something uses files in $INSTDIR. Nothing was changed."
         ${EndIf}
     ${EndIf}
+    Rename "$INSTDIR.new" "$INSTDIR"
     SetOutPath "$INSTDIR"
-    File /r "${FOLDER}\*.*"
     WriteUninstaller "$INSTDIR\uninstall.exe"
     CreateShortCut "$SMPROGRAMS\Wingbeat.lnk" "$INSTDIR\wingbeat-tray.exe"
     !insertmacro WriteEntries
@@ -159,6 +167,8 @@ FunctionEnd
 
 ; What could not be written in whole is taken back; the old files are still there.
 Function .onInstFailed
+    SetOutPath "$TEMP"
+    RMDir /r "$INSTDIR.new"
     ${If} ${FileExists} "$INSTDIR.old\wingbeat.exe"
         SetOutPath "$TEMP"
         RMDir /r "$INSTDIR"
@@ -178,6 +188,7 @@ Function RemoveMsi
         nsExec::ExecToLog '"$SYSDIR\msiexec.exe" /x $1 /qn /norestart REPLACED=1'
         Pop $0
         ${If} $0 <> 0
+            RMDir /r "$INSTDIR.new"
             Call StartAgain
             !insertmacro Fail 5 "The Wingbeat that an MSI has installed cannot be removed ($0)."
         ${EndIf}
@@ -197,14 +208,18 @@ Section Uninstall
     InitPluginsDir
     SetOutPath "$TEMP"
     CopyFiles /SILENT "$INSTDIR\sessions.exe" "$PLUGINSDIR"
-    DetailPrint "Ending what runs of Wingbeat"
-    !insertmacro End "$INSTDIR"
-    ${If} $0 <> 0
-        !insertmacro Fail 4 "Something in $INSTDIR still runs, and cannot be ended. Nothing was changed."
-    ${EndIf}
+    StrCpy $R1 "end"
     ClearErrors
     ${GetOptions} $parameters "/REPLACED" $0
     ${If} ${Errors}
+        StrCpy $R1 "leave"
+    ${EndIf}
+    DetailPrint "Ending what runs of Wingbeat"
+    !insertmacro End $R1 "$INSTDIR"
+    ${If} $0 <> 0
+        !insertmacro Fail 4 "Something in $INSTDIR still runs, and cannot be ended. Nothing was changed."
+    ${EndIf}
+    ${If} $R1 == "leave"
         ClearErrors
         StrCpy $1 "1"
         ${GetOptions} $parameters "/PURGE" $0

@@ -1,5 +1,5 @@
 """The packages for Debian, from their making to their purge: `python -m tests.installers [12] [13] [vm]`;
-with `windows` those for Windows, see there.
+with `windows` those for Windows, with `inspection` the libraries of the inspection, see there.
 
 Makes them from what is committed, and others with a higher version; then, on a bare Debian of each
 of these numbers, everything that ``life`` does with them, and with `vm` what ``machine`` does in one
@@ -18,12 +18,12 @@ import time
 from pathlib import Path
 
 from agent import __version__
-from tests.installers import windows
+from tests.installers import libraries, windows
 from tests.installers.machine import boots
+from tests.installers.tools import left_out
 from tests.style.source import REPOSITORY
 
-TOOLS = ("git", "dpkg-deb", "debootstrap", "unshare")
-DEBIANS, BOOTS = ("12", "13"), "vm"
+DEBIANS, BOOTS, LIBRARIES = ("12", "13"), "vm", "inspection"
 SIZE_MB_MAX = 45.0
 VERSION_FILE = Path("agent/__init__.py")
 
@@ -31,13 +31,9 @@ VERSION_FILE = Path("agent/__init__.py")
 def main() -> int:
     """Make both packages and try them on each Debian, or those for Windows under Wine; return how many
     of these failed."""
-    if sys.argv[1:] == ["windows"]:
-        return windows.main()
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
-    if os.geteuid() != 0:
-        missing.append("the rights of root")
-    if missing:
-        print(f"Left out: all of it, for want of {', '.join(missing)}.")
+    if sys.argv[1:] in (["windows"], [LIBRARIES]):
+        return libraries.main() if sys.argv[1] == LIBRARIES else windows.main()
+    if left_out("the packages for Debian"):
         return 0
     with tempfile.TemporaryDirectory() as folder:
         dist = Path(folder, "dist")
@@ -55,16 +51,21 @@ def main() -> int:
 
 def build(clone: Path, version: str) -> Path:
     """Make the .deb of what is committed, with this version instead of its own; return its file."""
-    subprocess.run(["git", "clone", "--quiet", str(REPOSITORY), str(clone)], check=True)
-    file = clone / VERSION_FILE
+    file = clone_of(clone) / VERSION_FILE
     file.write_text(file.read_text("utf-8").replace(f'"{__version__}"', f'"{version}"'), "utf-8")
-    (clone / "build").mkdir()
-    fetched = REPOSITORY / "build/wheels"
-    fetched.mkdir(parents=True, exist_ok=True)
-    (clone / "build/wheels").symlink_to(fetched)
     words = [sys.executable, "-m", "installers.making", "--only", "deb"]
     subprocess.run(words, cwd=clone, check=True, stdout=subprocess.DEVNULL)
     return next((clone / "dist").glob("wingbeat_*.deb"))
+
+
+def clone_of(clone: Path) -> Path:
+    """Make a clone of what is committed, which finds the wheels that were fetched before; return it."""
+    subprocess.run(["git", "clone", "--quiet", str(REPOSITORY), str(clone)], check=True)
+    fetched = REPOSITORY / "build/wheels"
+    fetched.mkdir(parents=True, exist_ok=True)
+    (clone / "build").mkdir()
+    (clone / "build/wheels").symlink_to(fetched)
+    return clone
 
 
 def lives(dist: Path, debian: str) -> bool:

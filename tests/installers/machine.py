@@ -17,9 +17,9 @@ import time
 from pathlib import Path
 
 from tests.installers.night import FAILED, PASSED, TELLS
+from tests.installers.tools import left_out
 from tests.style.source import REPOSITORY
 
-TOOLS = ("qemu-system-x86_64", "mke2fs", "debootstrap")
 BASES = Path(os.environ.get("BASES", "/var/tmp"))
 BASE = BASES / "debian12-boots"
 NEEDS = (
@@ -45,8 +45,7 @@ WantedBy=graphical.target multi-user.target
 def boots(dist: Path) -> bool:
     """Try the packages of this folder, one below it for each version, in a machine that boots; tell
     whether all went right. Where a tool is missing, say so and leave it out."""
-    if missing := [each for each in TOOLS if not shutil.which(each)]:
-        print(f"Left out: the machine that boots, for want of {', '.join(missing)}.")
+    if left_out("the machine that boots"):
         return True
     if not BASE.is_dir():
         make_base(dist)

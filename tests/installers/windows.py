@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from agent import __version__
+from tests.installers.tools import left_out
 from tests.style.source import REPOSITORY
 
-TOOLS = ("git", "makensis", "wixl", "msibuild", "x86_64-w64-mingw32-gcc", "debootstrap", "unshare")
 SIZES_BYTES_MAX = {"wingbeat-setup.exe": 35_000_000, "wingbeat-x64.msi": 48_000_000}
 VERSION_FILE = Path("agent/__init__.py")
 
@@ -25,11 +25,7 @@ VERSION_FILE = Path("agent/__init__.py")
 def main() -> int:
     """Make the packages of both versions and try them; return 0 where all went right, or where a
     tool is missing, which is said then."""
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
-    if os.geteuid() != 0:
-        missing.append("the rights of root")
-    if missing:
-        print(f"Left out: Windows, for want of {', '.join(missing)}.")
+    if left_out("Windows"):
         return 0
     with tempfile.TemporaryDirectory() as folder:
         dist = Path(folder, "dist")

@@ -6,6 +6,7 @@ sessions and elevated accounts among it, stands in OPERATIONS as a list for a re
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,8 @@ from tests.installers.life import loopback_up, run, say, took, until
 PREFIX = Path("/root/windows")
 DRIVE = PREFIX / "drive_c"
 FOLDER = DRIVE / "Program Files/Wingbeat"
+ELSEWHERE = DRIVE / "elsewhere"
+OTHER = {"WINGBEAT_HOME": r"C:\work\other"}
 LAID_DOWN = DRIVE / "ProgramData/Wingbeat"
 HOME = DRIVE / "users/root/AppData/Local/wingbeat"
 WORK = DRIVE / "work"
@@ -82,7 +85,7 @@ def live(first: Path, second: Path) -> None:
     stays_once(second.name)
     took("a setup over the MSI", lambda: wine(second / "wingbeat-setup.exe", "/S"))
     stays_once(second.name)
-    took("removing the setup", quiet_uninstall)
+    leaves()
     is_gone()
     assert LAID_DOWN.is_dir(), "what an administrator laid down stays"
     took("installing by MSI", lambda: msi("/i", first, "AUTOSTART=0"))
@@ -162,6 +165,40 @@ def updates(second: Path) -> None:
     say("a task outlived an update and ended right")
 
 
+def leaves() -> None:
+    """Removed, it has left its flock before, whose other machine is a copy of the folder."""
+    shutil.copytree(FOLDER, ELSEWHERE)
+    WORK.joinpath("other").mkdir()
+    for home in (HOME, WORK / "other/config"):
+        home.mkdir(exist_ok=True)
+        settings = home / "settings.toml"
+        told = settings.read_text() if settings.exists() else ""
+        settings.write_text(f'listen = ["127.0.0.1"]\nport = 0\n{told}')
+    wine(FOLDER / "wingbeat-tray.exe", "--quit")
+    tray_up()
+    environment = {**os.environ, **OTHER}
+    words = ["wine", str(ELSEWHERE / "wingbeat.exe"), "agent"]
+    agent = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL)
+    until((WORK / "other/data/control.json").exists)
+    other("flock", "create", "office")
+    invited = json.loads(other("flock", "invite", "--json"))
+    command("wingbeat.exe", "flock", "join", invited["text"])
+    took("removing the setup of a machine of a flock", quiet_uninstall)
+    members = json.loads(other("flock", "members", "--json"))
+    assert (len(members["members"]), len(members["departures"])) == (1, 1), members
+    other("fetch", "words/top", "--into", "handed")
+    assert list(WORK.glob("handed/**/top.txt")), "its results were handed over"
+    other("stop")
+    agent.wait(60)
+    shutil.rmtree(ELSEWHERE)
+    say("a machine that is removed has left its flock")
+
+
+def other(*words: str) -> str:
+    """What a command says to the agent of another machine, which is none of the package."""
+    return command(str(ELSEWHERE / "wingbeat.exe"), *words, **OTHER)
+
+
 def stays_once(version: str) -> None:
     """One entry among the installed programs, the files of this version, and the tray is back."""
     assert registry(UNINSTALL).count("DisplayName    REG_SZ    Wingbeat") == 1
@@ -201,11 +238,12 @@ def wine(program: Path | str, *words: str) -> None:
         assert done.returncode == 0, f"{program} {words}: {done.returncode} {said.read()}"
 
 
-def command(name: str, *words: str) -> str:
+def command(name: str, *words: str, **environment: str) -> str:
     """What one of our programs prints, run in the folder of a person's work."""
     done = subprocess.run(
         ["wine", str(FOLDER / name), *words],
         cwd=WORK,
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -221,8 +259,11 @@ def answers() -> bool:
 
 
 def processes() -> str:
-    words = ["wine", "tasklist"]
-    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    """Read from a file: what is begun beside the first question holds its pipe open."""
+    with tempfile.TemporaryFile("w+") as said:
+        subprocess.run(["wine", "tasklist"], stdout=said, stderr=said, check=False, timeout=60)
+        said.seek(0)
+        return said.read()
 
 
 def registry(key: str) -> str:

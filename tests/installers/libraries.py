@@ -1,0 +1,98 @@
+"""The libraries of the inspection, from their making to a program that loads them:
+`python -m tests.installers inspection`.
+
+They are made from what is committed; then, on a bare Debian 12 and 13, apt has to choose those for its
+Python by itself, each of them has to load there, and each program of the inspection of a line.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SIZE_MB_MAX = 160.0
+PROGRAMS = Path("/usr/share/wingbeat/programs")
+LOADED = (
+    *("av", "gpxpy", "laspy", "lazrs", "numpy", "pynmea2", "pyogrio", "pyproj", "rasterio"),
+    *("reportlab.pdfgen.canvas", "scipy.spatial", "scipy.optimize", "sklearn.cluster"),
+    *("sklearn.ensemble", "shapely"),
+)
+
+
+def main() -> int:
+    """Make them, and try them on each Debian; return how many of these failed, or 0 where a tool is
+    missing, which is said then."""
+    from tests.installers.__main__ import DEBIANS, clone_of
+    from tests.installers.tools import left_out
+    from tests.style.source import REPOSITORY
+
+    if left_out("the packages for Debian"):
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        clone, began_s = clone_of(Path(folder, "clone")), time.monotonic()
+        words = [sys.executable, "-m", "installers.making", "--only", "inspection"]
+        subprocess.run(words, cwd=clone, check=True, stdout=subprocess.DEVNULL)
+        print(f"made in {time.monotonic() - began_s:.0f} s", flush=True)
+        for each in sorted((clone / "dist").glob("*.deb")):
+            size_mb = each.stat().st_size / 1e6
+            print(f"  {each.name}: {size_mb:.1f} MB", flush=True)
+            assert size_mb <= SIZE_MB_MAX, each
+        environment = {**os.environ, "DIST": str(clone / "dist/apt")}
+        failed = 0
+        for debian in DEBIANS:
+            words = ["sh", "tests/places/fresh", debian]
+            words += ["python3", "-m", "tests.installers.libraries"]
+            done = subprocess.run(words, cwd=REPOSITORY, env=environment, check=False)
+            print(f"Debian {debian}: {'failed' if done.returncode else 'all right'}", flush=True)
+            failed += bool(done.returncode)
+        return failed
+
+
+def inside() -> None:
+    """On one of these Debians; raises ``AssertionError`` where something is not as it should be."""
+    from tests.installers.life import APT, run, say, took
+
+    offered = Path("/srv/wingbeat")
+    shutil.copytree(Path("dist").resolve(), offered)
+    source = Path("/etc/apt/sources.list.d/wingbeat.list")
+    source.write_text(f"deb [trusted=yes] file:{offered} ./\n")
+    run("apt-get", "update", "-q")
+    apt = [each for each in APT if each != "--no-install-recommends"]
+    took("installing", lambda: run(*apt, "install", "wingbeat-inspection"))
+    run("/opt/wingbeat/current/bin/python3", "-I", "-c", f"import {', '.join(LOADED)}")
+    say("apt has chosen those for its Python, and each library loads")
+    found = sorted(PROGRAMS.glob("line_*/program.yaml"))
+    assert found, "there are programs for lines"
+    for each in found:
+        program = each.parent.name.removeprefix("line_")
+        told = subprocess.run(
+            [
+                "/opt/wingbeat/current/bin/python3",
+                "-I",
+                "tasks/line/__main__.py",
+                program,
+                "-p",
+                "none",
+            ],
+            cwd=each.parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "the package" not in told.stdout, told
+        assert "Traceback" not in told.stderr, told
+        assert "ERROR" in told.stdout, told
+        say(f"{each.parent.name} begins, and says what it was not given")
+    for package in ("wingbeat-inspection-python", "wingbeat"):
+        run(*APT, "purge", f"{package}*")
+    assert not Path("/usr/lib/wingbeat").exists()
+    assert not Path("/opt/wingbeat").exists()
+
+
+if __name__ == "__main__":
+    inside()
