@@ -78,6 +78,11 @@ class MachineFiles:
         return self.folder / POLICY_FILE
 
     @property
+    def secrets(self) -> Path:
+        """Where each file is a value that programs may be given, under its name."""
+        return self.folder / "secrets"
+
+    @property
     def invitation(self) -> Path:
         """By which agents of this machine join a flock by themselves."""
         return self.folder / INVITATION_FILE
@@ -130,6 +135,21 @@ class Home:
     def folders(self) -> tuple[Path, ...]:
         """All that a node keeps: data, settings, logs and cache."""
         return self.data, self.config, self.log, self.cache
+
+    def own_folder(self, path: Path, *, holding: bool = True) -> Path | None:
+        """Return the folder of this home that a path is, is in, or with ``holding`` holds, links
+        followed; None where it has nothing to do with any of them."""
+        where = resolved(path)
+        for own in map(resolved, self.folders):
+            if where.is_relative_to(own) or (
+                holding and own.is_relative_to(where) and own.exists()
+            ):
+                return own
+        return None
+
+    def is_program(self, path: Path) -> bool:
+        """Tell whether a path is an installed program, or in one."""
+        return resolved(self.programs) in resolved(path).parents
 
     @property
     def window_lock(self) -> Path:
@@ -200,3 +220,11 @@ def own_command(module: str, *options: str, python: str = "") -> tuple[str, ...]
     if launcher.is_file() and own.with_name(START).is_file():
         return (str(launcher),)
     return (str(own), *options, "-m", module)
+
+
+def resolved(path: Path) -> Path:
+    """Return where a path is in truth; a link that goes round in a circle is where it lies."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path

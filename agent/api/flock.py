@@ -8,7 +8,7 @@ from msgspec import Meta, Raw, Struct, field
 
 from agent.api.reasons import no_why
 from agent.api.rpc import Method
-from agent.api.values import Capabilities, Count, Millis, Reference
+from agent.api.values import Capabilities, Count, Millis, Reference, ShortText
 from agent.api.volunteering import OwnWork
 from agent.api.work import CurrentTask, NodeView
 
@@ -28,7 +28,8 @@ PeerState = Literal["linked", "away"]
 
 class PeerView(Struct, frozen=True):
     """Another machine, as this node sees it. ``reason``: why it does not help, or is not there.
-    ``own_work`` is what may begin there of what was submitted there.
+    ``own_work`` is what may begin there of what was submitted there; besides that it helps only
+    ``people``, if any are named.
 
     ``running`` of its ``slots`` are taken, by ``tasks``.
     """
@@ -54,6 +55,7 @@ class PeerView(Struct, frozen=True):
     bytes_out: Traffic = 0
     why: Raw = field(default_factory=no_why)
     own_work: OwnWork = "none"
+    people: tuple[ShortText, ...] = ()
 
 
 class PeersReply(Struct, frozen=True):

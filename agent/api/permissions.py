@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from agent.api.flock import ConfinementView
 from agent.api.rpc import Method
 from agent.api.values import Count, Dataset, Millis, Reference, WorkflowId
 
@@ -21,13 +22,41 @@ Change = Literal["new", "changed", "same", "gone"]
 """What became of a file since the version that was allowed here last; without one all are new."""
 
 
+SECRET_LENGTH_MAX = 64
+SECRET_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+WishKind = Literal["network", "reads", "device", "secret"]
+
+
+class AskedFor(Struct, frozen=True):
+    """Something that a program asks for beyond its folder, its inputs and the system: ``name`` is
+    ``lan`` or ``internet``, a path, a device or what a secret is called.
+
+    ``refused``: nobody can allow it, as it lies where keys, settings or people's own things are.
+    ``missing``: a secret that is not here.
+    """
+
+    kind: WishKind
+    name: str
+    granted: bool = False
+    refused: bool = False
+    missing: bool = False
+
+
 class AskedProgram(Struct, frozen=True):
     """A program that comes with the work. ``before`` is the folder of the version that was allowed
-    here last; empty where none was."""
+    here last; empty where none was. ``wants`` is what it asks for, as far as it is here."""
 
     program: str
     folder: Dataset
     before: str = ""
+    wants: tuple[AskedFor, ...] = ()
+
+
+class WantingProgram(Struct, frozen=True):
+    """A program that can run here and asks for more than programs have by themselves."""
+
+    program: str
+    wants: tuple[AskedFor, ...]
 
 
 class PermissionAsked(Struct, frozen=True):
@@ -58,10 +87,13 @@ class Permissions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PermissionsReply(Struct, frozen=True):
-    """The questions, the oldest first, and the machines of which all is allowed."""
+    """The questions, the oldest first, the machines of which all is allowed, and the programs here
+    that ask for more than programs have, with what holds programs back here, where that is known."""
 
     asked: tuple[PermissionAsked, ...]
     trusted: tuple[TrustedMachine, ...] = ()
+    wanting: tuple[WantingProgram, ...] = ()
+    confinement: ConfinementView | None = None
 
 
 class Scripts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,6 +135,25 @@ class Permitted(Struct, frozen=True):
     name: str
     answer: OwnerAnswer
     waiting: Count = 0
+
+
+class Grant(Struct, frozen=True, forbid_unknown_fields=True):
+    """Let a program of this machine have what its description asks for now."""
+
+    program: Reference
+
+
+class Revoke(Struct, frozen=True, forbid_unknown_fields=True):
+    """Take back all that a program was allowed; it does not begin any more, what runs goes on."""
+
+    program: Reference
+
+
+class Granted(Struct, frozen=True):
+    """What it asks for, and what of that is allowed now."""
+
+    program: str
+    wants: tuple[AskedFor, ...]
 
 
 class Distrust(Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,6 +198,8 @@ class Reminded(Struct, frozen=True):
 PERMISSIONS = Method("permissions", Permissions, PermissionsReply)
 SCRIPTS = Method("scripts", Scripts, ScriptsReply, by_members=False)
 PERMIT = Method("permit", Permit, Permitted, by_members=False)
+GRANT = Method("grant", Grant, Granted, by_members=False)
+REVOKE = Method("revoke", Revoke, Granted, by_members=False)
 DISTRUST = Method("distrust", Distrust, Distrusted, by_members=False)
 ASK_OWNERS = Method("ask_owners", AskOwners, OwnersAsked)
 REMIND_OWNER = Method("remind_owner", RemindOwner, Reminded)

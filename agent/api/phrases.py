@@ -12,12 +12,19 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from agent.api.rpc import decoder_of
-from agent.protocol.names import visible_lines
+from agent.protocol.names import composed as composed  # noqa: PLC0414 - for clients
+from agent.protocol.names import fault_of_name, visible_lines
 from agent.protocol.phrases import UNREADABLE, Phrase, Value, said
 
 Translate = Callable[[str], str]
 _encoder = msgspec.json.Encoder()
 _decoder = decoder_of(Phrase)
+
+
+def wrong_name(name: str) -> str:
+    """Return in words what is wrong with a name; empty when nothing is."""
+    fault = fault_of_name(name)
+    return "" if fault is None else worded(fault)
 
 
 def as_raw(phrase: Phrase) -> Raw:

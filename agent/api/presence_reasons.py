@@ -318,6 +318,12 @@ class HeldUnconfined(Reason, frozen=True):
     """Programs cannot be held to a boundary here, so none of others runs."""
 
 
+class HelpsSoon(Reason, frozen=True):
+    """Nothing holds it back any more; it helps from then on, unless somebody says no."""
+
+    begins_ms: int
+
+
 class NotAnswered(Reason, frozen=True):
     """It helps nobody, because nobody has said yet when it may."""
 

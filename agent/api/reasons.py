@@ -6,6 +6,8 @@ with ``reason_of``: one of a later version is ``Opaque`` and shows its sentence.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec import Raw
 
@@ -21,12 +23,15 @@ from agent.protocol.reasons import Cancelled as Cancelled  # noqa: PLC0414
 from agent.protocol.reasons import FailedOften as FailedOften  # noqa: PLC0414
 from agent.protocol.reasons import FailedOnce as FailedOnce  # noqa: PLC0414
 from agent.protocol.reasons import FailedSilently as FailedSilently  # noqa: PLC0414
+from agent.protocol.reasons import LacksProgram as LacksProgram  # noqa: PLC0414
 from agent.protocol.reasons import NeedsCancelled as NeedsCancelled  # noqa: PLC0414
 from agent.protocol.reasons import NotAccepted as NotAccepted  # noqa: PLC0414
 from agent.protocol.reasons import NotOfFlock as NotOfFlock  # noqa: PLC0414 - for clients
 from agent.protocol.reasons import Opaque as Opaque  # noqa: PLC0414
 from agent.protocol.reasons import PausedByOwner as PausedByOwner  # noqa: PLC0414
 from agent.protocol.reasons import Reason as Reason  # noqa: PLC0414
+from agent.protocol.reasons import WithheldKind as WithheldKind  # noqa: PLC0414
+from agent.protocol.reasons import Withholds as Withholds  # noqa: PLC0414
 from agent.protocol.reasons import kinds, union
 
 NO_WHY = Raw(b"null")
@@ -75,6 +80,7 @@ Presence = (
     | told.OthersBusy
     | told.ShortOfMemory
     | told.CannotConfine
+    | told.OwnerWarned
     | told.NotOfFlock
     | presence.PausedUntilResumed
     | presence.PausedUntil
@@ -101,6 +107,7 @@ Presence = (
     | presence.HeldSinceMemory
     | presence.HeldBlind
     | presence.HeldUnconfined
+    | presence.HelpsSoon
     | presence.NotAnswered
     | presence.HelpsNobody
     | presence.HelpsItself
@@ -132,6 +139,13 @@ class NoHelper(Reason, frozen=True):
     why: Presence
 
 
+class NotForPerson(Reason, frozen=True):
+    """Machines help, and their owners have named others whom they do."""
+
+    hosts: tuple[str, ...]
+    person: str
+
+
 class OwnHelper(Reason, frozen=True):
     """The only machine that is seen helps."""
 
@@ -145,6 +159,20 @@ class SomeHelpers(Reason, frozen=True):
 
 class NoTaker(Reason, frozen=True):
     """Machines help that could run it."""
+
+
+class NobodyAllows(Reason, frozen=True):
+    """No machine gives the program what it asks for."""
+
+    kind: Literal[
+        "NobodyAllowsNetwork",
+        "NobodyAllowsReading",
+        "NobodyAllowsDevice",
+        "NobodyGivesSecret",
+        "NobodyHasSecret",
+    ]
+    program: str
+    name: str = ""
 
 
 class NoFittingHelper(Reason, frozen=True):
@@ -180,10 +208,12 @@ class TaskReady(Reason, frozen=True):
     task: str
     why: (
         NoHelper
+        | NotForPerson
         | OwnHelper
         | SomeHelpers
         | NoTaker
         | NoFittingHelper
+        | NobodyAllows
         | WaitsForAcceptance
         | AllowedAreBusy
     )

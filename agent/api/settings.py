@@ -16,7 +16,7 @@ Processor = Literal["spare", "share"]
 Origin = Literal["policy", "owner", "machine", "built in"]
 """On whose word a setting is as it is. ``policy`` and ``machine``: an administrator's, whom an owner
 cannot or can overrule."""
-NodeName = Annotated[str, Meta(min_length=1, max_length=60)]
+NodeName = Annotated[str, Meta(max_length=60)]
 Slots = Annotated[int, Meta(ge=1, le=256)]
 AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]

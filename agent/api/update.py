@@ -13,6 +13,8 @@ from agent.api.rpc import Method
 
 Updates = Literal["by itself", "ask"]
 """Who begins with a version that was installed: the agent, when nothing runs here, or a person."""
+STAGES = ("dev", "a", "b", "rc")
+"""What goes before a release, in this order."""
 Standing = Literal["asks", "finishes"]
 
 
@@ -34,8 +36,9 @@ def standing_of(update: UpdateView) -> Reason:
 
 
 def is_later(version: str, than: str) -> bool:
-    """Tell whether a version is later than another, by the numbers in it."""
-    return _numbers(version) > _numbers(than)
+    """Tell whether a version is later than another: by its numbers, and a candidate for a release is
+    earlier than that release."""
+    return _order(version) > _order(than)
 
 
 def newer_elsewhere(machines: Iterable[tuple[str, str]], own: str) -> list[NewerElsewhere]:
@@ -45,11 +48,23 @@ def newer_elsewhere(machines: Iterable[tuple[str, str]], own: str) -> list[Newer
     for name, version in machines:
         if version and is_later(version, own):
             newer.setdefault(version, []).append(name)
-    return [NewerElsewhere(tuple(newer[each]), each, own) for each in sorted(newer, key=_numbers)]
+    return [NewerElsewhere(tuple(newer[each]), each, own) for each in sorted(newer, key=_order)]
 
 
-def _numbers(version: str) -> list[int]:
-    return [int(each) for each in re.findall(r"\d+", version)]
+def _order(version: str) -> tuple[list[int], int, list[int]]:
+    """The numbers of the release, how near to it this is, and the numbers behind."""
+    public = version.partition("+")[0]
+    rest = public.lstrip("0123456789.")
+    numbers = _numbers(public.removesuffix(rest))
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    stage = re.search("|".join(STAGES), rest, re.IGNORECASE)
+    nearness = STAGES.index(stage[0].lower()) if stage else len(STAGES)
+    return numbers, nearness, _numbers(rest)
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d+", text)]
 
 
 class StartAnew(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

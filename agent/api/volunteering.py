@@ -23,6 +23,8 @@ Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "satur
 ClockTime = Annotated[str, Meta(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$")]
 PauseLength = Annotated[float, Meta(ge=1, le=31_536_000)]
 PROGRAMS_MAX = 64
+PEOPLE_MAX = 64
+PersonName = Annotated[str, Meta(min_length=1, max_length=100)]
 HOURS_MAX = 64
 
 
@@ -36,7 +38,9 @@ class Hours(Struct, frozen=True, forbid_unknown_fields=True):
 
 class VolunteerRules(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """When to help; which rules count in a mode, ``counting`` tells. ``lets_end_s``: a task that
-    expects to end within this is not suspended when its machine's owner comes back. Without a mode
+    expects to end within this is not suspended when its machine's owner comes back. ``warn_s``: so
+    long before it takes a machine that was in use it says so. ``people``: whom it helps, by the
+    names that workflows are submitted under; nobody named means everybody. Without a mode
     ``always`` is meant, as versions say it that know no answer."""
 
     mode: VolunteerMode = "always"
@@ -50,6 +54,8 @@ class VolunteerRules(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     own_only: bool = False
     lets_end_s: Annotated[float, Meta(ge=0, le=86_400)] = 0.0
     calls_count: bool = True
+    warn_s: Annotated[float, Meta(ge=0, le=600)] = 0.0
+    people: Annotated[tuple[PersonName, ...], Meta(max_length=PEOPLE_MAX)] = ()
 
 
 NOT_YET: VolunteerMode = "not yet"
@@ -76,8 +82,10 @@ def counting(rules: VolunteerRules) -> frozenset[str]:
     names = {"exclusive_programs"}
     if rules.mode not in UNHELPFUL:
         names.add("own_only")
+        if not rules.own_only:
+            names.add("people")
     if rules.mode in WATCHFUL:
-        names |= {"idle_s", "others_cpu_percent", "on_mains_only", "free_memory_mb"}
+        names |= {"warn_s", "idle_s", "others_cpu_percent", "on_mains_only", "free_memory_mb"}
         names |= {"full_screen_counts", "calls_count"}
     if rules.mode in WATCHFUL or rules.exclusive_programs:
         names.add("lets_end_s")

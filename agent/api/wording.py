@@ -50,12 +50,14 @@ _MISSING = re.compile(r"Object missing required field `(.*)`")
 _SURPLUS = re.compile(r"Object contains unknown field `(.*)`")
 _OTHER_KIND = re.compile(r"Expected `(.*)`, got `(.*)`")
 _BOUND = re.compile(r"Expected `(\w+)` (?:of (length) )?(<=|>=|>) (\S+)")
+_SECRET = re.compile(r".* matching regex '\^\[A-Za-z0-9\]\[A-Za-z0-9\._-\]\*\$'.*")
 _CLOCK = re.compile(r"Expected `str` matching regex '\^\(\[01\]\[0-9\]\|.*'")
 _BASE64 = re.compile("Invalid base64 encoded string")
 _PATTERN = re.compile(r"Expected `str` matching regex '\^\[\^/\]\+\$'")
 _NO_VALUE = re.compile(r"Invalid enum value (.*)")
 _WANTED = (
     (_PATTERN, "a text without a slash, and not empty"),
+    (_SECRET, "a name of letters, digits, dots and dashes"),
     (_CLOCK, "a time of a day like 18:30"),
     (_BASE64, "a text in base64"),
 )

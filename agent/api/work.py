@@ -3,12 +3,9 @@
 A submission calls its tasks as its author does; the flock gives it, and each of them, an id of its
 own. That is made of who asks, of a key that the client draws for each click or command, and of what is
 asked for: a request that is told twice is one. The name of a workflow is a label, and may repeat;
-where it stands for a workflow, the newest of that name is meant, of the asker's own where it is known
-who asks (``meant``).
+where it stands for a workflow, the newest of that name is meant, of the asker's own where that is known.
 
 Views of which a client keeps tens of thousands are hidden from the collector of cycles (``gc=False``).
-
-A dry run tells what would become of a submission, without submitting it.
 """
 
 from __future__ import annotations
@@ -85,8 +82,8 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
 
 class Origin(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Where the client read a workflow, on the machine that submitted it, and what its person said
-    beside it: enough to read it again. ``start`` is where typed names of files begin; the last four
-    are of a program that came alone."""
+    beside it: enough to read it again. ``start`` is where typed names of files begin; ``allowed`` is
+    what may go along from elsewhere. The four behind ``name`` are of a program that came alone."""
 
     path: PathText
     start: Annotated[str, Meta(max_length=4_096)] = ""
@@ -96,6 +93,7 @@ class Origin(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     each: bool = False
     times: int = 1
     parameters: LongText = ""
+    allowed: Annotated[tuple[PathText, ...], Meta(max_length=1_000)] = ()
 
 
 class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -259,7 +257,8 @@ class CurrentTask(Struct, frozen=True, gc=False):
 
 class NodeView(Struct, frozen=True):
     """The node that answers. ``flock`` is empty while it belongs to none. ``own_work`` is what
-    may begin now of what was submitted here. ``running`` of its ``slots`` are taken, by ``tasks``."""
+    may begin now of what was submitted here, else it helps ``people``, none named: everybody.
+    ``running`` of its ``slots`` are taken, by ``tasks``."""
 
     node: str
     name: str
@@ -276,6 +275,7 @@ class NodeView(Struct, frozen=True):
     why: Raw = field(default_factory=no_why)
     own_work: OwnWork = "none"
     update: UpdateView | None = None
+    people: tuple[ShortText, ...] = ()
 
 
 class WorkflowView(Struct, frozen=True, gc=False):

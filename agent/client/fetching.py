@@ -6,6 +6,7 @@ other machines' words, so none leads out of the folder, and every system takes w
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -17,6 +18,8 @@ from agent.api.wording import plain
 from agent.api.work import TaskView
 from agent.client.connected import Client, pieces_of
 from agent.client.errors import ClientError
+from agent.paths import Home
+from agent.regular_files import mark_as_foreign
 
 FILES_PAGE = 10_000
 EXECUTABLE = 0o755
@@ -56,8 +59,10 @@ async def fetch_files(
     ``FileExistsError``. Raises ``ClientError``, another ``OSError``, or ``EOFError`` with the path
     of a file of which only a part came; the files that were written until then stay, the unfinished
     one is deleted."""
+    home = Home.of()
     for file in listing.files:
         place = _within(target, file.path) if listing.folder else target
+        _check_place(place, home)
         unfinished = _begun(place, over=over)
         try:
             with unfinished.open("wb") as out:
@@ -66,6 +71,7 @@ async def fetch_files(
                     came(len(data))
             if file.executable:
                 unfinished.chmod(EXECUTABLE)
+            mark_as_foreign(unfinished)
             (unfinished.replace if over else unfinished.rename)(place)
         except EOFError:
             raise EOFError(str(place)) from None
@@ -86,6 +92,12 @@ def _begun(place: Path, *, over: bool) -> Path:
         raise FileExistsError(17, "it is there already", str(place))
     _make(place.parent)
     return place.with_name(f"{place.name}.unfinished")
+
+
+def _check_place(place: Path, home: Home) -> None:
+    """Programs that lie in the folders of Wingbeat itself run without a question."""
+    if home.own_folder(place, holding=False) is not None:
+        raise PermissionError(errno.EPERM, "it is in a folder of Wingbeat itself", str(place))
 
 
 def _make(folder: Path) -> None:

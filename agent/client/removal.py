@@ -7,6 +7,7 @@ whatever has installed it, which alone knows its files.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
@@ -15,6 +16,10 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
+
+import psutil
+from msgspec import Struct
 
 from agent.api.flock import (
     HAND_OVER,
@@ -24,12 +29,13 @@ from agent.api.flock import (
     HandedOver,
     HandOver,
     Leave,
+    Left,
     Members,
     Peers,
 )
 from agent.client.connected import Client
 from agent.client.errors import ClientError
-from agent.paths import APPLICATION, Home
+from agent.paths import APPLICATION, SERVICE, SERVICE_FOLDERS, Home
 from agent.paths import VARIABLE as VARIABLE  # noqa: PLC0414
 
 ENTRY = "wingbeat.desktop"
@@ -44,6 +50,34 @@ _TRIED = re.compile(r"^TryExec=(.+)$", re.MULTILINE)
 LOOK_S = 5.0
 STANDS_STILL_S = 60.0
 """Without anything handed over for so long, nobody takes the rest."""
+PARTING_STANDS_STILL_S = 15.0
+"""The same where a package goes: its administrator waits for it."""
+LINKED_S_MAX, LEFT_S_MAX = 5.0, 45.0
+STOPPED_S_MAX = 30.0
+ENDED_S = 2.0
+"""A process that is an agent and nothing else has ended by then."""
+LOOK_AT_PROCESS_S = 0.1
+CLOCK_S = 2.0
+"""What clocks of files and of processes may differ by."""
+PLACES = (
+    *("HOME", VARIABLE, SERVICE, *SERVICE_FOLDERS),
+    *(f"XDG_{each}_HOME" for each in ("DATA", "CONFIG", "STATE", "CACHE")),
+)
+"""Variables that tell a process where its account keeps things."""
+Stays = Literal["", "alone", "unreached", "refused"]
+
+
+class Parting(Struct, frozen=True):
+    """What became of a machine's place in its flock, and of what only it kept, in datasets.
+
+    ``stays``: why it is still a member: nobody else belongs to the flock, nobody of it is reached, or
+    what ``warning`` says; empty where it has left, or belonged to none."""
+
+    flock: str = ""
+    stays: Stays = ""
+    handed_over: int = 0
+    only_here: int = 0
+    warning: str = ""
 
 
 class OnlyHereError(ClientError):
@@ -81,17 +115,59 @@ async def hand_over_and_leave(
     return answer.flock, answer.warning
 
 
+async def part(client: Client, within_s: float) -> Parting:
+    """Have others take what only this machine keeps, for at most so long, and leave the flock whatever
+    is left then, as the program goes in any case; return what came of it. Nothing is asked. It stays
+    a member where nobody would be told: its data is kept, and it may come back. Raises
+    ``ClientError``."""
+    flock = (await client.call(PEERS, Peers())).node.flock
+    if not flock:
+        return Parting()
+    if all(each.own for each in (await client.call(MEMBERS, Members())).members):
+        return Parting(flock, "alone")
+    before = left = await _reached(client)
+    if before.takers:
+        still_s = min(PARTING_STANDS_STILL_S, within_s)
+        left = await _handed_over(client, lambda _: None, still_s, within_s)
+    done = max(0, before.datasets - left.datasets), left.datasets
+    if not left.takers:
+        return Parting(flock, "unreached", *done)
+    try:
+        async with asyncio.timeout(LEFT_S_MAX):
+            answer: Left = await client.call(LEAVE, Leave())
+    except (ClientError, TimeoutError) as error:
+        return Parting(flock, "refused", *done, str(error))
+    return Parting(flock, "", *done, answer.warning)
+
+
+async def _reached(client: Client) -> HandedOver:
+    """What is to be handed over, once there is somebody who could take it; an agent that has just
+    begun links within seconds."""
+    ends_s = time.monotonic() + LINKED_S_MAX
+    while not (left := await client.call(HAND_OVER, HandOver(0))).takers:
+        if time.monotonic() >= ends_s:
+            break
+        await asyncio.sleep(LOOK_AT_PROCESS_S)
+    return left
+
+
 async def _handed_over(
-    client: Client, told: Callable[[HandedOver], object], stands_still_s: float
+    client: Client,
+    told: Callable[[HandedOver], object],
+    stands_still_s: float,
+    within_s: float = float("inf"),
 ) -> HandedOver:
-    """What is left when there is nothing more, or nobody has taken anything for a while."""
+    """What is left when there is nothing more, nobody has taken anything for a while, or the time is
+    over."""
     before, since_s = -1, time.monotonic()
+    ends_s = since_s + within_s
     while True:
-        left = await client.call(HAND_OVER, HandOver(min(LOOK_S, stands_still_s)))
+        left = await client.call(HAND_OVER, HandOver(min(LOOK_S, stands_still_s, within_s)))
         told(left)
         if left.datasets != before:
             before, since_s = left.datasets, time.monotonic()
-        if not left.datasets or time.monotonic() - since_s >= stands_still_s:
+        still = time.monotonic() - since_s >= stands_still_s
+        if not left.datasets or still or time.monotonic() >= ends_s:
             return left
 
 
@@ -177,3 +253,37 @@ def delete_home(home: Home) -> list[Path]:
             with suppress(OSError):
                 top.rmdir()
     return [folder for folder in home.folders if folder.exists()]
+
+
+def end_windows(home: Home, *hosting: int) -> bool:
+    """End the tray of this home, and the processes that hosted its agent: a tray would stay, and start
+    the agent again. Return whether there was any."""
+    running = {*hosting, _window_of(home)} - {0}
+    for process in running:
+        with suppress(psutil.NoSuchProcess):
+            found = psutil.Process(process)
+            if not _ends(found, ENDED_S):
+                found.terminate()
+                _ends(found, STOPPED_S_MAX)
+    return bool(running)
+
+
+def _window_of(home: Home) -> int:
+    """The process of the window, by the lock that it holds; 0 without one. Whoever has its number
+    since it died has begun after the lock was made."""
+    try:
+        process = int(home.window_lock.read_text("utf-8").split()[0])
+        begun_s = psutil.Process(process).create_time()
+        return process if begun_s <= home.window_lock.stat().st_mtime + CLOCK_S else 0
+    except (OSError, ValueError, IndexError, psutil.Error):
+        return 0
+
+
+def _ends(process: psutil.Process, within_s: float) -> bool:
+    """Whether it ends in this time; one that only nobody has waited for has ended."""
+    ends_s = time.monotonic() + within_s
+    while process.status() != psutil.STATUS_ZOMBIE:
+        if time.monotonic() >= ends_s:
+            return False
+        time.sleep(LOOK_AT_PROCESS_S)
+    return True

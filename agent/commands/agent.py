@@ -12,6 +12,7 @@ import shlex
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.api.phrases import composed, wrong_name
 from agent.api.session import STOP, Stop
 from agent.api.update import START_ANEW, StartAnew
 from agent.client import BlockingClient, ClientError, NoAgentError
@@ -43,9 +44,14 @@ seconds since the attempt was begun. A file or folder of this machine behind -p 
 
 
 def _name(text: str) -> str:
-    if not text.strip() or not text.isprintable() or len(text) > NAME_LENGTH_MAX:
+    if not text.strip() or len(text) > NAME_LENGTH_MAX:
         raise argparse.ArgumentTypeError(f"a name has 1 to {NAME_LENGTH_MAX} letters")
-    return text.strip()
+    name = composed(text.strip())
+    if set(name) & set("/\\"):
+        raise argparse.ArgumentTypeError("/ and \\ have no place in the name of a machine")
+    if wrong := wrong_name(name):
+        raise argparse.ArgumentTypeError(wrong)
+    return name
 
 
 @command(

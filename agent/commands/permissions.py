@@ -9,17 +9,23 @@ from difflib import unified_diff
 from agent.api.permissions import (
     ASK_OWNERS,
     DISTRUST,
+    GRANT,
     PERMISSIONS,
     PERMIT,
+    REVOKE,
     SCRIPTS,
+    AskedFor,
     AskOwners,
     Distrust,
+    Grant,
+    Granted,
     OwnersAsked,
     PermissionAsked,
     Permissions,
     PermissionsReply,
     Permit,
     Permitted,
+    Revoke,
     Script,
     Scripts,
     ScriptsReply,
@@ -33,6 +39,9 @@ ANSWERS = {"allow-once": "once", "trust-machine": "machine", "allow-programs": "
            "never": "never"}  # fmt: skip
 ID_LETTERS = 12
 SHOW, ASK, DISTRUST_ACTION = "show", "ask-owners", "distrust"
+GRANT_ACTION, REVOKE_ACTION = "grant", "revoke"
+ACTIONS = (SHOW, *ANSWERS, GRANT_ACTION, REVOKE_ACTION, ASK, DISTRUST_ACTION)
+NETWORK_SAID = "network (all of it: no machine can keep a program to the local one)"
 SAID = {
     "once": "runs here until it has ended",
     "machine": "runs here, and so does all that is submitted on its machine",
@@ -47,16 +56,17 @@ SAID = {
     "programs. `show` prints every script, or what changed in it since you allowed it last. Then:\n"
     "`allow-once` until it has ended, `trust-machine` all that is submitted where it was,\n"
     "`allow-programs` these very programs whoever brings them, `never` these programs.\n"
+    "`grant` lets an installed program have what its description asks for: network, folders,\n"
+    "devices, secrets; `revoke` takes that back.\n"
     "`ask-owners` brings a question about your own workflow up where it waits for an owner.",
     "wingbeat permissions",
     "wingbeat permissions show survey",
     "wingbeat permissions allow-once survey",
     "wingbeat permissions ask-owners survey",
+    "wingbeat permissions grant report",
     "wingbeat permissions distrust acor",
-    argument(
-        "action", nargs="?", choices=(SHOW, *ANSWERS, ASK, DISTRUST_ACTION), help="what to do"
-    ),
-    argument("workflow", nargs="?", metavar="WORKFLOW|MACHINE", help="about which one"),
+    argument("action", nargs="?", choices=ACTIONS, help="what to do"),
+    argument("workflow", nargs="?", metavar="WORKFLOW|MACHINE|PROGRAM", help="about which one"),
 )
 def run(options: Options) -> int:
     """Show what is asked of the owner, or one question in full, or answer it, or ask other owners;
@@ -77,6 +87,10 @@ def run(options: Options) -> int:
             Distrust(name),
             lambda done: show_lines([f"what is submitted on {done.machine} is asked about again"]),
         )
+    if options.action == GRANT_ACTION:
+        return ask(options, GRANT, Grant(name), _granted)
+    if options.action == REVOKE_ACTION:
+        return ask(options, REVOKE, Revoke(name), _granted)
     return ask(options, PERMIT, Permit(name, ANSWERS[options.action]), _permitted)  # type: ignore[arg-type]
 
 
@@ -91,10 +105,27 @@ def _show(reply: PermissionsReply) -> None:
             FROM=lambda each: each.machine or "elsewhere",
             SUBMITTED=lambda each: ago(each.submitted_ms),
             PROGRAMS=lambda each: ", ".join(bare_name(one.program) for one in each.programs),
+            ASKS_FOR=lambda each: _wanted(
+                tuple(want for one in each.programs for want in one.wants)
+            ),
             ID=lambda each: each.workflow[:ID_LETTERS],
         )
         name = shlex.quote(reply.asked[0].name)
         show_lines([f"`wingbeat permissions show {name}` shows the scripts"])
+    if reply.wanting:
+        show_lines([""])
+        show_rows(
+            reply.wanting,
+            PROGRAM=lambda each: each.program,
+            ALLOWED=lambda each: _allowed(each.wants),
+            ASKS_FOR=lambda each: _wanted(each.wants),
+        )
+        waiting = [each.program for each in reply.wanting if _allowed(each.wants) == "no"]
+        show_lines(
+            f"`wingbeat permissions grant {shlex.quote(each)}` allows it" for each in waiting
+        )
+        missing = {want.name: None for each in reply.wanting for want in each.wants if want.missing}
+        show_lines(f"`wingbeat secrets set {each}` gives the secret {each}" for each in missing)
     if reply.trusted:
         names = ", ".join(each.name for each in reply.trusted)
         show_lines([f"all that is submitted on {names} is allowed here"])
@@ -103,10 +134,42 @@ def _show(reply: PermissionsReply) -> None:
 def _show_scripts(reply: ScriptsReply) -> None:
     asked = reply.asked
     show_lines([_heading(asked)])
+    for each in asked.programs:
+        if each.wants:
+            show_lines([f"{bare_name(each.program)} asks for {_wanted(each.wants)}"])
+        for one in each.wants:
+            if one.refused:
+                show_lines(
+                    [f"no program may read {one.name}: keys or somebody's own things lie there"]
+                )
     for script in reply.scripts:
         where = f"{bare_name(script.program)}/{script.path}"
         show_lines([f"--- {where}, {size(script.size_bytes)}, {script.change}"])
         show_verbatim(list(_lines(script)))
+
+
+def _wanted(wants: tuple[AskedFor, ...]) -> str:
+    """What a program asks for, in a row."""
+    said = {"reads": "reading {}", "device": "the device {}", "secret": "the secret {}"}
+    words = [
+        NETWORK_SAID if each.kind == "network" else said[each.kind].format(each.name)
+        for each in wants
+    ]
+    return ", ".join(words)
+
+
+def _allowed(wants: tuple[AskedFor, ...]) -> str:
+    if any(each.refused for each in wants):
+        return "never"
+    return "yes" if all(each.granted for each in wants) else "no"
+
+
+def _granted(told: Granted) -> None:
+    if not told.wants:
+        show_lines([f"{told.program} is allowed nothing beyond what all programs have"])
+        return
+    words = {"yes": "is allowed", "no": "is not allowed", "never": "is never allowed"}
+    show_lines([f"{told.program} {words[_allowed(told.wants)]} {_wanted(told.wants)}"])
 
 
 def _heading(asked: PermissionAsked) -> str:

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from agent.api.flock import PEERS, Peers, PeerView
-from agent.api.phrases import worded
+from agent.api.phrases import composed, worded, wrong_name
 from agent.api.reasons import NotAccepted, reason_of
 from agent.api.values import NAME_CHARACTERS_MAX, PRIORITY_NAMES
 from agent.api.wording import choices_at, parameters_fault
@@ -39,6 +40,7 @@ from agent.commands.parsing import Options, argument, command, number_of
 from agent.commands.questions import priority
 from agent.commands.showing import (
     clock,
+    counted,
     moment,
     plain,
     show_json,
@@ -66,6 +68,8 @@ FILE is a workflow file (name.wingbeat.yaml, or XML of the older systems), or JS
 protocol has it; `-` reads JSON from standard input. A script, a program or a program's folder is a
 workflow of one step: --with, --each, --times and --parameters say how it runs. Files of this machine that a workflow names
 become datasets of the flock, so that this machine may go away then."""
+EXTRA = "wingbeat["
+"""How a tag begins that is what pip installs beside Wingbeat."""
 MISFITS_SHOWN_MAX = LEAVING_SHOWN_MAX = 20
 ALONE_OPTIONS = "--with, --each, --times or --parameters"
 
@@ -77,7 +81,10 @@ def name_of_workflow(text: str) -> str:
     if len(text) > NAME_CHARACTERS_MAX:
         limit = f"has at most {NAME_CHARACTERS_MAX} characters"
         raise argparse.ArgumentTypeError(f"a name {limit}, and this has {len(text)}")
-    return text
+    name = composed(text)
+    if wrong := wrong_name(name):
+        raise argparse.ArgumentTypeError(wrong)
+    return name
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -178,6 +185,7 @@ async def run(options: Options, client: Client) -> int:
         told = [
             *_told(submitted, workflow.name, workflow.deliver),
             *await _unhelped(options, client, workflow),
+            *await _wanting(client, workflow),
         ]
         tell(options, submitted, told)
     if not options.wait:
@@ -374,6 +382,22 @@ def known_told(name: str, workflow: str, there: WorkflowView | None) -> str:
         return f"{name} is known already and not run twice"
     when, stands = moment(there.submitted_ms), standing(there.state)
     return f"the same is known as {workflow}, submitted {when}, which {stands}, and not run twice"
+
+
+async def _wanting(client: Client, workflow: Submit) -> list[str]:
+    """A line for each extra of Wingbeat that tasks need and no machine that is seen has."""
+    tags = Counter(tag for each in workflow.tasks for tag in set(each.requirements.tags))
+    if not any(tag.startswith(EXTRA) for tag in tags):
+        return []
+    reply = await client.call(PEERS, Peers())
+    machines: list[NodeView | PeerView] = [reply.node, *reply.peers]
+    has = {tag for each in machines for tag in each.capabilities.tags}
+    return [
+        f"no machine has {tag}; the command that brings it is pip install '{tag}' "
+        f"({counted(count, 'task')} of this will wait)"
+        for tag, count in sorted(tags.items())
+        if tag.startswith(EXTRA) and tag not in has
+    ]
 
 
 async def _unhelped(options: Options, client: Client, workflow: Submit) -> list[str]:

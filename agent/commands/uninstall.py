@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
-from contextlib import suppress
 
-import psutil
 from msgspec import Struct
 
 from agent.api.flock import HandedOver
@@ -17,8 +14,10 @@ from agent.client.link import read_control_file, service_of
 from agent.client.own_agent import OwnAgent, host
 from agent.client.removal import (
     STANDS_STILL_S,
+    STOPPED_S_MAX,
     OnlyHereError,
     delete_home,
+    end_windows,
     forget_login,
     hand_over_and_leave,
 )
@@ -26,13 +25,7 @@ from agent.commands.asking import fail, tell
 from agent.commands.parsing import Options, argument, command, number_of
 from agent.commands.showing import show_lines
 
-STOPPED_S_MAX = 30.0
 PATIENCE_S_MAX = 86_400
-LOOK_S = 0.1
-CLOCK_S = 2.0
-"""What clocks of files and of processes may differ by."""
-ENDED_S = 2.0
-"""A process that is an agent and nothing else has ended by then."""
 QUESTION = "Remove Wingbeat from this machine: hand over, leave the flock, end the agent? [y/N] "
 ABOUT_DATA = "Delete its data here too: settings, logs, datasets, the table of work? [y/N] "
 DATA = ("keep", "delete")
@@ -135,7 +128,7 @@ def _leave(options: Options, home: Home) -> tuple[str, str]:
     finally:
         if inside is not None:
             inside.stop("wingbeat uninstall", STOPPED_S_MAX)
-    _end_windows(home, process)
+    end_windows(home, process)
     return left
 
 
@@ -165,34 +158,3 @@ async def _leave_by(options: Options, home: Home, process: int) -> tuple[str, st
             await client.call(STOP, Stop("wingbeat uninstall"))
             await client.wait_ended(STOPPED_S_MAX)
     return left
-
-
-def _end_windows(home: Home, *hosting: int) -> None:
-    """A tray would stay, and start the agent again."""
-    for process in {*hosting, _window_of(home)} - {0}:
-        with suppress(psutil.NoSuchProcess):
-            found = psutil.Process(process)
-            if not _ends(found, ENDED_S):
-                found.terminate()
-                _ends(found, STOPPED_S_MAX)
-
-
-def _window_of(home: Home) -> int:
-    """The process of the window, by the lock that it holds; 0 without one. Whoever has its number
-    since it died has begun after the lock was made."""
-    try:
-        process = int(home.window_lock.read_text("utf-8").split()[0])
-        begun_s = psutil.Process(process).create_time()
-        return process if begun_s <= home.window_lock.stat().st_mtime + CLOCK_S else 0
-    except (OSError, ValueError, IndexError, psutil.Error):
-        return 0
-
-
-def _ends(process: psutil.Process, within_s: float) -> bool:
-    """Whether it ends in this time; one that only nobody has waited for has ended."""
-    ends_s = time.monotonic() + within_s
-    while process.status() != psutil.STATUS_ZOMBIE:
-        if time.monotonic() >= ends_s:
-            return False
-        time.sleep(LOOK_S)
-    return True

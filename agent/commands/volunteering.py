@@ -103,6 +103,8 @@ def _length(text: str) -> float:
     "wingbeat volunteering --mode 'when idle' --idle 10",
     "wingbeat volunteering --mode 'by schedule' --hours mon-fri=18:00-07:00 --hours sat=00:00-24:00",
     "wingbeat volunteering --own-only yes",
+    "wingbeat volunteering --who ana,bia",
+    "wingbeat volunteering --warn 30",
     "wingbeat volunteering --running",
     argument("--mode", choices=ANSWERS, help="when this machine helps"),
     argument(
@@ -116,6 +118,8 @@ def _length(text: str) -> float:
     argument("--others-cpu", type=int, metavar="PERCENT", help="at most by others"),
     argument("--free-memory", type=int, metavar="MB", help="at least so much is free"),
     argument("--lets-end", type=float, metavar="MINUTES", help="let end what ends so soon"),
+    argument("--warn", type=float, metavar="SECONDS", help="say so before it takes this machine"),
+    argument("--who", metavar="NAMES", help="whom it helps: everybody, nobody, or ana,bia"),
     argument("--exclusive", action="append", metavar="PROGRAM", help="never beside it"),
     argument("--mains-only", choices=YES_NO, help="not on battery"),
     argument(
@@ -184,10 +188,12 @@ def _rules(view: VolunteeringView) -> list[str]:
         "calls_count": ("calls count", "yes" if rules.calls_count else "no"),
         "exclusive_programs": ("never beside", ", ".join(rules.exclusive_programs)),
         "own_only": ("own work only", "yes" if rules.own_only else "no"),
+        "people": ("helps", ", ".join(rules.people) or "everybody"),
         "lets_end_s": (
             "lets end within",
             f"{rules.lets_end_s / 60:g} min" if rules.lets_end_s else "",
         ),
+        "warn_s": ("warns before", f"{rules.warn_s:g} s" if rules.warn_s else ""),
     }
     count = counting(rules)
     return [
@@ -201,13 +207,27 @@ def _rules(view: VolunteeringView) -> list[str]:
     ]
 
 
+def _served(options: Options) -> tuple[bool | None, tuple[str, ...] | None]:
+    """Whether only own work runs, and for whom else it works; None where nothing was said."""
+    own_only = YES_NO.get(options.own_only)
+    match options.who:
+        case None:
+            return own_only, None
+        case "nobody":
+            return True, None
+        case "everybody":
+            return own_only or False, ()
+        case names:
+            return own_only or False, tuple(each.strip() for each in names.split(","))
+
+
 def _fixed(view: VolunteeringView, rule: str) -> str:
     return "  (fixed)" if rule in view.fixed else ""
 
 
 def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
     """The rules with what the options give; only its own work is an answer to when it may help."""
-    own_only = YES_NO.get(options.own_only)
+    own_only, people = _served(options)
     answered = "always" if own_only and rules.mode in UNHELPFUL else None
     told = {
         "mode": options.mode or answered,
@@ -221,6 +241,8 @@ def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
         "full_screen_counts": YES_NO.get(options.full_screen),
         "calls_count": YES_NO.get(options.calls),
         "own_only": own_only,
+        "people": people,
+        "warn_s": options.warn,
     }
     return replace(rules, **{name: value for name, value in told.items() if value is not None})
 

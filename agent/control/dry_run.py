@@ -26,21 +26,23 @@ def plan_tasks(
     views: Views,
     specs: tuple[TaskSpec, ...],
     priority: int,
+    submitter: str,
     *,
     far: bool = False,
 ) -> tuple[list[TaskPlan], Length]:
     """Return each task's plan in the order of the author, and how long it takes until the last one
     has ended, which nobody knows where no machine that helps fits one of them. Unfinished work of
     at least this priority, a greater number being more urgent, goes before. Nothing is changed.
-    ``far``: another member asks."""
+    It is ``submitter``'s; ``far``: another member asks."""
     estimates, workflows = views.estimates, views.now.table.workflows
-    fits = FitTable(estimates.machines, far=far)
+    whose = "" if far else views.now.node, submitter
+    fits = FitTable(estimates.machines, far=far, whose=whose)
     before = [
         each
         for each in views.now.table.unfinished
         if each in workflows and workflows[each].priority.value >= priority
     ]
-    free = estimates.free(before, "" if far else views.now.node, priority)
+    free = estimates.free(before, whose, priority)
     steps = [Step(spec, NOW if spec.gate else estimates.length(spec)) for spec in specs]
     times = estimates.lay(steps, free, fits)
     plans = [_plan(spec, fits, *times.get(spec.task, (NEVER, NEVER))) for spec in specs]

@@ -29,7 +29,7 @@ import msgspec
 from msgspec import Raw
 
 from agent.api.work import Basis
-from agent.control.fitting import FitTable, Machine, seen, slots_of, takes_work
+from agent.control.fitting import FitTable, Machine, Whose, seen, slots_of, takes_work
 from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.identity import TOLD
@@ -295,7 +295,7 @@ class Estimates:
             for each in table.unfinished
             if each in table.workflows and _rank(table.workflows[each]) < rank
         ]
-        free = self.free(before, self._now.home_of(workflow.spec), workflow.priority.value)
+        free = self.free(before, self._whose(workflow), workflow.priority.value)
         if len(steps) > PLANNED_MAX:
             return self._shared(steps, free)
         return later(ends for _, ends in self.lay(steps, free, self._fits).values())
@@ -340,15 +340,15 @@ class Estimates:
         return Counter(table.workflow_of[task] for task in table.owned)
 
     def free(
-        self, before: Iterable[WorkflowId], home: NodeId, priority: int
+        self, before: Iterable[WorkflowId], whose: Whose, priority: int
     ) -> dict[NodeId, list[Length]]:
         """Return by machine when each of its places is free, of those that take work of this
-        ``priority`` from ``home``: after what it has in hand, and after an equal share of what
+        ``priority`` that is ``whose``: after what it has in hand, and after an equal share of what
         nobody has in hand yet of the workflows ``before``, as far as it could run that. A place
         that holds a task of unknown length is left out."""
         free = {
             each.node: _after_hands(slots_of(each), self._hands.get(each.node, ()))
-            for each in self.takers(home, priority)
+            for each in self.takers(whose, priority)
         }
         waiting = dict[frozenset[NodeId], Length]()
         for workflow in before:
@@ -360,11 +360,14 @@ class Estimates:
                 free[node] = [each.plus(length.shared(places)) for each in free[node]]
         return free
 
-    def takers(self, home: NodeId, priority: int) -> list[Machine]:
-        """Return the machines that let work of this priority begin that was submitted at ``home``,
-        free or not; of an empty one, those that help."""
+    def takers(self, whose: Whose, priority: int) -> list[Machine]:
+        """Return the machines that let work of this priority begin that is ``whose``, free or not;
+        of one who submits from afar, those that help."""
         interactive = priority == PRIORITY_INTERACTIVE
-        return [each for each in self.machines if takes_work(each, home, interactive=interactive)]
+        return [each for each in self.machines if takes_work(each, whose, interactive=interactive)]
+
+    def _whose(self, workflow: Workflow) -> Whose:
+        return self._now.home_of(workflow.spec), workflow.spec.submitter
 
     def _waits(self, workflow: WorkflowId) -> dict[frozenset[NodeId], Length]:
         """How long takes what nobody has in hand of it, as far as it waits for nobody but machines, by

@@ -15,8 +15,10 @@ from agent.api.flock import PeerView
 from agent.api.reasons import as_why
 from agent.api.work import PENDING, Misfit, NodeView
 from agent.control.port import Snapshot
+from agent.protocol.messages import Capabilities
+from agent.protocol.reasons import HelpsOthers, Reason
 from agent.protocol.records import NodeId, TaskSpec
-from agent.protocol.seats import misfit
+from agent.protocol.seats import helps, misfit
 from agent.wording.speech import english
 
 Machine = NodeView | PeerView
@@ -27,11 +29,18 @@ def seen(now: Snapshot) -> tuple[Machine, ...]:
     return (now.status, *now.peers)
 
 
-def takes_work(machine: Machine, home: NodeId, *, interactive: bool) -> bool:
-    """Tell whether a machine lets work begin that was submitted at ``home``: because it helps, or
-    because it is its own and it runs that; whether it is free or fits plays no part."""
+Whose = tuple[NodeId, str]
+"""Where something was submitted by its own person, empty where from afar, and as whose."""
+
+
+def takes_work(machine: Machine, whose: Whose, *, interactive: bool) -> bool:
+    """Tell whether a machine lets work begin that was submitted so: because it helps them, or because
+    it is its own and it runs that; whether it is free or fits plays no part."""
+    home, person = whose
     begins = ("interactive", "all") if interactive else ("all",)
-    return machine.volunteering or (machine.node == home and machine.own_work in begins)
+    if machine.node == home and machine.own_work in begins:
+        return True
+    return machine.volunteering and helps(machine.people, person)
 
 
 @dataclass(slots=True)
@@ -58,10 +67,13 @@ class FitTable:
     """Answers which machines fit a task; tasks of one kind are looked at once. This one first.
 
     ``far``: another machine of the flock asks. What it brings is published there and not here.
+    ``whose``, where it is one person's work, leaves out machines that do not help them.
     """
 
-    def __init__(self, machines: Sequence[Machine], *, far: bool = False) -> None:
-        self._machines, self._far = machines, far
+    def __init__(
+        self, machines: Sequence[Machine], *, far: bool = False, whose: Whose | None = None
+    ) -> None:
+        self._machines, self._far, self._whose = machines, far, whose
         self._known: dict[object, Fits] = {}
 
     def of(self, spec: TaskSpec) -> Fits:
@@ -72,8 +84,8 @@ class FitTable:
         if found is None:
             found = self._known[kind] = Fits()
             for machine in self._machines:
-                published = self._publishes(spec, machine)
-                why = None if published else misfit(spec, machine.capabilities)
+                why = misfit(spec, self._having(spec, machine))
+                why = why or self._unhelped(machine)
                 if why is None:
                     found.machines.append(machine)
                 else:
@@ -82,9 +94,13 @@ class FitTable:
             found.nodes = frozenset(each.node for each in found.machines)
         return found
 
-    def _publishes(self, spec: TaskSpec, machine: Machine) -> bool:
-        """Whether the program is still to be published here, where its own are always taken."""
+    def _unhelped(self, machine: Machine) -> Reason | None:
+        if self._whose is None or machine.node == self._whose[0]:
+            return None
+        return None if helps(machine.people, self._whose[1]) else HelpsOthers(machine.people)
+
+    def _having(self, spec: TaskSpec, machine: Machine) -> Capabilities:
+        """What the machine has; here, where a program is still to be published, it is taken."""
         if self._far or not to_come(spec) or machine is not self._machines[0]:
-            return False
-        taking = msgspec.structs.replace(machine.capabilities, takes_published=True)
-        return not misfit(spec, taking)
+            return machine.capabilities
+        return msgspec.structs.replace(machine.capabilities, takes_published=True)

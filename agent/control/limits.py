@@ -10,7 +10,9 @@ class Limits:
     """What one client may take of the node, and for how long it is waited for."""
 
     connections_max: int = 32
-    """More than a person's windows, commands and scripts; each may hold a line in memory."""
+    """Of one account: more than its windows, commands and scripts; each may hold a line in memory."""
+    connections_of_all_max: int = 128
+    """Of all accounts of a machine, where a service takes them."""
     strangers_max: int = 16
     """Connections that have not shown the token yet; with more, the oldest gives way."""
     greeting_bytes_max: int = 4 * 1024

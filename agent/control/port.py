@@ -35,8 +35,6 @@ from agent.api.flock import (
 from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.past import Past, PastReply
-from agent.api.permissions import OwnerAnswer, PermissionAsked, Script
-from agent.api.programs import Decision
 from agent.api.reasons import Reason
 from agent.api.session import (
     FlockChanged,
@@ -49,6 +47,7 @@ from agent.api.settings import SettingsView
 from agent.api.update import StartAnew
 from agent.api.volunteering import AtHand, Pause, VolunteeringView, VolunteerRules
 from agent.api.work import NodeView
+from agent.control.program_rooms import GrantRoom, ProgramRoom, SecretRoom
 from agent.protocol.effects import (
     Answer,
     CancelFinished,
@@ -67,7 +66,6 @@ from agent.protocol.records import (
     Run,
     TaskId,
     TaskSpec,
-    WorkflowId,
     WorkflowSpec,
 )
 from agent.protocol.table import Table
@@ -154,61 +152,6 @@ class DatasetRoom(Protocol):
 
     async def let_go(self, datasets: Collection[DatasetId]) -> None:
         """Delete those of these datasets that nobody needs any more. Raises ``OSError``."""
-
-
-class ProgramRoom(Protocol):
-    """Programs, those that come with the work too; ``agent.data.publishing.PublishedPrograms``."""
-
-    @property
-    def folder(self) -> Path:
-        """Return where the installed ones are."""
-
-    async def contents(self, names: Iterable[str]) -> dict[str, str]:
-        """Return digests of what programs here are, by name; none of those that are not here."""
-
-    async def publish(self, folder: Path, *, with_work: bool = ...) -> tuple[str, Dataset]:
-        """Publish a folder; return the program's name for tasks, and its dataset. ``with_work``:
-        nobody hears of it before ``confirm``. Raises ``ServiceError``."""
-
-    async def confirm(self, names: Iterable[str]) -> None:
-        """Let programs run here that were published with work that is accepted now."""
-
-    def questions(self) -> list[PermissionAsked]:
-        """Return what the owner is asked, the oldest first, without names of machines."""
-
-    @property
-    def trusted(self) -> dict[NodeId, str]:
-        """Return the machines of which all is allowed, with the names that they had."""
-
-    async def permit(self, workflow: WorkflowId, answer: OwnerAnswer, name: str = ...) -> None:
-        """Answer one question; ``name`` is that of its machine. Raises ``ServiceError``."""
-
-    async def distrust(self, node: NodeId) -> None:
-        """Ask about what comes from this machine again."""
-
-    async def scripts(self, workflow: WorkflowId) -> tuple[PermissionAsked, tuple[Script, ...]]:
-        """Return one question with all files of its programs. Raises ``ServiceError``."""
-
-    def remind(self, workflow: WorkflowId) -> bool:
-        """Tell of a question again; return whether there is one."""
-
-    def waiting(self) -> list[ProgramWaiting]:
-        """Return the programs that nobody has decided about here."""
-
-    def decision(self, name: str) -> Decision:
-        """Return ``accepted``, ``refused`` or ``waiting``, whichever holds for a program here."""
-
-    async def accept(self, name: str) -> None:
-        """Fetch a program, and let it run here. Raises ``ServiceError`` where it is unknown or
-        cannot be had."""
-
-    async def forget(self, name: str, *, trial: bool) -> int:
-        """Delete a program here with what was decided; return how many bytes that frees. Raises
-        ``ServiceError`` where nothing is known of it, or it is needed."""
-
-    async def refuse(self, name: str) -> None:
-        """Delete a program here, and never let it run. Raises ``ServiceError`` where it is
-        unknown."""
 
 
 class OwnRequest(Protocol):
@@ -399,6 +342,8 @@ class Rooms:
     copies: CopyRoom
     updates: UpdateRoom
     confinement: ConfinementRoom
+    grants: GrantRoom
+    secrets: SecretRoom
 
 
 class Belonging(Protocol):

@@ -23,7 +23,8 @@ from agent.api.rpc import ErrorCode
 from agent.client.errors import ClientError
 from agent.control.fitting import seen
 from agent.control.members import Members
-from agent.control.port import NodePort, ProgramRoom, Snapshot
+from agent.control.port import NodePort, Snapshot
+from agent.control.program_rooms import ProgramRoom
 from agent.control.views import dataset_view
 from agent.protocol.phrases import said
 from agent.protocol.records import Dataset, NodeId

@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
@@ -108,6 +109,7 @@ class ControlServer:
             programs=FlockPrograms(node, self._members),
         )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
+        self._accounts: dict[Connection, int | None] = {}
         self._listening: Listening | None = None
         self._loopback: asyncio.Server | None = None
         self._elsewhere: Path | None = None
@@ -213,6 +215,15 @@ class ControlServer:
         connection ends, as one of this machine is."""
         await self._serve(Neighbour(self._token), name, reader, writer)
 
+    def _full_for(self, account: int | None) -> int:
+        """How many have taken all places of this account, or of all; 0 while there is one."""
+        of = Counter(
+            self._accounts[each] for each in self._connections if each.greeted and not each.over
+        )
+        if of[account] >= self._limits.connections_max:
+            return of[account]
+        return of.total() if of.total() >= self._limits.connections_of_all_max else 0
+
     async def _serve(
         self,
         neighbour: Neighbour,
@@ -220,16 +231,18 @@ class ControlServer:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
-        """It is told why and sent away while the server stops or is full; of too many that have not
-        greeted, the first is ended for it."""
+        """It is told why and sent away while the server stops or is full for its account; of too many
+        that have not greeted, the first is ended for it, of the account that has most of them."""
         uploads = Uploads(self._folder / UPLOADS)
         context = partial(self._context, uploads=uploads, member=member, neighbour=neighbour)
         connection = Connection(reader, writer, context, self._limits)
         strangers = [each for each in self._connections if not (each.greeted or each.over)]
+        crowd = Counter(self._accounts[each] for each in strangers)
+        strangers.sort(key=lambda each: -crowd[self._accounts[each]])
         if self._stopped_for:
             connection.end(self._stopped_for)
-        elif self.clients >= self._limits.connections_max:
-            sentence = f"{self.clients} clients are connected, which is all there may be"
+        elif full := self._full_for(neighbour.account):
+            sentence = f"{full} clients are connected, which is all there may be"
             writer.write(failure_line(None, Problem(ErrorCode.TOO_MANY, sentence)))
             connection.end()
         elif len(strangers) >= self._limits.strangers_max:
@@ -238,7 +251,8 @@ class ControlServer:
         if task is None:
             return
         self._connections[connection] = task
+        self._accounts[connection] = neighbour.account
         try:
             await connection.run()
         finally:
-            del self._connections[connection]
+            del self._connections[connection], self._accounts[connection]

@@ -45,6 +45,7 @@ from agent.api.wording import suggestion
 from agent.api.work import TaskView
 from agent.control.fitting import seen
 from agent.control.naming import find_task, task_id
+from agent.control.own_folders import refuse_own
 from agent.control.port import Notice
 from agent.control.request_context import RequestContext
 from agent.control.wishes import TO_BE_NAMED, wish
@@ -284,6 +285,7 @@ class TextSession:
         if not text:
             return ()
         if await asyncio.to_thread(_is_here, text):
+            await asyncio.to_thread(refuse_own, Path(text))
             return (await self._call.rooms.datasets.add(Path(text)),)
         if len(text) > records.SHORT_TEXT_MAX:
             raise TextError(f"-p is longer than {records.SHORT_TEXT_MAX} characters")

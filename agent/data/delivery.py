@@ -27,6 +27,7 @@ from agent.host.private_files import write_whole
 from agent.protocol.records import Dataset, DatasetId, TaskId, TaskState, Workflow, output_names
 from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
+from agent.regular_files import mark_as_foreign
 from agent.storage.datasets.manifest import plain_name
 from agent.storage.datasets.store import DatasetStore
 
@@ -139,6 +140,7 @@ class Deliveries:
         try:
             laid = self._store.lay(dataset.dataset, made)
             _for_everyday(laid)
+            mark_as_foreign(laid)
             return _placed(laid, folder, _visible(name) or _visible(laid.name) or "result")
         finally:
             shutil.rmtree(made, ignore_errors=True)

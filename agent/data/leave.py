@@ -8,7 +8,9 @@ task of it needs them.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import msgspec
 
@@ -17,6 +19,14 @@ from agent.api.programs import Decision, bare_name, published_name
 from agent.api.values import Dataset as DatasetView
 from agent.protocol.records import DatasetId, NodeId, TaskSpec, Workflow, WorkflowId, WorkflowSpec
 from agent.protocol.table import Table
+
+FILE_BYTES_MAX = 16 * 1024 * 1024
+
+log = logging.getLogger(__name__)
+
+
+class NotAcceptedError(Exception):
+    """The owner of this machine has not accepted a program, or not any more."""
 
 
 class Decisions(msgspec.Struct):
@@ -74,6 +84,21 @@ class Decisions(msgspec.Struct):
         for workflow in over:
             del self.once[workflow]
         return bool(over)
+
+
+def read_decisions(file: Path) -> Decisions:
+    """Return what was decided before, from its file; none where there is none, and where it cannot be
+    read, which is logged."""
+    try:
+        return _read(file.read_bytes()[:FILE_BYTES_MAX])
+    except FileNotFoundError:
+        log.debug("nothing was decided about published programs yet")
+    except (msgspec.MsgspecError, OSError) as error:
+        log.warning("%s cannot be read (%s): programs are asked about again", file, error)
+    return Decisions()
+
+
+_read = msgspec.json.Decoder(Decisions).decode
 
 
 def is_name_of(name: str, dataset: DatasetId) -> bool:

@@ -16,28 +16,35 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-import os
 import shutil
 import time
-import uuid
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from agent.api.errors import ServiceError
-from agent.api.permissions import OwnerAnswer, PermissionAsked, Script
+from agent.api.permissions import (
+    AskedProgram,
+    OwnerAnswer,
+    PermissionAsked,
+    Script,
+)
 from agent.api.programs import Decision, bare_name, published_name
 from agent.api.session import ProgramWaiting
-from agent.data.leave import Decisions, brought, is_name_of, questions
+from agent.data.leave import Decisions, NotAcceptedError, brought, questions, read_decisions
 from agent.data.node_datasets import NodeDatasets
+from agent.data.published_folders import PublishedFolders
 from agent.data.scripts import program_files
 from agent.data.shared import in_thread
 from agent.execution.folder_size import folder_bytes
+from agent.execution.grants import Grants
+from agent.execution.machine import look_at_extras
 from agent.execution.program_content import contents
-from agent.execution.programs import ProgramError, Programs, Reader
+from agent.execution.programs import Program, ProgramError, Programs, Reader
 from agent.host.private_files import write_whole
 from agent.protocol.effects import (
     TaskMoved,
@@ -59,14 +66,8 @@ LOOK_S = 0.2
 REMIND_S = 60.0
 HANDED_IN_MAX = 256
 REFUSALS_TOLD_MAX = 50
-FILE_BYTES_MAX = 16 * 1024 * 1024
 
 log = logging.getLogger(__name__)
-_read_decisions = msgspec.json.Decoder(Decisions).decode
-
-
-class NotAcceptedError(Exception):
-    """The owner of this machine has not accepted a program, or not any more."""
 
 
 class PublishedPrograms:
@@ -80,10 +81,12 @@ class PublishedPrograms:
         programs: Programs,
         read: Reader,
         changed: Callable[[], None],
+        grants: Grants,
     ) -> None:
-        self._folder, self._file = data / "published", data / "published.json"
+        self._file = data / "published.json"
+        self._folders = PublishedFolders(data / "published", datasets, programs, read)
         self.mode, self._datasets, self._programs = mode, datasets, programs
-        self._read, self._changed = read, changed
+        self._read, self._changed, self._grants = read, changed, grants
         self._decisions, self._deciding = Decisions(), asyncio.Lock()
         self._table: Table
         self._home_of: Callable[[WorkflowSpec], NodeId]
@@ -104,16 +107,10 @@ class PublishedPrograms:
         """Read what was decided about published programs, and lay out and add those that are
         accepted; waits for the disk. Decisions that cannot be read are asked for again, a program
         that cannot be prepared is tried again when it is to run; either is only logged."""
-        try:
-            content = self._file.read_bytes()[:FILE_BYTES_MAX]
-            self._decisions = _read_decisions(content)
-        except FileNotFoundError:
-            log.debug("nothing was decided about published programs yet")
-        except (msgspec.MsgspecError, OSError) as error:
-            log.warning("%s cannot be read (%s): programs are asked about again", self._file, error)
+        self._decisions = read_decisions(self._file)
         for name, dataset in self._decisions.allowed().items():
             try:
-                self._prepare(name, dataset)
+                self._folders.prepare(name, dataset)
             except (OSError, ProgramError) as error:
                 log.info("the published program %s is not ready: %s", name, error)
 
@@ -127,7 +124,7 @@ class PublishedPrograms:
     def moved(self, moved: TaskMoved) -> None:
         """Look in a moment for programs to ask for, where a task has just come and the owner wants
         to be asked, and for leave that is over where one has ended; do nothing for other moves."""
-        came = moved.before is None and self.mode == ASK
+        came = moved.before is None and self.mode != NEVER
         if came or (self._decisions.once and moved.after in ENDED):
             self._look_soon()
 
@@ -144,9 +141,13 @@ class PublishedPrograms:
         return self.mode == ALWAYS
 
     async def contents(self, names: Iterable[str]) -> dict[str, str]:
-        """Return digests of what programs here are, by name; those that are not here, or cannot be
-        read, are left out."""
+        """Return digests of what programs here are, by name; of none that cannot be read."""
         return await asyncio.to_thread(contents, self._programs, names)
+
+    async def look_for(self, tags: Iterable[str]) -> None:
+        """Find out whether the extras that these tags stand for are here, and tell the flock."""
+        if await asyncio.to_thread(look_at_extras, tags):
+            self._changed()
 
     async def publish(self, folder: Path, *, with_work: bool = False) -> tuple[str, Dataset]:
         """Keep the program in a folder of this machine as a dataset, accept it here, and return its
@@ -160,7 +161,7 @@ class PublishedPrograms:
             if with_work:
                 self._hand_in(name, dataset.dataset)
                 return name, dataset
-            await asyncio.to_thread(self._prepare, name, dataset.dataset)
+            await asyncio.to_thread(self._folders.prepare, name, dataset.dataset)
         except (ProgramError, OSError) as error:
             raise ServiceError(f"{folder} cannot be published: {error}") from error
         await self._allow(
@@ -181,10 +182,22 @@ class PublishedPrograms:
 
     def questions(self) -> list[PermissionAsked]:
         """Return what the owner is asked, the oldest first, without names of machines; empty where
-        all programs are taken, or none."""
-        if self.mode != ASK:
+        no programs are taken. Where all are, it is about those that ask for more than programs
+        have."""
+        if self.mode == NEVER:
             return []
-        return questions(self._table, self._decisions, self.decision, self._home_of)
+        found = questions(self._table, self._decisions, self.decision, self._home_of)
+        return [
+            structs.replace(each, programs=tuple(map(self._with_wants, each.programs)))
+            for each in found
+        ]
+
+    def _with_wants(self, asked: AskedProgram) -> AskedProgram:
+        """What it asks for is known once it is here."""
+        program = self._programs.get(asked.program) or self._folders.seen.get(asked.program)
+        return (
+            asked if program is None else structs.replace(asked, wants=self._grants.asked(program))
+        )
 
     def waiting(self) -> list[ProgramWaiting]:
         """Return the programs that the owner is asked for, each with who submitted the first work
@@ -199,6 +212,9 @@ class PublishedPrograms:
     def decision(self, name: str) -> Decision:
         """Return what holds for a published program of this name here, known or not: ``accepted``,
         ``refused`` or, where the owner has to be asked, ``waiting``."""
+        program = self._programs.get(name)
+        if program is not None and self._grants.lacks_leave(program):
+            return "refused" if name in self._decisions.refused else "waiting"
         if name in self._decisions.allowed():
             return "accepted"
         if name in self._decisions.refused or self.mode == NEVER:
@@ -219,11 +235,14 @@ class PublishedPrograms:
         """The machines of which all is allowed, with the names that they had then."""
         return dict(self._decisions.machines)
 
-    async def permit(self, workflow: WorkflowId, answer: OwnerAnswer, name: str = "") -> None:
-        """Answer the question about a workflow: fetch and place its programs and let them run, or
-        let them never run. ``name`` is that of the machine that is trusted then. Raise
-        ``ServiceError`` where nothing is asked, nobody can be trusted, or a program cannot be had,
-        ``OSError`` when the answer cannot be written: it is asked again then."""
+    async def permit(
+        self, workflow: WorkflowId, answer: OwnerAnswer, name: str = "", *, trusting: bool = False
+    ) -> None:
+        """Answer the question about a workflow: fetch and place its programs and let them run with
+        what they ask for, or let them never run. ``name`` is that of the machine that is trusted
+        then. Raise ``ServiceError`` where nothing is asked, nobody can be trusted, a program cannot
+        be had or asks for what nobody can allow, for more than others have where nobody was asked
+        (``trusting``), ``OSError`` when the answer cannot be written: it is asked again then."""
         asked = self._question(workflow)
         programs = {each.program: each.folder.dataset for each in asked.programs}
         if answer == "never":
@@ -235,7 +254,11 @@ class PublishedPrograms:
                 f"{asked.name} was submitted from another machine than the one that has it: allow it "
                 f"once, or its programs."
             )
-        await self._place_all(programs)
+        found = await self._place_all(programs)
+        lacking = [each.name for each in found if self._grants.lacks_leave(each)]
+        if lacking and trusting:
+            raise ServiceError(f"{', '.join(lacking)} asks for more than programs have.")
+        await asyncio.to_thread(self._grants.grant, found)
         trusted = {asked.node: name} if answer == "machine" else {}
 
         def answered(held: Decisions) -> None:
@@ -254,11 +277,22 @@ class PublishedPrograms:
         """Return the question about a workflow and every file of its programs, fetched if they are
         not here. Raise ``ServiceError`` where nothing is asked or a program cannot be had."""
         asked = self._question(workflow)
+        await self._learn(asked)
+        asked = self._question(workflow)
         try:
             found = [await program_files(self._datasets, each) for each in asked.programs]
         except OSError as error:
             raise ServiceError(f"the programs of {asked.name} cannot be read: {error}") from error
         return asked, tuple(script for each in found for script in each)
+
+    async def _learn(self, asked: PermissionAsked) -> None:
+        """Have what its programs ask for known; one that cannot be had or read stays unknown."""
+        for each in asked.programs:
+            try:
+                await self._datasets.bring(each.folder.dataset)
+                await asyncio.to_thread(self._folders.look, each.program, each.folder.dataset)
+            except (OSError, ProgramError) as error:
+                log.info("it is not known what %s asks for: %s", each.program, error)
 
     def remind(self, workflow: WorkflowId) -> bool:
         """Tell of the question about a workflow again, at most once a minute; return whether there
@@ -278,20 +312,23 @@ class PublishedPrograms:
         name = known.spec.name if known is not None else workflow
         raise ServiceError(f"Nobody asks for {name} here: see what is asked.")
 
-    async def _place_all(self, programs: Mapping[str, DatasetId]) -> None:
+    async def _place_all(self, programs: Mapping[str, DatasetId]) -> list[Program]:
+        found = []
         for name, dataset in programs.items():
             try:
                 await self._datasets.bring(dataset)
-                await asyncio.to_thread(self._prepare, name, dataset)
+                found.append(await asyncio.to_thread(self._folders.prepare, name, dataset))
             except (OSError, ProgramError) as error:
                 raise ServiceError(f"{name} cannot be taken: {error}") from error
+        return found
 
     async def accept(self, name: str) -> None:
         """Fetch a published program and let it run here from now on, over restarts; raise
         ``ServiceError`` when it is unknown, cannot be fetched or is unusable, ``OSError`` when the
         decision cannot be written: it does not run then, unless it did before."""
         programs = {name: self._dataset_of(name)}
-        await self._place_all(programs)
+        found = await self._place_all(programs)
+        await asyncio.to_thread(self._grants.grant, found)
         await self._allow(programs, lambda held: held.allow(programs, None))
 
     async def refuse(self, name: str) -> None:
@@ -300,9 +337,10 @@ class PublishedPrograms:
         ``OSError`` when the decision cannot be written: what held before holds then."""
         dataset = self._dataset_of(name)
         await self._decide(lambda held: held.refuse(name, dataset))
+        await asyncio.to_thread(self._grants.revoke, [name])
         self._programs.drop(name)
         self._changed()
-        await asyncio.to_thread(shutil.rmtree, self._place(dataset), ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, self._folders.place(dataset), ignore_errors=True)
 
     async def forget(self, name: str, *, trial: bool) -> int:
         """Delete a published program here, its folder and the dataset that nobody else needs, with what
@@ -315,13 +353,14 @@ class PublishedPrograms:
         if any(name == spec.program for _, spec, _ in brought(self._table)):
             raise ServiceError(f"{name} is needed: unfinished work brings it.")
         dataset = decided[name]
-        place, kept = self._place(dataset), self._datasets.store.get(dataset)
+        place, kept = self._folders.place(dataset), self._datasets.store.get(dataset)
         alone = kept is not None and not self._datasets.is_needed(dataset)
         frees = await asyncio.to_thread(folder_bytes, str(place))
         frees += kept.size_bytes if kept is not None and alone else 0
         if trial:
             return frees
         await self._decide(lambda held: held.forget(name))
+        await asyncio.to_thread(self._grants.revoke, [name])
         self._programs.drop(name)
         self._changed()
         await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
@@ -344,7 +383,13 @@ class PublishedPrograms:
             return
         if self.decision(spec.program) != "accepted":
             raise NotAcceptedError("the owner of this machine has not accepted it")
-        await asyncio.to_thread(self._prepare, spec.program, spec.published.dataset)
+        program = await asyncio.to_thread(
+            self._folders.prepare, spec.program, spec.published.dataset
+        )
+        if self._grants.lacks_leave(program):
+            self._changed()
+            self._look_soon()
+            raise NotAcceptedError("it asks for more than the owner of this machine has allowed it")
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -383,6 +428,7 @@ class PublishedPrograms:
         for name in programs:
             self._programs.drop(name)
         try:
+            await asyncio.to_thread(self._grants.revoke, programs)
             await self._decide(lambda _: None)
         except OSError as error:  # what is read at the next start is taken back there
             log.warning("it cannot be written which programs do not run here any more: %s", error)
@@ -390,10 +436,13 @@ class PublishedPrograms:
         needed = {spec.program for _, spec, _ in brought(self._table)}
         for name, dataset in programs.items():
             if name not in needed:
-                await asyncio.to_thread(shutil.rmtree, self._place(dataset), ignore_errors=True)
+                await asyncio.to_thread(
+                    shutil.rmtree, self._folders.place(dataset), ignore_errors=True
+                )
 
     def _announce(self, asked: PermissionAsked) -> None:
         self._announced[asked.workflow] = time.monotonic()
+        self._in_background(self._learn(asked))
         programs = ", ".join(bare_name(each.program) for each in asked.programs)
         log.info("%s of %s asks to be run here: %s", asked.name, asked.submitter, programs)
         first = asked.programs[0].program
@@ -402,7 +451,7 @@ class PublishedPrograms:
     async def _trust(self, asked: PermissionAsked) -> None:
         self._trusting[asked.workflow] = None
         try:
-            await self.permit(asked.workflow, "once")
+            await self.permit(asked.workflow, "once", trusting=True)
         except (ServiceError, OSError) as error:
             log.info("%s is asked for, though its machine is trusted: %s", asked.name, error)
             if asked.workflow not in self._announced:
@@ -424,36 +473,6 @@ class PublishedPrograms:
                 return dataset
         raise ServiceError(f"No published program is called {name}: see which there are.")
 
-    def _prepare(self, name: str, dataset: DatasetId) -> None:
-        """Lay it out, once, and let it be run. Blocks."""
-        if not is_name_of(name, dataset):
-            raise ProgramError(f"{name} is not the name of {dataset}")
-        place = self._place(dataset)
-        if not place.is_dir():
-            self._lay_out(dataset, place)
-        try:
-            self._programs.add(name, place)
-        except ProgramError as error:  # where it lies here tells nobody anything
-            raise ProgramError(str(error).replace(f"{place}{os.sep}", "")) from error
-
-    def _lay_out(self, dataset: DatasetId, place: Path) -> None:
-        """Whole or not at all: beside its place first."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside = self._folder / f".{uuid.uuid4().hex}"
-        beside.mkdir(mode=0o700)
-        try:
-            laid = self._datasets.store.lay(dataset, beside)
-            try:
-                laid.rename(place)
-            except OSError:  # each system has its own name for a folder that is there
-                if not place.is_dir():
-                    raise
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
-
-    def _place(self, dataset: DatasetId) -> Path:
-        return self._folder / dataset.partition(":")[2]
-
     def _kept(self) -> tuple[DatasetId, ...]:
         decided = self._decisions
         return (*decided.allowed().values(), *decided.last.values(), *self._handed_in.values())
@@ -469,8 +488,7 @@ class PublishedPrograms:
                 self._programs.drop(name)
 
     async def _decide(self, change: Callable[[Decisions], object]) -> None:
-        """What cannot be written does not hold either. One after the other, and each with what holds
-        then: many programs come with many files."""
+        """What cannot be written does not hold either. Many programs come with many files."""
         async with self._deciding:
             decided = copy.deepcopy(self._decisions)
             change(decided)

@@ -18,9 +18,8 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agent.execution.confinement.boundary import PROCESSES_MAX
 from agent.execution.groups import Exit, Process
 from agent.execution.limits import MEGABYTE, Limits
 from agent.execution.output import (
@@ -42,6 +41,8 @@ LAST_WORDS_S = 1.0
 """What a program has printed before it ended is heard within this."""
 PROGRESS_EVERY_S = 0.2
 PROGRESS_LEFT_MS_MAX = 2**50
+TOO_LARGE = 25
+"""The signal that Linux ends those by whose file is larger than it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,9 +262,15 @@ class Child:
                 return Broken(EndCause("EndedItself"))
             case None:
                 pass
+        if found.code == -TOO_LARGE:
+            return self._excess(replace(found, excess="disk", excess_bytes=self._disk_bytes))
         if found.excess:
             return self._excess(found)
         return Succeeded(None) if found.code == 0 else Broken(_told_by(found.code))
+
+    @property
+    def _disk_bytes(self) -> int:
+        return self._limits.disk_mb * MEGABYTE
 
     def _excess(self, found: Exit) -> Ending:
         took, limits = found.excess_bytes, self._limits
@@ -272,10 +279,10 @@ class Child:
                 limit_bytes = limits.memory_mb * MEGABYTE
                 return Broken(EndCause("TookMemory", took_bytes=took, limit_bytes=limit_bytes))
             case "disk":
-                limit_bytes = limits.disk_mb * MEGABYTE
+                limit_bytes = self._disk_bytes
                 return Broken(EndCause("WroteTooMuch", took_bytes=took, limit_bytes=limit_bytes))
             case "processes":
-                return Broken(EndCause("TookProcesses", count=took, limit=PROCESSES_MAX))
+                return Broken(EndCause("TookProcesses", count=took, limit=limits.processes))
             case _:
                 return Deprived(EndCause("DiskLeft", took_bytes=took))
 

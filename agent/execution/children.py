@@ -27,6 +27,7 @@ from agent.execution.allowed_commands import ConfinementError, refuse_steering
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
 from agent.execution.confinement.proof import Proof
 from agent.execution.confinement.rule import OFF, Confinement, Given, UnconfinedError
+from agent.execution.grants import Grants
 from agent.execution.groups import Exit, Groups, Hear, Launch, Process
 from agent.execution.inherited import inherited
 from agent.execution.limits import (
@@ -34,6 +35,7 @@ from agent.execution.limits import (
     MEGABYTE,
     NODE_LIMITS,
     Limits,
+    NodeLimits,
     limits_of,
 )
 from agent.execution.output import OutputLog, shortened
@@ -95,13 +97,15 @@ class Children:
         groups: Groups | None = None,
         grace_s: float = GRACE_S,
         store: Store | None = None,
-        limits: Limits = NODE_LIMITS,
+        limits: NodeLimits = NODE_LIMITS,
         spare: bool = True,
         confinement: Confinement | None = None,
+        grants: Grants | None = None,
     ) -> None:
-        """``confinement`` says what programs may reach; without one, whatever the account may."""
+        """``confinement`` says what programs may reach; without one, whatever the account may.
+        ``grants`` says what they were allowed; without it, what they ask for."""
         self._programs, self._tell = programs, tell
-        self.confinement = confinement or Confinement()
+        self.confinement, self._grants = confinement or Confinement(), grants
         self._scratch, self._logs, self._grace_s = scratch, logs, grace_s
         self._groups = groups or native_groups()
         self._limits, self._spare = limits, spare
@@ -234,6 +238,8 @@ class Children:
         key, program = (effect.task, effect.run), self._programs.get(effect.spec.program)
         if program is None:
             return ChildFailed(*key, EndCause("ProgramGone", program=effect.spec.program))
+        if self._grants is not None and self._grants.withheld([program]):
+            return ChildNotStarted(*key, EndCause("NotGranted", program=program.name))
         free = shutil.disk_usage(self._scratch).free
         wanted = FREE_BYTES_MIN + effect.spec.requirements.disk_mb * MEGABYTE
         if free < wanted:
@@ -272,14 +278,11 @@ class Children:
         except ConfinementError as error:
             raise ProgramError(str(error)) from error
         environment = await scratch.environment(effect, self._inherited)
-        disk_bytes, memory_bytes = limits.disk_mb * MEGABYTE, limits.memory_mb * MEGABYTE
-        given = Given(
-            scratch.home,
-            (scratch.folder, scratch.temporary),
-            scratch.reads(),
-            disk_bytes,
-            memory_bytes,
-        )
+        if self._grants is not None and program.wishes.secrets:
+            values = await asyncio.to_thread(self._grants.secrets_of, program)
+            environment |= scratch.give(values)
+        writes = (scratch.folder, scratch.temporary)
+        given = Given(scratch.home, writes, scratch.reads(), limits)
         boundary = await self.confinement.boundary(
             self._groups, program.wishes, program.folder, command, given
         )
@@ -292,9 +295,12 @@ class Children:
             folder=scratch.folder,
             environment=environment,
             spare=self._spare and not effect.interactive,
-            memory_bytes=memory_bytes,
-            disk_bytes=disk_bytes,
+            memory_bytes=limits.memory_mb * MEGABYTE,
+            disk_bytes=limits.disk_mb * MEGABYTE,
             free_bytes_min=FREE_BYTES_MIN,
+            written=scratch.home,
+            processes=limits.processes,
+            processors=limits.processors,
             boundary=boundary,
         )
 

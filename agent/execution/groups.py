@@ -31,6 +31,11 @@ class Launch:
     disk_bytes: int = 0
     free_bytes_min: int = 0
     """It is ended when the disk of its folder has less than this."""
+    written: Path | None = None
+    """Of which all counts as written by it; None: of the folder that it begins in."""
+    processes: int = 0
+    processors: int = 0
+    """How many processors it may use at a time."""
     boundary: Boundary | None = None
     """What it may reach; None: whatever the account may."""
 

@@ -373,15 +373,19 @@ def _request(launch: Launch) -> bytes:
             "memory": launch.memory_bytes,
             "disk": launch.disk_bytes,
             "free": launch.free_bytes_min,
-            "processes": boundary.processes_max if boundary else 0,
-            "counted": boundary.home if boundary else "",
-            "boundary": boundary.told(_filter(boundary)) if boundary else None,
+            "processes": launch.processes,
+            "processors": launch.processors,
+            "counted": str(launch.written or launch.folder),
+            "boundary": boundary.told(_filter(launch, boundary)) if boundary else None,
         }
     )
     return REQUEST + HEADER.pack(len(content)) + content
 
 
-def _filter(boundary: Boundary) -> bytes:
+def _filter(launch: Launch, boundary: Boundary) -> bytes:
     return seccomp.assembled(
-        os.uname().machine, network=boundary.network, metadata=boundary.means.mounts
+        os.uname().machine,
+        network=boundary.network,
+        metadata=boundary.means.mounts,
+        pinned=launch.processors > 0,
     )

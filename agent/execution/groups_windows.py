@@ -17,11 +17,16 @@ What is decided is here and runs anywhere, over the few calls of the system or o
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
+from agent.execution.confinement.appcontainer import TOLD, enclosing_command
+from agent.execution.confinement.boundary import Boundary
 from agent.execution.folder_size import WALK_SHARE, folder_bytes
 from agent.execution.groups import Exit, Hear, Launch
 from agent.execution.groups_windows_api import JobApi, JobUse
@@ -31,6 +36,8 @@ CREATE_NEW_PROCESS_GROUP = 0x00000200
 CREATE_NO_WINDOW = 0x08000000
 FLAGS = CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW
 ENDED_HERE = 1
+ENCLOSING = 1
+"""The process that begins a confined program counts, too."""
 LOOKS_MAX = 200
 LOOK_S, GONE_S = 1.0, 0.01
 NEARLY = 0.95
@@ -164,7 +171,7 @@ class WindowsGroup(asyncio.SubprocessProtocol):
             if free < launch.free_bytes_min:
                 return "full", free
         if launch.disk_bytes:
-            used = folder_bytes(str(launch.folder))
+            used = folder_bytes(str(launch.written or launch.folder))
             if used > launch.disk_bytes:
                 return "disk", used
         return "", 0
@@ -187,8 +194,17 @@ class WindowsGroups:
         """Start a program in a job of its own, whose output goes to ``hear``, and return the group
         without waiting for its end; raise ``OSError``, and leave nothing running, when it cannot be
         started."""
-        api = self._api
-        job = api.new_job(launch.memory_bytes, spare=launch.spare)
+        api, boundary = self._api, launch.boundary
+        processes = launch.processes
+        if boundary is not None:
+            launch = await asyncio.to_thread(_enclosed, launch, boundary)
+            processes += ENCLOSING if processes else 0
+        job = api.new_job(
+            launch.memory_bytes,
+            spare=launch.spare,
+            processes=processes,
+            alone=boundary is not None,
+        )
         group = WindowsGroup(api, job, launch, hear)
         try:
             transport = await self._spawn(lambda: group, launch)
@@ -206,6 +222,13 @@ class WindowsGroups:
 
     async def close(self) -> None:
         """Do nothing, as each job has ended with its run."""
+
+
+def _enclosed(launch: Launch, boundary: Boundary) -> Launch:
+    """What begins it within its boundary, which is written beside its folder. Raises ``OSError``."""
+    told = Path(boundary.home) / TOLD
+    told.write_text(json.dumps(boundary.told_of_places()), "utf-8")
+    return replace(launch, command=enclosing_command(told, launch.command))
 
 
 async def _spawn_suspended(factory: Factory, launch: Launch) -> asyncio.SubprocessTransport:

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 
 from agent.host.libraries import check, library
 
-ACCOUNTING, PROCESS_IDS, EXTENDED_LIMITS = 1, 3, 9
+ACCOUNTING, PROCESS_IDS, DESKTOP_LIMITS, EXTENDED_LIMITS = 1, 3, 4, 9
+NOTHING_OF_THE_DESKTOP = 0xFF
+"""Neither windows and handles of others, nor clipboard, global atoms, settings of system and display,
+other desktops, nor the end of the session."""
+LIMIT_ACTIVE_PROCESSES = 0x00000008
 LIMIT_PRIORITY_CLASS = 0x00000020
 LIMIT_JOB_MEMORY = 0x00000200
 LIMIT_DIE_ON_UNHANDLED_EXCEPTION = 0x00000400
@@ -116,22 +120,25 @@ class JobApi:
     def __init__(self) -> None:
         self._kernel32, self._ntdll = (library(name, calls) for name, calls in CALLS.items())
 
-    def new_job(self, memory_bytes: int, *, spare: bool) -> int:
+    def new_job(
+        self, memory_bytes: int, *, spare: bool, processes: int = 0, alone: bool = False
+    ) -> int:
         """Make a job object, with a memory limit unless ``memory_bytes`` is 0 and the lowest
-        priority if ``spare``, and return its handle; its processes end when that is closed. Raise
-        ``OSError`` when that fails."""
+        priority if ``spare``, for so many ``processes`` at a time unless 0, and return its handle; its
+        processes end when that is closed. ``alone``: they have no part in the desktop, its clipboard
+        and its settings. Raise ``OSError`` when that fails."""
         job = self._kernel32.CreateJobObjectW(None, None)
         check(job)
         limits = _ExtendedLimits(job_memory=memory_bytes)
         limits.basic.flags = LIMIT_KILL_ON_JOB_CLOSE | LIMIT_DIE_ON_UNHANDLED_EXCEPTION
         limits.basic.flags |= LIMIT_PRIORITY_CLASS | (LIMIT_JOB_MEMORY if memory_bytes else 0)
+        limits.basic.flags |= LIMIT_ACTIVE_PROCESSES if processes else 0
+        limits.basic.active_processes = processes
         limits.basic.priority_class = IDLE_PRIORITY_CLASS if spare else BELOW_NORMAL_PRIORITY_CLASS
         try:
-            check(
-                self._kernel32.SetInformationJobObject(
-                    job, EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits)
-                )
-            )
+            self._set(job, EXTENDED_LIMITS, limits)
+            if alone:
+                self._set(job, DESKTOP_LIMITS, wintypes.DWORD(NOTHING_OF_THE_DESKTOP))
         except OSError:
             self._kernel32.CloseHandle(job)
             raise
@@ -183,6 +190,10 @@ class JobApi:
     def close(self, job: int) -> None:
         """Close the handle of a job, which ends its processes."""
         check(self._kernel32.CloseHandle(job))
+
+    def _set(self, job: int, kind: int, told: ctypes.Structure | wintypes.DWORD) -> None:
+        size = ctypes.sizeof(told)
+        check(self._kernel32.SetInformationJobObject(job, kind, ctypes.byref(told), size))
 
     def _query(self, job: int, kind: int, into: ctypes.Structure) -> None:
         size = ctypes.sizeof(into)

@@ -13,8 +13,8 @@ agent but of this process, a bare interpreter of a few megabytes:
 
 For as many programs as run at a time it forks keepers (``keeper``), which start programs and stay
 until the last process of them has ended. A keeper talks with the agent over a socket of its own,
-so that this process has nothing to do while programs run. If somebody kills a keeper, its processes fall to
-the guardian, which ends them.
+so that this process has nothing to do while programs run. If somebody kills a keeper, its processes
+fall to the guardian, which ends them; one that somebody has stopped is killed.
 """
 
 from __future__ import annotations
@@ -116,9 +116,12 @@ class Guardian:
         orphans = False
         with suppress(ChildProcessError):
             while True:
-                process, status = os.waitpid(-1, os.WNOHANG)
+                process, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
                 if not process:
                     break
+                if os.WIFSTOPPED(status):  # its program would run on whatever the agent says
+                    os.kill(process, signal.SIGKILL)
+                    continue
                 orphans |= process not in self._keepers or status != 0
                 self._keepers.discard(process)
         if orphans:

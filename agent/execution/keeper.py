@@ -39,7 +39,7 @@ import time
 from contextlib import suppress
 
 from agent.execution.confinement.enclosing import DEFAULT_SIGNALS, Enclosure
-from agent.execution.folder_size import WALK_SHARE, folder_bytes
+from agent.execution.folder_size import WALK_SHARE, folder_bytes, nameless_bytes
 from agent.execution.process_tree import descendants, end_tree, reap, signal_tree
 
 assert sys.platform != "win32"
@@ -102,9 +102,12 @@ class Keeper:
         os.set_blocking(self._woken, False)
         os.set_blocking(wakes, False)
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in DEFAULT_SIGNALS:  # what is handled is no longer so in what is executed
+            signal.signal(number, lambda *_: None)
         self._enclosure = Enclosure()
+        self._processors, self._shares = sorted(os.sched_getaffinity(0)), False
         self._program = 0
+        self._suspended = False
         self._code = 0
         self._cpu_s = 0.0
         self._memory_kb = 0
@@ -118,6 +121,8 @@ class Keeper:
             return False
         request, files = found
         self._code, self._cpu_s, self._memory_kb = 0, 0.0, 0
+        self._suspended = False
+        self._share_processors(request.get("processors", 0))
         try:
             self._program = start(request, files, self._group, self._enclosure)
         except OSError as error:
@@ -157,6 +162,8 @@ class Keeper:
             self._wait(max(0.0, look_at_s - time.monotonic()))
             if time.monotonic() < look_at_s:
                 continue
+            if self._suspended:  # who was about to fork has done so after the last look
+                signal_tree(os.getpid(), signal.SIGSTOP)
             step_back_all(os.getpid(), spare=request["spare"], group=self._group)
             look_s, excess = bounds.look(min(LOOK_S_MAX, 2 * look_s))
             look_at_s = time.monotonic() + look_s
@@ -178,6 +185,8 @@ class Keeper:
             raise ConnectionResetError("the agent is gone")
         for place in range(len(letters)):
             letter = letters[place : place + 1]
+            if letter in (SUSPEND, RESUME):
+                self._suspended = letter == SUSPEND
             if letter == SUSPEND:
                 signal_tree(os.getpid(), signal.SIGSTOP)
             elif letter == RESUME:
@@ -191,6 +200,16 @@ class Keeper:
         if process == self._program:
             self._code = os.waitstatus_to_exitcode(status)
             self._program = 0
+
+    def _share_processors(self, most: int) -> None:
+        """Have what is started next use so many of them, 0 all; not the same ones for each keeper."""
+        if not 0 < most < len(self._processors) and not self._shares:
+            return
+        self._shares = 0 < most < len(self._processors)
+        begin = os.getpid() % len(self._processors)
+        turned = self._processors[begin:] + self._processors[:begin]
+        with suppress(OSError):
+            os.sched_setaffinity(0, turned[:most] if self._shares else turned)
 
     def _say(self, line: str) -> None:
         self._agent.sendall(line.encode() + b"\n")
@@ -217,6 +236,7 @@ class Bounds:
         if self._disk and time.monotonic() >= self._walk_at_s:
             began_s = time.monotonic()
             used = folder_bytes(self._folder)
+            used += nameless_bytes(self._folder, descendants(os.getpid()))
             ended_s = time.monotonic()
             self._walk_at_s = ended_s + WALK_SHARE * (ended_s - began_s)
             if used > self._disk:

@@ -16,7 +16,7 @@ from agent.execution.programs import Programs
 
 LETTERS = 32
 COMPILED = "__pycache__"
-"""Made by running it."""
+"""Python makes it while a program runs, so it is no part of what the program is."""
 State = tuple[str, int, int, int, int]
 
 

@@ -69,6 +69,11 @@ class Programs:
         """The names of the programs that can be run here."""
         return tuple(sorted(self._installed.keys() | self._added.keys()))
 
+    def all(self) -> tuple[Program, ...]:
+        """Return all programs that can be run here, in the order of their names."""
+        found = (self.get(name) for name in self.names)
+        return tuple(each for each in found if each is not None)
+
     def get(self, name: str) -> Program | None:
         """Return the program of this name, installed or added; None when there is none."""
         return self._installed.get(name) or self._added.get(name)

@@ -1,7 +1,7 @@
 """The working folder of one run: made for it, filled with its inputs, gone with it.
 
 What the program takes lies beside it, in a folder of its own, because there it cannot be changed
-while the rest can: ``inputs``, long parameters, and as ``checkpoint`` what a former attempt has
+while the rest can: ``inputs``, long parameters, ``secrets``, and as ``checkpoint`` what a former attempt has
 saved. What it leaves and names goes to the store; everything else is thrown away. A name that leads out of the
 folder is an identifier like any other, whatever lies there. Where nothing was named, not by the
 program nor by its description, all that it made counts, in the order of names: the files at the top
@@ -47,6 +47,7 @@ FOLDER_MODE = 0o700
 UNUSED_MAX = 16
 WORK, TEMPORARY, GIVEN = "work", "tmp", "given"
 INPUTS, CHECKPOINT, SAVED, PARAMETERS = "inputs", "checkpoint", "saved", "parameters"
+SECRETS = "secrets"
 NAMES_OF_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 """A program's folder is the program, whole and unchanged; published ones are known by it."""
@@ -186,6 +187,20 @@ class Scratch:
         if saved is not None:
             told["WINGBEAT_CHECKPOINT"] = str(saved)
         return told
+
+    def give(self, secrets: Mapping[str, bytes]) -> dict[str, str]:
+        """Lay values beside the folder, each in a file that only this account and of its programs
+        only this one can read, and return what the environment says of that; nothing without any.
+        Raise ``OSError`` when that fails."""
+        if not secrets:
+            return {}
+        folder = self._place(SECRETS)
+        folder.mkdir(mode=FOLDER_MODE)
+        for name, value in secrets.items():
+            file = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o400)
+            with os.fdopen(file, "wb") as opened:
+                opened.write(value)
+        return {"WINGBEAT_SECRETS": str(folder)}
 
     async def _lay(self, dataset: DatasetId, number: int) -> str:
         if self._store is None or not in_store(dataset):

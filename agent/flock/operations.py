@@ -22,8 +22,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from msgspec.structs import replace
 
 from agent.api.admission import JoinRequestView
-from agent.api.errors import ServiceError
+from agent.api.errors import RefusedError, ServiceError
 from agent.api.flock import DepartureView, Invitation, Joined, MemberView
+from agent.api.rpc import ErrorCode
 from agent.api.session import FlockChanged
 from agent.flock.gossip import AddressBook
 from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
@@ -38,6 +39,7 @@ from agent.net.invitation import parse_invitation
 from agent.net.link_reception import StreamAcceptor
 from agent.net.membership import Membership, create_flock
 from agent.protocol.events import MembersChanged, PresenceChanged
+from agent.protocol.names import fault_of_name
 from agent.protocol.reasons import NotOfFlock
 
 INVITATION_VALID_S = 86_400.0
@@ -169,7 +171,9 @@ class FlockOperations:
         return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port
         or the name cannot be had, the disk refuses, or other work is under way; where the flock was
         made but its network did not begin, this machine belongs to it."""
-        own = self._own
+        own, wrong = self._own, fault_of_name(name)
+        if wrong is not None:
+            raise RefusedError(ErrorCode.REFUSED, wrong)
         with self._port_had() as had:
             membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
             log.info("made the flock %s", membership.flock.name)

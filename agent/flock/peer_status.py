@@ -125,6 +125,7 @@ def _with_status(peer: PeerView, status: Status) -> PeerView:
         slots=status.slots,
         capabilities=capabilities_of(status.capabilities),
         why=as_why(reason_in(status.more, status.reason)),
+        people=status.people,
     )
 
 

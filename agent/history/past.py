@@ -126,11 +126,13 @@ class Past:
 
     def _left(self, workflow: Workflow, lives: tuple[TaskLife, ...], home: NodeId) -> None:
         name = workflow.spec.workflow
-        seen_ms = self._due.pop(name, None)
+        now_ms = int(self._wall() * 1000)
+        seen_ms = self._due.pop(name, None if name in self._known else now_ms)
         if seen_ms is not None:
             alone = table_of(Records(workflow, lives, {}))
             ended = ended_of(alone, name, self._name_of, seen_ms, lambda _: home)
             self._gone += [ended] if ended is not None else []
+            self._write_soon()
 
     def _ended(self, task: TaskId) -> None:
         table = self._table()

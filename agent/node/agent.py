@@ -214,7 +214,8 @@ class Agent:
         anew."""
         live = self.live
         rooms = self.flock, self._volunteering, live.datasets, live.published, self.history
-        return Rooms(*rooms, self._owner_settings, live.log_copies, self.updates, live)
+        others = self._owner_settings, live.log_copies, self.updates, live, live.granting
+        return Rooms(*rooms, *others, live.secrets)
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""

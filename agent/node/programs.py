@@ -7,11 +7,15 @@ not know each other.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 from agent.api.values import Requirements
+from agent.execution.confinement.boundary import Device, Network, Wishes
 from agent.execution.limits import Limits
+from agent.execution.machine import EXTRAS, look_at_extras
 from agent.execution.programs import Program, ProgramError
 from agent.protocol.messages import Capabilities
+from agent.settings.node_settings import NodeSettings
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_description import ProgramDescription
 from agent.workflow.program_folder import read_program
@@ -42,8 +46,26 @@ def program_of(described: ProgramDescription, folder: Path, machine: Capabilitie
         command=described.command,
         outputs=described.outputs,
         limits=Limits(told.memory_mb, told.disk_mb, told.wall_s, told.silent_s, told.log_mb),
+        wishes=Wishes(
+            cast("Network", described.network),
+            described.reads,
+            cast("tuple[Device, ...]", described.devices),
+            described.secrets,
+        ),
         version=described.version,
         unfit=_unfit(described.requirements, machine),
+    )
+
+
+def ceilings(settings: NodeSettings) -> Limits:
+    """Return the most that the owner of a machine lets any program take; 0 where that is not said."""
+    return Limits(
+        memory_mb=int(1_000 * settings.memory_gb),
+        disk_mb=int(1_000 * settings.disk_gb),
+        wall_s=int(3_600 * settings.hours),
+        processes=settings.processes,
+        open_files=settings.open_files,
+        processors=settings.processors,
     )
 
 
@@ -57,5 +79,6 @@ def _unfit(needs: Requirements, machine: Capabilities) -> str:
         return f"it needs {needs.memory_mb} MB of memory, there are {machine.memory_mb} MB"
     if needs.cores > machine.cores:
         return f"it needs {needs.cores} cores, there are {machine.cores}"
-    missing = [tag for tag in needs.tags if tag not in machine.tags]
+    look_at_extras(needs.tags)  # matching tells of these, with what brings them
+    missing = [tag for tag in needs.tags if tag not in (*machine.tags, *EXTRAS)]
     return f"it needs the tag {missing[0]}" if missing else ""

@@ -89,6 +89,7 @@ class Snapshot:
             why=as_why(reason),
             own_work=own_work(willing=told.willing, paused=told.paused),
             update=self.update,
+            people=told.people,
         )
 
     @cached_property

@@ -20,21 +20,25 @@ from msgspec import structs
 from agent import __version__
 from agent.api.errors import ServiceError
 from agent.api.flock import ConfinementView
+from agent.data.granting import Granting
 from agent.data.log_copies import LogCopies
 from agent.data.node_datasets import NodeDatasets
 from agent.data.publishing import PublishedPrograms
+from agent.data.secrets import SecretValues
 from agent.data.transfers import Reach
 from agent.driver.driver import Driver
 from agent.driver.ports import Audience, Network
 from agent.execution.child import GRACE_S
 from agent.execution.children import Children
 from agent.execution.confinement.rule import Confinement
+from agent.execution.grants import Grants
 from agent.execution.limits import node_limits
-from agent.execution.machine import capabilities
+from agent.execution.machine import EXTRAS, capabilities
 from agent.execution.programs import Programs
+from agent.host.key_store import native_key_store
 from agent.host.whose import exposed_way
 from agent.node.confining import confined
-from agent.node.programs import ProgramReader
+from agent.node.programs import ProgramReader, ceilings
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
 from agent.protocol.events import (
@@ -65,6 +69,9 @@ MB = 1_000_000
 DATASETS = "datasets"
 
 log = logging.getLogger(__name__)
+
+EXTRAS_LOOKED_AT_AFTER_S = 30.0
+"""From the start: it takes a second of the processor, and nothing waits for it."""
 
 
 def program_grace_s() -> float:
@@ -107,6 +114,14 @@ def refuse_second_start(home: Home) -> None:
         FolderLock.take(Places(home.journal).lock).release()
     except JournalInUse as error:
         raise _runs_already(home, error) from error
+
+
+def _secrets_of(home: Home, changed: Callable[[], object]) -> SecretValues:
+    folder, machine = home.data / "secrets", home.machine
+    laid_down = machine.secrets if machine is not None else None
+    secrets = SecretValues(folder, native_key_store(folder), laid_down)
+    secrets.changed = changed
+    return secrets
 
 
 def refuse_exposed(home: Home) -> None:
@@ -179,9 +194,13 @@ class RunningNode:
     ) -> None:
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
-        machine = capabilities((), home.scratch, settings.tags)
+        machine = capabilities((), home.scratch, settings.tags, ceilings(settings))
         reader = ProgramReader(machine)
         self.programs = Programs(home.programs, reader, home.programs_beside)
+        self.secrets = _secrets_of(home, self._secrets_changed)
+        self.grants = Grants(
+            home.data / "grants.json", home.folders, self.secrets.has, self.secrets.get
+        )
         self.published = PublishedPrograms(
             home.data,
             settings.published_programs,
@@ -189,18 +208,10 @@ class RunningNode:
             self.programs,
             reader,
             self._programs_changed,
+            self.grants,
         )
-        self.children = Children(
-            self.programs,
-            home.scratch,
-            home.log / TASK_LOGS,
-            self.hand,
-            grace_s=options.grace_s,
-            store=datasets,
-            limits=node_limits(machine.memory_mb, settings.slots, settings.memory_gb),
-            spare=settings.processor == SPARE,
-            confinement=confinement,
-        )
+        self.granting = Granting(self.programs, self.grants, self._programs_changed)
+        self.children = self._children(machine.memory_mb, options.grace_s, confinement)
         logs, reach = home.log / TASK_LOGS, datasets.transfers.reach
         kept = int(settings.logs_mb * MB), self._protocol.retention_ms
         self.log_copies = LogCopies(me, home.data, logs, reach, *kept)
@@ -212,7 +223,23 @@ class RunningNode:
         self.work_began: Callable[[], object] = int  # nobody wants to know
         self.row_changed: Callable[[], object] = int
         self.node: Node
+        self._loop: asyncio.AbstractEventLoop
         self.driver: Driver
+
+    def _children(self, memory_mb: int, grace_s: float, confinement: Confinement) -> Children:
+        home, settings = self._home, self._settings
+        return Children(
+            self.programs,
+            home.scratch,
+            home.log / TASK_LOGS,
+            self.hand,
+            grace_s=grace_s,
+            store=self.datasets,
+            limits=node_limits(memory_mb, settings.slots, ceilings(settings)),
+            spare=settings.processor == SPARE,
+            confinement=confinement,
+            grants=self.grants,
+        )
 
     async def start(
         self,
@@ -224,6 +251,7 @@ class RunningNode:
         """Read what the disk has, look which programs are here, and begin: from now on events may
         be handed in. Nothing is linked yet. Raises ``ServiceError`` when the journal cannot be
         read; nothing is closed then."""
+        self._loop = asyncio.get_running_loop()
         remembered = await asyncio.to_thread(self._journal.read)
         await asyncio.to_thread(self._look_around)
         holdings = await asyncio.to_thread(self.datasets.store.holdings)
@@ -239,6 +267,13 @@ class RunningNode:
         await self.log_copies.begin(self.node, self._protocol.copies)
         self.hand(Started())
         self.set_presence(presence)
+        self._looking = asyncio.create_task(self._look_at_extras())
+
+    async def _look_at_extras(self) -> None:
+        """Find out what of the extras of Wingbeat is here, once this agent has been up for a while:
+        whoever has it can be given work that needs it."""
+        await asyncio.sleep(EXTRAS_LOOKED_AT_AFTER_S)
+        await self.published.look_for(EXTRAS)
 
     def hand(self, event: Event) -> None:
         """Hand an event to the node. Where results are also kept in a shared place, the success of
@@ -279,18 +314,25 @@ class RunningNode:
     def look_for_programs(self) -> tuple[str, ...]:
         """Read the folder of programs anew, those that are wrong being logged, and return the names
         of all programs that can be run here; the flock is told when they changed."""
-        before = self.children.names()
         self.programs.look()
-        names = self.children.names()
-        if names != before:
+        found = self._capabilities()
+        now = structs.replace(found, disk_mb=self._offers.disk_mb)
+        if now != self._offers:
             self._programs_changed()
-        return names
+        return found.programs
 
     def _programs_changed(self) -> None:
         log.info("programs here: %s", ", ".join(self.children.names()) or "none")
+        self._offer()
+
+    def _offer(self) -> None:
         self._offers = self._capabilities()
         self.hand(CapabilitiesChanged(self._offers))
         self.row_changed()
+
+    def _secrets_changed(self) -> None:
+        """Told in the thread that has kept or deleted one."""
+        self._loop.call_soon_threadsafe(self._programs_changed)
 
     async def confined(self) -> ConfinementView:
         """Return what holds programs back here, found out by trying when nobody has asked before;
@@ -304,6 +346,7 @@ class RunningNode:
     async def close(self) -> None:
         """Close driver, programs, datasets and journal, in this order, and wait for it, whether or
         not everything was handed back: what still runs is killed, what waits is dropped."""
+        self._looking.cancel()
         self.driver.close()
         await self.children.close()
         await self.log_copies.close()
@@ -311,6 +354,8 @@ class RunningNode:
         await asyncio.to_thread(self._journal.close)
 
     def _look_around(self) -> None:
+        self.grants.load()
+        self.secrets.load()
         self.programs.look()
         self.published.load()
         with suppress(OSError):
@@ -322,9 +367,17 @@ class RunningNode:
         return self._offers
 
     def _capabilities(self) -> Capabilities:
-        found = capabilities(self.children.names(), self._home.scratch, self._settings.tags)
+        found = capabilities(
+            self.children.names(),
+            self._home.scratch,
+            self._settings.tags,
+            ceilings(self._settings),
+        )
         told = self.published
-        return structs.replace(found, takes_published=told.takes, refused=told.refusals)
+        withheld = self.grants.withheld(self.programs.all())
+        return structs.replace(
+            found, takes_published=told.takes, refused=told.refusals, withheld=withheld
+        )
 
     def _setup(
         self,

@@ -27,6 +27,9 @@ from agent.protocol.phrases import said
 
 LOOK_EVERY_S = 5.0
 FINISHING_LOOK_S = 0.5
+TRIED_AGAIN_S_MAX = 600.0
+"""What does not start is tried ever more rarely, but not more rarely than this: it may be mended under
+the same number."""
 FINISH_S_MAX = 900.0
 """Tasks are meant to take up to a quarter of an hour."""
 
@@ -64,7 +67,7 @@ class Updates:
         self._finishing_since_s: float | None = None
         self._now = False
         self._told: set[str] = set()
-        self._complained = ""
+        self._complained, self._trials, self._not_before_s = "", 0, 0.0
         self._woken = asyncio.Event()
 
     @property
@@ -109,10 +112,10 @@ class Updates:
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(wait_s, every_s)):
                     await self._woken.wait()
-            await self._look_again()
+            await self._look_again(every_s)
         return self._installed
 
-    async def _look_again(self) -> None:
+    async def _look_again(self, every_s: float) -> None:
         """It counts when two looks see the same, and it can be loaded: it may be half there."""
         before, self._seen = self._seen, await asyncio.to_thread(self._look)
         if self._seen == (self._installed or __version__) or self._seen != before:
@@ -120,15 +123,23 @@ class Updates:
         if self._seen == __version__:
             log.info("Wingbeat %s is not installed any more", self._installed)
             self._wait("")
+        elif self._seen == self._complained and time.monotonic() < self._not_before_s:
+            return
         elif await asyncio.to_thread(self._trial, self._seen):
+            self._complained = ""
             self._found(self._seen)
         else:
-            if self._installed:  # what it replaced cannot be begun any more
-                self._wait("")
-            if self._complained != self._seen:
-                self._complained = self._seen
-                told = "Wingbeat %s is installed and does not start: install it again"
-                log.warning(told, self._seen)
+            self._does_not_start(self._seen, every_s)
+
+    def _does_not_start(self, version: str, every_s: float) -> None:
+        if self._installed:  # what it replaced cannot be begun any more
+            self._wait("")
+        if self._complained != version:
+            self._complained, self._trials = version, 0
+            log.warning("Wingbeat %s is installed and does not start: install it again", version)
+        self._trials += 1
+        rest_s = min(every_s * 2.0 ** min(self._trials, 32), TRIED_AGAIN_S_MAX)
+        self._not_before_s = time.monotonic() + rest_s
 
     def _found(self, version: str) -> None:
         asks = is_later(__version__, version) or not self._by_itself()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from agent.data.publishing import NotAcceptedError, PublishedPrograms
+from agent.data.leave import NotAcceptedError
+from agent.data.publishing import PublishedPrograms
 from agent.data.transfers import DatasetTransfers
 from agent.execution.children import Children
 from agent.execution.programs import ProgramError

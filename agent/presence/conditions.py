@@ -137,7 +137,7 @@ def remembered(rules: VolunteerRules, readings: Readings, memory: Memory, now: N
     for each in SETTLING:
         holds = _holding(each, rules, readings, memory.settling, now) is not None
         settling = settling.after(each.kind, holds=holds, now_s=now.steady_s)
-    return Memory(touched, busy, settling)
+    return Memory(touched, busy, settling, memory.warned_s)
 
 
 def presence(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Iterator[Hold]:

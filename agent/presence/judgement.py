@@ -28,6 +28,7 @@ class Cause(StrEnum):
     FINISHING = "finishing"
     HOURS = "hours"
     UNSEEN = "unseen"
+    WARNED = "warned"
     OTHERS = "others"
 
 
@@ -51,6 +52,8 @@ class Memory:
     touch: Touch = field(default_factory=Touch)
     busy: Busy = field(default_factory=Busy)
     settling: Settling = field(default_factory=Settling)
+    warned_s: float | None = None
+    """Since when nothing holds the machine back, by the steady clock; None while something does."""
 
 
 @dataclass(frozen=True, slots=True)

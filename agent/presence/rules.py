@@ -14,7 +14,11 @@ rule                        meaning                                             
 ``calls_count``             whoever uses a microphone or camera is there                yes
 ``exclusive_programs``      while one of these runs, nothing else is to: in every mode  none
 ``own_only``                takes only what was submitted here                          no
+``people``                  takes only what these people submit, and what was           everybody
+                            submitted here
 ``lets_end_s``              who expects to end within this is let end, not suspended    0
+``warn_s``                  so long it says that it is about to help, after somebody    0
+                            was there or something else held it back
 ==========================  ==========================================================  =======
 
 In the mode *always* only ``exclusive_programs`` and pauses hold the machine back. Rules that leave
@@ -36,12 +40,21 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from agent.api.volunteering import HOURS_MAX, PROGRAMS_MAX, Hours, VolunteerRules, Weekday
+from agent.api.volunteering import (
+    HOURS_MAX,
+    PEOPLE_MAX,
+    PROGRAMS_MAX,
+    Hours,
+    VolunteerRules,
+    Weekday,
+)
 from agent.api.wording import read_as
 from agent.presence.hours import WEEK, clock, minutes
+from agent.protocol.names import composed, fault_of_name, visible
 
 IDLE_S_MAX = 86_400.0
 LETS_END_S_MAX = 86_400.0
+WARN_S_MAX = 600.0
 FREE_MEMORY_MB_MAX = 16 * 1024 * 1024
 PROGRAM_LENGTH_MAX = 200
 NO_MATTER_PERCENT = 100
@@ -68,6 +81,7 @@ def _out_of_range(rules: VolunteerRules) -> list[str]:
         ("others_cpu_percent", rules.others_cpu_percent, 0, NO_MATTER_PERCENT),
         ("free_memory_mb", rules.free_memory_mb, 0, FREE_MEMORY_MB_MAX),
         ("lets_end_s", rules.lets_end_s, 0, LETS_END_S_MAX),
+        ("warn_s", rules.warn_s, 0, WARN_S_MAX),
         ("the number of hours", len(rules.hours), 0, HOURS_MAX),
         ("the number of exclusive_programs", len(rules.exclusive_programs), 0, PROGRAMS_MAX),
     ]
@@ -97,6 +111,11 @@ def _cancelling(rules: VolunteerRules) -> list[str]:
     if any(not 0 < len(each.strip()) <= PROGRAM_LENGTH_MAX for each in rules.exclusive_programs):
         found.append(
             "exclusive_programs has an empty or overlong name: write names like 'blender'."
+        )
+    unnamed = [each for each in rules.people if not each or fault_of_name(each) is not None]
+    if unnamed:
+        found.append(
+            f"people has {visible(unnamed[0])!r}: write names as workflows show them, like 'ana'."
         )
     return found
 
@@ -185,6 +204,10 @@ def _programs(value: object) -> tuple[str, ...]:
     return _texts(value, PROGRAMS_MAX)
 
 
+def _people(value: object) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(composed(each.strip()) for each in _texts(value, PEOPLE_MAX)))
+
+
 def _texts(value: object, most: int) -> tuple[str, ...]:
     try:
         texts: tuple[str, ...] = msgspec.convert(
@@ -208,5 +231,7 @@ READERS: dict[str, Callable[[object], object]] = {
     "calls_count": _flag,
     "exclusive_programs": _programs,
     "own_only": _flag,
+    "people": _people,
     "lets_end_s": _seconds,
+    "warn_s": _seconds,
 }

@@ -12,6 +12,7 @@ In this order, the first that holds is the reason:
 4. Mode *always*: it helps.
 5. Mode *by schedule*, outside the hours.
 6. Somebody is there: another person's screen, input, and whatever the rules count as such.
+7. It has only just come free, and whoever may still look at the screen is told before it helps.
 
 A rule whose source cannot see holds the machine back. Who locks the screen has left at once.
 """
@@ -67,8 +68,12 @@ def verdict(
             pass
     hold = next(_holds(rules, readings, memory, now), None)
     if hold is not None:
-        return _held(rules, hold, memory)
-    return _helping(rules, readings, memory, now)
+        return _held(rules, hold, replace(memory, warned_s=None))
+    memory = replace(memory, warned_s=now.steady_s if memory.warned_s is None else memory.warned_s)
+    warning = _warning(rules, readings, memory, now)
+    return (
+        _helping(rules, readings, memory, now) if warning is None else _held(rules, warning, memory)
+    )
 
 
 def barred(found: Verdict, bar: Bar) -> Verdict:
@@ -128,6 +133,17 @@ def _holds(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) 
     yield from conditions.presence(rules, readings, memory, now)
 
 
+def _warning(rules: VolunteerRules, readings: Readings, memory: Memory, now: Now) -> Hold | None:
+    """The time that is left to say no, where somebody may see it: at a screen that is not locked."""
+    if rules.mode not in WATCHFUL or rules.own_only or conditions.away(readings):
+        return None
+    begins_s = (memory.warned_s or now.steady_s) + rules.warn_s
+    if begins_s <= now.steady_s:
+        return None
+    soon = why.HelpsSoon(now.ms_at(begins_s))
+    return Hold(Cause.WARNED, None, soon, told.OwnerWarned(), begins_s - now.steady_s)
+
+
 def _outside(rules: VolunteerRules, now: Now) -> bool:
     return rules.mode == "by schedule" and not inside(
         rules.hours, datetime.fromtimestamp(now.wall_s, now.zone)
@@ -163,7 +179,7 @@ def _paused(
         told=told.PausedByOwner(),
         look_again_s=_within(left_s, LOOK_ALWAYS_S),
         pause_begins=begins,
-        memory=memory,
+        memory=replace(memory, warned_s=None),
         paused=True,
     )
 

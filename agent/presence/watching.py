@@ -354,6 +354,7 @@ class PresenceWatcher:
             own_only=found.own_only,
             lets_end_ms=found.lets_end_ms,
             paused=found.paused,
+            people=self._rules.people,
         )
 
     def _tell(self) -> None:

@@ -15,10 +15,10 @@ from agent.protocol.datasets import Datasets
 from agent.protocol.liveness import Liveness
 from agent.protocol.own_run import Stage
 from agent.protocol.reading import DerivedState
-from agent.protocol.reasons import Reason
+from agent.protocol.reasons import HelpsOthers, Reason
 from agent.protocol.records import ENDED, Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
-from agent.protocol.seats import misfit
+from agent.protocol.seats import helps, misfit, whose_is
 
 
 class Claimability:
@@ -102,8 +102,11 @@ class Claimability:
             return "the agent stops"
         at_home = core.own.has(task)
         if core.willing:
-            choosy = core.presence.own_only and not at_home
-            return f"{core.name} helps only with its own work now" if choosy else ""
+            if core.presence.own_only and not at_home:
+                return f"{core.name} helps only with its own work now"
+            if not at_home and not helps(core.presence.people, whose_is(core, task)[1]):
+                return core.settings.words(HelpsOthers(core.presence.people, core.name))
+            return ""
         waited_for = at_home and core.table.interactive(task) and not core.presence.paused
         if waited_for and self._runs.idle():
             return ""

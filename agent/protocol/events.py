@@ -82,6 +82,7 @@ class PresenceChanged:
     ``own_only``: it helps only with what was submitted here. ``lets_end_ms``: what expects to end
     within this time after the owner has come is let end. ``paused``: nothing begins, not even
     what was submitted here and somebody waits for; nor is that spared when others give way.
+    ``people``: it helps only these by name, besides with what was submitted here; none is everybody.
     """
 
     volunteering: bool
@@ -91,6 +92,7 @@ class PresenceChanged:
     own_only: bool = False
     lets_end_ms: int = 0
     paused: bool = False
+    people: tuple[str, ...] = ()
 
     @property
     def willing(self) -> bool:

@@ -435,6 +435,7 @@ class Liveness(Part):
             more=carried(presence.reason),
             own_only=presence.own_only,
             paused=presence.paused,
+            people=presence.people,
         )
         if self._status is not None and status == msgspec.structs.replace(
             self._status, load_percent=status.load_percent

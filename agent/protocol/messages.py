@@ -86,11 +86,20 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
     load_percent: Annotated[int, Meta(ge=-1, le=100)] = -1
 
 
+class Withheld(Struct, frozen=True, array_like=True):
+    """What a program that is there asks for and does not get, by its ``kind`` (``Withholds``)."""
+
+    program: ShortText
+    kind: ShortText
+    name: ShortText = ""
+
+
 class Capabilities(Struct, frozen=True, array_like=True):
     """What a node has, for the matching of requirements.
 
     ``takes_published``: its owner lets it run programs that come with a submission; ``refused`` are
-    those that unfinished work brings and its owner never lets run.
+    those that unfinished work brings and its owner never lets run. ``withheld``: what programs ask
+    for that they do not get, so that they do not run.
     """
 
     system: ShortText = ""
@@ -102,6 +111,7 @@ class Capabilities(Struct, frozen=True, array_like=True):
     tags: tuple[ShortText, ...] = ()
     takes_published: bool = False
     refused: tuple[ShortText, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
 
 
 class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
@@ -111,7 +121,8 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     is idle (so who goes for which task) and, by the neighbours, who is down. ``reached`` are
     hosts without a link here that a neighbour reports as linked; it is told with the next beat.
     ``own_only``: willing, but only for work that was submitted there. ``paused``: not even what
-    was submitted there and somebody waits for begins.
+    was submitted there and somebody waits for begins. ``people``: willing, but besides that only
+    for work that these submitted; none is everybody's.
     """
 
     revision: Count
@@ -131,6 +142,7 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     more: More = {}
     own_only: bool = False
     paused: bool = False
+    people: tuple[ShortText, ...] = ()
 
     @property
     def helps(self) -> bool:

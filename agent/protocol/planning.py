@@ -230,7 +230,7 @@ class Planning(Part):
         told = core.presence
         mine = Seats(
             *(core.me, core.capabilities, core.slots, busy, active),
-            *(core.willing, told.own_only, told.paused),
+            *(core.willing, told.own_only, told.paused, told.people),
         )
         mine.in_a_row_max, mine.for_rows = self._rows.in_a_row_max, self._rows.slots()
         return mine
@@ -255,6 +255,7 @@ class Planning(Part):
                         status.willing,
                         status.own_only,
                         status.paused,
+                        status.people,
                     )
                 )
         return seats

@@ -69,6 +69,10 @@ class FinishingThenPaused(Reason, frozen=True):
     """It takes nothing new, and pauses when what it runs has ended."""
 
 
+class OwnerWarned(Reason, frozen=True):
+    """It is about to help, and leaves its owner a moment to say no."""
+
+
 class OutsideHours(Reason, frozen=True):
     """Its owner's schedule does not let it help now."""
 
@@ -125,6 +129,7 @@ CauseKind = Literal[
     "NotCommitted",
     "NotFetched",
     "NotFollowed",
+    "NotGranted",
     "NotStarted",
     "OwnerBack",
     "ProgramGone",
@@ -391,10 +396,39 @@ class TooFewCores(Reason, frozen=True):
     host: str = ""
 
 
+class LacksExtra(Reason, frozen=True):
+    """Packages that come with an extra of Wingbeat do not import there."""
+
+    extra: str
+    host: str = ""
+
+
 class LacksTag(Reason, frozen=True):
     """Its owner has not given it this tag."""
 
     tag: str
+    host: str = ""
+
+
+class HelpsOthers(Reason, frozen=True):
+    """Its owner has named whom it helps, and whoever submitted this is not among them."""
+
+    people: tuple[str, ...]
+    host: str = ""
+
+
+WithheldKind = Literal[
+    "AllowsNoNetwork", "AllowsNoReading", "AllowsNoDevice", "AllowsNoSecret", "HasNoSecret"
+]
+"""What a program asks for and does not get: its owner has not allowed it, or a secret is not there."""
+
+
+class Withholds(Reason, frozen=True):
+    """The program asks for more than its owner has allowed it, or a secret that is not there."""
+
+    kind: WithheldKind
+    program: str
+    name: str = ""
     host: str = ""
 
 

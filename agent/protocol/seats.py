@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import cast, get_args
 from zlib import crc32
 
 from agent.protocol.core import Core
 from agent.protocol.messages import Capabilities
 from agent.protocol.reading import effective_generation
 from agent.protocol.reasons import (
+    LacksExtra,
     LacksProgram,
     LacksTag,
     NotAccepted,
@@ -35,6 +37,8 @@ from agent.protocol.reasons import (
     TooFewCores,
     TooLittleDisk,
     TooLittleMemory,
+    WithheldKind,
+    Withholds,
 )
 from agent.protocol.records import Evicted, Failed, Life, NodeId, Requirements, TaskId, TaskSpec
 from agent.protocol.table import Table
@@ -61,6 +65,8 @@ class Seats:
     own_only: bool = False
     paused: bool = False
     """Not even what was submitted there and somebody waits for begins."""
+    people: tuple[str, ...] = ()
+    """Whom it helps, by name; none is everybody."""
     had: int = 0
     """Busy before anything was dealt out."""
     in_a_row_max: int = SHORT_TASKS_PER_SLOT
@@ -99,9 +105,9 @@ class Seats:
         return self.had <= row // 2 and self.busy < row
 
 
-Kind = tuple[str, bool, Requirements, bool, NodeId]
+Kind = tuple[str, bool, Requirements, bool, NodeId, str]
 """Tasks of one kind fit the same seats: program, whether it was published with them, requirements,
-whether short, and where they were submitted if that matters to anybody."""
+whether short, and where and by whom they were submitted if that matters to anybody."""
 
 
 class SeatPlan:
@@ -111,7 +117,7 @@ class SeatPlan:
         self, core: Core, seats: list[Seats], passed: Mapping[TaskId, Mapping[NodeId, None]]
     ) -> None:
         self._core, self._seats, self._passed = core, seats, passed
-        self._choosy = any(each.own_only for each in seats)
+        self._choosy = any(each.own_only or each.people for each in seats)
         self._fitting: dict[Kind, list[Seats]] = {}
         self.mine = seats[0]
         self.held_back = False
@@ -124,9 +130,9 @@ class SeatPlan:
 
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
-        home = self._core.own.home(spec.task) if self._choosy else ""
+        whose = whose_is(self._core, spec.task) if self._choosy else ("", "")
         published = spec.published is not None
-        return (spec.program, published, spec.requirements, self.short(spec), home)
+        return (spec.program, published, spec.requirements, self.short(spec), *whose)
 
     def fitting(self, spec: TaskSpec) -> list[Seats]:
         """Return the seats that the task may be dealt to once they are free, by node: those that
@@ -210,9 +216,23 @@ class SeatPlan:
         return node in self._passed.get(task, ())
 
     def _willing(self, seats: Seats, task: TaskId) -> bool:
-        """Its owner lets it take this task; some take only what was submitted there."""
-        at_home = not seats.own_only or self._core.own.home(task) == seats.node
-        return seats.willing and at_home
+        """Its owner lets it take this task; some take only what was submitted there, or by some."""
+        if not seats.willing or not (seats.own_only or seats.people):
+            return seats.willing
+        home, person = whose_is(self._core, task)
+        return home == seats.node or (not seats.own_only and helps(seats.people, person))
+
+
+def whose_is(core: Core, task: TaskId) -> tuple[NodeId, str]:
+    """Return where a task of the table was submitted by its own person, and as whose."""
+    spec = core.table.workflows[core.table.workflow_of[task]].spec
+    return core.own.home_of(spec), spec.submitter
+
+
+def helps(people: tuple[str, ...], person: str) -> bool:
+    """Tell whether an owner who has named these people helps this one; one who has named nobody
+    helps everybody. Small and capital letters are the same."""
+    return not people or person.casefold() in map(str.casefold, people)
 
 
 def made_by(table: Table, task: TaskId) -> list[NodeId]:
@@ -221,17 +241,17 @@ def made_by(table: Table, task: TaskId) -> list[NodeId]:
     return [each.outcome.host for each in readings if each is not None and each.outcome]
 
 
+EXTRA = "wingbeat["
+"""How a tag begins that is what pip installs beside Wingbeat."""
+
+
 def misfit(spec: TaskSpec, capabilities: Capabilities) -> Reason | None:
     """Return the first reason why a node with these capabilities cannot run the task, naming no
     host; None when it can. Whether its owner allows it is not asked, but for published programs."""
     needs, has = spec.requirements, capabilities
     missing = next((tag for tag in needs.tags if tag not in has.tags), None)
-    if spec.program not in has.programs and spec.published is None:
-        return LacksProgram(spec.program)
-    if spec.program in has.refused and spec.program not in has.programs:
-        return OwnerRefuses(spec.program)
-    if spec.program not in has.programs and not has.takes_published:
-        return NotAccepted(spec.program)
+    if (unable := _program_misfit(spec, has)) is not None:
+        return unable
     if needs.system and needs.system != has.system:
         return OtherSystem(has.system, needs.system)
     if needs.architecture and needs.architecture != has.architecture:
@@ -243,7 +263,24 @@ def misfit(spec: TaskSpec, capabilities: Capabilities) -> Reason | None:
     ):
         if needed > given:
             return kind(given, needed)
-    return None if missing is None else LacksTag(missing)
+    if missing is None:
+        return None
+    return LacksExtra(missing) if missing.startswith(EXTRA) else LacksTag(missing)
+
+
+def _program_misfit(spec: TaskSpec, has: Capabilities) -> Reason | None:
+    """Why its program cannot be run, whatever the machine is like."""
+    here = spec.program in has.programs
+    if not here and spec.published is None:
+        return LacksProgram(spec.program)
+    if not here and spec.program in has.refused:
+        return OwnerRefuses(spec.program)
+    if not here and not has.takes_published:
+        return NotAccepted(spec.program)
+    for each in has.withheld:
+        if each.program == spec.program and each.kind in get_args(WithheldKind):
+            return Withholds(cast("WithheldKind", each.kind), each.program, each.name)
+    return None
 
 
 def failed_on(life: Life) -> list[NodeId]:

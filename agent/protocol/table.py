@@ -185,6 +185,11 @@ class Table:
         dirty: dict[TaskId, None] = {}
         for pruning in prunings:
             self._join_pruning(pruning, news, dirty)
+        if news.gone:
+            lives = tuple(lives)
+            news.gone = [
+                (each, _with_last_words(each, before, lives)) for each, before in news.gone
+            ]
         for workflow in workflows:
             self._join_workflow(workflow, news, dirty)
         for part in lives:
@@ -472,3 +477,15 @@ def _lightened(workflow: Workflow) -> Workflow:
 
 def _own(more: More) -> More:
     return {key: raw.copy() for key, raw in more.items()}
+
+
+def _with_last_words(
+    workflow: Workflow, before: list[TaskLife], told: tuple[TaskLife, ...]
+) -> list[TaskLife]:
+    """What happened to tasks that leave the table, with what comes in the message that removes them."""
+    own = {spec.task for spec in workflow.spec.tasks}
+    lives = {each.task: each.life for each in before}
+    for each in told:
+        if each.task in own and sane_life(each.life):
+            lives[each.task] = join_lives(lives.get(each.task, NO_LIFE), each.life)
+    return [TaskLife(task, life) for task, life in lives.items()]

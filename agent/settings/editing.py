@@ -77,6 +77,7 @@ def keep_changes(
         fixed = [name for name in given if name in settled.policy]
         _refuse_fixed(settled, {name: _meant(path, name, given[name]) for name in fixed}, machine)
         given = {name: each for name, each in given.items() if name not in fixed}
+        _refuse_wrong(given)
         try:
             raw = path.read_bytes() if path.exists() else b""
             before = raw.decode("utf-8").replace("\r\n", "\n")
@@ -94,6 +95,16 @@ def keep_changes(
                 f"{path} is written in a way that cannot be changed from here ({error}): change "
                 f"{', '.join(given)} by hand"
             ) from error
+
+
+def _refuse_wrong(given: Mapping[str, Value | Table]) -> None:
+    """Raise ``SettingsError`` for what was just given, where it stands in no file yet."""
+    for name, value in given.items():
+        if name != TABLE:
+            try:
+                read_value(name, value)
+            except ValueError as error:
+                raise SettingsError(str(error)) from error
 
 
 def _meant(path: Path, name: str, value: object) -> object:

@@ -20,6 +20,13 @@ key                what                                     default
                    priority, a little in any case
 ``memory_gb``      what one program may take; 0 is the      a part of what
                    default                                  the machine has
+``disk_gb``        the most that one program may write,     most of what is free
+``hours``          and how long it may run, 0 is the        a week, or what its
+                   default of both                          description says
+``processes``      the most that one program may have,      512
+``open_files``     and files that one process has open      4096
+``processors``     how many of them one program may use     all
+                   at a time
 ``volunteer``      ``always``, ``when idle``,               ``not yet``: nobody
                    ``by schedule``, ``not now`` or          has answered, so it
                    ``paused``                               helps nobody
@@ -63,15 +70,19 @@ from typing import Annotated, TypeVar, get_args
 from msgspec import Meta, structs
 
 from agent.api.errors import ServiceError
+from agent.api.phrases import composed, wrong_name
 from agent.api.volunteering import NOT_YET, VolunteerMode, VolunteerRules
 from agent.api.wording import read_as
 from agent.net.addresses import DEFAULT_PORT, Address, AddressError, parse_address
 from agent.presence.rules import read_rules
 
 NAME_LENGTH_MAX = 60
+PARTING = frozenset("/\\")
 SLOTS_MAX = 256
 URL_LENGTH_MAX = 2_000
 DISK_GB = 1_000_000.0
+HOURS_MAX = 8_760.0
+COUNT_MAX = 1_000_000
 HISTORY_DAYS_MAX = 36_500
 LOGS_MB_MAX = 16
 ENTRIES_MAX = 64
@@ -118,6 +129,11 @@ class NodeSettings:
     slots: int = 1
     processor: str = SPARE
     memory_gb: float = 0.0
+    disk_gb: float = 0.0
+    hours: float = 0.0
+    processes: int = 0
+    open_files: int = 0
+    processors: int = 0
     volunteer: str = NOT_YET
     presence: VolunteerRules = field(default_factory=VolunteerRules)
     datasets: str = ""
@@ -150,11 +166,20 @@ def read_value(key: str, value: object) -> object:
 
 
 def _name(value: object) -> str:
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+    if not isinstance(value, str) or not value.strip():
         raise ValueError("has to be a text, like 'workshop 3'.")
     if len(value) > NAME_LENGTH_MAX:
         raise ValueError(f"is too long: at most {NAME_LENGTH_MAX} characters.")
-    return value.strip()
+    if set(value) & PARTING:
+        raise ValueError(f"is {value!r}: / and \\ have no place in the name of a machine.")
+    return _nameable(value.strip())
+
+
+def _nameable(value: str) -> str:
+    name = composed(value)
+    if wrong := wrong_name(name):
+        raise ValueError(f"cannot be that: {wrong}.")
+    return name
 
 
 _days = read_as(
@@ -168,6 +193,11 @@ _log_megabytes = read_as(
 _gigabytes = read_as(
     Annotated[float, Meta(ge=0, lt=DISK_GB)],
     "write how many gigabytes, like 50, or 0 for the default.",
+)
+
+
+_count = read_as(
+    Annotated[int, Meta(ge=0, le=COUNT_MAX)], "write how many at most, or 0 for the default."
 )
 
 
@@ -221,7 +251,7 @@ def _address(value: object) -> Address:
 def _tag(value: object) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= NAME_LENGTH_MAX:
         raise ValueError(f"has {value!r}: a tag is a short text, like 'gpu'.")
-    return value
+    return _nameable(value)
 
 
 READERS: dict[str, Callable[[object], object]] = {
@@ -237,6 +267,13 @@ READERS: dict[str, Callable[[object], object]] = {
     ),
     "processor": _one_of(PROCESSOR),
     "memory_gb": _gigabytes,
+    "disk_gb": _gigabytes,
+    "hours": read_as(
+        Annotated[float, Meta(ge=0, le=HOURS_MAX)], "write how many hours, or 0 for the default."
+    ),
+    "processes": _count,
+    "open_files": _count,
+    "processors": _count,
     "volunteer": _one_of(MODES),
     "presence": read_rules,
     "datasets": _url,

@@ -14,16 +14,24 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from agent.api.programs import bare_name
-from agent.api.reasons import Diagnosis, Opaque, Reason
+from agent.api.reasons import Diagnosis, NobodyAllows, Opaque, Reason
 from agent.api.values import TaskState
 from agent.api.wording import moment as minute
 from agent.api.work import Basis
 from agent.protocol.link_reasons import NoLink, NoMulticast
 from agent.protocol.names import visible_lines
-from agent.protocol.reasons import Became, Cancelled, EndCause, FailedOften, FailedOnce, RunEnd
+from agent.protocol.reasons import (
+    Became,
+    Cancelled,
+    EndCause,
+    FailedOften,
+    FailedOnce,
+    RunEnd,
+    Withholds,
+)
 from agent.wording.english import CLAUSES, EVENTS, SENTENCES, SIGHTS, SOURCES, STATES, UNKNOWN
 
-OF_A_KIND = (EndCause, RunEnd, NoLink, NoMulticast, Diagnosis)
+OF_A_KIND = (EndCause, RunEnd, NoLink, NoMulticast, Diagnosis, Withholds, NobodyAllows)
 """Reasons that have a sentence for each kind."""
 NAMED_MAX = 4
 """So many machines or programs are named in a sentence."""
@@ -31,11 +39,13 @@ PLACES: dict[str, dict[str, str]] = {
     "at_ms": {"ago": "length"},
     "since_ms": {"time": "length"},
     "until_ms": {"when": "moment"},
+    "begins_ms": {"soon": "ahead"},
     "dated_ms": {"date": "date"},
     "length_ms": {"length": "span"},
     "peer": {"peer": "say"},
     "submitted_ms": {"submitted": "moment"},
     "names": {"names": "listed"},
+    "people": {"people": "listed"},
     "tasks": {"tasks": "listed"},
     "places": {"places": "listed"},
     "size_mb": {"size": "size"},
@@ -160,6 +170,10 @@ class Speech:
         """Return the time that has passed since a moment."""
         return long((self.now_ms - since_ms) / 1000)
 
+    def ahead(self, at_ms: int) -> str:
+        """Return the time that is left until a moment, at least a second."""
+        return self.span(max(1_000, round((at_ms - self.now_ms) / 1000) * 1000))
+
     def moment(self, at_ms: int) -> str:
         """Return a moment of the local clock."""
         return moment(at_ms / 1000, self.now_ms / 1000, self._zone)
@@ -266,7 +280,7 @@ class Speech:
         cause = getattr(reason, "cause", None)
         for field in reason.__struct_fields__:
             value = self.say(cause) if cause and field == "error" else getattr(reason, field)
-            if field == "program" and isinstance(reason, EndCause):
+            if field == "program" and isinstance(reason, EndCause | Withholds):
                 value = bare_name(value)  # which one of this name it was stands beside the task
             values[field] = value or self.word(UNKNOWN.get(field, "")) or value
             for place, method in PLACES.get(field, {}).items():

@@ -97,6 +97,7 @@ def wanted_again(origin: Origin, changes: Changes) -> Wanted:
         start=Path(origin.start) if origin.start else None,
         alone=Alone(origin.files, origin.each, origin.times, origin.parameters),
         path=Path(origin.path),
+        allowed=tuple(map(Path, origin.allowed)),
     )
 
 

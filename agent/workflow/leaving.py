@@ -10,6 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agent.paths import resolved
 from agent.workflow.model import Workflow
 
 FILES_MAX = 100_000
@@ -32,12 +33,12 @@ def leaving(workflow: Workflow, folder: Path) -> list[Leaving]:
     that become parameters, then its programs, each once. What cannot be read counts as nothing."""
     programs = (each.path for each in workflow.programs.values())
     paths = dict.fromkeys((*workflow.files.values(), *workflow.texts, *programs))
-    home = _resolved(folder)
+    home = resolved(folder)
     return [_leaving(path, home) for path in paths]
 
 
 def _leaving(path: Path, home: Path) -> Leaving:
-    where = _resolved(path)
+    where = resolved(path)
     count, size, more = _measured(where)
     return Leaving(str(path), count, size, not where.is_relative_to(home), more)
 
@@ -60,10 +61,3 @@ def _measured(path: Path) -> tuple[int, int, bool]:
     except OSError:
         pass
     return count, size, False
-
-
-def _resolved(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):
-        return path

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from agent.api.values import Dataset
 from agent.api.work import PENDING
-from agent.paths import Home
+from agent.paths import Home, resolved
 from agent.protocol.phrases import Phrase, said
 from agent.regular_files import open_regular
 from agent.workflow.faults import Faults, Place, shown
@@ -53,7 +53,7 @@ class LocalFiles:
     """How many runs all fan-outs of the file make together, so far."""
     _budget: Budget = field(default_factory=Budget)
     _near: set[Path] = field(default_factory=set)
-    _own: tuple[Path, ...] = field(default_factory=lambda: tuple(map(_resolved, Home.of().folders)))
+    _home: Home = field(default_factory=Home.of)
 
     def datasets(self, word: Word) -> tuple[Dataset, ...]:
         """Return the datasets that a word under ``data`` stands for: an identifier after ``id:``,
@@ -108,7 +108,7 @@ class LocalFiles:
     def _note(self, found: Iterable[Path], word: Word, below: Path) -> None:
         """Note what lies beyond the folder, as one thing what a pattern finds ``below`` a folder;
         what is or holds a folder of Wingbeat is a fault."""
-        allowed = (_resolved(self.folder), *map(_resolved, self.granted))
+        allowed = (resolved(self.folder), *map(resolved, self.granted))
         for path in found:
             if path.exists() and not (path.is_file() or path.is_dir()):
                 self.faults.at(word.place).said(
@@ -118,8 +118,8 @@ class LocalFiles:
                 return
             if path.parent in self._near and not path.is_symlink() and not path.is_dir():
                 continue
-            where = _resolved(path)
-            own = next((each for each in self._own if _overlap(where, each)), None)
+            where = resolved(path)
+            own = self._home.own_folder(where)
             if own is not None:
                 self.faults.at(word.place).said(
                     "{name} is or holds a folder of Wingbeat itself ({folder}): its keys are never sent",
@@ -128,7 +128,7 @@ class LocalFiles:
                 )
                 return
             if not any(where.is_relative_to(each) for each in allowed):
-                start = _resolved(below)
+                start = resolved(below)
                 self.outside[start if where.is_relative_to(start) else where] = None
             elif not path.is_symlink() and any(
                 where.parent.is_relative_to(each) for each in allowed
@@ -160,10 +160,10 @@ class LocalFiles:
 
     def _without_strays(self, found: list[Path], below: Path, word: Word) -> tuple[Path, ...]:
         """Return those that lie below a folder; links out of it are faults."""
-        home = _resolved(below)
-        folders = {parent: _resolved(parent) for parent in {path.parent for path in found}}
+        home = resolved(below)
+        folders = {parent: resolved(parent) for parent in {path.parent for path in found}}
         lies = {
-            path: _resolved(path) if path.is_symlink() else folders[path.parent] for path in found
+            path: resolved(path) if path.is_symlink() else folders[path.parent] for path in found
         }
         strays = [path for path in found if not lies[path].is_relative_to(home)]
         for path in strays[:STRAYS_TOLD_MAX]:
@@ -171,7 +171,7 @@ class LocalFiles:
                 "{name} is a link that leads out of the folder, to {path}: name it by itself, or put "
                 "the file there",
                 name=shown(self.relative(path)),
-                path=str(_resolved(path)),
+                path=str(resolved(path)),
             )
         return tuple(path for path in found if lies[path].is_relative_to(home))
 
@@ -244,14 +244,6 @@ def still_part(pattern: Path) -> Path:
     return Path(*parts)
 
 
-def _resolved(path: Path) -> Path:
-    """Where it is in truth; a link that goes round in a circle is where it lies."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):
-        return path
-
-
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
@@ -282,7 +274,3 @@ def _neighbours(folder: Path) -> list[str]:
     except (OSError, ValueError):
         pass
     return names
-
-
-def _overlap(path: Path, own: Path) -> bool:
-    return path.is_relative_to(own) or (own.is_relative_to(path) and own.exists())

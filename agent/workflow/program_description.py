@@ -15,6 +15,10 @@ and the inputs; its executable is the file that has the program's name.
     requirements: {system: linux, architecture: x86_64, memory: 4 GB, disk: 10 GB, cores: 2, tags: [gpu]}
     limits: {memory: 6 GB, disk: 20 GB, wall: 2 h, silent: 10 min, log: 4 MB}
     checkpoint: true
+    network: lan                  # none (default), lan or internet: what follows, the owner of a
+    reads: [/srv/maps]            # machine is asked for; folders and files beyond its inputs,
+    devices: [gpu]                # devices,
+    secrets: [survey-db]          # and values that it finds as files in $WINGBEAT_SECRETS
 
 Clients read this too (to propose outputs, lengths and limits), so it is data and executes nothing.
 Whether the command may be executed is decided where it is executed.
@@ -81,6 +85,11 @@ class ProgramDescription:
     expected_ms: int = 0
     limits: ProgramLimits = ProgramLimits()
     checkpoint: bool = False
+    network: str = "none"
+    reads: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    """What it asks for beyond its folder, its inputs and the system."""
 
 
 def script_description(name: str, script: str) -> str:

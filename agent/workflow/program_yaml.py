@@ -6,9 +6,11 @@ from __future__ import annotations
 from math import ceil
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from agent.api.permissions import SECRET_LENGTH_MAX, SECRET_PATTERN
+from agent.protocol.names import fault_of_name
 from agent.protocol.phrases import Phrase, said
 from agent.workflow.faults import WHOLE_FILE, Faults, shown
-from agent.workflow.kinds import DURATION, MEMORY, Flag, Several, SeveralOrNone, Text
+from agent.workflow.kinds import DURATION, MEMORY, Choice, Flag, Several, SeveralOrNone, Text
 from agent.workflow.program_description import (
     DESCRIPTION_BYTES_MAX,
     NAME_LENGTH_MAX,
@@ -17,11 +19,14 @@ from agent.workflow.program_description import (
     ProgramLimits,
 )
 from agent.workflow.records import Field, Record, Values
-from agent.workflow.tables import LIMITS, REQUIREMENTS, SHORT, megabytes, requirements_of
+from agent.workflow.tables import LIMITS, PATH, REQUIREMENTS, SHORT, megabytes, requirements_of
 from agent.workflow.yaml_nodes import Entry, Mapping, Node, Scalar, read_yaml_file
 
 DOCS_LENGTH_MAX = 64 * 1024
 WORDS_MAX = 1_000
+ASKED_MAX = 32
+NETWORKS, DEVICES = ("none", "lan", "internet"), ("gpu",)
+SECRET = Text(SECRET_LENGTH_MAX, SECRET_PATTERN, said("a name of letters, digits, dots and dashes"))
 
 _PROGRAM_LIMITS = Record(
     "limits", (*LIMITS.fields, Field("log", MEMORY, "What it may print; a number is MB."))
@@ -53,6 +58,18 @@ PROGRAM_FILE = Record(
         Field("requirements", REQUIREMENTS, "What a machine must have to run it."),
         Field("limits", _PROGRAM_LIMITS, "What one run may take before it is ended."),
         Field("checkpoint", Flag(), "Whether it saves its state for a later attempt."),
+        Field("network", Choice(NETWORKS), "Whom it has to reach: none, lan or internet."),
+        Field(
+            "reads",
+            Several(PATH, ASKED_MAX, alone=False, once=True),
+            "Folders and files that it has to read besides, by their whole paths or from ~/ on.",
+        ),
+        Field("devices", Several(Choice(DEVICES), ASKED_MAX, once=True), "Devices: gpu."),
+        Field(
+            "secrets",
+            Several(SECRET, ASKED_MAX, once=True),
+            "Names of values, as of a password, that its machine's owner has given.",
+        ),
     ),
 )
 
@@ -85,6 +102,10 @@ def read_program_yaml(path: Path, faults: Faults) -> ProgramDescription | None:
         expected_ms=round(1_000 * values.get("expected", 0.0)),
         limits=_limits(values.get("limits") or Values(WHOLE_FILE)),
         checkpoint=values.get("checkpoint", False),
+        network=str(values.get("network", "none")),
+        reads=_reads(values, faults),
+        devices=tuple(map(str, values.get("devices", ()))),
+        secrets=tuple(map(str, values.get("secrets", ()))),
     )
 
 
@@ -107,7 +128,7 @@ def wrong_name(name: str) -> Phrase | None:
         return said(
             "{name} cannot be a name: blanks, @, / and \\ have no place in one", name=shown(name)
         )
-    return None
+    return fault_of_name(name)
 
 
 def _name(values: Values, path: Path, faults: Faults) -> str:
@@ -133,6 +154,18 @@ def _outputs(values: Values, faults: Faults) -> tuple[str, ...] | None:
                 name=shown(word),
             )
     return None if outputs is None else tuple(map(str, outputs))
+
+
+def _reads(values: Values, faults: Faults) -> tuple[str, ...]:
+    """What it asks to read, each the same place wherever it begins."""
+    for word in values.get("reads", ()):
+        whole = PurePosixPath(word).is_absolute() or PureWindowsPath(word).is_absolute()
+        inner = word.replace("\\", "/").split("/")
+        if ".." in inner or not (whole or word.startswith("~/")):
+            faults.at(word.place).said(
+                "{name} is no whole path: write one like /srv/maps or ~/maps", name=shown(word)
+            )
+    return tuple(map(str, values.get("reads", ())))
 
 
 def _limits(values: Values) -> ProgramLimits:

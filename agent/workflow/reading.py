@@ -256,7 +256,7 @@ class _Reader:
     def _tasks(self, templates: Map[str, Template], links: Links) -> list[Task]:
         tasks: list[Task] = []
         names: dict[str, Place] = {}
-        for template in templates.values():
+        for template in (each for each in templates.values() if not each.left_out):
             for run, name in enumerate(template.names()):
                 if names.setdefault(name, template.place) is not template.place:
                     self._faults.at(template.place).said(

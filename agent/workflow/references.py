@@ -67,6 +67,7 @@ class Links:
     needs: dict[str, dict[str, Place]] = field(default_factory=dict)
     _runs: dict[str, list[str]] = field(default_factory=dict)
     _owners: dict[str, str] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for name, template in self.templates.items():
@@ -83,7 +84,7 @@ class Links:
             return [Input(reference.task, output, reference.workflow)] if output >= 0 else []
         runs = self._meant(reference, own, run, every=reference.every)
         template = self._template(reference.task)
-        if not runs or template is None:
+        if not runs or template is None or template.left_out:
             return []
         if reference.every and template.fan is None and template.for_each is not None:
             return []  # what is wrong with that fan-out was told
@@ -105,7 +106,22 @@ class Links:
         reference = Reference(word.place, task, every=slash != "")
         target = self._template(task)
         every = reference.every or (target is not None and not _paired(target, own))
-        return self._meant(reference, own, run, every=every)
+        meant = self._meant(reference, own, run, every=every)
+        if target is None or not target.left_out:
+            return meant
+        return self._behind(target, own, run)
+
+    def _behind(self, gate: Template, own: Template, run: int) -> list[str]:
+        """What a gate that is left out waits for: whatever waits for it does so instead."""
+        if gate.name in self._open:
+            return []  # gates that wait for each other: nobody does now
+        self._open.add(gate.name)
+        given = [input_reference(each, self.faults) for each in gate.fixed.get("inputs", ())]
+        words = [Word.at(each.place, each.task) for each in given if each and not each.workflow]
+        words += gate.fixed.get("after", ())
+        found = [name for each in words for name in self.after(each, own, run)]
+        self._open.discard(gate.name)
+        return found
 
     def _template(self, task: str) -> Template | None:
         return self.templates.get(self._owners.get(task, task))

@@ -270,6 +270,7 @@ def _origin(wanted: Wanted) -> Origin | None:
         dict(wanted.variables),
         wanted.name,
         *(alone.files, alone.each, alone.times, alone.parameters),
+        tuple(str(each.absolute()) for each in wanted.allowed),
     )
 
 

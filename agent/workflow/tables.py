@@ -8,6 +8,7 @@
       line: {type: whole, says: the number of the line}
       mode: {choices: [fast, exact], default: fast}
       bands: [red, green]               # a default alone says the type
+      checks: {choices: [all, none], default: all}
     programs:                           # beside this file, published with it
       count: count.sh
       merge: {run: merge.py, outputs: [all.las], expected: 2 min}
@@ -29,7 +30,8 @@
         inputs: [segment, import/0]     # this tile's; outputs by number from 0 or by name
       merge: {program: merge, inputs: [detect/*, look/corrected], after: [import]}
     gates:
-      look: {asks: Check the points, attach: [corrected], inputs: [import/0]}
+      look: {asks: Check the points, attach: [corrected], inputs: [import/0], asked: "${checks}"}
+                                        # --set checks=none leaves it out: nothing is attached then
 
 Limits are those of the client contract where it has one, so that what is accepted here is accepted
 by a node too.
@@ -80,6 +82,8 @@ TASK_NAME = r"[^/*$\s{}](?:[^/*$\n\r{}]*[^/*$\s{}])?"
 TASK_NAME_WANTED = said(
     "at most {most} characters, none of them {signs}", most=TASK_CHARACTERS_MAX, signs="/ * $ { }"
 )
+ASKED = ("all", "yes", "none", "no")
+NOT_ASKED = ("none", "no")
 FORMATS = ("json", "xml", "arguments")
 SYSTEMS = ("linux", "windows", "macos")
 
@@ -217,6 +221,7 @@ GATE_RECORD = Record(
             said("{owner} needs asks: what a person is asked to do"),
         ),
         Field("attach", Several(SHORT, ATTACHED_MAX), "What the person may attach, by name."),
+        Field("asked", Choice(ASKED), "With none or no nobody is asked, and work goes on without."),
         *NEEDS,
     ),
 )

@@ -31,6 +31,7 @@ from agent.workflow.tables import (
     FOR_EACH,
     GATE_RECORD,
     ITEMS_MAX,
+    NOT_ASKED,
     PATH_CHARACTERS_MAX,
     TASK_CHARACTERS_MAX,
     TASK_NAME,
@@ -183,6 +184,11 @@ class Template:
     def record(self) -> Record:
         """The table of fields of a gate or task."""
         return GATE_RECORD if self.gate else TASK_RECORD
+
+    @property
+    def left_out(self) -> bool:
+        """Whether it is a gate at which nobody is asked."""
+        return self.gate and str(self.fixed.get("asked", "")) in NOT_ASKED
 
     def names(self) -> list[str]:
         """Return the names of its runs: its own, or one for each instance of its fan-out, which may

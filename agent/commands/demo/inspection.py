@@ -156,13 +156,14 @@ class Inspection:
         return compared, len(rows) - len(taken)
 
 
-def install_program(tasks: Path, name: str, programs: Path) -> None:
+def install_program(tasks: Path, name: str, programs: Path, *libraries: str) -> None:
     """Copy one of the programs in the folder ``tasks`` to where an agent looks for them, with the
-    library that it needs; raises ``OSError``."""
+    libraries that it needs, by default the one of the demo; raises ``OSError``."""
     shutil.copytree(tasks / name, programs / name, ignore=CACHES)
-    library = programs / name / TASKS / LIBRARY
-    shutil.copytree(tasks / LIBRARY, library, ignore=CACHES)
-    shutil.copy(tasks / "__init__.py", library.parent)
+    beside = programs / name / TASKS
+    for each in libraries or (LIBRARY,):
+        shutil.copytree(tasks / each, beside / each, ignore=CACHES)
+    shutil.copy(tasks / "__init__.py", beside)
 
 
 def right(found: Found) -> bool:

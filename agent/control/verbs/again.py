@@ -8,6 +8,7 @@ that is lost some day, the step runs like any other whose outputs are lost.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -70,7 +71,8 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
         told = (past.spec.workflow, name, compared.steps, compared.gone)
         read_at = origin if own else _elsewhere(told_origin)
         run = [spec for spec in specs if spec.name not in compared.kept]
-        lasts = (*_lasting(call, run, priority), *_lasting(call, specs, priority))
+        lasting = functools.partial(_lasting, call, priority=priority, submitter=submitter)
+        lasts = (*lasting(run), *lasting(specs))
         return AgainReply(*told, 0, (), (), read_at, host, *lasts)
     event = submission_of(
         *(name, submitter, priority, specs, params.key),
@@ -89,11 +91,12 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
 
 
 def _lasting(
-    call: RequestContext, specs: Sequence[TaskSpec], priority: int
+    call: RequestContext, specs: Sequence[TaskSpec], priority: int, submitter: str
 ) -> tuple[float, Basis | None]:
     """How long these take if they were submitted now, and on what that stands; None where nobody
     knows."""
-    _, length = plan_tasks(call.views, tuple(specs), priority, far=bool(call.member))
+    far = bool(call.member)
+    _, length = plan_tasks(call.views, tuple(specs), priority, submitter, far=far)
     return length.ms / 1000, length.told
 
 

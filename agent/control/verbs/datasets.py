@@ -32,6 +32,7 @@ from agent.api.datasets import (
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.control.naming import bring_dataset, find_workflow
+from agent.control.own_folders import refuse_own
 from agent.control.port import DatasetRoom, Snapshot
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
@@ -119,8 +120,8 @@ def _holders(view: DatasetView, now: Snapshot, store: DatasetRoom) -> tuple[str,
 @serves(ADD_DATASET)
 async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
     """Copy a file or folder of this machine into the store, and return its dataset when it is on
-    this disk. Raises ``RefusedError`` where it is not there, cannot be kept, or its path is not
-    whole, for the agent does not know where the client is."""
+    this disk. Raises ``RefusedError`` where it is not there, cannot be kept, is a folder of Wingbeat
+    itself, or its path is not whole, for the agent does not know where the client is."""
     path = Path(params.path)
     if not path.is_absolute():
         raise RefusedError(
@@ -131,6 +132,7 @@ async def add_dataset(call: RequestContext, params: AddDataset) -> DatasetAdded:
         there = await asyncio.to_thread(path.exists)
         if not there:
             raise RefusedError(ErrorCode.UNKNOWN, said("there is no {path}", path=str(path)))
+        await asyncio.to_thread(refuse_own, path)
         dataset = await call.rooms.datasets.add(path)
     except OSError as error:
         raise RefusedError(

@@ -5,16 +5,21 @@ import asyncio
 from msgspec.structs import replace
 
 from agent.api.errors import RefusedError, ServiceError
+from agent.api.flock import ConfinementView
 from agent.api.permissions import (
     ASK_OWNERS,
     DISTRUST,
+    GRANT,
     PERMISSIONS,
     PERMIT,
     REMIND_OWNER,
+    REVOKE,
     SCRIPTS,
     AskOwners,
     Distrust,
     Distrusted,
+    Grant,
+    Granted,
     OwnersAsked,
     PermissionAsked,
     Permissions,
@@ -23,6 +28,7 @@ from agent.api.permissions import (
     Permitted,
     Reminded,
     RemindOwner,
+    Revoke,
     Scripts,
     ScriptsReply,
     TrustedMachine,
@@ -36,15 +42,18 @@ from agent.protocol.phrases import said
 from agent.protocol.records import WorkflowSpec
 
 ID_SHOWN = 12
+KNOWN_WITHIN_S = 3.0
 
 
 @serves(PERMISSIONS)
 async def permissions(call: RequestContext, params: Permissions) -> PermissionsReply:
-    """Return what the owner of this machine is asked, the oldest first, and whom it trusts."""
+    """Return what the owner of this machine is asked, the oldest first, whom it trusts, and which
+    programs here ask for more than programs have."""
     room, name_of = call.rooms.programs, call.now.name_of
     asked = tuple(_named(call, each) for each in room.questions())
     trusted = (TrustedMachine(node, name_of(node) or name) for node, name in room.trusted.items())
-    return PermissionsReply(asked, tuple(sorted(trusted, key=lambda each: each.name)))
+    trusting = tuple(sorted(trusted, key=lambda each: each.name))
+    return PermissionsReply(asked, trusting, call.rooms.grants.wanting(), await _confined(call))
 
 
 @serves(SCRIPTS)
@@ -65,6 +74,21 @@ async def permit(call: RequestContext, params: Permit) -> Permitted:
     room, found = call.rooms.programs, _meant(call, params.workflow)
     await room.permit(found.workflow, params.answer, call.now.name_of(found.host))
     return Permitted(found.workflow, found.name, params.answer, len(room.questions()))
+
+
+@serves(GRANT)
+async def grant(call: RequestContext, params: Grant) -> Granted:
+    """Let a program of this machine have what its description asks for now. Raises ``ServiceError``
+    where it is not here, asks for nothing, or for what nobody can allow, ``OSError`` where that
+    cannot be written."""
+    return Granted(params.program, await call.rooms.grants.grant(params.program))
+
+
+@serves(REVOKE)
+async def revoke(call: RequestContext, params: Revoke) -> Granted:
+    """Take back what a program was allowed; what runs of it goes on. Raises ``OSError`` where that
+    cannot be written."""
+    return Granted(params.program, await call.rooms.grants.revoke(params.program))
 
 
 @serves(DISTRUST)
@@ -113,6 +137,15 @@ async def remind_owner(call: RequestContext, params: RemindOwner) -> Reminded:
     """Bring a question up again on this machine, at most once a minute, and return whether there is
     one."""
     return Reminded(call.rooms.programs.remind(params.workflow))
+
+
+async def _confined(call: RequestContext) -> ConfinementView | None:
+    """What holds here; None where trying takes longer than anybody waits for this."""
+    try:
+        async with asyncio.timeout(KNOWN_WITHIN_S):
+            return await call.rooms.confinement.confined()
+    except TimeoutError:
+        return None
 
 
 def _meant(call: RequestContext, reference: str) -> WorkflowSpec:

@@ -22,6 +22,7 @@ from agent.api.programs import (
     RefuseProgram,
 )
 from agent.api.rpc import ErrorCode
+from agent.control.own_folders import refuse_own
 from agent.control.program_views import ProgramAnswers, descriptions, find_published, program_views
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import dataset_view
@@ -63,6 +64,7 @@ async def publish(call: RequestContext, params: Publish) -> Published:
         raise RefusedError(
             ErrorCode.UNKNOWN, said("publish: there is no folder {folder}", folder=str(folder))
         )
+    await asyncio.to_thread(refuse_own, folder)
     name, dataset = await call.rooms.programs.publish(folder, with_work=params.with_work)
     return Published(name, dataset_view(dataset))
 

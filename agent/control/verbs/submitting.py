@@ -42,6 +42,7 @@ from agent.control.estimates import with_told
 from agent.control.fitting import seen
 from agent.control.gates import with_attached
 from agent.control.naming import newest_of, task_id, workflow_called
+from agent.control.own_folders import misplaced
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import Views
 from agent.control.wishes import TO_BE_NAMED, wish
@@ -115,7 +116,8 @@ def checked(call: RequestContext, params: Submit, submitter: str) -> Elsewhere:
 
 def misdelivered(folder: str, *, far: bool) -> Phrase | None:
     """Return why results cannot go to this folder: any of this machine where another one submits
-    (``far``), one that is no whole path, or a hidden one, in which programs look for what to do.
+    (``far``), one that is no whole path, one of Wingbeat itself, or a hidden one, in which programs
+    look for what to do.
     None when they can, or no folder is named (empty)."""
     path = Path(folder)
     if not folder:
@@ -128,7 +130,7 @@ def misdelivered(folder: str, *, far: bool) -> Phrase | None:
         return said("deliver: {folder} is no whole path of a folder", folder=folder)
     if any(part.startswith(".") for part in path.parts):
         return said("deliver: {folder} is hidden, or lies in a hidden folder", folder=folder)
-    return None
+    return misplaced(path)
 
 
 async def programs_here(
@@ -310,7 +312,11 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     """Try a submission without keeping anything: return what is wrong, and then nothing else, or
     where each task could run, why not elsewhere, who has to accept its programs, and when it all
     might end. Other machines are asked what their programs do."""
-    told, views = params.workflow, call.views
+    told = params.workflow
+    await call.rooms.programs.look_for(
+        {tag for task in told.tasks for tag in task.requirements.tags}
+    )
+    views = call.views
     now, submitter = views.now, told.submitter or views.now.name
     elsewhere = checked(call, told, submitter)
     fault = elsewhere.fault
@@ -324,9 +330,9 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     known, namesake = _before(views, event)
     specs, priority = event.tasks, event.priority
     far = bool(call.member)
-    plans, end = plan_tasks(views, specs, priority, far=far)
+    plans, end = plan_tasks(views, specs, priority, submitter, far=far)
     machines = seen(now)
-    helping = len(views.estimates.takers("" if far else now.node, priority))
+    helping = len(views.estimates.takers(("" if far else now.node, submitter), priority))
     texts, whys = waits_told(acceptances(specs, machines, far=far))
     end_ms = views.now_ms() + end.ms if end.known else 0
     missing = await _missing(call, {spec.program for spec in specs if spec.program})

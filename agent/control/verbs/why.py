@@ -17,7 +17,7 @@ from agent.control.port import Snapshot
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
-from agent.protocol.reasons import NeedsGivenUp, StoryEntry
+from agent.protocol.reasons import HelpsOthers, NeedsGivenUp, StoryEntry
 from agent.protocol.records import NodeId, TaskSpec
 from agent.protocol.seats import failed_on, misfit
 from agent.wording.run_ends import named
@@ -31,6 +31,14 @@ IN_HAND = {
     TaskState.TERMINATED: reasons.TaskFinished,
 }
 """What is said of a task by where it is on its machine."""
+NOBODY: dict[reasons.WithheldKind, Any] = {
+    "AllowsNoNetwork": "NobodyAllowsNetwork",
+    "AllowsNoReading": "NobodyAllowsReading",
+    "AllowsNoDevice": "NobodyAllowsDevice",
+    "AllowsNoSecret": "NobodyGivesSecret",
+    "HasNoSecret": "NobodyHasSecret",
+}
+"""What is said of all machines, by what is said of each."""
 
 
 @serves(WHY)
@@ -70,6 +78,8 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
             yield reasons.NotAcceptedYet(host, spec.program)
         elif lacks is not None:
             yield msgspec.structs.replace(lacks, host=host)
+        elif machine.volunteering and not _takes(machine, spec, now):
+            yield HelpsOthers(machine.people, host)
         elif not _takes(machine, spec, now):
             yield reasons.DoesNotHelp(host, presence[machine.node] or reasons.SaysNoReason())
         elif machine.node in failed:
@@ -82,8 +92,9 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
 
 def _takes(machine: Machine, spec: TaskSpec, now: Snapshot) -> bool:
     table = now.table
-    home = now.home_of(table.workflows[table.workflow_of[spec.task]].spec)
-    return takes_work(machine, home, interactive=table.interactive(spec.task))
+    workflow = table.workflows[table.workflow_of[spec.task]].spec
+    whose = now.home_of(workflow), workflow.submitter
+    return takes_work(machine, whose, interactive=table.interactive(spec.task))
 
 
 def _lacks_only_leave(spec: TaskSpec, machine: Machine) -> bool:
@@ -151,6 +162,10 @@ def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
     machines = seen(now)
     willing = [each for each in machines if _takes(each, spec, now)]
     if not willing:
+        choosy = tuple(each.name for each in machines if each.volunteering)
+        if choosy:
+            workflow = now.table.workflows[now.table.workflow_of[spec.task]].spec
+            return reasons.NotForPerson(choosy, workflow.submitter)
         return reasons.NoHelper(_presence(now)[now.node] or reasons.PausedSomehow())
     if not any(misfit(spec, each.capabilities) for each in machines):
         if len(machines) == 1:
@@ -166,4 +181,13 @@ def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
         return reasons.NoTaker()
     if asked:
         return reasons.WaitsForAcceptance(program, asked)
+    return _nobody_able([misfit(spec, each.capabilities) for each in machines], program)
+
+
+def _nobody_able(lacks: list[Reason | None], program: str) -> Reason:
+    """What is said where no machine that helps can run it, by why each cannot."""
+    withheld = [each for each in lacks if isinstance(each, reasons.Withholds)]
+    alone = all(isinstance(each, reasons.Withholds | reasons.LacksProgram) for each in lacks)
+    if withheld and alone:
+        return reasons.NobodyAllows(NOBODY[withheld[0].kind], program, withheld[0].name)
     return reasons.NoFittingHelper()

@@ -16,9 +16,12 @@ used and whether anything may run.
 ``landlock``       Linux: which files, ports, signals (calls that the C library has no names for)
 ``seccomp``        Linux: which calls at all, a filter assembled from a table
 ``namespaces``     Linux: everything read-only but the working folder; processes of one's own
-``enclosing``      Linux: all of it applied between fork and exec
+``enclosing``      Linux: all of it applied to a child before it is the program
+``executing``      Linux: such a child, which copies nothing of its parent
+``appcontainer``   Windows: a container for each run, let into the places that it may reach;
+                   ``attempts_windows`` tries there
 =================  ==============================================================================
 
-``landlock``, ``namespaces`` and ``enclosing`` run in the bare interpreter of the guardian, so they
-import little.
+``landlock``, ``namespaces``, ``enclosing`` and ``executing`` run in the bare interpreter of the
+guardian, so they import little.
 """

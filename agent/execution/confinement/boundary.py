@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from agent.execution.limits import OPEN_FILES_MAX, PROCESSES_MAX
+
 Network = Literal["none", "lan", "internet"]
 NETWORKS: tuple[Network, ...] = ("none", "lan", "internet")
 Device = Literal["gpu"]
 DEVICES: tuple[Device, ...] = ("gpu",)
 
-PROCESSES_MAX = 512
-"""Processes and threads of one program together."""
-OPEN_FILES_MAX = 4_096
 MEMORY_SPARE_BYTES = 512 * 1024 * 1024
 """What one process may ask for beyond its memory limit: most ask for more than they touch."""
 
@@ -24,11 +23,7 @@ class Wishes:
     network: Network = "none"
     reads: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()
-
-    @property
-    def any(self) -> bool:
-        """Whether there is something to be granted."""
-        return self != NO_WISHES
+    secrets: tuple[str, ...] = ()
 
 
 NO_WISHES = Wishes()
@@ -36,7 +31,8 @@ NO_WISHES = Wishes()
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a boundary is kept by on this machine. Landlock and the filter always are."""
+    """What a boundary is kept by on this machine: on Linux always Landlock and the filter, on Windows a
+    container."""
 
     landlock: int = 0
     """The version of its interface; 0 without."""
@@ -45,6 +41,8 @@ class Means:
     is, its mode and times."""
     processes: bool = False
     """Programs see no other processes: where Landlock does not hold signals back."""
+    container: bool = False
+    """Each run is in an AppContainer of its own (Windows)."""
 
 
 NO_MEANS = Means()
@@ -66,6 +64,15 @@ class Boundary:
     file_bytes_max: int = 0
     memory_bytes: int = 0
 
+    def told_of_places(self) -> dict[str, Any]:
+        """Return what it says of files and the network, as who begins it on Windows is told."""
+        return {
+            "reads": list(self.reads),
+            "home": self.home,
+            "writes": list(self.writes),
+            "network": self.network,
+        }
+
     def told(self, filters: bytes) -> dict[str, Any]:
         """Return it as the keeper is told, with the filter of calls."""
         return {
@@ -73,11 +80,8 @@ class Boundary:
             "mounts": self.means.mounts,
             "own processes": self.means.processes,
             "filter": filters,
-            "reads": list(self.reads),
-            "home": self.home,
-            "writes": list(self.writes),
+            **self.told_of_places(),
             "devices": list(self.devices),
-            "network": self.network,
             "processes": self.processes_max,
             "files": self.files_max,
             "file bytes": self.file_bytes_max,

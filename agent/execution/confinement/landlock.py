@@ -22,6 +22,7 @@ MAKE_CHAR, MAKE_SOCKET, MAKE_BLOCK = 1 << 6, 1 << 9, 1 << 11
 REFER, TRUNCATE, IOCTL_DEVICE = 1 << 13, 1 << 14, 1 << 15
 RIGHTS_KNOWN = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """How many rights to files each version has; later ones as many as the last."""
+RULE = struct.Struct("=Qi")
 CONNECT_AND_BIND = 0b11
 SIGNALS_AND_ABSTRACT_SOCKETS = 0b11
 NETWORK_FROM, SCOPES_FROM = 4, 6
@@ -39,8 +40,31 @@ def version() -> int:
     return max(0, int(_call(CREATE_RULESET, None, 0, VERSION_ASKED)))
 
 
+class Place:
+    """A path that was opened, and stays what it was then whatever gets its name."""
+
+    def __init__(self, path: str) -> None:
+        """Raise ``OSError`` when there is none."""
+        self.number = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        seen = os.fstat(self.number)
+        self.is_folder = stat.S_ISDIR(seen.st_mode)
+        self._identity = seen.st_dev, seen.st_ino
+
+    def is_at(self, path: str) -> bool:
+        """Return whether what was opened still has this name."""
+        try:
+            seen = os.stat(path)  # noqa: PTH116 - quick to import
+        except OSError:
+            return False
+        return self._identity == (seen.st_dev, seen.st_ino)
+
+    def close(self) -> None:
+        """Close it; what it was allowed stays allowed."""
+        os.close(self.number)
+
+
 class Ruleset:
-    """What will be allowed. ``close`` it, unless the process ends or executes another program."""
+    """What will be allowed; to be closed."""
 
     def __init__(self, abi: int, *, network: bool) -> None:
         """Raise ``OSError`` when the kernel refuses."""
@@ -51,15 +75,15 @@ class Ruleset:
         told = struct.pack("=QQQ", self._rights, ports, scopes)[:size]
         self._file = _checked(_call(CREATE_RULESET, told, size, 0))
 
-    def allow_reading(self, place: int) -> None:
-        """Let files below be read and executed; ``place`` is the number of an open path."""
+    def allow_reading(self, place: Place) -> None:
+        """Let files below be read and executed."""
         self.allow(place, READING)
 
-    def allow_writing(self, place: int) -> None:
+    def allow_writing(self, place: Place) -> None:
         """Let everything below be changed, but no devices and sockets be made."""
         self.allow(place, self._rights & ~NEVER)
 
-    def allow_device(self, place: int) -> None:
+    def allow_device(self, place: Place) -> None:
         """Let a device be read, written and told."""
         self.allow(place, DEVICE | READ_DIR)
 
@@ -72,12 +96,10 @@ class Ruleset:
         """Close the file of the rules."""
         os.close(self._file)
 
-    def allow(self, place: int, rights: int) -> None:
-        """Allow these rights, as far as this version knows them, on an open path and below it."""
-        rights &= self._rights
-        if not stat.S_ISDIR(os.fstat(place).st_mode):
-            rights &= OF_FILES
-        rule = struct.pack("=Qi", rights, place)
+    def allow(self, place: Place, rights: int) -> None:
+        """Allow these rights, as far as this version knows them, on a place and below it."""
+        rights &= self._rights if place.is_folder else self._rights & OF_FILES
+        rule = RULE.pack(rights, place.number)
         _checked(_call(ADD_RULE, self._file, PATH_BENEATH, rule, 0))
 
 

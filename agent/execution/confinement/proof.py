@@ -13,9 +13,12 @@ import json
 import logging
 import os
 import platform
+import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import Listener
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -29,7 +32,11 @@ Sort = Literal["files", "network", "signals", "tracing"]
 SORTS: tuple[Sort, ...] = ("files", "network", "signals", "tracing")
 NEEDED = "needed"
 TRIED_S_MAX = 30.0
-ATTEMPTS = Path(__file__).with_name("attempts.py")
+ATTEMPTS = Path(__file__).with_name(
+    "attempts_windows.py" if sys.platform == "win32" else "attempts.py"
+)
+NEEDED_OF_WINDOWS = ("SYSTEMROOT", "PATH", "USERPROFILE", "APPDATA")
+"""No program starts there without the first; the last two are where it must not look."""
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +57,8 @@ class Proof:
     @property
     def by(self) -> tuple[str, ...]:
         """The names of the means, for people."""
+        if self.means.container:
+            return ("AppContainer", "job object")
         if not self.means.landlock:
             return ()
         names = [f"Landlock {self.means.landlock}", "seccomp"]
@@ -58,7 +67,8 @@ class Proof:
 
     def open(self, sort: Sort) -> bool:
         """Tell whether something of this sort went, or nothing could be tried."""
-        return not self.means.landlock or bool(self.error) or bool(dict(self.past).get(sort))
+        nothing = self.means == NO_MEANS or bool(self.error)
+        return nothing or bool(dict(self.past).get(sort))
 
     def told(self) -> str:
         """Return what went that must not, what did not, and why it could not be tried, for logs."""
@@ -87,6 +97,8 @@ async def prove(groups: Groups, secrets: Sequence[Path], kept: Sequence[Path]) -
 
 
 def _candidates() -> Iterator[Means]:
+    if sys.platform == "win32":
+        yield Means(container=True)
     if sys.platform != "linux" or platform.machine() not in seccomp.PLACE:
         return
     from agent.execution.confinement import landlock
@@ -105,26 +117,46 @@ async def _tried(
     groups: Groups, means: Means, place: Path, secrets: Sequence[Path], kept: Sequence[Path]
 ) -> Proof:
     """One program of ours in a place of its own."""
-    launch = await asyncio.to_thread(_launch, means, place, secrets, kept)
     said: list[bytes] = []
-    process = await groups.start(launch, lambda _, data: said.append(data))
-    try:
-        async with asyncio.timeout(TRIED_S_MAX):
-            ended = await process.ended
-            await process.silent
-    finally:
-        process.kill()
-        process.close()
+    with _doors() as doors:
+        launch = await asyncio.to_thread(_launch, means, place, secrets, kept, doors)
+        process = await groups.start(launch, lambda _, data: said.append(data))
+        try:
+            async with asyncio.timeout(TRIED_S_MAX):
+                ended = await process.ended
+                await process.silent
+        finally:
+            process.kill()
+            process.close()
     text = b"".join(said)
     if ended.code:
-        return Proof(means, error=f"exit code {ended.code}: {text[-500:].decode(errors='replace')}")
+        return Proof(
+            means, error=f"exit code {ended.code}: {text[-500:].decode(errors='replace').strip()}"
+        )
     told = json.loads(text)
     past = tuple((sort, tuple(dict.fromkeys(told[sort]))) for sort in SORTS if told[sort])
     hindered = tuple(told[NEEDED])
     return Proof(means, holds=not past and not hindered, past=past, hindered=hindered)
 
 
-def _launch(means: Means, place: Path, secrets: Sequence[Path], kept: Sequence[Path]) -> Launch:
+@contextmanager
+def _doors() -> Iterator[dict[str, object]]:
+    """Listen where a program must not come, on systems on which it may make sockets: at a port of
+    loopback, so that no firewall asks anybody, and at a pipe of this account."""
+    if os.name != "nt":
+        yield {}
+        return
+    with socket.create_server(("127.0.0.1", 0)) as door, Listener(family="AF_PIPE") as pipe:
+        yield {"port": door.getsockname()[1], "pipe": pipe.address}
+
+
+def _launch(
+    means: Means,
+    place: Path,
+    secrets: Sequence[Path],
+    kept: Sequence[Path],
+    doors: Mapping[str, object],
+) -> Launch:
     home, beside = place / "run", place / "beside"
     folder, temporary = home / "work", home / "tmp"
     for each in (home, beside, folder, temporary):
@@ -135,10 +167,14 @@ def _launch(means: Means, place: Path, secrets: Sequence[Path], kept: Sequence[P
         "folder": str(beside),
         "file": str(beside / "file"),
         "process": os.getpid(),
-        "group": os.getpgid(0),
+        **doors,
     }
+    if os.name != "nt":
+        told["group"] = os.getpgid(0)
     text = ATTEMPTS.read_text("utf-8")
     command = (sys.executable, "-I", "-S", "-c", text, json.dumps(told))
     reads = reads_of(NO_WISHES, folder, command, kept)
     boundary = Boundary(means, reads, str(home), (str(folder), str(temporary)))
-    return Launch(command, folder, {"TMPDIR": str(temporary)}, spare=False, boundary=boundary)
+    environment = {name: str(temporary) for name in ("TMPDIR", "TEMP", "TMP")}
+    environment |= {each: os.environ[each] for each in NEEDED_OF_WINDOWS if each in os.environ}
+    return Launch(command, folder, environment, spare=False, boundary=boundary)

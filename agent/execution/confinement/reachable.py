@@ -40,6 +40,18 @@ OF_GPU_INFORMED = (
     *("/sys/class/kfd", "/sys/devices/virtual/kfd", "/proc/driver/nvidia", "/etc/OpenCL"),
     "/etc/vulkan",
 )
+CLOSED = (
+    "/etc",
+    "/proc",
+    "/sys",
+    "/dev",
+    "/boot",
+    "/run/user",
+    "/var/lib",
+    "/var/log",
+    "/var/spool",
+)
+HOMES = (Path("/home"), Path("/root"))
 NVIDIA_MAX = 16
 EXECUTABLES = ("bin", "sbin", "Scripts")
 
@@ -49,14 +61,31 @@ def reads_of(
 ) -> tuple[str, ...]:
     """Return what a program of this folder may read, besides what is given to it: the system, the
     runtime of its interpreter, its folder and what was granted of its wishes. Nothing is among it
-    in which one of the ``kept`` places lies, but what a person granted by name."""
+    in which one of the ``kept`` places lies."""
     kept = tuple(kept)
     found = [*_existing(), *_runtimes(command[0], kept), str(folder)]
     if wishes.network != "none":
         found += OF_NETWORK
     if "gpu" in wishes.devices:
         found += OF_GPU_INFORMED
-    return tuple(dict.fromkeys([*found, *wishes.reads]))
+    asked = [each for each in wishes.reads if not is_private(each, kept)]
+    found += [str(Path(each).expanduser().resolve()) for each in asked]
+    return tuple(dict.fromkeys(found))
+
+
+def is_private(asked: str, kept: Iterable[Path]) -> bool:
+    """Tell whether a place is closed to programs, whoever asks: it is, lies in or opens something of
+    the agent (``kept``), what is hidden in this account's home, somebody else's home, or what the
+    system keeps for itself. Links are followed."""
+    real, own = Path(asked).expanduser().resolve(), Path.home().resolve()
+    closed = (*map(Path, CLOSED), *(each.resolve() for each in kept))
+    if any(real.is_relative_to(each) or each.is_relative_to(real) for each in closed):
+        return True
+    if own.is_relative_to(real):
+        return True
+    if real.is_relative_to(own):
+        return real.relative_to(own).parts[0].startswith(".")
+    return any(real.is_relative_to(each) or each.is_relative_to(real) for each in HOMES)
 
 
 def devices_of(wishes: Wishes) -> tuple[str, ...]:
@@ -89,8 +118,10 @@ def _runtimes(executed: str, kept: tuple[Path, ...]) -> list[str]:
 
 
 def _runtime(executed: Path) -> Path | None:
-    """``/opt/node/bin/node`` has all that it needs in ``/opt/node``."""
+    """``/opt/node/bin/node`` has all that it needs in ``/opt/node``, ``node.exe`` beside itself."""
     beside = executed.parent
+    if sys.platform == "win32" and executed.is_absolute():
+        return beside.parent if beside.name in EXECUTABLES else beside
     return beside.parent if beside.name in EXECUTABLES else None
 
 

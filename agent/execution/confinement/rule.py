@@ -16,6 +16,7 @@ from agent.execution.confinement.boundary import Boundary, Wishes
 from agent.execution.confinement.proof import Proof, prove
 from agent.execution.confinement.reachable import devices_of, reads_of
 from agent.execution.groups import Groups
+from agent.execution.limits import MEGABYTE, NO_LIMITS, Limits
 
 Rule = Literal["on", "own work", "when possible", "off"]
 ON: Rule = "on"
@@ -40,13 +41,12 @@ class UnconfinedError(Exception):
 @dataclass(frozen=True, slots=True)
 class Given:
     """What one run of a program gets: the folder it writes in with what lies there, folders and
-    files that are given to it, and limits, 0 for none."""
+    files that are given to it, and its limits."""
 
     home: Path
     writes: tuple[Path, ...]
     reads: tuple[str, ...]
-    disk_bytes: int = 0
-    memory_bytes: int = 0
+    limits: Limits = NO_LIMITS
 
 
 class Confinement:
@@ -110,8 +110,10 @@ class Confinement:
             tuple(str(each) for each in given.writes),
             devices_of(wishes),
             network=wishes.network != "none",
-            file_bytes_max=given.disk_bytes,
-            memory_bytes=given.memory_bytes,
+            processes_max=given.limits.processes,
+            files_max=given.limits.open_files,
+            file_bytes_max=given.limits.disk_mb * MEGABYTE,
+            memory_bytes=given.limits.memory_mb * MEGABYTE,
         )
 
     async def close(self) -> None:

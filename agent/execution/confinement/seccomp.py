@@ -70,13 +70,14 @@ class Where:
 
 
 OWN = Where(0, (0,))
+PINS = "sched_setaffinity 203 122"
 _LOOKED_AT = {
     "clone 56 220": (Where(0, (0,), NEW_NAMESPACES),),
     "socketpair 53 199": (Where(0, (AF_UNIX,)), Where(1, (STREAM, SEQUENCES), TYPE_BITS)),
     "prlimit64 302 261": (OWN,),
     "setpriority 141 140": (Where(0, (0, 1)), Where(1, (0,))),
     "ioprio_set 251 30": (Where(0, (1, 2)), Where(1, (0,))),
-    "sched_setaffinity 203 122": (OWN,),
+    PINS: (OWN,),
     "sched_setscheduler 144 119": (OWN,),
     "sched_setparam 142 118": (OWN,),
     "sched_setattr 314 274": (OWN,),
@@ -85,20 +86,23 @@ _LOOKED_AT = {
 
 
 @cache
-def assembled(machine: str, *, network: bool, metadata: bool) -> bytes:
+def assembled(machine: str, *, network: bool, metadata: bool, pinned: bool = False) -> bytes:
     """Return the filter for a kind of processor, as the kernel wants it: with ``network`` sockets to
-    other machines may be made, with ``metadata`` modes, owners and times of files be changed. Raise
-    ``KeyError`` for a processor that is not in the table."""
+    other machines may be made, with ``metadata`` modes, owners and times of files be changed;
+    ``pinned`` ones stay on the processors that they were given. Raise ``KeyError`` for a processor
+    that is not in the table."""
     at = PLACE[machine]
     families = (AF_INET, AF_INET6, AF_NETLINK) if network else ()
     looked_at = dict(_LOOKED_AT)
     looked_at["socket 41 198"] = (Where(0, families),)
     commands = (PUSHES_INPUT, OF_CONSOLE) + (() if metadata else (SETS_FLAGS, SETS_PROJECT))
     looked_at["ioctl 16 29"] = (Where(1, commands, forbidden=True),)
+    if pinned:
+        looked_at.pop(PINS)
     code = _begin(machine)
     for name, conditions in looked_at.items():
         code += _rule(_numbers(name, at)[0], conditions)
-    denied = _NOT_PERMITTED
+    denied = f"{_NOT_PERMITTED}|{PINS}" if pinned else _NOT_PERMITTED
     denied += ("" if network else f"|{_NO_NETWORK}") + ("" if metadata else f"|{_NO_METADATA}")
     code += _denials(_numbers(denied, at), errno.EPERM)
     code += _denials(_numbers(_NOT_THERE, at), errno.ENOSYS)
