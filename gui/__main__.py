@@ -16,6 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import gui.qt_features  # noqa: F401 - before all of Qt
+
+# isort: split
 from PySide6.QtCore import QCoreApplication, Qt, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
@@ -39,12 +42,12 @@ ICON_COLOUR = "#0b63b0"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run tray and window until their person quits, and return 0. Where a window of this home runs
     already, hand it the paths and return 0. Where that one is silent, or no screen is there, say so
-    and return 1. With ``--quit`` end what runs of this home instead: 1, and a sentence, where that
-    has not ended. Raises ``SystemExit`` for ``--help`` and for arguments that make no sense."""
+    and return 1. With ``--quit`` or ``--leave`` end what runs of this home instead: 1, and a sentence,
+    where that has not ended. Raises ``SystemExit`` for ``--help`` and for arguments that make no sense."""
     options = _options(sys.argv[1:] if arguments is None else arguments)
     home = Home.of()
-    if options.quit:
-        return _quit(home)
+    if options.quit or options.leave:
+        return _quit(home, for_good=options.leave)
     if options.at_login and not _starts_at_login():
         return 0
     paths = [str(Path(each).absolute()) for each in options.paths]
@@ -79,10 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _quit(home: Home) -> int:
-    from gui.ending import end_all
+def _quit(home: Home, *, for_good: bool) -> int:
+    from gui.ending import end_all, leave_and_end_all
 
-    sentence = end_all(home)
+    sentence = leave_and_end_all(home) if for_good else end_all(home)
     if sentence and sys.stderr is not None:
         sys.stderr.write(f"wingbeat-tray: {sentence}.\n")
     return 1 if sentence else 0
@@ -170,6 +173,12 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         action="store_true",
         help="have the tray that runs quit, and its agent hand back what it runs, and wait until both "
         "have ended; the exit code is 1 where that takes longer than 75 seconds",
+    )
+    parser.add_argument(
+        "--leave",
+        action="store_true",
+        help="as --quit, for who removes the program: before, have others take what only this machine "
+        "keeps, for a minute at most, and leave the flock",
     )
     parser.add_argument("paths", nargs="*", metavar="FILE", help="workflows to submit")
     return parser.parse_args(arguments)

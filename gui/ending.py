@@ -1,10 +1,13 @@
-"""Ending tray and agent of this home from another process, for whoever replaces their files.
+"""Ending tray and agent of this home from another process, for whoever replaces or removes their files.
 
-They are asked, not killed: the agent hands back what it runs first. It is over when the processes are
+They are asked, not killed: the agent hands back what it runs first and, where the files do not come
+back, leaves its flock. It is over when the processes are
 gone, not when they say goodbye, because a system may refuse to replace files that are still in use.
 """
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 import psutil
 from PySide6.QtCore import QDeadlineTimer, QThread
@@ -12,10 +15,12 @@ from PySide6.QtCore import QDeadlineTimer, QThread
 from agent.api.session import STOP, Stop
 from agent.client import BlockingClient, ClientError, Home, NoAgentError
 from agent.client.link import read_control_file, service_of
+from agent.client.removal import part
 from gui.single import PAUSE_MS, SilentWindowError, ask_first_to_quit, first_process
 
 END_S_MAX = 75.0
 """A tray gives its agent 30 s to hand back, and may have to begin one before it can end it."""
+HAND_OVER_S = 60.0
 
 
 def end_all(home: Home, within_s: float = END_S_MAX) -> str:
@@ -37,6 +42,16 @@ def end_all(home: Home, within_s: float = END_S_MAX) -> str:
     except ClientError as error:
         return str(error)
     return "" if _is_gone(process, until) else _still_runs(process)
+
+
+def leave_and_end_all(home: Home) -> str:
+    """Have the agent of this home, where one runs, hand over what only this machine keeps, for a minute
+    at most, and leave its flock; then do and return what ``end_all`` does, also where that failed."""
+    with suppress(ClientError):
+        if service_of(home) is None:
+            with BlockingClient(home, "wingbeat-tray --leave") as client:
+                client.run(lambda agent: part(agent, HAND_OVER_S))
+    return end_all(home)
 
 
 def _tray_ended(home: Home, process: int, until: QDeadlineTimer) -> bool:

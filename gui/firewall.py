@@ -15,6 +15,9 @@ from agent.client.firewall import Opening, Outcome, open_firewall, opening
 from gui.views.questions import ACCEPT, Answer, ask
 from gui.words import tr
 
+JOINED = "\u2060"
+"""Cannot be seen, and no line ends there: the words of a command stay whole."""
+
 
 def port_behind(findings: Sequence[Finding]) -> int:
     """Return the port that a firewall may keep from others, as what was found says; 0 where nothing
@@ -52,7 +55,8 @@ class FirewallDoor(QObject):
         wanted = self._find(port) if port else None
         if wanted is None:
             return None
-        more = tr("This command lets other computers reach this one:") + f"\n\n{wanted.line}"
+        shown = wanted.line.replace("-", f"-{JOINED}")
+        more = tr("This command lets other computers reach this one:") + f"\n\n{shown}"
         answers: list[Answer] = [
             ("copy", tr("Copy the command"), QMessageBox.ButtonRole.ActionRole,
              lambda: QGuiApplication.clipboard().setText(wanted.line)),

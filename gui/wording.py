@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Raw
 
 from agent.api.phrases import worded
-from agent.api.presence_reasons import NoScreen
+from agent.api.presence_reasons import HelpsSoon, NoScreen
 from agent.api.reasons import (
     NO_WHY,
     AcceptanceNeeded,
@@ -165,6 +165,7 @@ OTHERWISE = {
         "Runs only what is submitted on this computer"
     ),
     HOW_TO_ANSWER: "Nobody has said yet when this computer may help.",
+    SENTENCES[HelpsSoon]: "Works for others in {soon}",
     "Helping: set to always": "Helps always",
     "Helping: the screen is locked{load}": "Helps: the screen is locked",
     "Helping: nobody is logged in{load}": "Helps: nobody is logged in",

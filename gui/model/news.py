@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from msgspec import Raw
+
 from agent.api import admission, session
+from agent.api.presence_reasons import HelpsSoon
 from agent.api.programs import bare_name
+from agent.api.reasons import reason_of
 from agent.api.work import WorkflowView
+from gui.wording import explained
 from gui.words import tr, tr_n
 
 
@@ -21,6 +26,7 @@ class NewsKind(Enum):
     FLOCK = "flock"
     JOIN = "join"
     PROGRAM = "program"
+    SOON = "soon"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ def kind_words(kind: NewsKind) -> str:
         NewsKind.FLOCK: tr("A machine joined or left the flock"),
         NewsKind.JOIN: tr("A machine wants to join the flock"),
         NewsKind.PROGRAM: tr("A program waits for your permission"),
+        NewsKind.SOON: tr("This computer is about to work for others"),
     }[kind]
 
 
@@ -89,6 +96,20 @@ def news_of(event: session.Event, workflows: Mapping[str, WorkflowView]) -> Iter
                 )
         case _:
             pass
+
+
+def is_soon(why: Raw) -> bool:
+    """Tell whether this reason is the warning before this computer works for others."""
+    return isinstance(reason_of(why, ""), HelpsSoon)
+
+
+def soon_news(why: Raw, reason: str) -> News:
+    """Return the news that this computer is about to work for others, and how to say no."""
+    return News(
+        NewsKind.SOON,
+        explained(why, reason),
+        tr("Use it, or choose Not now in Wingbeat's menu, and it waits."),
+    )
 
 
 def _asks_to_join(name: str, user: str, code: str, keeper: str) -> News:

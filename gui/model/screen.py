@@ -27,13 +27,14 @@ from agent.api.work import CurrentTask, NodeView, ShowReply, TaskView, WorkflowV
 from gui.model import notices
 from gui.model.early import EarlyPause
 from gui.model.folding import (
+    is_open,
     task_moved,
     task_progressed,
     workflow_moved,
     workflow_overtaken,
 )
 from gui.model.hands import parts_behind, peers_with_task, with_peer, with_task
-from gui.model.news import News, news_of
+from gui.model.news import News, is_soon, news_of, soon_news
 from gui.model.notices import Absence, FlockPart, Notice
 from gui.model.workflows import Totals
 
@@ -434,6 +435,9 @@ class Screen:
             self._hand_over(row, self.called(progressed.workflow), changes)
 
     def _volunteering_changed(self, told: session.VolunteeringChanged, changes: Changes) -> None:
+        known = self.volunteering
+        if is_soon(told.why) and not (known and is_soon(known.why)) and self._is_work_left():
+            changes.news.append(soon_news(told.why, told.reason))
         if self.node is not None:
             self.node = msgspec.structs.replace(
                 self.node,
@@ -455,3 +459,7 @@ class Screen:
                 why=told.why,
             )
         changes.volunteering = True
+
+    def _is_work_left(self) -> bool:
+        """Whether any workflow of anybody is unfinished: only then a warning is worth a message."""
+        return any(map(is_open, self.workflows.values()))

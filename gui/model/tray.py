@@ -13,7 +13,7 @@ from agent.api.values import TaskState
 from agent.api.volunteering import NOT_YET
 from agent.api.work import CurrentTask
 from gui.model.hands import called
-from gui.model.news import NewsKind
+from gui.model.news import NewsKind, is_soon
 from gui.model.screen import Screen
 from gui.model.times import countdown, still
 from gui.model.trouble import agent_trouble
@@ -22,6 +22,8 @@ from gui.words import tr, tr_n
 
 TASKS_SHOWN_MAX = 5
 PAUSES_S = (15 * 60, 3600, 4 * 3600)
+NOT_NOW_S = 3600
+"""So long who says *Not now* to the warning is left alone."""
 
 
 class TrayState(Enum):
@@ -46,6 +48,7 @@ class Act(Enum):
     PAUSE_OPEN_ENDED = "pause until resumed"
     FINISH = "finish, then pause"
     RESUME = "resume"
+    NOT_NOW = "not now"
     SUBMIT = "submit"
     QUIT = "quit"
     SEPARATOR = "separator"
@@ -139,6 +142,12 @@ def is_paused(screen: Screen) -> bool:
     return bool(screen.volunteering and screen.volunteering.paused)
 
 
+def is_warning(screen: Screen) -> bool:
+    """Tell whether this computer is about to help, and waits for its owner to say no."""
+    told = screen.volunteering
+    return told is not None and is_soon(told.why)
+
+
 def is_answered(screen: Screen) -> bool:
     """Tell whether somebody has said when this computer may help, or that is not known yet."""
     return screen.volunteering is None or screen.volunteering.rules.mode != NOT_YET
@@ -162,11 +171,13 @@ def programs_waiting(screen: Screen) -> int:
 
 
 def pause_entries(screen: Screen, now_s: float) -> tuple[Entry, ...]:
-    """Return the entries that pause, or the one that resumes if it is paused; the same in tray and
-    window. They are disabled while there is no agent, unless it is starting."""
+    """Return the entries that pause, or the one that resumes if it is paused, or that says not now
+    while it warns; the same in tray and window. They are disabled while there is no agent, unless it is starting."""
     able = _can_be_told(screen)
     if is_paused(screen):
         return (Entry(Act.RESUME, _resume_text(screen, now_s), able),)
+    if is_warning(screen):
+        return (Entry(Act.NOT_NOW, tr("Not now"), able, NOT_NOW_S),)
     minutes, hour, hours = PAUSES_S
     finish = bool(_own_tasks(screen)) and not _is_finishing(screen)
     return (
@@ -199,7 +210,7 @@ def _entries(screen: Screen, state: TrayState, now_s: float) -> tuple[Entry, ...
         said = tr_n("%n workflow(s) wait for your permission", "", programs)
         told.append(Entry(Act.OPEN, said, leads_to=NewsKind.PROGRAM))
     pause: tuple[Entry, ...]
-    if is_paused(screen):
+    if is_paused(screen) or is_warning(screen):
         pause = pause_entries(screen, now_s)
     else:
         able = _can_be_told(screen)

@@ -176,8 +176,16 @@
         <translation>não pôde ser seguido: {error}</translation>
     </message>
     <message>
+        <source>it is about to help, and lets its owner say no first</source>
+        <translation>está prestes a ajudar e deixa antes o dono dizer que não</translation>
+    </message>
+    <message>
         <source>it cannot confine programs</source>
         <translation>não consegue confinar programas</translation>
+    </message>
+    <message>
+        <source>could not be started: {program} asks for more than it is allowed here</source>
+        <translation>não pôde ser iniciado: {program} pede mais do que lhe é permitido aqui</translation>
     </message>
     <message>
         <source>could not be started: {error}</source>
@@ -495,6 +503,34 @@
         <translation>quem é dono de {host} nunca deixa {program} ser executado lá</translation>
     </message>
     <message>
+        <source>{host} does not allow network to {program}</source>
+        <translation>{host} não permite rede a {program}</translation>
+    </message>
+    <message>
+        <source>{host} does not let {program} read {name}</source>
+        <translation>{host} não deixa {program} ler {name}</translation>
+    </message>
+    <message>
+        <source>{host} does not let {program} use the device {name}</source>
+        <translation>{host} não deixa {program} usar o dispositivo {name}</translation>
+    </message>
+    <message>
+        <source>{host} does not give the secret {name} to {program}</source>
+        <translation>{host} não dá o segredo {name} a {program}</translation>
+    </message>
+    <message>
+        <source>{host} does not have the secret {name}, which {program} needs</source>
+        <translation>{host} não tem o segredo {name}, de que {program} precisa</translation>
+    </message>
+    <message>
+        <source>{host} has no {extra}; the command that brings it is pip install &apos;{extra}&apos;</source>
+        <translation>{host} não tem {extra}; o comando que o traz é pip install &apos;{extra}&apos;</translation>
+    </message>
+    <message>
+        <source>{host} helps only {people}</source>
+        <translation>{host} só ajuda {people}</translation>
+    </message>
+    <message>
         <source>Windows does not tell of the session in which this runs</source>
         <translation>o Windows não fala da sessão em que isto roda</translation>
     </message>
@@ -551,6 +587,10 @@
         <translation>Não ajuda: não é possível confinar programas nesta máquina</translation>
     </message>
     <message>
+        <source>Works for others in {soon}</source>
+        <translation>Trabalha para outros daqui a {soon}</translation>
+    </message>
+    <message>
         <source>Helps nobody until you say when it may</source>
         <translation>Não ajuda ninguém até você dizer quando pode</translation>
     </message>
@@ -583,8 +623,32 @@
         <translation>Nenhum programa usa um microfone ou uma câmara</translation>
     </message>
     <message>
+        <source>owners say whom they help, and on {hosts} {person} is not among them</source>
+        <translation>os donos dizem quem ajudam, e em {hosts} {person} não está entre eles</translation>
+    </message>
+    <message>
         <source>machines that help now: 1 of 1; none has taken it yet</source>
         <translation>máquinas que ajudam agora: 1 de 1; nenhuma a pegou ainda</translation>
+    </message>
+    <message>
+        <source>no machine allows network to {program}</source>
+        <translation>nenhuma máquina permite rede a {program}</translation>
+    </message>
+    <message>
+        <source>no machine lets {program} read {name}</source>
+        <translation>nenhuma máquina deixa {program} ler {name}</translation>
+    </message>
+    <message>
+        <source>no machine lets {program} use the device {name}</source>
+        <translation>nenhuma máquina deixa {program} usar o dispositivo {name}</translation>
+    </message>
+    <message>
+        <source>no machine gives the secret {name} to {program}</source>
+        <translation>nenhuma máquina dá o segredo {name} a {program}</translation>
+    </message>
+    <message>
+        <source>no machine has the secret {name}</source>
+        <translation>nenhuma máquina tem o segredo {name}</translation>
     </message>
     <message>
         <source>{hosts} could run it, but nobody there has allowed {program} yet</source>
@@ -1613,6 +1677,10 @@
         <translation>Um programa espera pela sua permissão</translation>
     </message>
     <message>
+        <source>This computer is about to work for others</source>
+        <translation>Este computador está prestes a trabalhar para outros</translation>
+    </message>
+    <message>
         <source>{workflow} waits for you</source>
         <translation>{workflow} espera por você</translation>
     </message>
@@ -1643,6 +1711,10 @@
     <message>
         <source>A machine joined it or left it. Open the flock to see which.</source>
         <translation>Uma máquina entrou ou saiu. Abra o bando para ver qual.</translation>
+    </message>
+    <message>
+        <source>Use it, or choose Not now in Wingbeat&apos;s menu, and it waits.</source>
+        <translation>Use-o, ou escolha Agora não no menu do Wingbeat, e ele espera.</translation>
     </message>
     <message>
         <source>{user} at {name}</source>
@@ -2307,6 +2379,18 @@
         <translation> s</translation>
     </message>
     <message>
+        <source>no warning</source>
+        <translation>sem aviso</translation>
+    </message>
+    <message>
+        <source>everybody</source>
+        <translation>todos</translation>
+    </message>
+    <message>
+        <source>Names as they stand with workflows, such as ana, bia</source>
+        <translation>Nomes como aparecem junto dos fluxos, como ana, bia</translation>
+    </message>
+    <message>
         <source>Only on mains, not on battery</source>
         <translation>Só na tomada, não com bateria</translation>
     </message>
@@ -2331,8 +2415,16 @@
         <translation>Memória livre de pelo menos</translation>
     </message>
     <message>
+        <source>Before it works for others, say so for</source>
+        <translation>Antes de trabalhar para outros, avisar durante</translation>
+    </message>
+    <message>
         <source>Not while one of these programs runs</source>
         <translation>Não enquanto um destes programas roda</translation>
+    </message>
+    <message>
+        <source>Who may use it</source>
+        <translation>Quem o pode usar</translation>
     </message>
     <message>
         <source>This computer helps always, so nothing is watched.</source>
@@ -2898,6 +2990,42 @@
         <translation>nunca aqui</translation>
     </message>
     <message>
+        <source>Programs are not confined here, as the settings say.</source>
+        <translation>Os programas não são confinados aqui, conforme os ajustes.</translation>
+    </message>
+    <message>
+        <source>files</source>
+        <translation>arquivos</translation>
+    </message>
+    <message>
+        <source>network</source>
+        <translation>rede</translation>
+    </message>
+    <message>
+        <source>signals</source>
+        <translation>sinais</translation>
+    </message>
+    <message>
+        <source>tracing</source>
+        <translation>rastreamento</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>sim</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>não</translation>
+    </message>
+    <message>
+        <source>Programs are confined, as was tried here: {held} ({means}).</source>
+        <translation>Os programas são confinados, conforme testado aqui: {held} ({means}).</translation>
+    </message>
+    <message>
+        <source>Programs cannot be confined here: {held}. {error}</source>
+        <translation>Não é possível confinar programas aqui: {held}. {error}</translation>
+    </message>
+    <message>
         <source>Here</source>
         <translation>Aqui</translation>
     </message>
@@ -2912,6 +3040,22 @@
     <message>
         <source>Decide …</source>
         <translation>Decidir …</translation>
+    </message>
+    <message>
+        <source>Take back</source>
+        <translation>Retirar</translation>
+    </message>
+    <message>
+        <source>{program} is allowed {wants}.</source>
+        <translation>{program} tem permissão para: {wants}.</translation>
+    </message>
+    <message>
+        <source>Allow</source>
+        <translation>Permitir</translation>
+    </message>
+    <message>
+        <source>Give {name} …</source>
+        <translation>Informar {name} …</translation>
     </message>
     <message>
         <source>All that is submitted on {machine} may run here.</source>
@@ -3232,6 +3376,10 @@
         <translation>Máquinas que pedem para entrar</translation>
     </message>
     <message>
+        <source>A version that was installed starts</source>
+        <translation>Uma versão instalada inicia</translation>
+    </message>
+    <message>
         <source>Ask me for each</source>
         <translation>Perguntar a cada um</translation>
     </message>
@@ -3313,7 +3461,15 @@
     </message>
     <message>
         <source>End of each log, kept on another machine</source>
-        <translation>Fim de cada registro, guardado em outra máquina</translation>
+        <translation>Fim de cada registro, em outra máquina</translation>
+    </message>
+    <message>
+        <source>When no task runs here</source>
+        <translation>Quando nada roda aqui</translation>
+    </message>
+    <message>
+        <source>When I say so</source>
+        <translation>Quando eu disser</translation>
     </message>
     <message>
         <source>Shown in this language from the next start on.</source>
@@ -4504,6 +4660,10 @@
         <translation>um passo manual</translation>
     </message>
     <message>
+        <source>a name of letters, digits, dots and dashes</source>
+        <translation>um nome de letras, algarismos, pontos e hifens</translation>
+    </message>
+    <message>
         <source>a program</source>
         <translation>um programa</translation>
     </message>
@@ -4530,6 +4690,10 @@
     <message>
         <source>{name} is not inside the working folder: name a file like points.las</source>
         <translation>{name} não fica dentro da pasta de trabalho: cite um arquivo como points.las</translation>
+    </message>
+    <message>
+        <source>{name} is no whole path: write one like /srv/maps or ~/maps</source>
+        <translation>{name} não é um caminho completo: escreva um como /srv/maps ou ~/maps</translation>
     </message>
     <message>
         <source>a workflow</source>
@@ -5484,6 +5648,66 @@
             <numerusform>%n ficheiro, {size}, sai deste computador</numerusform>
             <numerusform>%n ficheiros, {size}, saem deste computador</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>{path} is or holds a folder of Wingbeat itself ({folder}): its keys are never sent</source>
+        <translation>{path} é ou contém uma pasta do próprio Wingbeat ({folder}): as suas chaves nunca são enviadas</translation>
+    </message>
+    <message>
+        <source>{path} is a folder of Wingbeat itself ({folder}): nothing else is written there</source>
+        <translation>{path} é uma pasta do próprio Wingbeat ({folder}): nada mais é lá escrito</translation>
+    </message>
+    <message>
+        <source>{name} lies in the key store of this computer.</source>
+        <translation>{name} fica no cofre de chaves deste computador.</translation>
+    </message>
+    <message>
+        <source>{name} lies in a file that only your account can read, for no key store is open here.</source>
+        <translation>{name} fica em um arquivo que só a sua conta pode ler, pois nenhum cofre de chaves está aberto aqui.</translation>
+    </message>
+    <message>
+        <source>{name} is laid down for all by an administrator.</source>
+        <translation>{name} foi definido para todos por um administrador.</translation>
+    </message>
+    <message>
+        <source>The secret {name}</source>
+        <translation>O segredo {name}</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>Guardar</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>Valor</translation>
+    </message>
+    <message>
+        <source>Programs that ask for it and that you have allowed that can read it.</source>
+        <translation>Os programas que o pedem e têm a sua permissão podem lê-lo.</translation>
+    </message>
+    <message>
+        <source>network (all of it, for no computer can keep a program to the local one)</source>
+        <translation>rede (toda ela, pois nenhum computador consegue limitar um programa à rede local)</translation>
+    </message>
+    <message>
+        <source>reading {path}</source>
+        <translation>ler {path}</translation>
+    </message>
+    <message>
+        <source>the device {name}</source>
+        <translation>o dispositivo {name}</translation>
+    </message>
+    <message>
+        <source>the secret {name}</source>
+        <translation>o segredo {name}</translation>
+    </message>
+    <message>
+        <source>{program} asks for {wants}.</source>
+        <translation>{program} pede: {wants}.</translation>
+    </message>
+    <message>
+        <source>No program may read {paths}: keys, settings or somebody&apos;s own things lie there.</source>
+        <translation>Nenhum programa pode ler {paths}: lá ficam chaves, configurações ou coisas pessoais de alguém.</translation>
     </message>
 </context>
 </TS>

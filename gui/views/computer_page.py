@@ -134,6 +134,8 @@ class ComputerPage(QScrollArea):
         self.cpu = _number("othersCpu", 1, 100, " %", touched)
         self.memory = _number("freeMemory", 0, 1024 * 1024, " MB", touched)
         self.memory.setSingleStep(256)
+        self.warn = _number("warnSeconds", 0, 600, tr(" s"), touched)
+        set_up(self.warn, specialValueText=tr("no warning"), singleStep=10)
         self.lets_end = _number("letsEnd", 0, 86_400, tr(" s"), touched)
         self.mains, self.screen_full, self.calls, self.own_only = (
             set_up(QCheckBox(text), name, toggled=touched)
@@ -144,14 +146,11 @@ class ComputerPage(QScrollArea):
                 ("ownOnly", tr("Only workflows submitted on this computer")),
             )
         )
-        self.exclusive = set_up(
-            QLineEdit(),
-            "exclusivePrograms",
-            placeholderText=tr("such as blender, zoom"),
-            editingFinished=touched,
-            minimumWidth=18 * GRID,
-            maximumWidth=34 * GRID,
+        self.people = _names("people", tr("everybody"), touched)
+        self.people.setToolTip(
+            plain_tip(tr("Names as they stand with workflows, such as ana, bia"))
         )
+        self.exclusive = _names("exclusivePrograms", tr("such as blender, zoom"), touched)
         self.running = RunningChoice(self._context, self.exclusive, touched, self.fault.say)
         self._controls = self._by_rule()
         """By the name of the rule; the labels come to them."""
@@ -163,7 +162,9 @@ class ComputerPage(QScrollArea):
             "idle_s": [self.idle],
             "others_cpu_percent": [self.cpu],
             "free_memory_mb": [self.memory],
+            "warn_s": [self.warn],
             "lets_end_s": [self.lets_end],
+            "people": [self.people],
             "exclusive_programs": [self.exclusive, self.running],
             "on_mains_only": [self.mains],
             "full_screen_counts": [self.screen_full],
@@ -202,8 +203,10 @@ class ComputerPage(QScrollArea):
                 ("idle_s", tr("When keyboard and mouse rest for")),
                 ("others_cpu_percent", tr("While other programs use at most")),
                 ("free_memory_mb", tr("Free memory at least")),
+                ("warn_s", tr("Before it works for others, say so for")),
                 ("lets_end_s", tr("When I come back, let a task end that needs at most")),
                 ("exclusive_programs", tr("Not while one of these programs runs")),
+                ("people", tr("Who may use it")),
             )
         ):
             parts = self._controls[rule]
@@ -211,7 +214,7 @@ class ComputerPage(QScrollArea):
             limits.addWidget(said, place, 0)
             limits.addLayout(row((parts[0], 1), *parts[1:], self.fixed[rule], "stretch"), place, 1)
             parts.append(said)
-        for place, rule in enumerate(FLAGS, 5):
+        for place, rule in enumerate(FLAGS, 7):
             line = row(self._controls[rule][0], self.fixed[rule], "stretch")
             limits.addLayout(line, place, 0, 1, 2)
         return limits
@@ -269,6 +272,8 @@ class ComputerPage(QScrollArea):
         self.idle.setValue(round(rules.idle_s / 60))
         self.cpu.setValue(rules.others_cpu_percent)
         self.memory.setValue(rules.free_memory_mb)
+        self.warn.setValue(round(rules.warn_s))
+        self.people.setText(", ".join(rules.people))
         self.lets_end.setValue(round(rules.lets_end_s))
         self.mains.setChecked(rules.on_mains_only)
         self.screen_full.setChecked(rules.full_screen_counts)
@@ -349,6 +354,8 @@ class ComputerPage(QScrollArea):
             calls_count=self.calls.isChecked(),
             own_only=self.own_only.isChecked(),
             exclusive_programs=words_in(self.exclusive.text()),
+            warn_s=float(self.warn.value()),
+            people=words_in(self.people.text()),
         )
 
     def _set(self, view: VolunteeringView) -> None:
@@ -365,3 +372,10 @@ class ComputerPage(QScrollArea):
 def _number(name: str, least: int, most: int, unit: str, act: Callable[..., object]) -> QSpinBox:
     made = number_field(name, least, most)
     return set_up(made, suffix=unit, fixedWidth=14 * GRID, valueChanged=act)
+
+
+def _names(name: str, example: str, act: Callable[..., object]) -> QLineEdit:
+    made = set_up(QLineEdit(), name, placeholderText=example, editingFinished=act)
+    made.setMinimumWidth(18 * GRID)
+    made.setMaximumWidth(34 * GRID)
+    return made

@@ -39,6 +39,11 @@ LABEL_ROOM_MIN = 30
 """A name in less room would be dots."""
 FAR_TEXT_LEFT = 10.0 + MARK_SIZE + 4
 FAR_TEXT_ROOM = BOX_WIDTH - FAR_TEXT_LEFT - 6
+BETWEEN = " · "
+SMALLER = 0.85
+"""Letters of a long line are so much smaller before it is cut."""
+HOST_ROOM_MIN = 18.0
+"""Of a name that has less there would be nothing but dots."""
 NEAR_TEXT_ROOM = BOX_WIDTH - MARK_SIZE - 24
 NEAR_SHARE = (NEAR_TEXT_ROOM - 6) / FAR_TEXT_ROOM
 """So much of the letters of far away has room here; a little less, as letters are as wide as pixels
@@ -156,10 +161,12 @@ class BoxItem(QGraphicsObject):
             self._paint_share(painter, QRectF(10, 39, BOX_WIDTH - 20, 6), colours)
             return
         below = QRectF(10, 30, BOX_WIDTH - 20, 20)
-        needed = QFontMetricsF(small_font()).horizontalAdvance(self._line) + 1
-        font = _larger(small_font(), max(1.0, min(larger, (below.width() - 4) / needed)))
+        metrics = QFontMetricsF(small_font())
+        line = shortened(self._line, metrics, (below.width() - 4) / SMALLER)
+        needed = metrics.horizontalAdvance(line) + 1
+        font = _larger(small_font(), max(SMALLER, min(larger, (below.width() - 4) / needed)))
         right_end = Qt.TextElideMode.ElideRight
-        paint_text(painter, below, self._line, colours.quiet, font, elide=right_end)
+        paint_text(painter, below, line, colours.quiet, font, elide=right_end)
 
     def _paint_share(self, painter: QPainter, rect: QRectF, colours: Colours) -> None:
         """How many of a fan-out are in which state."""
@@ -187,7 +194,7 @@ class BoxItem(QGraphicsObject):
         task = own[0]
         suspended = task.state is TaskState.SUSPENDED
         said = task_words(task) if suspended else task_outlook(task, now_s)
-        return " · ".join(part for part in (task.host, said) if part) or task_words(task)
+        return BETWEEN.join(part for part in (task.host, said) if part) or task_words(task)
 
     def _tip(self) -> str:
         if len(self.tasks) == 1:
@@ -203,6 +210,18 @@ class BoxItem(QGraphicsObject):
     def state(self) -> Mark | None:
         """Return the mark of a single task, None for many; for tests and screen readers."""
         return mark_of_task(self.tasks[0]) if len(self.tasks) == 1 else None
+
+
+def shortened(line: str, metrics: QFontMetricsF, room: float) -> str:
+    """Return where a task runs and how far it is, with as much of the machine's name as there is room
+    for, none where that is hardly a letter: how far it is is worth more."""
+    host, between, said = line.rpartition(BETWEEN)
+    if not host or metrics.horizontalAdvance(line) <= room:
+        return line
+    left = room - metrics.horizontalAdvance(between + said)
+    if left < HOST_ROOM_MIN:
+        return said
+    return metrics.elidedText(host, Qt.TextElideMode.ElideRight, left) + between + said
 
 
 def _larger(font: QFont, factor: float) -> QFont:

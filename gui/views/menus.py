@@ -19,6 +19,7 @@ from gui.words import tr
 _ICONS = {
     Act.FINISH: "check",
     Act.RESUME: "resume",
+    Act.NOT_NOW: "pause",
     Act.SUBMIT: "submit",
 }
 

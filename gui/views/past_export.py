@@ -43,6 +43,9 @@ class PastExport(QPushButton):
         )
 
     def _save(self, kind: str, reply: PastReply) -> None:
+        """Not for a window that was closed meanwhile: nobody is there to be asked."""
+        if not self.window().isVisible():
+            return
         text = past_csv(reply.workflows) if kind == "csv" else past_json(reply)
         name = f"wingbeat-history.{kind}"
         save_text(self, tr("Export the history"), name, text, self._context.failed.emit)

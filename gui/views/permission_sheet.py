@@ -1,18 +1,19 @@
 """May this run here? One card for each workflow that brings programs, with every script to be read.
 
-Who asks and from where stands above, the scripts at the left, each with what became of it since it was
+Who asks, from where, and for what beyond what all programs have stands above, the scripts at the left, each with what became of it since it was
 allowed last, and at the right the chosen one: all of it, or what changed. None of the answers is the default.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from difflib import unified_diff
 from unicodedata import category
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QSyntaxHighlighter
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QWidget
 
 from agent.api.permissions import (
     PERMIT,
@@ -31,13 +32,15 @@ from gui.model.times import moment, size
 from gui.theme.look import GRID, look
 from gui.views.bars import Bar
 from gui.views.log_page import log_field
-from gui.views.pieces import Sheet, button, column, quiet, row, set_up, splitter, strong
+from gui.views.pieces import PLAIN, Sheet, button, column, quiet, row, set_up, splitter, strong
 from gui.views.room import keep_on_screen
 from gui.views.view_context import ViewContext
+from gui.views.wants import asks_words
 from gui.words import plain_tip, tr
 
 SIZE_FIRST, SIZE_MIN = (112 * GRID, 72 * GRID), (70 * GRID, 44 * GRID)
 FILES_WIDTH, TEXT_WIDTH = 34 * GRID, 76 * GRID
+READ_AGAIN_MS = 2_000
 
 
 def change_words(change: Change) -> str:
@@ -69,6 +72,19 @@ def _text(script: Script) -> str:
     return text if text is not None else tr("This is no text, or too long to be shown here.")
 
 
+def answered_too(
+    asked: PermissionAsked, answer: OwnerAnswer, others: Iterable[PermissionAsked]
+) -> list[str]:
+    """Return the workflows about which an answer leaves nothing to ask: all of that machine, or, of an
+    answer for programs, those that bring no others. What is allowed once is asked again."""
+    if answer == "once":
+        return []
+    if answer == "machine":
+        return [each.workflow for each in others if asked.node and each.node == asked.node]
+    decided = {each.program for each in asked.programs}
+    return [each.workflow for each in others if {p.program for p in each.programs} <= decided]
+
+
 class PermissionSheet(Sheet):
     """One question after the other, until none is left or its person closes it."""
 
@@ -89,6 +105,7 @@ class PermissionSheet(Sheet):
         self.fault = Bar("permissionFault", margin=0)
         self.name = strong(name="permissionName")
         self.who = quiet(name="permissionWho", wrap=True)
+        self.wants = set_up(QLabel(), "permissionWants", textFormat=PLAIN, wordWrap=True)
         self.files = set_up(
             QListWidget(), "permissionScripts", tr("Scripts"), framed=True, wordWrap=True, spacing=3
         )
@@ -114,7 +131,7 @@ class PermissionSheet(Sheet):
         sizes = (FILES_WIDTH, TEXT_WIDTH)
         both = splitter("permission", Qt.Orientation.Horizontal, sizes, self.files, self.text)
         column(
-            *(self.fault, self.name, self.who, (both, 1)),
+            *(self.fault, self.name, self.who, self.wants, (both, 1)),
             row(self.never, "stretch", self.programs, self.machine, self.once),
             on=self,
             spacing=GRID,
@@ -140,8 +157,8 @@ class PermissionSheet(Sheet):
                 self.accept()
             return
         self._tell(self._asked, len(left))
-        wanted = Scripts(self._asked.workflow)
-        self._context.bridge.ask(self, SCRIPTS, wanted, self._show_scripts, self._not_read)
+        self._tell_wants(self._asked)
+        self._ask_for_scripts(self._asked)
 
     def _tell(self, asked: PermissionAsked, left: int) -> None:
         self.name.setText(asked.name)
@@ -167,11 +184,26 @@ class PermissionSheet(Sheet):
             )
         )
 
+    def _tell_wants(self, asked: PermissionAsked) -> None:
+        said = asks_words(asked.programs)
+        self.wants.setText(said)
+        self.wants.setVisible(bool(said))
+
     # -- reading -------------------------------------------------------------------------------
+
+    def _ask_for_scripts(self, asked: PermissionAsked) -> None:
+        wanted = Scripts(asked.workflow)
+        self._context.bridge.ask(self, SCRIPTS, wanted, self._show_scripts, self._not_read)
+
+    def _ask_again(self) -> None:
+        """Unless there is an answer under way, or another question."""
+        if self._asked is not None and self.never.isEnabled():
+            self._ask_for_scripts(self._asked)
 
     def _show_scripts(self, reply: ScriptsReply) -> None:
         if self._asked is None or reply.asked.workflow != self._asked.workflow:
             return
+        self.fault.hide()
         first: QListWidgetItem | None = None
         for script in reply.scripts:
             program, change = bare_name(script.program), change_words(script.change)
@@ -183,13 +215,17 @@ class PermissionSheet(Sheet):
                 first = item
         self.files.setCurrentItem(first or self.files.item(0))
         self.files.setFocus()
+        self._tell_wants(reply.asked)
+        closed = any(want.refused for each in reply.asked.programs for want in each.wants)
         for each in self._buttons:
-            each.setEnabled(True)
+            each.setEnabled(each is self.never or not closed)
 
     def _not_read(self, sentence: str) -> None:
-        """What cannot be read is not allowed; refusing it is always possible."""
+        """What cannot be read is not allowed; refusing it is always possible. The machine that has
+        it may be there again in a moment."""
         self.fault.say(sentence)
         self.never.setEnabled(True)
+        QTimer.singleShot(READ_AGAIN_MS, self, self._ask_again)
 
     def _read(self, item: QListWidgetItem | None) -> None:
         script = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
@@ -207,6 +243,9 @@ class PermissionSheet(Sheet):
             self._context.bridge.ask(self, PERMIT, wanted, self._permitted, self._refused)
 
     def _permitted(self, done: Permitted) -> None:
+        told = self._context.screen.permissions
+        if self._asked is not None and told is not None:
+            self._answered += answered_too(self._asked, done.answer, told.asked)
         self._answered.append(done.workflow)
         self._context.bridge.want_flock()
         self._next()

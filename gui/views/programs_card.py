@@ -7,18 +7,26 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QWidget
 
+from agent.api.flock import ConfinementView
 from agent.api.permissions import (
     DISTRUST,
+    GRANT,
+    REVOKE,
+    AskedProgram,
     Distrust,
+    Grant,
     PermissionAsked,
     PermissionsReply,
+    Revoke,
     TrustedMachine,
+    WantingProgram,
 )
 from agent.api.programs import (
     ProgramsReply,
     ProgramView,
     bare_name,
 )
+from agent.api.values import Dataset
 from gui.theme.look import GRID
 from gui.views.menus import add_copy, add_entry, context_menu
 from gui.views.pieces import (
@@ -34,12 +42,15 @@ from gui.views.pieces import (
     strong,
 )
 from gui.views.rows import Column, Rows
+from gui.views.secret_sheet import SecretSheet
 from gui.views.table import Table
 from gui.views.tidying import ask_to_forget
 from gui.views.view_context import ViewContext
+from gui.views.wants import asks_words, wants_words
 from gui.words import tr
 
 ROWS_SHOWN_MAX = 8
+NO_FOLDER = Dataset("", 0)
 
 
 def here_words(view: ProgramView) -> str:
@@ -53,6 +64,29 @@ def here_words(view: ProgramView) -> str:
         "waiting": tr("waits for your permission"),
         "refused": tr("never here"),
     }[view.here]
+
+
+def confinement_words(found: ConfinementView | None) -> str:
+    """Return what programs cannot get at on this computer, as it was tried; empty where that is not
+    known yet."""
+    if found is None:
+        return ""
+    if found.rule == "off":
+        return tr("Programs are not confined here, as the settings say.")
+    sorts = (
+        (tr("files"), found.files),
+        (tr("network"), found.network),
+        (tr("signals"), found.signals),
+        (tr("tracing"), found.tracing),
+    )
+    yes, no = tr("yes"), tr("no")
+    held = ", ".join(f"{name}: {yes if holds else no}" for name, holds in sorts)
+    means = ", ".join(found.by)
+    if found.holds:
+        return tr(
+            "Programs are confined, as was tried here: {held} ({means}).", held=held, means=means
+        )
+    return tr("Programs cannot be confined here: {held}. {error}", held=held, error=found.error)
 
 
 class ProgramsCard(QFrame):
@@ -86,13 +120,14 @@ class ProgramsCard(QFrame):
                "of programs; workflows may also bring their own."),
             wrap=True,
         )  # fmt: skip
-        parts = (strong(tr("Programs")), self._waiting, self.none, self.table)
+        self.held_back = quiet("", wrap=True)
+        parts = (strong(tr("Programs")), self.held_back, self._waiting, self.none, self.table)
         column(*parts, on=self, margins=CARD_MARGINS)
         self.tell(None, None)
 
     def tell(self, reply: ProgramsReply | None, permissions: PermissionsReply | None) -> None:
         """Show these programs in a table; above it a line for each workflow that waits for a word,
-        and for each machine that is trusted. None: no programs are known, or the lines stay as they
+        each program that asks for more than all have, and each machine that is trusted. None: no programs are known, or the lines stay as they
         are."""
         programs = reply.programs if reply is not None else ()
         self.rows.show(programs)
@@ -104,8 +139,12 @@ class ProgramsCard(QFrame):
             if has_keyboard(self):
                 self.table.setFocus()
             clear(self._waiting)
+            self.held_back.setText(confinement_words(permissions.confinement))
+            self.held_back.setVisible(bool(self.held_back.text()))
             for asked in permissions.asked:
                 self._waiting.addWidget(self._question(asked))
+            for program in permissions.wanting:
+                self._waiting.addWidget(self._wanting(program))
             for machine in permissions.trusted:
                 self._waiting.addWidget(self._trusted(machine))
 
@@ -120,6 +159,37 @@ class ProgramsCard(QFrame):
             primary=True,
         )
         return _line(said, decide)
+
+    def _wanting(self, program: WantingProgram) -> QWidget:
+        name, wants = bare_name(program.program), wants_words(program.wants)
+        if any(each.refused for each in program.wants):
+            return _line(asks_words([AskedProgram(name, NO_FOLDER, wants=program.wants)]))
+        if all(each.granted for each in program.wants):
+            back = button(
+                tr("Take back"),
+                f"revoke_{name}",
+                lambda: self._context.ask(self, REVOKE, Revoke(program.program), self._asked),
+            )
+            said = tr("{program} is allowed {wants}.", program=name, wants=wants)
+            missing = [each.name for each in program.wants if each.missing]
+            return _line(said, *map(self._secret, missing), back)
+        allow = button(
+            tr("Allow"),
+            f"grant_{name}",
+            lambda: self._context.ask(self, GRANT, Grant(program.program), self._asked),
+        )
+        return _line(asks_words([AskedProgram(name, NO_FOLDER, wants=program.wants)]), allow)
+
+    def _secret(self, name: str) -> QWidget:
+        return button(
+            tr("Give {name} …", name=name),
+            f"secret_{name}",
+            lambda: SecretSheet(self._context, name, self).open(),
+            primary=True,
+        )
+
+    def _asked(self, _: object) -> None:
+        self._context.bridge.want_flock()
 
     def _trusted(self, machine: TrustedMachine) -> QWidget:
         said = tr("All that is submitted on {machine} may run here.", machine=machine.name)
@@ -145,8 +215,8 @@ class ProgramsCard(QFrame):
         return menu
 
 
-def _line(said: str, act: QWidget) -> QWidget:
+def _line(said: str, *acts: QWidget) -> QWidget:
     holder = set_up(QFrame(), bar="notice")
     text = set_up(QLabel(said), textFormat=PLAIN, wordWrap=True)
-    holder.setLayout(row((text, 1), act, margins=(GRID + 4, 6, GRID, 6)))
+    holder.setLayout(row((text, 1), *acts, margins=(GRID + 4, 6, GRID, 6)))
     return holder

@@ -157,6 +157,7 @@ class SettingsDialog(Sheet):
             ("history_days", tr("Finished work is remembered for"), self._history_days(view)),
             ("logs_mb", tr("End of each log, kept on another machine"), self._logs_mb(view)),
             ("join_requests", tr("Machines that ask to be let in"), self._join_requests(view)),
+            ("updates", tr("A version that was installed starts"), self._updates(view)),
             ("tags", tr("Tags"), self._line("machineTags", "tags", view.tags)),
             ("addresses", tr("Addresses of machines that are not found"),
              self._line("machineAddresses", "addresses", view.addresses)),
@@ -220,15 +221,29 @@ class SettingsDialog(Sheet):
         change = partial(self._change_to, "join_requests")
         return choice("joinRequests", choices, view.join_requests, change)
 
+    def _updates(self, view: SettingsView) -> QWidget:
+        choices = (
+            ("by itself", tr("When no task runs here")),
+            ("ask", tr("When I say so")),
+        )
+        change = partial(self._change_to, "updates")
+        return choice("updates", choices, view.updates, change)
+
     def _line(self, name: str, setting: str, value: str | tuple[str, ...]) -> QLineEdit:
         """A field for a word, or for several with commas between them."""
         several = isinstance(value, tuple)
         made = set_up(QLineEdit(", ".join(value) if isinstance(value, tuple) else value), name)
 
         def change(text: str) -> None:
-            self._change_to(setting, words_in(text) if several else text.strip())
+            given: Any = words_in(text) if several else text.strip()
+            self._ask(ChangeSettings(**{setting: given}), refused)
 
-        made.editingFinished.connect(Once(made.text, change))
+        def refused(sentence: str) -> None:
+            self.fault.say(sentence)
+            once.take_back(made.setText)
+
+        once = Once(made.text, change)
+        made.editingFinished.connect(once)
         return made
 
     def _gigabytes(self, name: str, setting: str, value: float, nought: str) -> QDoubleSpinBox:
@@ -265,8 +280,10 @@ class SettingsDialog(Sheet):
         self._change(**{setting: value})
 
     def _change(self, **changes: Any) -> None:
-        wish = ChangeSettings(**changes)
-        self._context.bridge.ask(self, CHANGE_SETTINGS, wish, self._changed, self.fault.say)
+        self._ask(ChangeSettings(**changes), self.fault.say)
+
+    def _ask(self, wish: ChangeSettings, refused: Callable[[str], object]) -> None:
+        self._context.bridge.ask(self, CHANGE_SETTINGS, wish, self._changed, refused)
 
     def _changed(self, view: SettingsView) -> None:
         self.fault.hide()
@@ -317,11 +334,17 @@ class Once:
 
     def __init__(self, value: Callable[[], Any], changed: Callable[[Any], object]) -> None:
         self._value, self._changed, self._told = value, changed, value()
+        self._before = self._told
 
     def __call__(self) -> None:
         if self._value() != self._told:
-            self._told = self._value()
+            self._before, self._told = self._told, self._value()
             self._changed(self._told)
+
+    def take_back(self, put: Callable[[Any], object]) -> None:
+        """Put what it held before into the field, which is no change then."""
+        self._told = self._before
+        put(self._before)
 
 
 def choice(

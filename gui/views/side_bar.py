@@ -123,6 +123,9 @@ class PlaceButton(QAbstractButton):
         buttons[at].click()
 
 
+AT_ONCE = (Act.RESUME, Act.NOT_NOW)
+
+
 class SideBar(QFrame):
     """``went`` with a place, ``pressed`` with an entry of the pause menu."""
 
@@ -145,7 +148,8 @@ class SideBar(QFrame):
             tr("Settings"), "settingsButton", self.settings_wanted.emit, "settings", flat=True
         )
         self.answer = button(tr("Say when …"), "answerButton", self.answer_wanted.emit)
-        self._resume: Entry | None = None
+        self._at_once: Entry | None = None
+        """What the button asks for without a menu."""
         for number, place in enumerate(Place, 1):
             each = self.buttons[place] = PlaceButton(place, number)
             self._group.addButton(each)
@@ -170,31 +174,40 @@ class SideBar(QFrame):
         self, sentence: str, entries: tuple[Entry, ...], tip: str = "", *, answered: bool = True
     ) -> None:
         """Show what this computer does, with a tip to it, empty for none, and the menu that pauses
-        it or the button that resumes it, which is disabled while no entry is enabled. An open menu
-        is left as it is. Unless somebody has ``answered`` when it may help, a button leads
+        it or the button that resumes it, or says not now while it warns; the button is disabled
+        while no entry is enabled. An open menu is left as it is. Unless somebody has ``answered`` when it may help, a button leads
         there."""
         self.answer.setVisible(not answered)
         if self.sentence.text() != sentence:
             self.sentence.setText(sentence)
             self.sentence.setAccessibleName(sentence)
         self.sentence.setToolTip(plain_tip(tip))
-        self._resume = next((each for each in entries if each.act is Act.RESUME), None)
-        if self._resume is None and not self.pause_menu.isVisible():
+        before, at_once = (
+            self._at_once,
+            next((each for each in entries if each.act in AT_ONCE), None),
+        )
+        self._at_once = at_once
+        if at_once is None and not self.pause_menu.isVisible():
             fill(self.pause_menu, entries, self.pressed.emit)
-        if (self._resume is None) is not (self.pause.menu() is not None):
-            text, name = (
-                (tr("Pause"), "pause") if self._resume is None else (tr("Resume"), "resume")
-            )
-            self.pause.setMenu(self.pause_menu if self._resume is None else None)  # type: ignore[arg-type]
+        if (before and before.act) is not (at_once and at_once.act):
+            text, name = _button_words(at_once)
+            self.pause.setMenu(self.pause_menu if at_once is None else None)  # type: ignore[arg-type]
             set_up(self.pause, says=text, text=f" {text}", icon=icon(name))
         self.pause.setEnabled(any(each.enabled for each in entries))
 
     def _pause_clicked(self) -> None:
-        if self._resume is not None:
-            self.pressed.emit(self._resume)
+        if self._at_once is not None:
+            self.pressed.emit(self._at_once)
 
     def _paint_wing(self) -> None:
         ratio = self.devicePixelRatioF()
         pixels = plain_wing(round(22 * ratio), look().colours.accent)
         pixels.setDevicePixelRatio(ratio)
         self._wing.setPixmap(pixels)
+
+
+def _button_words(at_once: Entry | None) -> tuple[str, str]:
+    """What the button says, and the name of its icon."""
+    if at_once is None:
+        return tr("Pause"), "pause"
+    return (tr("Resume"), "resume") if at_once.act is Act.RESUME else (tr("Not now"), "pause")

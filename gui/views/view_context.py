@@ -213,6 +213,7 @@ class ViewContext(QObject):
         while it starts; return false, and do nothing, where the entry is none of those."""
         pauses = {
             Act.PAUSE: Pause(for_s=entry.length_s),
+            Act.NOT_NOW: Pause(for_s=entry.length_s),
             Act.PAUSE_TOMORROW: Pause(until_tomorrow=True),
             Act.PAUSE_OPEN_ENDED: Pause(),
             Act.FINISH: Pause(finish_first=True),

@@ -37,6 +37,7 @@ from gui.model.tray import (
     gates_waiting,
     is_answered,
     is_paused,
+    is_warning,
     pause_entries,
     programs_waiting,
     sentence_of,
@@ -406,7 +407,7 @@ class Window(QWidget):
             let_go()
 
     def _pause_key(self) -> None:
-        if is_paused(self._context.screen):
+        if is_paused(self._context.screen) or is_warning(self._context.screen):
             self._context.press(pause_entries(self._context.screen, time.time())[0])
         else:
             self.side.pause.showMenu()
