@@ -16,7 +16,7 @@ promises more than it tried.
 A test that is a coroutine has a loop of its own, which ends with it, and a limit; what the loop had to
 complain of fails it, also while its last tasks are cancelled.
 
-``-n auto`` starts two workers for each core, for many tests wait for what they have started.
+``-n auto`` starts three workers for each core, for many tests wait for what they have started.
 
 What takes long is known by its file, by what that imports, and marked: ``installers/check --fast`` and
 ``pytest -m "not live"`` leave such tests out.
@@ -35,15 +35,18 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
 
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 from tests.repeat.plugin import without_group
+from tests.sharing import Sharing, places
 
 PERSONAL = ("DBUS_", "DISPLAY", "PG", "QT_", "SWAYSOCK", "WAYLAND_", "XAUTHORITY", "XDG_")
 """Beginnings of what tells programs of the session of whoever runs the tests."""
 FORGOTTEN = Path(tempfile.gettempdir()) / f"no-home-of-wingbeat-{os.getpid()}"
 
-EXAMPLES = int(os.environ.get("WINGBEAT_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("WINGBEAT_EXAMPLES", "40"))
+"""Every run draws others; ``python -m tests.repeat`` draws more."""
 
 settings.register_profile(
     "wingbeat",
@@ -58,7 +61,7 @@ for name in [each for each in os.environ if each.startswith(PERSONAL)]:
     del os.environ[name]
 os.environ["WINGBEAT_HOME"] = str(FORGOTTEN)
 
-WORKERS_MAX = 8
+WORKERS_MAX, WORKERS_PER_CORE = 8, 3
 
 MARKS = {
     "live": (
@@ -87,7 +90,11 @@ STARTS_AN_AGENT = "machine"
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    return min(WORKERS_MAX, 2 * (os.cpu_count() or 1))
+    return min(WORKERS_MAX, WORKERS_PER_CORE * (os.cpu_count() or 1))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing | None:
+    return Sharing(config, log) if config.getvalue("dist") == "load" else None
 
 
 def pytest_collection() -> None:
@@ -106,21 +113,27 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {told}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if " at 0x" in item.name:  # the workers must agree on names; this is another in each
             raise pytest.UsageError(f"{item.nodeid}: give this case an id")
-        text = _text(item.path)
-        for name, (_, imported) in MARKS.items():
-            if any(each in text for each in imported):
-                item.add_marker(name)
+        for name in _marks(item.path):
+            item.add_marker(name)
         if STARTS_AN_AGENT in getattr(item, "fixturenames", ()):
             item.add_marker("live")
+    if config.getoption("drawn_order", None) is None:
+        waits: dict[Path, bool] = {}
+        for item in items:
+            marked = any(map(item.get_closest_marker, MARKS))
+            waits[item.path] = waits.get(item.path, False) or marked
+        place = places(waits)
+        items.sort(key=lambda item: place[item.path])
 
 
 @cache
-def _text(path: Path) -> str:
-    return f"{path.as_posix()}\n{path.read_text(encoding='utf-8')}"
+def _marks(path: Path) -> list[str]:
+    text = f"{path.as_posix()}\n{path.read_text(encoding='utf-8')}"
+    return [name for name, (_, signs) in MARKS.items() if any(each in text for each in signs)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -18,7 +18,7 @@ from agent.paths import Home
 from agent.storage.journal import Journal
 from tests.hosts.waiting import eventually
 
-TOLD = 'laptop "seven" \\ ü'
+TOLD = 'laptop "seven" ü'
 
 
 @pytest.mark.parametrize("before", ["", "# mine\nslots = 2\n", 'name = "old"\nport=1 # why\n'])

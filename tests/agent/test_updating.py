@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+from itertools import pairwise
 
 import pytest
 
@@ -141,9 +143,45 @@ async def test_one_in_the_place_of_another_is_not_begun_on_its_word(
     due.cancel()
 
 
+async def test_what_does_not_start_is_told_once_and_tried_ever_more_rarely(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    machine = Machine()
+    machine.starts = False
+    looks = 0
+
+    def look() -> str:
+        nonlocal looks
+        looks += 1
+        return NEWER
+
+    machine.look = look  # type: ignore[method-assign]
+    with caplog.at_level(logging.WARNING):
+        due = watched(machine.updates())
+        await eventually(lambda: machine.tried >= 6)
+    assert looks > 3 * machine.tried
+    assert len(caplog.records) == 1
+    machine.starts = True
+    assert await due == NEWER
+
+
 def test_versions_are_compared_by_their_numbers() -> None:
     assert is_later("0.10.0", "0.9.1")
     assert is_later("0.1.0.1", "0.1.0")
     assert not is_later("0.1.0", "0.1.0")
+    assert not is_later("0.1", "0.1.0")
+    order = (
+        "0.1.9",
+        "0.2.0.dev3",
+        "0.2.0a1",
+        "0.2.0rc2",
+        "0.2.0rc10",
+        "0.2.0",
+        "0.2.0.post1",
+        "0.2.1rc1",
+    )
+    for earlier, later in pairwise(order):
+        assert is_later(later, earlier), (earlier, later)
+        assert not is_later(earlier, later), (earlier, later)
     told = newer_elsewhere([("ant", "0.10"), ("bee", ""), ("cat", "0.1"), ("dog", "0.9")], "0.2")
     assert [(each.hosts, each.version) for each in told] == [(("dog",), "0.9"), (("ant",), "0.10")]

@@ -31,10 +31,10 @@ LIMIT_S: Final = 300.0
 POLL_S: Final = 0.05
 
 
-def measure(*, quick: bool) -> Figures:
+def measure(*, quick: bool, confinement: str = "off") -> Figures:
     count = 100 if quick else TASKS
     load = os.getloadavg()[0]
-    with Hosts(NODES) as hosts:
+    with Hosts(NODES, confinement=confinement) as hosts:
         hosts.make_flock()
         hosts.wait_equal()
         for host in hosts:

@@ -38,9 +38,9 @@ FLUSHES = 50
 TICKS_S = os.sysconf("SC_CLK_TCK")
 
 
-def measure(*, quick: bool, tasks: int = TASKS) -> Figures:
+def measure(*, quick: bool, tasks: int = TASKS, confinement: str = "off") -> Figures:
     tasks = 50 if quick else tasks
-    with Hosts(1, namespaces=False) as hosts:
+    with Hosts(1, namespaces=False, confinement=confinement) as hosts:
         host = hosts[0]
         settings = host.home.settings_file
         told = settings.read_text().replace('processor = "share"', 'processor = "spare"')

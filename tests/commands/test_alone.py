@@ -38,10 +38,21 @@ def test_a_script_waits_for_help_or_runs_now_and_is_told_its_files(
     now = ant.said("submit", str(script), "--name", "now", "--priority", "interactive", "--wait")
     assert "no machine helps" not in now
     ant.said("priority", "my-count", "interactive")
-    wait_for(lambda: "2/2" in ant.said("status"), WITHIN_S, "both have ended")
+    wait_for(lambda: "2/2" in ant.asked("status"), WITHIN_S, "both have ended")
     ant.said("fetch", "my-count", "--all", "--into", str(tmp_path / "fetched"))
     texts = {each.read_text() for each in (tmp_path / "fetched").rglob("*") if each.is_file()}
     assert texts == {"page 1", "page 2"}
+
+
+def test_what_needs_an_extra_that_nobody_has_says_how_to_bring_it(
+    ant: Machine, tmp_path: Path
+) -> None:
+    (tmp_path / "work.sh").write_text("echo TERMINATED\n")
+    text = "programs: {w: work.sh}\ntasks: {a: {program: w, requirements: {tags: ['wingbeat[x]']}}}"
+    (tmp_path / "flow.wingbeat.yaml").write_text(text)
+    said = ant.said("submit", str(tmp_path / "flow.wingbeat.yaml"))
+    brings = "no machine has wingbeat[x]; the command that brings it is pip install 'wingbeat[x]'"
+    assert f"{brings} (1 task of this will wait)" in said
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.commands import exits
-from tests.hosts.machine import WITHIN_S, Machine
+from tests.hosts.machine import WITHIN_S, Machine, make_flock
 from tests.hosts.waiting import wait_for
 
 PROGRAM = "print('done')\n"
@@ -31,16 +31,9 @@ def flock(tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
     (tmp_path / "example.wingbeat.yaml").write_text(EXAMPLE)
     (tmp_path / "say.sh").write_text("echo TERMINATED\n")
     with alder.agent(), birch.agent():
-        alder.said("flock", "create", "meadow")
-        birch.said("flock", "join", alder.answer("flock", "invite")["text"])
-        wait_for(lambda: _linked(alder) and _linked(birch), WITHIN_S, "a link")
+        make_flock(alder, birch)
         alder.said("pause")
         yield alder, birch
-
-
-def _linked(machine: Machine) -> bool:
-    peers = machine.answer("peers")["peers"]
-    return any(peer["state"] == "linked" and peer["version"] for peer in peers)
 
 
 def _submit(machine: Machine, name: str, *words: str) -> tuple[int, str]:
@@ -92,6 +85,28 @@ def test_not_now_and_only_my_own_are_answers(
     assert _task(alder, "others") == ("Ready", "")
     assert "it runs only what is submitted on it" in alder.said("why", "others/only")
     assert f'volunteer = "{mode}"' in birch.home.settings_file.read_text()
+
+
+def test_a_machine_helps_whom_its_owner_names_and_says_so_to_others(
+    flock: tuple[Machine, Machine],
+) -> None:
+    alder, birch = flock
+    rules = birch.answer("volunteering", "--mode", "always", "--who", "bia, caio")["rules"]
+    assert rules["people"] == ["bia", "caio"]
+    assert 'people = ["bia", "caio"]' in birch.home.settings_file.read_text()
+    assert _submit(alder, "others")[0] == exits.DONE
+    assert _submit(birch, "own", "--wait")[0] == exits.DONE
+    assert _task(alder, "others") == ("Ready", "")
+    told = alder.said("why", "others/only")
+    assert "birch helps only bia and caio" in told
+    assert "on birch" in told.splitlines()[0]
+    assert "is not among them" in told
+    assert "helps only bia and caio" in _submit(alder, "more", "--dry-run")[1]
+    answered = birch.run("volunteering", "--who", "a\u202eb")
+    assert (answered.code, "write names as workflows show them" in answered.err) == (1, True)
+    birch.said("volunteering", "--who", "everybody")
+    wait_for(lambda: _task(alder, "others")[0] == "Terminated", WITHIN_S, "it runs")
+    assert birch.answer("volunteering", "--who", "nobody")["rules"]["own_only"]
 
 
 def test_a_pause_holds_its_own_work_too(flock: tuple[Machine, Machine]) -> None:

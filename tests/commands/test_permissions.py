@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.machine import WITHIN_S, Machine
+from tests.hosts.machine import WITHIN_S, Machine, make_flock
 from tests.hosts.waiting import wait_for
 
 WORKFLOW = """\
@@ -30,16 +30,9 @@ def flock(tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
     (tmp_path / "words.wingbeat.yaml").write_text(WORKFLOW)
     (tmp_path / "top.sh").write_text(TOP)
     with alder.agent(), birch.agent():
-        alder.said("flock", "create", "meadow")
-        birch.said("flock", "join", alder.answer("flock", "invite")["text"])
-        wait_for(lambda: _linked(alder) and _linked(birch), WITHIN_S, "a link")
+        make_flock(alder, birch)
         alder.said("pause")
         yield alder, birch
-
-
-def _linked(machine: Machine) -> bool:
-    peers = machine.answer("peers")["peers"]
-    return any(peer["state"] == "linked" and peer["version"] for peer in peers)
 
 
 def submit(machine: Machine, name: str, count: str = COUNT, *words: str) -> None:
@@ -71,7 +64,9 @@ def test_one_question_with_every_script_and_what_changed(flock: tuple[Machine, M
     assert asked(birch) == ["first"], "two programs are one question"
     assert asked(alder) == [], "its own are not asked about"
     why = "birch could run it, but nobody there has allowed count yet"
-    wait_for(lambda: why in alder.said("why", "first/count"), WITHIN_S, "it is told where it waits")
+    wait_for(
+        lambda: why in alder.asked("why", "first/count"), WITHIN_S, "it is told where it waits"
+    )
     shown = birch.said("permissions", "show", "first")
     assert " on alder, brings 2 programs:" in shown
     assert "count/count.sh, 29 B, new\necho counted\necho TERMINATED\n" in shown

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agent.commands import exits
-from tests.hosts.machine import WITHIN_S, Following, Machine
+from tests.hosts.machine import WITHIN_S, Following, Machine, make_flock
 from tests.hosts.waiting import wait_for
 
 COUNT = """\
@@ -60,15 +60,8 @@ def flock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Machine, M
     with ExitStack() as stack:
         stack.enter_context(alder.agent("--name", "alder", "--port", "0"))
         stack.enter_context(birch.agent("--name", "birch", "--port", "0"))
-        alder.said("flock", "create", "meadow")
-        birch.said("flock", "join", alder.answer("flock", "invite")["text"])
-        wait_for(lambda: _linked(alder) and _linked(birch), WITHIN_S, "a link")
+        make_flock(alder, birch)
         yield alder, birch
-
-
-def _linked(machine: Machine) -> bool:
-    peers = machine.answer("peers")["peers"]
-    return any(peer["state"] == "linked" and peer["version"] for peer in peers)
 
 
 @pytest.fixture(scope="module")

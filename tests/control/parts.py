@@ -96,10 +96,14 @@ class FakePublished:
     decided: dict[str, Decision] = field(default_factory=dict)
     asked: PermissionAsked | None = ASKED
     digests: dict[str, str] = field(default_factory=dict)
+    looked_for: set[str] = field(default_factory=set)
     trusted: dict[str, str] = field(default_factory=dict)
 
     async def contents(self, names: Iterable[str]) -> dict[str, str]:
         return {name: self.digests[name] for name in names if name in self.digests}
+
+    async def look_for(self, tags: Iterable[str]) -> None:
+        self.looked_for |= set(tags)
 
     async def publish(self, folder: Path, *, with_work: bool = False) -> tuple[str, Dataset]:
         dataset = await self.datasets.add(folder)

@@ -25,12 +25,14 @@ from agent.api.flock import (
     MemberView,
     PeerView,
 )
+from agent.api.permissions import AskedFor, WantingProgram
 from agent.api.reasons import Opaque, Reason, as_why
 from agent.api.values import Capabilities
 from agent.api.work import NodeView, Submit
 from agent.control.naming import task_id
 from agent.control.port import Notice, Rooms, Streams, Wish
 from agent.control.verbs.submitting import specs_of, submission
+from agent.data.secrets import SecretValues
 from agent.flock.operations import FlockFacts
 from agent.history.earlier_runs import EarlierRuns
 from agent.history.task_history import TaskHistory
@@ -75,6 +77,7 @@ from agent.protocol.table import Table
 from agent.settings.editing import OwnerSettings
 from agent.settings.layers import Settled
 from agent.settings.node_settings import NodeSettings
+from tests.control.key_store import FakeStore
 from tests.control.parts import (
     FakeAdmission,
     FakeCopies,
@@ -235,6 +238,8 @@ class FakeNode:
         self.wished = asyncio.Event()
         """A wish has come."""
         self.broken = False
+        self.granted = False
+        self.secrets = SecretValues(folder / "secrets", FakeStore(), None)
         self.stopping = asyncio.Event()
         """A program was asked to stop."""
         self._elapsed_s = 0.0
@@ -329,7 +334,26 @@ class FakeNode:
             self.copies,
             self.updates,
             self,
+            self,
+            self.secrets,
         )
+
+    def wanting(self) -> tuple[WantingProgram, ...]:
+        """One program asks for the network and a place that nobody opens."""
+        wants = AskedFor("network", "lan", self.granted), AskedFor("reads", "/etc", refused=True)
+        return (WantingProgram("report", wants),)
+
+    async def grant(self, name: str) -> tuple[AskedFor, ...]:
+        """As it is asked for."""
+        assert name == "report"
+        self.granted = True
+        return (AskedFor("network", "lan", granted=True),)
+
+    async def revoke(self, name: str) -> tuple[AskedFor, ...]:
+        """Back to nothing."""
+        assert name == "report"
+        self.granted = False
+        return (AskedFor("network", "lan"),)
 
     async def confined(self) -> ConfinementView:
         """As it was tried on a machine of today."""

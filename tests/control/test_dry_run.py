@@ -23,7 +23,7 @@ from agent.control.fitting import FitTable, seen, slots_of
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views
 from agent.history.earlier_runs import EarlierRuns, likeness
-from agent.protocol.records import Dataset, TaskSpec
+from agent.protocol.records import Dataset, Requirements, TaskSpec
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
 from tests.control.surface import ALDER, FakeNode
@@ -39,7 +39,7 @@ def planned(
     """When each task would begin and end, and the end of all, in seconds from now."""
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": tasks}, Submit), str)
-    plans, end = plan_tasks(views, specs, priority)
+    plans, end = plan_tasks(views, specs, priority, "ana")
     return {each.task: (each.begins_s, each.ends_s) for each in plans}, end.s
 
 
@@ -117,7 +117,7 @@ def test_no_end_is_invented(
         node.history.earlier = EarlierRuns()
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": wanted}, Submit), str)
-    plans, end = plan_tasks(views, specs, 50)
+    plans, end = plan_tasks(views, specs, 50, "ana")
     assert (end.s, end.told) == (ends, basis)
     assert any(each.ends is None for each in plans) is (ends == inf)
 
@@ -141,11 +141,11 @@ def test_what_waits_is_shared_and_what_runs_is_its_machines_own(node: FakeNode) 
     at_s = run.stamp[0] / 1000
     views = Views(node.now(), TaskProgress(lambda: at_s))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": [task("a")]}, Submit), str)
-    (plan,), _ = plan_tasks(views, specs, 50)
+    (plan,), _ = plan_tasks(views, specs, 50, "ana")
     assert plan.begins_s == 1.5
     flock(node, own=2)
     views = Views(node.now(), TaskProgress(lambda: at_s))
-    (plan,), _ = plan_tasks(views, specs, 50)
+    (plan,), _ = plan_tasks(views, specs, 50, "ana")
     assert (plan.begins_s, plan.begins) == (6.0, Basis(told=True))
 
 
@@ -156,7 +156,7 @@ def test_where_a_task_could_run_and_why_not_elsewhere(node: FakeNode) -> None:
     node.known = replace(node.known, peers=(peer, other))
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))
     told = {"name": "new", "tasks": [task("a"), {"id": "g", "gate": True}]}
-    (plan, gate), _ = plan_tasks(views, specs_of(msgspec.convert(told, Submit), str), 50)
+    (plan, gate), _ = plan_tasks(views, specs_of(msgspec.convert(told, Submit), str), 50, "ana")
     assert plan.fits == ("birch", "peer0")
     assert [(each.name, each.reason) for each in plan.misfits] == [("bare", "has no program copy")]
     assert (gate.fits, gate.misfits) == ((), ())
@@ -218,6 +218,25 @@ def test_what_another_machine_brings_is_not_accepted_here_by_itself() -> None:
     assert [each.name for each in fits.misfits] == ["alder"]
 
 
+def test_what_is_brought_here_and_needs_an_extra_says_which() -> None:
+    needs = Requirements(tags=("wingbeat[x]",))
+    brought = msgspec.structs.replace(
+        COUNT, published=Dataset(f"{PENDING}count", 0), requirements=needs
+    )
+    (told,) = FitTable([machine("alder")]).of(brought).misfits
+    assert told.reason == (
+        "has no wingbeat[x]; the command that brings it is pip install 'wingbeat[x]'"
+    )
+
+
+async def test_whether_an_extra_is_here_is_found_out_before_that_is_told(
+    there: Serving, client: LineClient
+) -> None:
+    tagged = {**task("one"), "requirements": {"tags": ["wingbeat[inspection]"]}}
+    await client.result("plan", {"workflow": {"name": "line", "tasks": [tagged]}})
+    assert there.node.published.looked_for == {"wingbeat[inspection]"}
+
+
 async def test_submit_and_why_tell_of_it(there: Serving, client: LineClient) -> None:
     dataset = {"dataset": FOLDER.dataset, "size_bytes": 10}
     task = {"id": "one", "program": COUNT.program, "published": dataset}
@@ -243,3 +262,17 @@ def test_a_published_program_is_suggested_by_its_bare_name() -> None:
     assert suggestion("cunty", known) == "; did you mean county?"
     hints = [near(word, known) for word in ("count", "cunty")]
     assert [f"; {worded(hint)}" for hint in hints if hint] == [both, "; did you mean county?"]
+
+
+def test_a_machine_whose_owner_has_named_others_is_no_place_for_it(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path)
+    flock(node, 1, 1, own_helps=False)
+    first, second = node.known.peers
+    node.known = replace(node.known, peers=(structs.replace(first, people=("Bia",)), second))
+    views = Views(node.now(), TaskProgress(lambda: 1.7e9))
+    specs = specs_of(msgspec.convert({"name": "new", "tasks": [task("A")]}, Submit), str)
+    places = {name: plan_tasks(views, specs, 50, name)[0][0] for name in ("ana", "bia")}
+    assert {"peer0", "peer1"}.issubset(places["bia"].fits)
+    assert "peer0" not in places["ana"].fits
+    (told,) = [each.reason for each in places["ana"].misfits if each.name == "peer0"]
+    assert told.endswith("helps only Bia")

@@ -10,6 +10,7 @@ import pytest
 from agent.api.rpc import ErrorCode
 from agent.control.text_session import TextError, read_line, read_schedule
 from tests.control.serving import LineClient, Serving, greeted, id_of, stranger
+from tests.hosts.waiting import eventually
 
 
 def asked(method: str, request_id: object, params: object) -> str:
@@ -36,6 +37,39 @@ async def test_how_many_clients_there_may_be(there: Serving) -> None:
             assert await late.line() == b""
         for each in clients:
             await each.result("status")
+
+
+async def test_one_account_takes_no_place_of_another(
+    there: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a service takes all of a machine: neither those of clients nor of who has not greeted."""
+    account = [1]
+    monkeypatch.setattr("agent.control.server.account_of", lambda _: account[0])
+    async with AsyncExitStack() as stack:
+        quiet = await stack.enter_async_context(stranger(there))
+        await _arrived(there, 1)
+        account[0] = 2
+        loud = [await stack.enter_async_context(stranger(there)) for _ in range(16)]
+        told = await loud[0].heard()
+        assert told["params"] == {"reason": "too many others connect at this moment"}
+        await quiet.result("hello", {"token": there.control["token"]})
+        for _ in range(32):
+            await stack.enter_async_context(greeted(there))
+        async with stranger(there) as late:
+            assert (await late.heard())["error"]["code"] == ErrorCode.TOO_MANY
+        account[0] = 1
+        async with greeted(there) as client:
+            await client.result("status")
+        for account[0] in (3, 4, 5):
+            for _ in range(32 if account[0] < 5 else 31):
+                await stack.enter_async_context(greeted(there))
+        account[0] = 6
+        async with stranger(there) as late:
+            assert "128 clients" in (await late.heard())["error"]["message"]
+
+
+async def _arrived(there: Serving, strangers: int) -> None:
+    await eventually(lambda: len(there.server._connections) == strangers)
 
 
 async def test_how_many_may_say_nothing(there: Serving) -> None:

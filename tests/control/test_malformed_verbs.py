@@ -116,8 +116,8 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
     (
         "change_settings",
         {"name": ""},
-        PARAMS,
-        "change_settings: name must be a text of at least 1 character",
+        REFUSED,
+        "name has to be a text, like 'workshop 3'.",
     ),
     (
         "change_settings",
@@ -195,6 +195,22 @@ CASES: list[tuple[str, dict[str, Any], int, str]] = [
         PARAMS,
         "permit: answer cannot be 'yes': choose once, machine, programs or never",
     ),
+    ("grant", {"program": ""}, PARAMS, "grant: program must be a text of at least 1 character"),
+    ("revoke", {"name": "report"}, PARAMS, "revoke: there is no name"),
+    ("set_secret", {"name": "db"}, PARAMS, "set_secret: value is missing"),
+    (
+        "set_secret",
+        {"name": "db", "value": ""},
+        PARAMS,
+        "set_secret: value must be a text of at least 1 character",
+    ),
+    (
+        "set_secret",
+        {"name": "../up", "value": "x"},
+        PARAMS,
+        "set_secret: name must be a name of letters, digits, dots and dashes",
+    ),
+    ("forget_secret", {"name": "db"}, REFUSED, "The secret db is not here."),
     ("distrust", {"machine": "oak"}, UNKNOWN, 'no machine "oak" is trusted here'),
     ("ask_owners", {"workflow": "nothing"}, UNKNOWN, 'no workflow is called "nothing"'),
     (

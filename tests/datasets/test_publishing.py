@@ -9,7 +9,7 @@ import pytest
 
 from agent.api.errors import ServiceError
 from agent.api.session import ProgramWaiting
-from agent.data.publishing import NotAcceptedError
+from agent.data.leave import NotAcceptedError
 from agent.execution.programs import ProgramError
 from agent.node.agent import Agent
 from agent.paths import Home

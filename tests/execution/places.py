@@ -14,7 +14,7 @@ import pytest
 
 from agent.execution.children import Children
 from agent.execution.groups import Exit
-from agent.execution.limits import NODE_LIMITS, Limits
+from agent.execution.limits import NODE_LIMITS, NodeLimits
 from agent.execution.programs import Programs
 from agent.protocol import records
 from agent.protocol.effects import StartChild
@@ -160,7 +160,7 @@ async def place(
     folder: Path,
     outputs: Sequence[str] = (),
     grace_s: float = 5.0,
-    limits: Limits = NODE_LIMITS,
+    limits: NodeLimits = NODE_LIMITS,
     store: bool = False,
     spare: bool = False,
 ) -> AsyncIterator[Place]:

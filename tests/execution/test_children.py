@@ -99,8 +99,15 @@ async def test_it_works_in_a_folder_of_its_own_with_low_priority(
     assert (scheduling == "idle") == (niceness == 19)
 
 
-@placed(grace_s=0.05)
-@pytest.mark.parametrize(("how", "said"), [("listen", "heard CANCEL\n"), ("stubborn", "")])
+@pytest.mark.parametrize(
+    ("here", "how", "said"),
+    [
+        ({"grace_s": 60.0}, "listen", "heard CANCEL\n"),  # ends by itself
+        ({"grace_s": 0.05}, "stubborn", ""),
+    ],
+    indirect=["here"],
+    ids=["listens", "is-stubborn"],
+)
 async def test_asked_to_stop_it_hears_cancel_and_is_ended_with_all_that_it_started(
     here: Place, tmp_path: Path, how: str, said: str
 ) -> None:

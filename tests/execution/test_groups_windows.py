@@ -4,6 +4,7 @@ down instead of made."""
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from unittest.mock import Mock
 import pytest
 
 from agent.execution import groups_windows as under_test
+from agent.execution.confinement.boundary import Boundary, Means
 from agent.execution.groups import Exit, Launch
 from agent.execution.groups_windows import (
     Factory,
@@ -50,8 +52,11 @@ class FakeJobs(JobApi):
             if each in self.faults:
                 raise self.faults[each]
 
-    def new_job(self, memory_bytes: int, *, spare: bool) -> int:
-        self._called("new", memory_bytes, spare)
+    def new_job(
+        self, memory_bytes: int, *, spare: bool, processes: int = 0, alone: bool = False
+    ) -> int:
+        more = (processes, alone) if processes or alone else ()
+        self._called("new", memory_bytes, spare, *more)
         return JOB
 
     def adopt(self, job: int, process: int, *, spare: bool) -> None:
@@ -131,6 +136,35 @@ async def test_a_program_is_in_its_job_before_it_runs(jobs: FakeJobs) -> None:
     assert await group.ended == Exit(0, cpu_ms=20, memory_kb=4)
     await group.silent
     group.close()
+
+
+async def test_a_confined_program_is_begun_by_one_that_knows_its_boundary(
+    jobs: FakeJobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job counts that one, too, and has no part in the desktop."""
+    told = []
+
+    def enclosing(place: Path, command: tuple[str, ...]) -> tuple[str, ...]:
+        told.append((json.loads(place.read_text()), command))
+        return ("/bin/sh", "-c", "exit 7")
+
+    monkeypatch.setattr(under_test, "enclosing_command", enclosing)
+    home = jobs.folder / "run"
+    home.mkdir()
+    means = Means(container=True)
+    reads = (str(home / "given"), "/opt/python")
+    boundary = Boundary(means, reads, str(home), (str(home / "work"),), network=True)
+    launch = replace(NOTHING, boundary=boundary, processes=9, command=("python", "-x", "y z"))
+    assert (await jobs.end("", launch)).code == 7
+    assert jobs.calls[0] == ("new", 0, True, 10, True)
+    (found,) = told
+    assert found[1] == ("python", "-x", "y z")
+    assert found[0] == {
+        "home": str(home),
+        "reads": list(reads),
+        "writes": [str(home / "work")],
+        "network": True,
+    }
 
 
 async def test_what_a_program_leaves_is_ended_before_it_counts_as_ended(jobs: FakeJobs) -> None:

@@ -18,7 +18,7 @@ import pytest
 from agent.execution import children as under_test
 from agent.execution.children import Children, NoGroups
 from agent.execution.groups import Exit, Hear, Launch
-from agent.execution.limits import Limits
+from agent.execution.limits import Limits, NodeLimits
 from agent.execution.programs import ProgramError, Programs
 from agent.protocol.effects import StartChild
 from agent.protocol.events import ChildFailed, ChildNotStarted, ChildStarted, ChildStopped, Event
@@ -100,7 +100,7 @@ class Here:
             self.told.append,
             self.groups,
             spare=spare,
-            limits=limits,
+            limits=NodeLimits(limits),
         )
 
     def start(self, *, interactive: bool = False, disk_mb: int = 0, parameters: str = "x") -> None:

@@ -6,21 +6,23 @@ import errno
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from agent.execution import machine
-from agent.execution.folder_size import folder_bytes
+from agent.execution.folder_size import folder_bytes, nameless_bytes
 from agent.execution.inherited import inherited
-from agent.execution.limits import NODE_LIMITS, Limits, limits_of, node_limits
+from agent.execution.limits import USUAL, Limits, NodeLimits, limits_of, node_limits
 from agent.protocol import records
 from agent.protocol.records import Requirements, TaskSpec
 from agent.wording.speech import megabytes
 
 OF_NODE = Limits(memory_mb=1_000, disk_mb=2_000, wall_s=3_000, silent_s=4_000, log_mb=5)
 OF_PROGRAM = Limits(memory_mb=100, disk_mb=200, wall_s=300, silent_s=400, log_mb=50)
+NOTHING = records.Limits()
 OF_TASK = records.Limits(memory_mb=10, disk_mb=20, wall_s=30, silent_s=40)
 SECRETS = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "WINGBEAT_HOME")
 
@@ -53,7 +55,31 @@ def spec(limits: records.Limits = records.Limits(), memory_mb: int = 0) -> TaskS
 def test_a_limit_comes_from_the_task_else_its_program_else_the_node(
     task: records.Limits, program: Limits, node: Limits, expected: Limits
 ) -> None:
-    assert limits_of(spec(task), program, node) == expected
+    assert limits_of(spec(task), program, NodeLimits(node)) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "most", "expected"),
+    [
+        (Limits(8_000, 50, 10**6, 0, 9), Limits(100, 60, 3_600), Limits(100, 50, 3_600, 0, 9)),
+        (Limits(), Limits(100, 200, 300), Limits(100, 200, 300)),
+        (Limits(memory_mb=7), Limits(), Limits(memory_mb=7)),
+    ],
+)
+@pytest.mark.parametrize("by_task", [True, False])
+def test_nobody_takes_more_than_the_owner_lets_any_take(
+    said: Limits, most: Limits, expected: Limits, by_task: bool
+) -> None:
+    task = records.Limits(said.memory_mb, said.disk_mb, said.wall_s) if by_task else NOTHING
+    program = Limits(log_mb=said.log_mb) if by_task else said
+    assert limits_of(spec(task), program, NodeLimits(most=most)) == expected
+
+
+def test_what_a_task_requires_does_not_raise_the_ceiling() -> None:
+    node = node_limits(16_000, 4, Limits(memory_mb=1_000, processes=20))
+    found = limits_of(spec(records.Limits(memory_mb=8_000), 9_000), Limits(), node)
+    assert (found.memory_mb, found.processes, found.open_files) == (1_000, 20, 4_096)
+    assert limits_of(spec(NOTHING, 90_000), Limits(), node_limits(16_000, 4)).memory_mb == 16_000
 
 
 @pytest.mark.parametrize(
@@ -63,20 +89,27 @@ def test_a_limit_comes_from_the_task_else_its_program_else_the_node(
 def test_a_node_lets_a_task_take_the_memory_that_it_said_it_needs(
     wanted_mb: int, node_mb: int, memory_mb: int
 ) -> None:
-    found = limits_of(spec(memory_mb=wanted_mb), Limits(), Limits(memory_mb=node_mb))
+    node = NodeLimits(Limits(memory_mb=node_mb))
+    found = limits_of(spec(memory_mb=wanted_mb), Limits(), node)
     assert found.memory_mb == memory_mb
 
 
 @pytest.mark.parametrize(
-    ("memory_mb", "slots", "each_gb", "expected"),
-    [(16_000, 4, 0.0, 3_000), (16_000, 4, 1.5, 1_500), (0, 4, 0.0, 0), (1_001, 1, 0.0, 750)],
+    ("memory_mb", "slots", "most_mb", "usual_mb", "at_most_mb"),
+    [
+        (16_000, 4, 0, 3_000, 16_000),
+        (16_000, 4, 1_500, 1_500, 1_500),
+        (16_000, 4, 99_000, 99_000, 16_000),
+        (0, 4, 0, 0, 0),
+        (1_001, 1, 0, 750, 1_001),
+    ],
 )
 def test_slots_share_three_quarters_of_the_memory(
-    memory_mb: int, slots: int, each_gb: float, expected: int
+    memory_mb: int, slots: int, most_mb: int, usual_mb: int, at_most_mb: int
 ) -> None:
-    found = node_limits(memory_mb, slots, each_gb)
-    assert found == Limits(memory_mb=expected, wall_s=7 * 24 * 3_600, log_mb=4)
-    assert NODE_LIMITS.memory_mb == 0
+    found = node_limits(memory_mb, slots, Limits(memory_mb=most_mb))
+    assert found == NodeLimits(replace(USUAL, memory_mb=usual_mb), Limits(memory_mb=at_most_mb))
+    assert (USUAL.memory_mb, USUAL.wall_s, USUAL.log_mb) == (0, 7 * 24 * 3_600, 4)
 
 
 @pytest.mark.parametrize(("log_mb", "log_bytes"), [(0, 4_000_000), (7, 7_000_000)])
@@ -166,18 +199,35 @@ def test_a_folder_takes_what_is_on_the_disk_for_it(tmp_path: Path) -> None:
         file.truncate(10**9)
     large = elsewhere / "large"
     large.write_bytes(b"x" * 500_000)
-    (folder / "input").hardlink_to(large)
+    (folder / "again").hardlink_to(own[0])
     (folder / "link").symlink_to(large)
     (folder / "linked").symlink_to(elsewhere)
     used = folder_bytes(str(folder))
     assert sum(map(blocks, own)) <= used < sum(map(blocks, own)) + 50_000
 
 
-def test_files_that_others_have_too_count_nothing(tmp_path: Path) -> None:
+def test_a_file_of_several_names_counts_once(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    (tmp_path / "large").write_bytes(b"x" * 500_000)
-    (tmp_path / "run" / "input").hardlink_to(tmp_path / "large")
-    assert folder_bytes(str(tmp_path / "run")) == 0
+    (tmp_path / "run" / "made").write_bytes(b"x" * 500_000)
+    once = folder_bytes(str(tmp_path / "run"))
+    (tmp_path / "run" / "again").hardlink_to(tmp_path / "run" / "made")
+    assert folder_bytes(str(tmp_path / "run")) == once >= 500_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells which files are open")
+def test_what_is_open_without_a_name_counts_once(tmp_path: Path) -> None:
+    own = [os.getpid()]
+    before = nameless_bytes(str(tmp_path), own)
+    with (tmp_path / "hidden").open("wb") as file, (tmp_path / "named").open("wb") as named:
+        file.write(b"x" * 500_000)
+        named.write(b"x" * 500_000)
+        file.flush()
+        (tmp_path / "hidden").unlink()
+        again = os.dup(file.fileno())
+        found = nameless_bytes(str(tmp_path), [*own, *own]) - before
+        os.close(again)
+    assert 500_000 <= found < 600_000
+    assert nameless_bytes(str(tmp_path / "gone"), own) == 0
 
 
 def test_a_folder_that_has_gone_takes_nothing(tmp_path: Path) -> None:
@@ -192,7 +242,7 @@ def test_what_cannot_be_looked_at_is_left_out(
     def stat(**_: object) -> object:
         raise OSError(errno.ENOENT, "it is gone")
 
-    found = SimpleNamespace(st_nlink=1, st_size=700)
+    found = SimpleNamespace(st_nlink=1, st_size=700, st_ino=1)
     there = SimpleNamespace(path="there", is_dir=lambda **_: False, stat=lambda **_: found)
     gone.stat = stat
 

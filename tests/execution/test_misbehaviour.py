@@ -20,7 +20,7 @@ from agent.execution import children as children_module
 from agent.execution import groups_linux
 from agent.execution.child import Child
 from agent.execution.groups import Launch
-from agent.execution.limits import Limits
+from agent.execution.limits import Limits, NodeLimits
 from agent.execution.process_tree import children_of
 from agent.protocol import records
 from agent.protocol.events import (
@@ -36,7 +36,7 @@ from tests.hosts.waiting import eventually
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="these are shell scripts on Linux")
 
 
-@placed(limits=Limits(log_mb=1))
+@placed(limits=NodeLimits(Limits(log_mb=1)))
 async def test_a_flood_is_heard_to_its_end_and_its_log_says_that_it_was_cut(here: Place) -> None:
     before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     here.start(f"flood {64 * 1024 * 1024}")

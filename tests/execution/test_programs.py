@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.execution import machine
 from agent.execution.allowed_commands import ConfinementError, command_line, refuse_steering
 from agent.execution.programs import ProgramError, Programs
 from agent.node.programs import ProgramReader
@@ -171,3 +172,29 @@ def test_programs_of_packages_are_found_too_and_own_ones_go_first(tmp_path: Path
         "lines": beside,
         "sums": own,
     }
+
+
+def test_an_extra_is_there_when_it_imports_and_not_when_it_is_only_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extras = {
+        "wingbeat[whole]": ("json", "xml.dom"),
+        "wingbeat[broken]": ("json", "no_such_module"),
+    }
+    monkeypatch.setattr(machine, "EXTRAS", extras)
+    monkeypatch.setattr(machine, "_imports", {})
+    assert not extras.keys() & set(machine.capabilities((), tmp_path).tags)
+    for tag in extras:
+        assert machine.look_at_extras(["gpu", tag])
+        assert not machine.look_at_extras(["gpu", tag]), "it is known now"
+    assert extras.keys() & set(machine.capabilities((), tmp_path).tags) == {"wingbeat[whole]"}
+
+
+def test_what_needs_an_extra_is_offered_so_that_matching_can_tell_of_it(tmp_path: Path) -> None:
+    described(tmp_path / "sums", 'command: [run]\nrequirements: {tags: ["wingbeat[inspection]"]}')
+    programs = Programs(tmp_path, ProgramReader(Capabilities()))
+    assert programs.look() == ("sums",)
+    found = programs.get("sums")
+    assert found is not None
+    assert found.unfit == ""
+    assert "wingbeat[inspection]" in machine.capabilities((), tmp_path).tags

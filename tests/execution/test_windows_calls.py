@@ -18,6 +18,7 @@ from tests.hosts.windows import Library, loaded_as_on_windows
 JOB, HANDLE = 0x7_0000_0010, 0x7_0000_0020
 """Wider than 32 bits, as handles are."""
 PROCESS = 4242
+ACTIVE_PROCESSES = 0x8
 KILL_ON_CLOSE, DIE_ON_EXCEPTION, PRIORITY, MEMORY = 0x2000, 0x400, 0x20, 0x200
 
 
@@ -55,8 +56,13 @@ class Windows:
         return answer
 
     def _set(self, job: int, kind: int, limits: Any, size: int) -> int:
+        if kind == 4:
+            self.told.append({"desktop": limits.value})
+            return self._answer("limit")(job, kind)
         basic = limits.basic
         found = {"flags": basic.flags, "priority": basic.priority_class}
+        if basic.active_processes:
+            found["processes"] = basic.active_processes
         self.told.append(found | {"memory": limits.job_memory})
         assert size == ctypes.sizeof(limits)
         return self._answer("limit")(job, kind)
@@ -102,6 +108,16 @@ def test_a_job_ends_with_its_handle_and_has_the_limits_that_were_asked_for(
     assert windows.calls == [("create", None, None), ("limit", JOB, 9)]
     flags |= KILL_ON_CLOSE | DIE_ON_EXCEPTION | PRIORITY
     assert windows.told == [{"flags": flags, "priority": priority, "memory": memory}]
+
+
+def test_a_job_of_a_confined_program_has_few_processes_and_no_desktop(
+    windows: Windows, api: JobApi
+) -> None:
+    assert api.new_job(0, spare=True, processes=65, alone=True) == JOB
+    limits, desktop = windows.told
+    assert limits["flags"] & ACTIVE_PROCESSES
+    assert limits["processes"] == 65
+    assert desktop == {"desktop": 0xFF}
 
 
 def test_a_job_that_cannot_be_limited_is_not_kept(windows: Windows, api: JobApi) -> None:

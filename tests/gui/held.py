@@ -31,6 +31,7 @@ from agent.api import (
     work,
 )
 from agent.api.methods import AnyMethod
+from agent.api.secrets import SecretView
 from agent.api.session import Event, Welcome
 from agent.api.values import Dataset, Position, TaskState
 from agent.api.volunteering import ProgramsRunning, VolunteeringView, VolunteerRules
@@ -74,7 +75,14 @@ BACKGROUND: dict[str, object] = {
     "members": flock.MembersReply("office", (), ()),
     "programs": programs.ProgramsReply((programs.ProgramView("map@1", ("acor",), "waiting"),)),
     "permissions": permissions.PermissionsReply(
-        (PERMISSION,), (permissions.TrustedMachine("id-garajau", "garajau"),)
+        (PERMISSION,),
+        (permissions.TrustedMachine("id-garajau", "garajau"),),
+        (
+            permissions.WantingProgram("measure@1", (permissions.AskedFor("network", "lan"),)),
+            permissions.WantingProgram(
+                "store@1", (permissions.AskedFor("secret", "survey-db", True),)
+            ),
+        ),
     ),
     "settings": SETTINGS,
     "requests": admission.RequestsReply(
@@ -100,6 +108,7 @@ REPLIES: dict[str, object] = {
     "expel": flock.Expelled("id-garajau", "garajau"),
     "flock_create": JOINED,
     "gate": WISHED,
+    "grant": permissions.Granted("measure@1", (permissions.AskedFor("network", "lan", True),)),
     "invite": flock.Invitation("wingbeat-1", "wingbeat-1", "office", 1, 9),
     "join": JOINED,
     "leave": flock.Left("office"),
@@ -114,9 +123,11 @@ REPLIES: dict[str, object] = {
         PERMISSION,
         (permissions.Script("map", "map.sh", 5, "changed", "ls\nwc\n", "ls\n"),),
     ),
+    "revoke": permissions.Granted("store@1", (permissions.AskedFor("secret", "survey-db"),)),
     "running_programs": ProgramsRunning(("blender", "zoom")),
     "show": work.ShowReply(workflow("line-41", state="finished"), (), 0, POSITION),
     "runs": history.RunsReply((), 0),
+    "set_secret": SecretView("survey-db", "file"),
     "set_volunteering": VOLUNTEERING,
     "statistics": history.StatisticsReply((history.WeekView(1, 2.0, 3, 4, 0, 0, 1.0, 2.0),), 1, 2.0, 3, 4),
     "submit": work.Submitted("line-43", False, 1),

@@ -37,13 +37,13 @@ def tray(machine: Machine) -> Iterator[subprocess.Popen[bytes]]:
     words = [sys.executable, "-m", "gui", "--background"]
     with ended(subprocess.Popen(words, cwd=REPOSITORY, env=environment)) as process:
         wait_for(machine.home.window_lock.exists, EVENTUALLY_S_MAX, "the tray is there")
-        wait_for(lambda: machine.run("status").code == 0, EVENTUALLY_S_MAX, "and an agent")
+        wait_for(lambda: machine.ask("status").code == 0, EVENTUALLY_S_MAX, "and an agent")
         yield process
 
 
-def quit_tray(machine: Machine) -> subprocess.CompletedProcess[str]:
+def quit_tray(machine: Machine, how: str = "--quit") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "gui", "--quit"],
+        [sys.executable, "-m", "gui", how],
         cwd=REPOSITORY,
         env=machine.environment,
         capture_output=True,
@@ -77,9 +77,24 @@ def test_an_agent_beside_the_tray_ends_too_and_so_does_one_alone(machine: Machin
         assert agent.poll() == 0
 
 
+def test_a_tray_that_ends_for_good_leaves_its_flock_before(
+    machine: Machine, tmp_path: Path
+) -> None:
+    bee = Machine(tmp_path / "bee")
+    with bee.agent("--port", "0"), tray(machine) as process:
+        bee.said("flock", "create", "office")
+        machine.said("flock", "join", bee.answer("flock", "invite")["text"])
+        done = quit_tray(machine, "--leave")
+        assert (done.returncode, done.stderr, process.poll()) == (0, "", 0)
+        members = bee.answer("flock", "members")
+        assert [each["own"] for each in members["members"]] == [True]
+        assert len(members["departures"]) == 1
+
+
 def test_where_nothing_runs_there_is_nothing_to_end(tmp_path: Path) -> None:
-    done = quit_tray(Machine(tmp_path / "nobody"))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    for how in ("--quit", "--leave"):
+        done = quit_tray(Machine(tmp_path / "nobody"), how)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not (tmp_path / "nobody").exists(), "asking makes no home"
 
 

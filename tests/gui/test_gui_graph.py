@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QFontMetricsF, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -12,8 +12,9 @@ from agent.api.logs import AgentLogReply, LogLine, Severity
 from agent.api.values import TaskState
 from agent.api.work import TaskView
 from gui.model.graph import BENDS_MAX, BOX_WIDTH, LAYER_GAP, draw
+from gui.theme.look import small_font
 from gui.views.graph_building import AT_ONCE_MAX
-from gui.views.graph_items import NEAR
+from gui.views.graph_items import NEAR, shortened
 from gui.views.graph_view import READABLE_ZOOM_MIN, GraphView
 from gui.views.log_page import LINES_AT_ONCE, LogPage
 from gui.views.view_context import ViewContext
@@ -203,3 +204,18 @@ def test_who_looks_back_in_a_growing_log_stays_there(qtbot: QtBot, context: View
     assert looked_at < bar.maximum()
     page._took(AgentLogReply((LogLine(0, "info", "one more"),), "2"))
     assert bar.value() == looked_at
+
+
+@pytest.mark.parametrize("room", [40.0, 80.0, 118.0, 124.0, 400.0])
+def test_how_far_a_step_is_is_never_cut_for_the_name_of_its_machine(
+    qapp: QApplication, room: float
+) -> None:
+    del qapp
+    metrics = QFontMetricsF(small_font())
+    for said in ("running for 2 min", "12 s left"):
+        for host in ("acor", "milhafre", "a" * 40):
+            line = shortened(f"{host} · {said}", metrics, room)
+            assert line.endswith(said)
+            fits = metrics.horizontalAdvance(line) <= room
+            assert fits or line == said
+    assert shortened("milhafre", metrics, room) == "milhafre"

@@ -36,12 +36,13 @@ from gui.bridge import following
 from gui.bridge.bridge import Bridge
 from gui.model.screen import Changes, Screen
 from gui.theme.look import look
-from gui.views import choosing, log_page, submit_sheet
+from gui.views import choosing, log_page, permission_sheet, submit_sheet
 from gui.views.computer_page import ComputerPage
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
 from gui.views.history_page import HistoryPage
 from gui.views.log_page import LogPage
+from gui.views.permission_sheet import PermissionSheet
 from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
 from gui.views.timeline_view import TASKS_MAX
@@ -51,7 +52,18 @@ from tests.certain import certain
 from tests.gui.acts import press
 from tests.gui.conftest import NoLogin, ended
 from tests.gui.held import FAILURE, GATE, NODE, PAST, REPLIES, RUNNING, HeldAgent, WatchedBridge
-from tests.gui.under_way import CASES, FILE, SILENT, Case, Stage, close, settings, turn, until
+from tests.gui.under_way import (
+    CASES,
+    FILE,
+    SILENT,
+    Case,
+    Stage,
+    close,
+    permission,
+    settings,
+    turn,
+    until,
+)
 
 
 @pytest.fixture
@@ -165,6 +177,20 @@ def classes_with_a_context() -> set[str]:
             if ours and "context" in inspect.signature(each.__init__).parameters:
                 found.add(name)
     return found
+
+
+def test_scripts_that_cannot_be_read_now_are_read_a_moment_later(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(permission_sheet, "READ_AGAIN_MS", 1)
+    sheet = cast("PermissionSheet", permission(stage))
+    stage.agent.release(good=False)
+    until(stage.qtbot, sheet.never.isEnabled)
+    assert sheet.fault.isVisible()
+    assert not sheet.once.isEnabled()
+    stage.agent.release(good=True)
+    until(stage.qtbot, sheet.once.isEnabled)
+    assert (sheet.files.count(), sheet.fault.isVisible()) == (1, False)
 
 
 # -- further parts ---------------------------------------------------------------------------

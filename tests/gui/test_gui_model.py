@@ -196,6 +196,7 @@ def test_where_more_contrast_is_asked_for_nothing_is_faint(colours: Colours) -> 
     assert contrast(colours.line, colours.surface) >= SHAPE_CONTRAST_MIN
 
 
+@pytest.mark.skipif(not hasattr(Qt, "ContrastPreference"), reason="Qt tells of it from 6.10 on")
 def test_high_contrast_follows_the_system(qapp: QApplication) -> None:
     """And goes when the system does not ask for it any more."""
     strong, usual = Qt.ContrastPreference.HighContrast, Qt.ContrastPreference.NoPreference

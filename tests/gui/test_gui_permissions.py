@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from agent.api.flock import PeerView
-from agent.api.permissions import Script
-from agent.api.values import Capabilities, TaskState
+from agent.api.permissions import AskedProgram, PermissionAsked, Script
+from agent.api.values import Capabilities, Dataset, TaskState
 from agent.api.work import TaskView
 from gui.model.flock import lacks_leave
 from gui.model.screen import Screen
 from gui.views.columns import workflow_columns
-from gui.views.permission_sheet import shown_text
+from gui.views.permission_sheet import answered_too, shown_text
 from gui.views.window import Window
 from tests.gui.acts import press, until
 from tests.gui.conftest import NoLogin, context_on
@@ -98,3 +98,22 @@ def test_owners_are_asked_from_where_it_waits(
         assert [each["name"] for each in other.answer("permissions")["asked"]] == ["words"]
         window.close()
         window.deleteLater()
+
+
+def test_one_answer_leaves_no_question_that_it_answers() -> None:
+    def asks(workflow: str, node: str, *programs: str) -> PermissionAsked:
+        brought = tuple(AskedProgram(each, Dataset(f"tree:{each}", 1)) for each in programs)
+        return PermissionAsked(workflow, workflow, "ana", node, node, 1, brought)
+
+    first = asks("first", "n1", "count@1", "map@1")
+    others = (
+        asks("same machine", "n1", "cut@1"),
+        asks("same programs", "n2", "count@1"),
+        asks("one more", "n2", "count@1", "cut@1"),
+        asks("from afar", "", "cut@1"),
+    )
+    assert answered_too(first, "once", others) == []
+    assert answered_too(first, "machine", others) == ["same machine"]
+    for answer in ("programs", "never"):
+        assert answered_too(first, answer, others) == ["same programs"]
+    assert answered_too(asks("afar", "", "cut@1"), "machine", others) == []

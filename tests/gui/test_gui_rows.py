@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from agent.api import admission, session
 from agent.api.flock import MembersReply
 from agent.api.permissions import PermissionAsked, PermissionsReply
+from agent.api.presence_reasons import HelpsSoon
 from agent.api.programs import ProgramsReply, ProgramView
+from agent.api.reasons import as_why
 from agent.api.settings import SettingsView
 from agent.api.values import TaskState
 from agent.api.volunteering import Pause
@@ -165,6 +167,37 @@ def test_the_pauses_that_are_offered() -> None:
     until = volunteering(paused=True, paused_until_ms=NOW_MS + 61_000)
     (resume,) = pause_entries(connected(status(), until), NOW_S)
     assert (resume.text, resume.enabled) == ("Resume (1:01 left)", True)
+
+
+def test_who_is_warned_can_say_not_now() -> None:
+    soon = as_why(HelpsSoon(NOW_MS + 22_000))
+    screen = connected(
+        status(volunteering=False, why=soon), volunteering(volunteering=False, why=soon)
+    )
+    tray = tray_of(screen, NOW_S)
+    assert [each for each in tray.entries if each.act is Act.NOT_NOW] == list(
+        pause_entries(screen, NOW_S)
+    )
+    assert pause_entries(screen, NOW_S)[0].length_s == 3_600
+    assert not [each for each in tray.entries if each.text == "Pause"]
+
+
+def test_the_warning_is_told_once_and_only_while_work_is_left() -> None:
+    soon, later = (as_why(HelpsSoon(NOW_MS + each)) for each in (30_000, 31_000))
+
+    def news(state: str) -> list[str]:
+        screen = connected(status(workflow(state=state)), volunteering())
+        return [
+            each.title
+            for number, why in enumerate((soon, later), 1)
+            for each in screen.fold(
+                [happened(number, session.VolunteeringChanged(False, True, "", False, why=why))]
+            ).news
+        ]
+
+    (title,) = news("running")
+    assert title.startswith("Works for others in")
+    assert news("finished") == []
 
 
 def test_the_badge_of_the_tray() -> None:
@@ -378,7 +411,7 @@ def test_what_is_told_to_who_does_not_look() -> None:
     assert [kind_words(each) for each in NewsKind] == [
         *("A workflow is done", "A workflow failed", "A step waits for you"),
         *("A machine joined or left the flock", "A machine wants to join the flock"),
-        "A program waits for your permission",
+        *("A program waits for your permission", "This computer is about to work for others"),
     ]
 
 

@@ -26,6 +26,7 @@ from gui.views.gate_dialog import GateDialog
 from gui.views.log_window import LogWindow
 from gui.views.permission_sheet import PermissionSheet
 from gui.views.pieces import Sheet, set_up
+from gui.views.secret_sheet import SecretSheet
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
@@ -76,7 +77,7 @@ def test_the_wheel_over_any_page_or_sheet_changes_no_value(
         *(sheet, FirstRun(context, login, window), SettingsDialog(context, login, window)),
         *(GateDialog(context, task, window), InviteDialog(context, window)),
         *(PermissionSheet(context, window), AgainSheet(context, task.workflow, parent=window)),
-        LogWindow(context, task),
+        *(LogWindow(context, task), SecretSheet(context, "survey-db", window)),
     ]
     assert set(Sheet.__subclasses__()) <= {type(each) for each in sheets}, (
         "another sheet is to be looked at"

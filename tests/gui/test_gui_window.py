@@ -225,6 +225,12 @@ def test_a_window_that_opens_while_its_machine_pauses_says_resume(qtbot: QtBot) 
     with qtbot.waitSignal(side.pressed) as pressed:
         side.pause.click()
     assert pressed.args == [resume]
+    side.tell("Works for others in 20 s", (Entry(Act.NOT_NOW, "Not now", True, 3600),))
+    assert side.pause.text().strip() == "Not now"
+    assert side.pause.menu() is None
+    with qtbot.waitSignal(side.pressed) as pressed:
+        side.pause.click()
+    assert pressed.args == [Entry(Act.NOT_NOW, "Not now", True, 3600)]
     side.tell("Ready to help", (Entry(Act.PAUSE, "For 15 minutes", True),))
     assert side.pause.text().strip() == "Pause"
     assert side.pause.menu() is side.pause_menu
@@ -246,18 +252,21 @@ def test_rules_are_kept_by_the_agent(qtbot: QtBot, context: ViewContext, window:
     until(qtbot, lambda: context.screen.volunteering is not None and page.cpu.value() == 10)
     page.cpu.setValue(25)
     page.mains.setChecked(False)
+    page.warn.setValue(30)
+    page.people.setText("ana, João")
 
     def kept() -> bool:
         view = context.screen.volunteering
         return view is not None and view.rules.others_cpu_percent == 25
 
     until(qtbot, kept)
-    assert not certain(context.screen.volunteering).rules.on_mains_only
+    rules = certain(context.screen.volunteering).rules
+    assert (rules.on_mains_only, rules.warn_s, rules.people) == (False, 30, ("ana", "João"))
 
 
 EVERY_MODE = {"exclusive_programs"}
 IDLE = {"idle_s", "others_cpu_percent", "free_memory_mb", "lets_end_s", "on_mains_only"}
-IDLE |= {"full_screen_counts", "calls_count", "own_only"}
+IDLE |= {"full_screen_counts", "calls_count", "own_only", "people", "warn_s"}
 
 
 def test_conditions_without_an_effect_look_so(
@@ -270,7 +279,7 @@ def test_conditions_without_an_effect_look_so(
         ("when idle", IDLE),
         ("by schedule", IDLE | {"hours"}),
         ("not now", set()),
-        ("always", {"own_only"}),
+        ("always", {"own_only", "people"}),
     ):
         page.modes[mode].setChecked(True)
         enabled = {
@@ -360,6 +369,33 @@ def test_settings_hold_at_once(
         qtbot, lambda: bool(context.screen.settings and not context.screen.settings.join_requests)
     )
     dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("  ", "Name has to be a text, like 'workshop 3'."),
+        ("a/b", "Name is 'a/b': / and \\ have no place in the name of a machine."),
+    ],
+)
+def test_a_name_that_is_none_is_refused_and_the_field_has_the_one_before(
+    qtbot: QtBot, context: ViewContext, window: Window, login: NoLogin, typed: str, said: str
+) -> None:
+    until(qtbot, lambda: context.screen.settings is not None)
+    dialog = SettingsDialog(context, login, window)
+    dialog.show()
+    name = certain(dialog.findChild(QLineEdit, "machineName"))
+    before = name.text()
+    for _ in range(2):
+        name.setText(typed)
+        name.editingFinished.emit()
+        until(qtbot, dialog.fault.isVisible)
+        until(qtbot, lambda: name.text() == before)
+        assert dialog.fault.sentence.text() == said
+        dialog.fault.hide()
+    name.setText("workshop 3")
+    name.editingFinished.emit()
+    until(qtbot, lambda: certain(context.screen.settings).name == "workshop 3")
 
 
 def test_how_much_of_a_log_lies_elsewhere_is_set_where_what_others_take_here_is_told(

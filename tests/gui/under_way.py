@@ -21,6 +21,7 @@ from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
 from gui.views.history_page import HistoryPage
 from gui.views.log_page import LogPage
+from gui.views.secret_sheet import SecretSheet
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.submit_sheet import SubmitSheet
@@ -242,6 +243,14 @@ def flock_tab(tab: Callable[[FlockPage], QWidget]) -> Begin:
     return on_page(Place.FLOCK, FlockPage, act=lambda page: page.tabs.setCurrentWidget(tab(page)))
 
 
+def secret_given(stage: Stage) -> QWidget:
+    made = SecretSheet(stage.context, "survey-db", stage.window)
+    made.show()
+    made.value.setText("the password")
+    press(made, "keepSecret")
+    return made
+
+
 def again_opened(stage: Stage) -> AgainSheet:
     return stage.window.run_again("line-42")
 
@@ -297,7 +306,7 @@ CASES = (
     Case("TaskDetails.mark_done", "gate", with_task("look", "markDone"), act=True),
     Case("TaskDetails._ask_why", "why", with_task("segment")),
     Case("Outputs._work", "dataset_files", with_task("import", "openOutput0")),
-    Case("SettingsDialog._change", "change_settings", change, act=True),
+    Case("SettingsDialog._ask", "change_settings", change, act=True),
     Case("SettingsDialog._leave", "leave", leave, act=True),
     Case("Removal.begin", "leave", remove, act=True),
     Case("SubmitSheet._check", "plan", sheet),
@@ -309,7 +318,12 @@ CASES = (
          on_page(Place.COMPUTER, ComputerPage, "exclusiveRunning")),
     Case("ProgramsCard._distrust", "distrust",
          on_page(Place.COMPUTER, ComputerPage, "distrust_garajau"), act=True),
-    Case("PermissionSheet._next", "scripts", permission),
+    Case("ProgramsCard._wanting", "grant",
+         on_page(Place.COMPUTER, ComputerPage, "grant_measure"), act=True),
+    Case("ProgramsCard._wanting", "revoke",
+         on_page(Place.COMPUTER, ComputerPage, "revoke_store"), act=True),
+    Case("SecretSheet._keep", "set_secret", secret_given, act=True),
+    Case("PermissionSheet._ask_for_scripts", "scripts", permission),
     Case("PermissionSheet._answer", "permit", permitting, act=True),
     Case("TaskDetails._ask_owners", "ask_owners", ask_owners, act=True),
     Case("JoinRequests._answer", "admit", on_page(Place.FLOCK, FlockPage, "admit0"), act=True),

@@ -42,7 +42,7 @@ class Spot:
 class Host(Machine):
     """Numbered, and named after its number."""
 
-    def __init__(self, number: int, folder: Path, spot: Spot) -> None:
+    def __init__(self, number: int, folder: Path, spot: Spot, confinement: str = "off") -> None:
         super().__init__(folder / f"host{number}", spot.namespace)
         self.number, self.spot = number, spot
         self.evidence = self.folder / EVIDENCE
@@ -50,8 +50,7 @@ class Host(Machine):
         """When its agent was started last, by the wall clock."""
         self.node = ""
         # Hosts share a machine with others: what nobody else wants of it may be nothing at all.
-        unconfined = {"confinement": "off"}  # its programs leave evidence where they may not
-        self.settle(name=self.name, processor="share", **unconfined)
+        self.settle(name=self.name, processor="share", confinement=confinement)
         if spot.namespace is None:
             self.settle(port=spot.port, listen=[spot.address], addresses=spot.others)
         install(self.home.programs, self.evidence)

@@ -58,7 +58,10 @@ def nap(
 class Hosts:
     """From ``with`` to its end."""
 
-    def __init__(self, count: int, *, namespaces: bool | None = None) -> None:
+    def __init__(
+        self, count: int, *, namespaces: bool | None = None, confinement: str = "off"
+    ) -> None:
+        """Unconfined, because most programs leave evidence where they may not."""
         self.why_no_cables = why_no_namespaces() if namespaces is not False else "asked for"
         if namespaces and self.why_no_cables:
             raise RuntimeError(self.why_no_cables)
@@ -70,7 +73,7 @@ class Hosts:
         self._hosts: list[Host] = []
         try:
             for number in range(count):
-                self._hosts.append(Host(number, self.folder, self._spot(number)))
+                self._hosts.append(Host(number, self.folder, self._spot(number), confinement))
         except BaseException:
             self.close()
             raise

@@ -8,17 +8,20 @@ whoever waits for it in vain.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from agent import cli
 from agent.paths import VARIABLE, Home
 from agent.settings.editing import with_values
 from tests.certain import certain
@@ -28,6 +31,21 @@ from tests.style.source import REPOSITORY
 WITHIN_S = EVENTUALLY_S_MAX
 COMMAND = (sys.executable, "-m", "agent")
 OUTPUT = "output"
+QUESTIONS = frozenset(
+    [
+        "datasets",
+        "flock",
+        "history",
+        "peers",
+        "permissions",
+        "programs",
+        "settings",
+        "status",
+        "volunteering",
+        "why",
+    ]
+)
+_ONE_AT_A_TIME = threading.Lock()
 TOLD_MAX = 2_000
 """Letters of its output, and of its log, that are told of an agent that did not come."""
 
@@ -54,6 +72,11 @@ class Following:
     def code(self) -> int | None:
         """Its exit code, once it has ended."""
         return self.process.poll()
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 class Machine:
@@ -142,7 +165,25 @@ class Machine:
 
     def answer(self, *words: str) -> dict[str, Any]:
         """What a command says to programs."""
-        return dict(json.loads(self.said(*words, "--json")))
+        how = self.asked if words[0] in QUESTIONS else self.said
+        return dict(json.loads(how(*words, "--json")))
+
+    def asked(self, *words: str) -> str:
+        """What a command says that does what it is told, asked from the process of the test."""
+        ran = self.ask(*words)
+        assert (ran.code, ran.err) == (0, ""), ran
+        return ran.out
+
+    def ask(self, *words: str) -> Ran:
+        """A command in the process of the test, where that is on the same network: what is waited
+        for is asked again and again, and starting Python takes thirty times as long as the answer."""
+        if self.inside:
+            return self.run(*words)
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+        here = patch.dict(os.environ, {VARIABLE: str(self.folder)})
+        with _ONE_AT_A_TIME, here, redirect_stdout(out), redirect_stderr(err):
+            code = cli.main(words)
+        return Ran(code, *(_written(each) for each in (out, err)))
 
     # -- the agent -------------------------------------------------------------------------
 
@@ -225,3 +266,15 @@ class Machine:
     def last_words(self) -> str:
         """The end of what its agent printed, and of its log."""
         return f"{self.name} printed: {self.printed()[-TOLD_MAX:]}\nlog: {self.log()[-TOLD_MAX:]}"
+
+
+def make_flock(first: Machine, second: Machine) -> None:
+    """Have both belong to one flock, and wait until each has heard of the other's version."""
+    first.said("flock", "create", "meadow")
+    second.said("flock", "join", "-", told=first.answer("flock", "invite")["text"])
+    wait_for(lambda: _is_linked(first) and _is_linked(second), WITHIN_S, "a link")
+
+
+def _is_linked(machine: Machine) -> bool:
+    peers = machine.answer("peers")["peers"]
+    return any(peer["state"] == "linked" and peer["version"] for peer in peers)

@@ -1,7 +1,8 @@
 """Versions of this program side by side, and a link to the one that counts, as a package lays them.
 
 Each has an environment and the sources in a folder of its own; what it needs of others is that of the
-environment in which the tests run. Only the number of the version differs.
+environment in which the tests run. Only the number of the version differs, so what Python has compiled
+of these sources comes along: compiling it for each version takes longer than a test.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Versions:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
         packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
         for name in ("agent", "gui", "tasks"):
-            ignored = shutil.ignore_patterns("__pycache__")
+            ignored = shutil.ignore_patterns("*.pyc.*")  # which is just being written by another
             shutil.copytree(sources / name, packages / name, ignore=ignored)
         first = packages / "agent/__init__.py"
         text = first.read_text("utf-8")

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import AnyStr
 
 POLL_S = 0.02
+PAUSE_S_MAX = 0.5
+"""After a look that took long itself: what is waited for needs the processors more."""
 TURN_S = 0.002
 EVENTUALLY_S_MAX = 120.0
 """How long anything may take that comes for certain, on a machine that is busy with other things:
@@ -54,11 +56,13 @@ def wait_for(
     poll_s: float = POLL_S,
 ) -> float:
     """Until it is true; how long that took. Raises with what ``explain`` tells then."""
-    began_s = time.monotonic()
+    began_s = looked_s = time.monotonic()
     while not condition():
-        if time.monotonic() - began_s > limit_s:
+        now_s = time.monotonic()
+        if now_s - began_s > limit_s:
             raise TookTooLongError(f"after {limit_s:g} s not yet: {what}. {explain()}")
-        let_pass(poll_s)
+        let_pass(max(poll_s, min(now_s - looked_s, PAUSE_S_MAX)))
+        looked_s = time.monotonic()
     return time.monotonic() - began_s
 
 

@@ -117,13 +117,13 @@ def test_the_same_is_answered_with_what_there_is_and_run_anew_when_that_is_wante
     assert shown["workflow"]["workflow"] == anew["workflow"]
     assert shown["meant"]["reason"] == "NewestOf"
     assert alder.answer("status", anew["workflow"]).get("meant") is None
-    watched = [json.loads(alder.run("watch", each, "--json").out) for each in ("words", first)]
-    assert [each.get("meant") for each in watched] == [shown["meant"], None]
     wait_for(
         lambda: alder.answer("status", anew["workflow"])["workflow"]["state"] == "finished",
         WITHIN_S,
         "the end of the second one",
     )
+    watched = [json.loads(alder.run("watch", each, "--json").out) for each in ("words", first)]
+    assert [each.get("meant") for each in watched] == [shown["meant"], None]
     office.write("reading.wingbeat.yaml", READER)
     reading = office.submit(file=str(office.folder / "reading.wingbeat.yaml"))
     assert office.result(reading) == "read of words once of the same book"
@@ -193,7 +193,7 @@ def test_what_a_gate_asks_about_is_named_with_the_command_that_fetches_it(
     office.file.write_text(WORKFLOW.replace("name: words", "name: look at it") + gate)
     told = alder.answer("submit", str(office.file))["workflow"]
     said = "look asks about out.txt: `wingbeat fetch 'look at it/count'`\n"
-    wait_for(lambda: said in alder.said("status", told), WITHIN_S, "it waits for a person")
+    wait_for(lambda: said in alder.asked("status", told), WITHIN_S, "it waits for a person")
     assert office.result("look at it/count") == "words once of a book"
     assert alder.said("done", "look at it/look") == f"look at it/look is marked done\n{said}"
     assert "asks about" not in alder.said("status", told)

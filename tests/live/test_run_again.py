@@ -129,7 +129,7 @@ def test_an_installed_program_that_was_edited_runs_anew(alder: Machine, tmp_path
         "name: stamped\nvariables: {of: {default: words}}\n"
         "tasks:\n  stamp: {program: stamp}\n  other: {program: stamp, parameters: '${of}'}\n"
     )
-    wait_for(lambda: "stamp" in alder.said("programs"), WITHIN_S, "it is found")
+    wait_for(lambda: "stamp" in alder.asked("programs"), WITHIN_S, "it is found")
     alder.said("submit", str(file), "--wait")
     changed = ("again", "stamped", "--set", "of=lines", "--dry-run")
     assert alder.said(*changed).startswith("stamp kept\n")

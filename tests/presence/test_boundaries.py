@@ -34,6 +34,7 @@ NINE = Hours("monday", "09:00", "10:00")
         ("others_cpu_percent", 1, 100, 1),
         ("free_memory_mb", 0, 16_777_216, 1),
         ("lets_end_s", 0, 86_400, 0.5),
+        ("warn_s", 0, 600, 0.5),
     ],
 )
 def test_numbers_are_accepted_from_the_least_to_the_most(
@@ -56,6 +57,9 @@ def test_lists_are_accepted_up_to_their_most() -> None:
     for name in ("a" * 201, "", "  "):
         [wrong] = faults(VolunteerRules(exclusive_programs=("b", name)))
         assert "empty or overlong name" in wrong
+    for name in ("", "a\u202eb", "a" * 201):
+        [wrong] = faults(VolunteerRules(people=("ana", name)))
+        assert (wrong[-6:], wrong.isprintable()) == ("'ana'.", True)
     [wrong] = faults(VolunteerRules(exclusive_programs=("b", "Wingbeat.EXE")))
     assert wrong == "exclusive_programs has Wingbeat.EXE, which is this program: remove it."
     for name in ("wingbeat-tray", "wing"):
@@ -104,9 +108,23 @@ def test_each_key_is_read_and_written() -> None:
         "exclusive_programs": ["zürich"],
         "own_only": True,
         "lets_end_s": 1.5,
+        "warn_s": 30,
+        "people": ["ana", "joão"],
     }
     rules = VolunteerRules(
-        "always", (NINE,), 60, 20, False, 0, False, ("zürich",), True, 1.5, False
+        "always",
+        (NINE,),
+        60,
+        20,
+        False,
+        0,
+        False,
+        ("zürich",),
+        True,
+        1.5,
+        False,
+        30,
+        ("ana", "joão"),
     )
     assert structs.replace(VolunteerRules(), **read_rules(table)) == rules
     assert written_rules(rules) == {**table, "hours": ["monday 09:00-10:00"]}

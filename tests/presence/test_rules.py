@@ -60,6 +60,8 @@ some_rules = st.builds(
     ).map(tuple),
     own_only=st.booleans(),
     lets_end_s=st.floats(0, 3_600),
+    warn_s=st.floats(0, 600),
+    people=st.lists(st.sampled_from(["ana", "Bia Reis", "joão"]), unique=True).map(tuple),
 )
 
 

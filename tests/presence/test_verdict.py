@@ -11,6 +11,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agent.api.presence_reasons import CameraUsed, MicrophoneUsed, NamedFills, SystemSays
 from agent.api.volunteering import VolunteerMode, VolunteerRules
@@ -19,7 +20,7 @@ from agent.presence.judgement import Cause, Finishing, Paused, Unpaused
 from agent.presence.readings import Kind, LastInput, Readings, Seen, Sessions, Unseen
 from agent.presence.rules import read_hours
 from agent.presence.verdict import held_back_by, needed
-from agent.protocol.reasons import OwnerUsesIt, SomebodyElseUsesIt
+from agent.protocol.reasons import OwnerUsesIt, OwnerWarned, SomebodyElseUsesIt
 from tests.presence.scenes import NOON_S, Look, Scene, at, look
 
 BLIND = Unseen(SystemSays("a test has covered it"))
@@ -40,6 +41,7 @@ MOUSE: dict[str, object] = {}
 KEY = {"pointer": (100, 100)}
 ALWAYS = VolunteerRules(mode="always")
 NIGHTS = VolunteerRules("by schedule", read_hours("mon-fri 18:00-07:00"))
+WARNS = VolunteerRules(mode="when idle", warn_s=30)
 PICKY = VolunteerRules(mode="when idle", exclusive_programs=("zoom", "obs"))
 
 
@@ -360,7 +362,46 @@ WISHES: Stories = {
         look(1, cause=Cause.HOURS),
     ],
 }
-STORIES = SOMEBODY | TOUCHES | HOLDS | SETTLES | UNSEEN | AMOUNTS | WISHES
+WARNINGS: Stories = {
+    "it says so before it takes a machine that was in use": [
+        look(rules=WARNS),
+        look(touch=MOUSE, **HELD),
+        look(299, **HELD),
+        look(
+            1,
+            **HELD,
+            cause=Cause.WARNED,
+            said="Not helping yet: in 30 s this machine works for others; `wingbeat pause 1h` says not now",
+            told=OwnerWarned(),
+        ),
+        look(29, **HELD, said="*in 1 s*", look_again_s=1.0),
+        look(1, **HELPS),
+        look(60, **HELPS),
+    ],
+    "after its start, too": [
+        look(rules=WARNS, cause=Cause.WARNED),
+        look(30, **HELPS),
+    ],
+    "whoever comes back meanwhile is warned anew later": [
+        look(rules=WARNS),
+        look(29, touch=MOUSE, cause=Kind.INPUT),
+        look(300, cause=Cause.WARNED),
+        look(29, **HELD),
+        look(1, **HELPS),
+    ],
+    "after a pause it warns again": [
+        look(rules=WARNS),
+        look(30, **HELPS),
+        look(wish=Paused(), cause=Cause.PAUSED),
+        look(wish=Unpaused(), cause=Cause.WARNED),
+    ],
+    "nobody is warned at a locked screen, nor where only own work runs, nor in other modes": [
+        look(rules=WARNS, sees=LOCKED, **HELPS),
+        look(rules=replace(WARNS, own_only=True), sees=OPEN, **HELPS),
+        look(rules=replace(WARNS, mode="always"), **HELPS),
+    ],
+}
+STORIES = WARNINGS | SOMEBODY | TOUCHES | HOLDS | SETTLES | UNSEEN | AMOUNTS | WISHES
 
 
 @pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)

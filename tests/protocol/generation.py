@@ -10,9 +10,9 @@ last word, so what a join of its pieces must give is known without asking the jo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, product
 from typing import Any, TypeVar, cast, get_args
 
@@ -46,10 +46,9 @@ from agent.protocol.records import (
     run_name,
 )
 
-EXAMPLES = int(os.environ.get("WINGBEAT_EXAMPLES", "200"))
-# A profile asked for by hand may demand more; fewer would no longer be a search, but --fast is none.
+# What is cheap to try is tried twice as often as other things.
 examples = settings(
-    max_examples=max(EXAMPLES, settings().max_examples),
+    max_examples=2 * settings().max_examples,
     deadline=None,
     derandomize=False,
     print_blob=True,
@@ -161,11 +160,17 @@ def _values(kind: inspect.Type) -> st.SearchStrategy[Any]:
 
 def records(kind: type[Record]) -> st.SearchStrategy[Record]:
     """Any valid value of this record or message."""
+    return _records(kind)
+
+
+@cache
+def _records(kind: type[msgspec.Struct]) -> st.SearchStrategy[Any]:
     described = inspect.type_info(kind)
     assert isinstance(described, inspect.StructType)
     return st.builds(kind, **{field.name: _values(field.type) for field in described.fields})
 
 
+@cache
 def messages() -> st.SearchStrategy[Message]:
     return st.one_of(*(cast("st.SearchStrategy[Message]", records(kind)) for kind in MESSAGE_KINDS))
 

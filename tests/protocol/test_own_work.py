@@ -17,6 +17,7 @@ from tests.protocol.test_identity import FIRST, asked
 
 OWN_ONLY = ev.PresenceChanged(True, False, own_only=True)
 OWNER_THERE = ev.PresenceChanged(False, True)
+FOR_BIA = ev.PresenceChanged(True, False, people=("Bia",))
 PAUSED = ev.PresenceChanged(False, True, paused=True)
 
 
@@ -27,8 +28,15 @@ def two() -> Stage:
     return stage
 
 
-def record(*tasks: TaskSpec, name: str = "bread", priority: int = 50, at_ms: int = 5) -> Workflow:
-    spec = Spec(name, name, (at_ms, 0), "acor", "ana", tasks)
+def record(
+    *tasks: TaskSpec,
+    name: str = "bread",
+    priority: int = 50,
+    at_ms: int = 5,
+    host: str = "acor",
+    person: str = "ana",
+) -> Workflow:
+    spec = Spec(name, name, (at_ms, 0), host, person, tasks)
     return Workflow(spec, PriorityWish(1, "acor", priority))
 
 
@@ -126,3 +134,25 @@ def test_the_same_content_that_a_member_forged_is_no_answer() -> None:
     stage.ask("acor", "words", asked("1", "k1")).play(0.5)
     answer = stage.effects(fx.Answer)[-1]
     assert (answer.verdict, answer.workflow) == (fx.Verdict.ACCEPTED, FIRST)
+
+
+def test_a_machine_helps_whom_its_owner_has_named_and_its_own_person() -> None:
+    stage = two()
+    stage.allow("acor", "helps only bia", FOR_BIA)
+    told_by_pato(stage, record(task("T1"), name="bread", host="pato", person="ana"))
+    told_by_pato(stage, record(task("T2"), name="cake", host="pato", person="bia"))
+    stage.submit("acor", "own", task("T3")).play(6)
+    assert (stage.outcome("T2"), stage.outcome("T3")) == ("acor", "acor")
+    assert stage.starters("T1") == []
+    assert "helps only Bia" in stage.living()["acor"]._can.obstacle("T1")
+    stage.allow("acor", "helps everybody", ev.PresenceChanged(True, False))
+    assert stage.play(6).outcome("T1") == "acor"
+
+
+def test_who_is_not_helped_by_one_machine_is_helped_by_another_at_once() -> None:
+    """Every node plans with whom each of them helps, so nobody waits for one that will not."""
+    stage = Stage("acor", "lobo", "pato").flock()
+    stage.allow("pato", "helps nobody", PAUSED)
+    stage.allow("acor", "helps only bia", FOR_BIA)
+    stage.submit("pato", "bread", *(task(f"T{number}") for number in range(4))).play(30)
+    assert {stage.outcome(f"T{number}") for number in range(4)} == {"lobo"}

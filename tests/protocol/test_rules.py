@@ -16,6 +16,7 @@ from agent.protocol.events import Submit
 from agent.protocol.messages import Capabilities
 from agent.protocol.own_run import newest_checkpoint
 from agent.protocol.reasons import (
+    LacksExtra,
     LacksProgram,
     LacksTag,
     NotAccepted,
@@ -174,6 +175,7 @@ def test_a_node_that_has_what_is_needed_fits(needs: Requirements) -> None:
         (Requirements(cores=5), ABLE, TooFewCores(4, 5)),
         (Requirements(cores=2), Capabilities(programs=("mill",)), TooFewCores(1, 2)),
         (Requirements(tags=("gpu", "oven")), ABLE, LacksTag("oven")),
+        (Requirements(tags=("wingbeat[x]",)), ABLE, LacksExtra("wingbeat[x]")),
         (
             Requirements(system="linux"),
             Capabilities(programs=("mill",)),

@@ -1,8 +1,9 @@
-"""Five hundred new seeds of the simulator each time, and all that once found something.
+"""New seeds of the simulator each day, and all that once found something.
 
 The first seed comes from the day, so that every day looks elsewhere and a failure can be repeated;
-``WINGBEAT_SIM_FIRST_SEED`` fixes it, and ``WINGBEAT_SIM_SEEDS`` says how many instead. It is part of each test's name, and a failing run prints its
-own seed first.
+``WINGBEAT_SIM_FIRST_SEED`` fixes it, and ``WINGBEAT_SIM_SEEDS`` says how many instead (500 where
+``python -m tests.repeat`` hunts). It is part of each test's name, and a failing run prints its own
+seed first.
 """
 
 import json
@@ -17,7 +18,7 @@ import pytest
 from tests.sim.classes import CLASSES
 from tests.sim.run import class_of, run_seed
 
-SEEDS = int(os.environ.get("WINGBEAT_SIM_SEEDS", "500"))
+SEEDS = int(os.environ.get("WINGBEAT_SIM_SEEDS", "240"))
 CHUNKS = 20
 RECORDED = Path(__file__).parents[1] / "sim" / "seeds.txt"
 

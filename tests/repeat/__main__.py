@@ -9,6 +9,8 @@ Every run has a seed: of the order, where it is drawn, and of what hypothesis dr
 At the end stands each test that ever failed, how often, and with which seeds; the exit code is 0 only
 if none did. A test that never ends, and a crash of pytest, are failures too.
 
+More is drawn than in a check: a hundred examples, and five hundred new seeds of the simulator.
+
 All that runs has a mark in its environment, by which it is found and ended, also what outlived the
 process that started it.
 """
@@ -42,6 +44,7 @@ ENDING_S_MAX = 30
 BY_ITSELF_S_MAX = 10.0
 """Who watches over an agent ends a moment after it."""
 SEEDS = 1_000_000
+DRAWN = {"WINGBEAT_EXAMPLES": "100", "WINGBEAT_SIM_SEEDS": "500"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,7 @@ def _run(arguments: Sequence[str], seed: int, *, shuffle: bool, folder: Path) ->
     with output.open("wb") as writing:
         pytest = subprocess.Popen(
             [*command, *arguments],
+            env={**DRAWN, **os.environ},
             stdin=subprocess.DEVNULL,
             stdout=writing,
             stderr=writing,

@@ -18,14 +18,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from agent.execution.children import Children
 from agent.execution.confinement.rule import Confinement, Rule
+from agent.execution.grants import Grants
 from agent.execution.groups_linux import LinuxGroups
-from agent.execution.limits import Limits
+from agent.execution.limits import USUAL, NodeLimits
 from agent.execution.programs import Programs
 from agent.paths import Home
 from agent.protocol.effects import StartChild
@@ -66,7 +67,7 @@ class Machine:
 
     folder: Path
     rule: Rule
-    limits: Limits = Limits(wall_s=60)  # noqa: RUF009 - frozen
+    limits: NodeLimits = NodeLimits(replace(USUAL, wall_s=60))  # noqa: RUF009
     told: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -78,6 +79,7 @@ class Machine:
         self.programs = Programs(self.home.programs, reader())
         secrets = (self.home.identity / "node.key", self.home.data / "control.json")
         self.confinement = Confinement(self.rule, lambda: secrets, self.home.folders)
+        self.grants = Grants(self.home.data / "grants.json", self.home.folders)
         self._make_files()
         self.children = Children(
             self.programs,
@@ -89,6 +91,7 @@ class Machine:
             store=self.store,
             limits=self.limits,
             confinement=self.confinement,
+            grants=self.grants,
         )
 
     def _make_files(self) -> None:
@@ -107,15 +110,21 @@ class Machine:
             path.chmod(0o600)
         secret[-1].chmod(0o444)
 
-    def install(self, name: str, command: Sequence[str], files: Mapping[str, str]) -> None:
-        """A program of these files."""
+    def install(
+        self,
+        name: str,
+        command: Sequence[str],
+        files: Mapping[str, str],
+        asks: Mapping[str, Any] | None = None,
+    ) -> None:
+        """A program of these files, which asks for that."""
         folder = self.home.programs / name
         for file, text in files.items():
             path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             path.chmod(0o700)
-        described = {"command": list(command), "outputs": []}
+        described = {"command": list(command), "outputs": [], **(asks or {})}
         (folder / "program.yaml").write_text(json.dumps(described))
         self.programs.look()
 
@@ -174,7 +183,7 @@ async def _attacked(folder: Path, rule: Rule) -> Attacked:
     machine.install("hostile", ["{python}", "hostile.py"], texts)
     try:
         await machine.children.confinement.prove(machine.groups)
-        with _surroundings(machine) as (told, asked):
+        with surroundings(machine) as (told, asked):
             before = machine.fingerprint()
             ended = await machine.run("hostile", json.dumps(told))
             after = machine.fingerprint()
@@ -193,7 +202,7 @@ async def _attacked(folder: Path, rule: Rule) -> Attacked:
 
 
 @contextmanager
-def _surroundings(machine: Machine) -> Iterator[tuple[dict[str, Any], subprocess.Popen[bytes]]]:
+def surroundings(machine: Machine) -> Iterator[tuple[dict[str, Any], subprocess.Popen[bytes]]]:
     """Processes and sockets of the owner."""
     with ExitStack() as stack:
         processes = []

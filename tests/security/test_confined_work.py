@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,14 @@ if sys.platform != "linux":
 
 from agent.execution.confinement import proof as proving
 from agent.execution.confinement import seccomp
-from agent.execution.confinement.boundary import NO_MEANS, Boundary, Means
+from agent.execution.confinement.boundary import NO_MEANS, NO_WISHES, Boundary, Means
 from agent.execution.confinement.landlock import version
 from agent.execution.confinement.proof import Proof, prove
+from agent.execution.confinement.reachable import reads_of
+from agent.execution.groups import Launch
 from agent.execution.groups_linux import LinuxGroups
 from agent.protocol.events import ChildFailed, ChildNotStarted, ChildSucceeded
 from agent.protocol.reasons import EndCause
-from tests.driver.worlds import RUN
-from tests.execution.installed import state_of
-from tests.hosts.waiting import eventually
 from tests.security.scene import Machine
 
 ORDINARY = """
@@ -112,6 +112,40 @@ async def test_a_signal_that_ends_a_program_is_told(
     assert ended.why == EndCause("Signal", count=11, program="crash", last="")
 
 
+@pytest.mark.parametrize("means", list(proving._candidates()), ids=str)
+async def test_what_cannot_be_started_is_told_and_the_next_one_starts(
+    tmp_path: Path, means: Means
+) -> None:
+    """The child that gives up its rights has its parent's memory, which must be as before."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "text").write_text("no program")
+    (work / "text").chmod(0o700)
+    groups = LinuxGroups()
+
+    async def start(command: str, boundary: Boundary) -> int:
+        launch = Launch((command,), work, {}, spare=False, boundary=boundary)
+        process = await groups.start(launch, lambda *_: None)
+        found = await process.ended
+        process.close()
+        return found.code
+
+    boundary = Boundary(
+        means, reads_of(NO_WISHES, work, ("/bin/true",), ()), str(tmp_path), (str(work),)
+    )
+    failed = []
+    for _ in range(3):
+        for command in ("/bin/gone", str(work / "text"), "/bin/true"):
+            with suppress(OSError):
+                assert await start(command, boundary) == 0
+                continue
+            failed.append(command)
+        with pytest.raises(OSError, match="No such file"):
+            await start("/bin/true", replace(boundary, writes=(str(tmp_path / "gone"),)))
+    await groups.close()
+    assert failed == 3 * ["/bin/gone", str(work / "text")]
+
+
 # -- what was found out ------------------------------------------------------------------------
 
 
@@ -179,55 +213,3 @@ async def test_what_cannot_be_confined_runs_only_where_its_owner_said_so(
     assert none.by == ()
     assert none.open("signals")
     assert none.means == NO_MEANS
-
-
-# -- death, pause and limits -------------------------------------------------------------------
-
-
-HIDES = """
-import os, signal, subprocess, sys, time
-for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-    signal.signal(number, signal.SIG_IGN)
-folder = os.environ["WINGBEAT_SCRATCH"]
-def work():
-    while True:
-        with open(folder + "/beats-%d" % os.getpid(), "a") as file:
-            file.write(".")
-        for victim in (os.getppid(), 1):
-            for number in (signal.SIGSTOP, signal.SIGKILL):
-                try:
-                    if victim != PARENT: os.kill(victim, number)
-                except OSError:
-                    pass
-        time.sleep(0.01)
-PARENT = os.getpid()
-for _ in range(2):
-    if not os.fork():
-        os.setsid()
-        if os.fork():
-            os._exit(0)
-        work()
-work()
-"""
-
-
-async def test_suspended_task_stays_stopped_and_nothing_of_it_outlives_its_stop(
-    machine: Machine,
-) -> None:
-    machine.install("hide", ["{python}", "hide.py"], {"hide.py": HIDES})
-    machine.start("hide")
-    work = machine.home.scratch / "run-1" / "work"
-
-    def beats() -> dict[str, int]:
-        return {each.name: each.stat().st_size for each in work.glob("beats-*")}
-
-    await eventually(lambda: len(beats()) == 3)
-    before = beats()
-    machine.children.suspend("t", RUN)
-    began_s = asyncio.get_running_loop().time()
-    pids = [int(name.rpartition("-")[2]) for name in before]
-    await eventually(lambda: all(state_of(each) == "T" for each in pids))
-    assert asyncio.get_running_loop().time() - began_s < 5.0
-    machine.children.stop("t", RUN, "test")
-    await machine.end()
-    assert [state_of(each) for each in pids] == ["", "", ""]

@@ -252,3 +252,40 @@ def test_more_tasks_than_a_workflow_may_have_are_refused_at_once(folder: Path) -
     found = describe_file(path, Asked({}), Alone())
     assert time.monotonic() - begin < 2 * SOON_S
     assert any("at most" in each.sentence() for each in found.faults)
+
+
+LAUGHS = "\n".join(
+    [
+        "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]",
+        *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)),
+        "tasks: {a: {program: copy, parameters: *a9}}",
+    ]
+)
+ENTITIES = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+BOMBS = {
+    "laughs.yaml": LAUGHS,
+    "itself.yaml": "a: &a [*a]\ntasks: {a: {program: copy}}",
+    "merged.yaml": "a: &a {x: 1}\nb: &b {<<: [" + ", ".join(["*a"] * 100_000) + "]}\n",
+    "deep.yaml": "a: " + "[" * 50_000,
+    "tags.yaml": "tasks: !!python/object/apply:os.system [true]",
+    "holes.yaml": "tasks: {a: {program: copy, parameters: '" + "${" * 200_000 + "'}}",
+    "laughs.xml": f'<!DOCTYPE x [<!ENTITY l0 "lol">{ENTITIES}]><workflow>&l9;</workflow>',
+    "outside.xml": '<!DOCTYPE x [<!ENTITY l SYSTEM "file:///etc/passwd">]><workflow>&l;</workflow>',
+    "deep.xml": "<a>" * 200_000,
+    "many.xml": "<workflow>" + "<a/>" * 1_000_000 + "</workflow>",
+}
+BOMB_S = 5.0
+"""So long a reader may take for the worst of them on a busy machine; unbounded, hours."""
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_yaml_and_xml_bombs_refused(folder: Path, name: str) -> None:
+    path = folder / f"w.wingbeat.{name.rpartition('.')[2]}"
+    path.write_text(BOMBS[name])
+    begun_s = time.process_time()
+    found = describe_file(path, Asked({}), Alone())
+    assert found.workflow is None
+    assert found.faults
+    assert all(len(each.sentence()) < 2_000 for each in found.faults)
+    assert "root:" not in "".join(each.sentence() for each in found.faults)
+    assert time.process_time() - begun_s < BOMB_S

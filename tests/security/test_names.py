@@ -3,7 +3,9 @@ they are old."""
 
 from __future__ import annotations
 
+import argparse
 import logging
+import unicodedata
 from pathlib import Path
 
 import msgspec
@@ -11,19 +13,25 @@ import pytest
 
 from agent.api.phrases import worded
 from agent.api.reasons import Opaque
+from agent.api.volunteering import VolunteerRules
 from agent.api.work import Submit, Task
+from agent.commands.agent import _name as name_of_machine
+from agent.commands.submit import name_of_workflow
 from agent.control.estimates import TaskProgress
 from agent.control.verbs.submitting import submission
 from agent.control.views import Views
 from agent.host.logs import LineFormatter
+from agent.presence.rules import faults
 from agent.protocol.admission import fault_of
 from agent.protocol.names import NAME_CHARACTERS_MAX, fault_of_name, visible
 from agent.protocol.phrases import said
 from agent.protocol.records import PriorityWish, TaskSpec, Workflow, WorkflowSpec
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
+from agent.settings.node_settings import read_value
 from agent.wording.speech import english
 from agent.workflow.one_program import Alone, describe_file
+from agent.workflow.program_yaml import wrong_name as wrong_program
 from agent.workflow.reading import Asked
 from tests.control.serving import Serving, greeted, workflow
 
@@ -75,6 +83,26 @@ async def test_a_client_is_told_in_one_plain_sentence(there: Serving, name: str)
             assert "cannot be seen" in sentence
             assert sentence.isprintable()
     assert there.node.table.workflows == {}
+
+
+@each_hidden
+def test_machines_tags_and_programs_have_such_names_neither(name: str) -> None:
+    for key, value in (("name", name), ("tags", [name])):
+        with pytest.raises(ValueError, match="cannot be seen") as wrong:
+            read_value(key, value)
+        assert str(wrong.value).isprintable()
+    for typed in (name_of_machine, name_of_workflow):
+        with pytest.raises(argparse.ArgumentTypeError, match="cannot be seen"):
+            typed(name)
+    assert wrong_program(f"p{name}p") is not None
+    assert faults(VolunteerRules(people=(name,))) != []
+
+
+def test_what_is_typed_in_parts_of_letters_is_put_together() -> None:
+    parts = unicodedata.normalize("NFD", "Süd")
+    assert (read_value("name", parts), name_of_machine(parts)) == ("Süd", "Süd")
+    assert (read_value("tags", [parts]), name_of_workflow(parts)) == (("Süd",), "Süd")
+    assert wrong_program(parts) is not None
 
 
 @pytest.mark.parametrize("name", FINE)

@@ -13,8 +13,8 @@ import pytest
 from agent.commands import exits
 from agent.protocol import events as ev
 from agent.protocol.records import PRIORITY_INTERACTIVE
-from tests.commands.test_answers import PROGRAM, WORKFLOW, _linked, _submit, _task
-from tests.hosts.machine import WITHIN_S, Machine
+from tests.commands.test_answers import PROGRAM, WORKFLOW, _submit, _task
+from tests.hosts.machine import WITHIN_S, Machine, make_flock
 from tests.hosts.waiting import wait_for
 from tests.protocol.stage import task
 from tests.protocol.test_own_work import OWN_ONLY, OWNER_THERE, PAUSED, record, told_by_pato, two
@@ -29,9 +29,7 @@ def flock(tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
         machine.settle(listen=["127.0.0.1"], port=0, name=machine.name)
     (tmp_path / "work.wingbeat.yaml").write_text(WORKFLOW)
     with attacker.agent(), owner.agent():
-        attacker.said("flock", "create", "meadow")
-        owner.said("flock", "join", "-", told=attacker.answer("flock", "invite")["text"])
-        wait_for(lambda: _linked(attacker) and _linked(owner), WITHIN_S, "a link")
+        make_flock(attacker, owner)
         attacker.said("pause")
         yield attacker, owner
 

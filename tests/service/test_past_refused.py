@@ -12,11 +12,13 @@ from agent.api.past import MS_MAX
 from agent.api.past import Past as Wanted
 from agent.history import past
 from agent.history.past_records import ended_of, row_of
+from agent.protocol.effects import WorkflowGone
 from agent.protocol.events import MarkGate
 from agent.protocol.records import (
     Claim,
     Life,
     PriorityWish,
+    Pruning,
     Run,
     TaskLife,
     TaskSpec,
@@ -27,6 +29,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
+from agent.storage.history import History
 from agent.storage.past import PastStore
 from tests.certain import certain
 from tests.datasets.nodes import submit
@@ -91,3 +94,28 @@ def test_of_other_workflows_is_kept_what_a_past_one_hangs_on_and_of_itself_nothi
         (each.spec.workflow, [task.name for task in each.spec.tasks]) for each in records.others
     ]
     assert kept == [("before", ["scan"])]
+
+
+async def test_an_end_that_comes_with_its_removal_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one message, to a peer that knew of the work and not how it ended; what went on is not."""
+    monkeypatch.setattr(past, "WRITE_AFTER_S", 0.0)
+    table, disk = Table(Settings()), History.open(tmp_path / "history.db")
+    store = disk.past
+    run = Run(1, 1, "bee", 1, Claim(0, (0, 0), "bee"), 0, (), 1, Terminated((), ("bee",)), (1, 0))
+    for name in ("ended", "open"):
+        spec = WorkflowSpec(name, name, (0, 0), "ant", "ana", (TaskSpec(name, name, "p"),))
+        table.join((Workflow(spec, PriorityWish(1, "ant", 1)),))
+    kept = past.Past(lambda: table, lambda: "ant", str, lambda: 2.0)
+    await kept.start(store)
+    news = table.join(
+        lives=[TaskLife("ended", Life(runs=(run,)))],
+        prunings=[Pruning(name, 1, (2, 0)) for name in ("ended", "open")],
+    )
+    for workflow, lives in news.gone:
+        kept.noticed(WorkflowGone(workflow, tuple(lives), "ant"))
+    await kept.stop()
+    assert table.workflows == {}
+    assert [*store.versions()] == ["ended"]
+    disk.close()

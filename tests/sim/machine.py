@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -236,8 +236,8 @@ class Machine:
     def tell_presence(self) -> None:
         reason = Opaque("the owner is here" if self.owner_present else "nobody is here")
         present = self.owner_present or self.paused
-        wants = {"own_only": self.own_only, "paused": self.paused}
-        self.hand(PresenceChanged(self.volunteering, present, reason, **wants))
+        told = PresenceChanged(self.volunteering, present, reason)
+        self.hand(replace(told, own_only=self.own_only, paused=self.paused))
 
     # Clocks
 

@@ -261,7 +261,7 @@ START = (
         ("power-on",),
         TWICE,
         300,
-        first_seed=450,
+        first_seed=500,
     ),
     Variant(
         "a run that the disk refused is kept",

@@ -90,6 +90,7 @@ ORDER = (
         ("crashes",),
         ("one writer",),
         120,
+        first_seed=22,
     ),
     Variant(
         "answered before persisted",
@@ -157,6 +158,7 @@ LIVENESS = (
         ("two-sides",),
         ("starts have reasons",),
         120,
+        first_seed=33,
     ),
     Variant(
         "an owner's return changes nothing",

@@ -74,8 +74,9 @@ class Variant:
 
     ``rule`` says in a sentence what holds no more, ``stands`` where DESIGN says it. It must be
     caught in one of the ``classes`` of scenarios within so many ``seeds`` of each, counted from
-    ``first_seed``, by one of the ``checks``. What would hide the loss of this rule is switched off
-    too, ``beneath`` it; the protocol must pass without that alone.
+    ``first_seed`` (where that takes long, a little before one that catches it), by one of the
+    ``checks``. What would hide the loss of this rule is switched off too, ``beneath`` it; the
+    protocol must pass without that alone.
     """
 
     name: str

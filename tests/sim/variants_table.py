@@ -224,6 +224,7 @@ READING = (
         ("crossing-wishes",),
         ("outcome stands",),
         180,
+        first_seed=25,
     ),
     Variant(
         "failures beat success",
@@ -242,6 +243,7 @@ READING = (
         ("crossing-wishes",),
         ("outcome stands",),
         240,
+        first_seed=10,
     ),
     Variant(
         "a later attempt beats a success",
@@ -308,6 +310,7 @@ REPAIR = (
         ("refused",),
         ("replicas are equal",),
         800,
+        first_seed=80,
     ),
     Variant(
         "a workflow is told without its lives",
@@ -317,6 +320,7 @@ REPAIR = (
         ("claim-in-flight",),
         ("starts have reasons",),
         300,
+        first_seed=13,
     ),
     Variant(
         "pruning is deletion",
@@ -335,6 +339,7 @@ REPAIR = (
         ("pruning",),
         ("pruned stays hidden", "one writer", "outcome stands"),
         150,
+        first_seed=8,
     ),
 )
 

@@ -7,7 +7,7 @@ An import counts wherever it stands, inside a function or under `TYPE_CHECKING` 
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -30,13 +30,18 @@ class Import:
         return (self.module, f"{self.module}.{self.taken}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
-    """One Python file."""
+    """One Python file. What many rules look at is looked up once."""
 
     path: str
     text: str
     tree: ast.Module
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All of the tree."""
+        return list(ast.walk(self.tree))
 
     @property
     def module(self) -> str:
@@ -48,9 +53,13 @@ class Source:
         """The package that a relative import starts from."""
         return self.module if self.path.endswith("__init__.py") else self.module.rpartition(".")[0]
 
-    def imports(self) -> Iterator[Import]:
+    @cached_property
+    def imports(self) -> list[Import]:
         """All imports, in no particular order."""
-        for node in ast.walk(self.tree):
+        return list(self._imports())
+
+    def _imports(self) -> Iterator[Import]:
+        for node in self.nodes:
             match node:
                 case ast.Import(names=names):
                     yield from (Import(alias.name, None, node.lineno) for alias in names)

@@ -94,7 +94,7 @@ def test_an_empty_name_is_seen(path: str) -> None:
 def long_functions(source: Source) -> list[str]:
     return [
         f"{source.path}:{node.lineno} {node.name} has {body_lines(node)} lines"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, Function) and body_lines(node) > FUNCTION_LINES_MAX
     ]
 
@@ -114,7 +114,7 @@ def empty_names(path: str) -> set[str]:
 def types_read_late(source: Source) -> list[str]:
     return [
         f"{source.path}:{node.lineno}"
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "decode"
@@ -126,13 +126,13 @@ def sleeps(source: Source) -> list[str]:
     """Where a test takes `sleep` from the module `time`, under whatever name."""
     clocks = {
         alias.asname or alias.name
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Import)
         for alias in node.names
         if alias.name == "time"
     }
     found: list[str] = []
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr="sleep") if name in clocks:
                 found.append(f"{source.path}:{node.lineno} sleeps")

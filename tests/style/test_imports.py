@@ -196,7 +196,7 @@ def test_the_door_to_a_node_is_narrow(code: list[Source]) -> None:
     (port,) = [source for source in code if source.module == "agent.control.port"]
     members = {
         each.name
-        for node in ast.walk(port.tree)
+        for node in port.nodes
         if isinstance(node, ast.ClassDef) and node.name == "NodePort"
         for each in node.body
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -274,7 +274,7 @@ def test_an_impure_call_is_seen() -> None:
 
 def violations(rule: Rule, code: list[Source]) -> Iterator[str]:
     for source in code:
-        for imported in source.imports():
+        for imported in source.imports:
             if rule(source, imported):
                 yield f"{source.path}:{imported.line} imports {imported.candidates[-1]}"
 
@@ -285,7 +285,7 @@ def knowledge(code: list[Source]) -> dict[str, set[str]]:
     return {
         source.module: {
             next((name for name in reversed(each.candidates) if name in modules), "")
-            for each in source.imports()
+            for each in source.imports
         }
         - {source.module, ""}
         for source in code
@@ -293,7 +293,7 @@ def knowledge(code: list[Source]) -> dict[str, set[str]]:
 
 
 def impure_calls(source: Source) -> Iterator[str]:
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in IMPURE_BUILTINS:
                 yield f"{source.path}:{node.lineno} calls {name}"

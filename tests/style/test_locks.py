@@ -43,7 +43,8 @@ def pinned(lock: str) -> dict[str, str]:
 
 def direct_dependencies() -> list[Requirement]:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
     return [
         Requirement(each)
-        for each in [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+        for each in [*project["dependencies"], *extras["dev"], *extras["inspection"]]
     ]

@@ -46,7 +46,7 @@ def test_a_pattern_is_seen() -> None:
 
 def patterns(source: Source) -> Iterator[str]:
     """The path of the source, once for each pattern that reads a sentence."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         match node:
             case ast.AnnAssign(annotation=annotation, value=ast.Tuple(elts=rows)) if (
                 "Table" in ast.unparse(annotation)
@@ -80,7 +80,7 @@ def test_nothing_that_arises_here_travels_without_a_type() -> None:
     found = {
         source.path
         for source in sources("agent", "gui")
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Opaque")
     }
     assert found == READ_BACK

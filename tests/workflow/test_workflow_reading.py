@@ -331,3 +331,44 @@ tasks:
 """
     told = [json.loads(task.parameters) for task in read(text, tmp_path).submit.tasks[:3]]
     assert told == [{"m": "null", "n": "null5"}, {"m": 7, "n": "75"}, {"m": True, "n": "true5"}]
+
+
+GATED = """
+variables: {gates: {choices: [all, none], default: all}}
+tasks:
+  cut: {program: mill, for_each: {tile: [a, b]}}
+  look: {program: mill, for_each: cut, inputs: [cut/0, check/patch]}
+  sum: {program: mill, inputs: ["look/*"], after: [agree]}
+gates:
+  check: {asks: Check it, for_each: cut, inputs: [cut/0], attach: [patch], asked: "${gates}"}
+  agree: {asks: Agree, inputs: ["look/*"], after: [check], asked: "${gates}"}
+"""
+
+
+def test_gates_at_which_nobody_is_asked_are_left_out_and_work_waits_for_what_they_waited_for(
+    tmp_path: Path,
+) -> None:
+    """Both orders of one file: with the steps of persons, and all automatic first."""
+    file = tmp_path / "line.wingbeat.yaml"
+    file.write_text(GATED)
+    asked = {each.id: each for each in read_workflow_file(file, Asked({})).submit.tasks}
+    assert {name for name, each in asked.items() if each.gate} == {"check.a", "check.b", "agree"}
+    assert asked["look.b"].inputs == (Input("cut.b", 0), Input("check.b", 0))
+    assert asked["sum"].after == ("agree",)
+    alone = read_workflow_file(file, Asked({"gates": "none"})).submit.tasks
+    found = {each.id: each for each in alone}
+    assert list(found) == ["cut.a", "cut.b", "look.a", "look.b", "sum"]
+    assert found["look.b"].inputs == (Input("cut.b", 0),)
+    assert set(found["sum"].after) == {"look.a", "look.b", "cut.a", "cut.b"}
+
+
+def test_gates_that_wait_for_each_other_and_are_left_out_are_waited_for_by_nobody(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "line.wingbeat.yaml"
+    file.write_text(
+        "tasks: {t: {program: mill, after: [a]}}\n"
+        "gates: {a: {asks: A, after: [b], asked: no}, b: {asks: B, after: [a], asked: no}}\n"
+    )
+    (told,) = read_workflow_file(file, Asked({})).submit.tasks
+    assert told.after == ()
