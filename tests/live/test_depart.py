@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -156,7 +157,8 @@ def test_the_service_of_a_machine_leaves_too_and_is_not_taken_for_a_persons_agen
         found = json.loads(said("depart", "--json", "--everybody", str(top)))["accounts"]
         (told,) = (each for each in found if each["data"] == str(state / "data"))
         assert (told["parting"]["flock"], told["parting"]["stays"]) == ("office", "")
-        assert process.wait(EVENTUALLY_S_MAX) == 0
+        asked = -signal.SIGTERM  # as one is that takes longer than a few seconds
+        assert process.wait(EVENTUALLY_S_MAX) in (0, asked)
         wait_for(lambda: bee.answer("peers")["peers"] == [], LIMIT_S, "it has left")
 
 
