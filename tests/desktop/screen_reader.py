@@ -107,7 +107,9 @@ class ScreenReader:
     """Of one program."""
 
     def __init__(self, bus_address: str, process: int) -> None:
-        self._connection: DBusConnection = open_dbus_connection(bus_address)
+        self._connection: DBusConnection = open_dbus_connection(
+            bus_address, auth_timeout=EVENTUALLY_S_MAX
+        )
         self._process = process
         self._program = ""
         self._mute: set[str] = set()

@@ -139,7 +139,7 @@ def status_host(bus_address: str) -> Iterator[StatusHost]:
         ),
     }
     with (
-        open_dbus_connection(bus_address) as asking,
+        open_dbus_connection(bus_address, auth_timeout=EVENTUALLY_S_MAX) as asking,
         desktop(bus_address, (WATCHER,), answers),
     ):
         yield StatusHost(asking, items)
@@ -148,7 +148,7 @@ def status_host(bus_address: str) -> Iterator[StatusHost]:
 @contextmanager
 def item_of_panel(bus_address: str) -> Iterator[Callable[[], StatusItem | None]]:
     """For a panel that is somebody else's: its newest item, as its own watcher tells."""
-    with open_dbus_connection(bus_address) as connection:
+    with open_dbus_connection(bus_address, auth_timeout=EVENTUALLY_S_MAX) as connection:
 
         def newest() -> StatusItem | None:
             address = DBusAddress(WATCHER_PATH, WATCHER, WATCHER)

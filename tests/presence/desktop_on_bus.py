@@ -28,7 +28,9 @@ class Desktop:
     def __init__(self, address: str, names: tuple[str, ...], answers: Answers) -> None:
         self.asked: list[str] = []
         self._answers = answers
-        self._connection: DBusConnection = open_dbus_connection(address)
+        self._connection: DBusConnection = open_dbus_connection(
+            address, auth_timeout=EVENTUALLY_S_MAX
+        )
         for name in names:
             self._connection.send_and_get_reply(message_bus.RequestName(name))
         self._thread = threading.Thread(target=self._serve, name="desktop on a bus")
