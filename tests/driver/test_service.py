@@ -44,6 +44,7 @@ from tests.driver.nodes import (
     submit,
 )
 from tests.execution.installed import processes, state_of
+from tests.hosts.machine import Machine
 from tests.hosts.waiting import eventually
 
 DONE, RUNNING = TaskState.TERMINATED, TaskState.RUNNING
@@ -69,6 +70,15 @@ async def test_a_node_alone_runs_its_own_work(ant: Agent) -> None:
     unsubscribe()
     assert (await ant.ask(_submission("w"))).verdict is Verdict.ALREADY_KNOWN
     assert _moves(told) == states
+
+
+async def test_a_program_that_is_installed_meanwhile_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_module, "PROGRAMS_EVERY_S", 0.05)
+    async with services(tmp_path, "ant") as (ant,):
+        Machine(tmp_path / "ant").install("stamp", "")
+        await eventually(lambda: "stamp" in ant.live.children.names())
 
 
 async def test_a_subscriber_that_fails_harms_nobody(
