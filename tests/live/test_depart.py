@@ -30,7 +30,7 @@ def test_what_a_package_takes_along_was_handed_over_and_its_flock_knows(tmp_path
         assert said["parting"]["stays"] == ""
         assert ant.wait() == 0
         assert ant.home.settings_file.exists()
-        wait_for(lambda: "ant" not in bee.asked("peers"), LIMIT_S, "ant has left")
+        wait_for(lambda: "ant" not in bee.said("peers"), LIMIT_S, "ant has left")
         (gone,) = bee.answer("flock", "members")["departures"]
         assert (gone["name"], gone["expelled"]) == ("ant", False)
         bee.said("fetch", "count/count", "--into", str(tmp_path / "fetched"))
@@ -97,9 +97,9 @@ def test_root_has_every_account_depart_and_none_of_another_folder(tmp_path: Path
             )
             stack.enter_context(ended(process))
         wait_for(
-            lambda: ant.ask("peers").code == 0 and _state(ant) == "linked", LIMIT_S, "it is back"
+            lambda: ant.run("peers").code == 0 and _state(ant) == "linked", LIMIT_S, "it is back"
         )
-        wait_for(lambda: homes[0].ask("settings").code == 0, LIMIT_S, "the other one answers")
+        wait_for(lambda: homes[0].run("settings").code == 0, LIMIT_S, "the other one answers")
         done = subprocess.run(
             [*own, "depart", "--json", "--everybody", str(top)],
             capture_output=True,
@@ -115,7 +115,7 @@ def test_root_has_every_account_depart_and_none_of_another_folder(tmp_path: Path
         assert told[str(homes[0].home.data)]["parting"]["flock"] == ""
         assert bee.alive, "it runs from elsewhere"
         assert accounts(top) == []
-        wait_for(lambda: "ant" not in bee.asked("peers"), LIMIT_S, "ant has left")
+        wait_for(lambda: "ant" not in bee.said("peers"), LIMIT_S, "ant has left")
 
 
 @linux
