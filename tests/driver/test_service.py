@@ -45,7 +45,7 @@ from tests.driver.nodes import (
 )
 from tests.execution.installed import processes, state_of
 from tests.hosts.machine import Machine
-from tests.hosts.waiting import eventually
+from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 
 DONE, RUNNING = TaskState.TERMINATED, TaskState.RUNNING
 
@@ -310,7 +310,7 @@ async def test_an_agent_whose_node_cannot_begin_anew_ends(
         with monkeypatch.context() as patched:
             patched.setattr(agent_module, "open_datasets", refuse)
             await refused(ant.flock.leave(even_as_last_keeper=True), "the disk refuses")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
             assert "could not begin anew: the disk refuses" in await ant.wait_stopped()
     finally:
         await ant.stop()
