@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import pytest
 
 from agent.client import Home, removal
 from tests.certain import certain
-from tests.hosts.waiting import ended, let_pass
+from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, let_pass
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a process has signals there only")
 UNTIL_INPUT_ENDS = [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"]
@@ -30,11 +31,11 @@ def test_an_agent_ends_by_itself_however_long_that_takes_and_a_tray_is_ended(
                 certain(process.stdin).close()
             let_pass(rest_s)
 
-        clock = SimpleNamespace(monotonic=removal.time.monotonic, sleep=look_again)
+        clock = SimpleNamespace(monotonic=time.monotonic, sleep=look_again)
         monkeypatch.setattr(removal, "time", clock)
         monkeypatch.setattr(removal, "ENDED_S", 0.0)
         if window:
             home.prepare()
             home.window_lock.write_text(f"{process.pid}\n")
         assert removal.end_windows(home, process.pid)
-        assert process.wait() == code
+        assert process.wait(EVENTUALLY_S_MAX) == code
