@@ -16,7 +16,8 @@ promises more than it tried.
 A test that is a coroutine has a loop of its own, which ends with it, and a limit; what the loop had to
 complain of fails it, also while its last tasks are cancelled.
 
-``-n auto`` starts three workers for each core, for many tests wait for what they have started.
+``-n auto`` starts three workers for each core, for many tests wait for what they have started; where
+those are left out, one.
 
 What takes long is known by its file, by what that imports, and marked: ``installers/check --fast`` and
 ``pytest -m "not live"`` leave such tests out.
@@ -89,8 +90,10 @@ STARTS_AN_AGENT = "machine"
 """The fixture of the window's tests."""
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    return min(WORKERS_MAX, WORKERS_PER_CORE * (os.cpu_count() or 1))
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Where nothing waits, more than the processors are would only collect all tests once more."""
+    computes = "not live" in config.getoption("markexpr")
+    return min(WORKERS_MAX, (1 if computes else WORKERS_PER_CORE) * (os.cpu_count() or 1))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing | None:

@@ -43,10 +43,39 @@ class Sharing(LoadScopeScheduling):  # type: ignore[misc]
     def _split_scope(self, nodeid: str) -> str:
         return self._pieces[nodeid]
 
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Return the test that ended its worker, which is not tried again, and hand on the rest.
+
+        xdist would try it again until it has ended all workers, and those that come after them.
+        """
+        pieces = self.assigned_work.pop(node)
+        left = [(piece, test) for piece, tests in pieces.items() for test in _not_run(tests)]
+        if not left:
+            return None
+        piece, crashed = left[0]
+        pieces[piece][crashed] = True
+        self.workqueue.update({name: tests for name, tests in pieces.items() if _not_run(tests)})
+        for each in self.nodes:
+            self._reschedule(each)
+        return crashed
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """Hand out enough: a worker begins a test when it knows the next, or that there is none.
+
+        With xdist alone, a worker that replaces another waits for ever with the last test of all.
+        """
+        super()._reschedule(node)
+        while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
+            super()._reschedule(node)
+
     def _assign_work_unit(self, node: WorkerController) -> None:
         by_place = sorted(self.workqueue.items(), key=lambda unit: self._places[unit[0]])
         self.workqueue: OrderedDict[str, dict[str, bool]] = OrderedDict(by_place)
         super()._assign_work_unit(node)
+
+
+def _not_run(tests: Mapping[str, bool]) -> list[str]:
+    return [test for test, done in tests.items() if not done]
 
 
 def pieces(tests: Sequence[str]) -> dict[str, str]:

@@ -55,7 +55,7 @@ PARTING_STANDS_STILL_S = 15.0
 LINKED_S_MAX, LEFT_S_MAX = 5.0, 45.0
 STOPPED_S_MAX = 30.0
 ENDED_S = 2.0
-"""A process that is an agent and nothing else has ended by then."""
+"""Within which a tray has noticed that its agent has ended, and goes too if it was told to."""
 LOOK_AT_PROCESS_S = 0.1
 CLOCK_S = 2.0
 """What clocks of files and of processes may differ by."""
@@ -257,12 +257,14 @@ def delete_home(home: Home) -> list[Path]:
 
 def end_windows(home: Home, *hosting: int) -> bool:
     """End the tray of this home, and the processes that hosted its agent: a tray would stay, and start
-    the agent again. Return whether there was any."""
-    running = {*hosting, _window_of(home)} - {0}
+    the agent again. One that is only an agent ends by itself, and on a busy machine takes its time.
+    Return whether there was any."""
+    window = _window_of(home)
+    running = {*hosting, window} - {0}
     for process in running:
         with suppress(psutil.NoSuchProcess):
             found = psutil.Process(process)
-            if not _ends(found, ENDED_S):
+            if not _ends(found, ENDED_S if process == window else STOPPED_S_MAX):
                 found.terminate()
                 _ends(found, STOPPED_S_MAX)
     return bool(running)

@@ -38,7 +38,7 @@ def test_a_script_waits_for_help_or_runs_now_and_is_told_its_files(
     now = ant.said("submit", str(script), "--name", "now", "--priority", "interactive", "--wait")
     assert "no machine helps" not in now
     ant.said("priority", "my-count", "interactive")
-    wait_for(lambda: "2/2" in ant.asked("status"), WITHIN_S, "both have ended")
+    wait_for(lambda: "2/2" in ant.said("status"), WITHIN_S, "both have ended")
     ant.said("fetch", "my-count", "--all", "--into", str(tmp_path / "fetched"))
     texts = {each.read_text() for each in (tmp_path / "fetched").rglob("*") if each.is_file()}
     assert texts == {"page 1", "page 2"}

@@ -95,11 +95,11 @@ def test_two_machines_of_one_identity_are_told_of_and_told_apart_from_one(tmp_pa
         with birch.agent("--name", "birch", "--port", "0"):
             alder.said("flock", "create", "meadow")
             birch.said("flock", "join", alder.answer("flock", "invite")["text"])
-            wait_for(lambda: "1 of 1 other linked" in birch.asked("peers"), WITHIN_S, "a link")
+            wait_for(lambda: "1 of 1 other linked" in birch.said("peers"), WITHIN_S, "a link")
             birch.said("stop")
         shutil.copytree(birch.folder, copy.folder)
         stack.enter_context(birch.agent())
-        wait_for(lambda: "1 of 1 other linked" in birch.asked("peers"), WITHIN_S, "a link again")
+        wait_for(lambda: "1 of 1 other linked" in birch.said("peers"), WITHIN_S, "a link again")
         assert CURE not in _findings(alder)
         stack.enter_context(copy.agent("--name", "copy"))
         wait_for(
@@ -123,7 +123,7 @@ def test_two_machines_of_one_identity_are_told_of_and_told_apart_from_one(tmp_pa
         )
         wait_for(
             lambda: any(
-                "warning: another machine has the same identity" in each.ask("peers").out
+                "warning: another machine has the same identity" in each.run("peers").out
                 for each in (birch, copy)
             ),
             WITHIN_S,

@@ -57,7 +57,7 @@ def test_a_machine_that_was_invited_before_its_first_start_joins_when_the_keeper
         wait_for(lambda: "last: " in _joins_by_itself(birch), WITHIN_S, "a first try")
         assert f"joins a flock by the invitation in {laid} as soon as " in _joins_by_itself(birch)
         os.kill(alder.process_id, signal.SIGCONT)
-        wait_for(lambda: "alder" in birch.asked("peers"), WITHIN_S, "it belongs")
+        wait_for(lambda: "alder" in birch.said("peers"), WITHIN_S, "it belongs")
         wait_for(lambda: not laid.exists(), WITHIN_S, "it is deleted")
 
 

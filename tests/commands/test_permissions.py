@@ -64,9 +64,7 @@ def test_one_question_with_every_script_and_what_changed(flock: tuple[Machine, M
     assert asked(birch) == ["first"], "two programs are one question"
     assert asked(alder) == [], "its own are not asked about"
     why = "birch could run it, but nobody there has allowed count yet"
-    wait_for(
-        lambda: why in alder.asked("why", "first/count"), WITHIN_S, "it is told where it waits"
-    )
+    wait_for(lambda: why in alder.said("why", "first/count"), WITHIN_S, "it is told where it waits")
     shown = birch.said("permissions", "show", "first")
     assert " on alder, brings 2 programs:" in shown
     assert "count/count.sh, 29 B, new\necho counted\necho TERMINATED\n" in shown

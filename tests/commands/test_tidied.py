@@ -20,6 +20,11 @@ def names(machine: Machine) -> set[str]:
     return {each["name"] for each in machine.answer("status", "--all")["workflows"]}
 
 
+def made(machine: Machine, workflow: str) -> bool:
+    first, *_ = machine.answer("status", workflow)["tasks"]
+    return bool(first["state"] == "Terminated")
+
+
 def remembered(machine: Machine) -> set[str]:
     return {each["name"] for each in machine.answer("history")["workflows"]}
 
@@ -43,6 +48,7 @@ def test_finished_work_is_removed_with_what_only_it_needed(tmp_path: Path) -> No
         wait_for(lambda: {"survey", "open"} == names(birch), WITHIN_S, "both are known on birch")
         assert "cancel it first" in alder.refused("remove", "open")
         assert "was submitted on alder: remove it there" in birch.refused("remove", "survey")
+        wait_for(lambda: made(alder, "open"), WITHIN_S, "both have made the same")
         alder.said("cancel", "open")
         for machine in (alder, birch):  # what is removed at once, a machine may not have kept yet
             wait_for(lambda m=machine: {"survey", "open"} <= remembered(m), WITHIN_S, "it is past")  # type: ignore[misc]

@@ -38,7 +38,7 @@ def test_a_keeper_that_has_another_address_by_then_is_heard(tmp_path: Path) -> N
         desk = Workstation(tmp_path / "desk", lan.namespace(1), laid_down)
         desk.settle()
         with keeper.agent(), desk.agent():
-            wait_for(lambda: "keeper" in desk.asked("peers"), WITHIN_S, "it belongs", desk.log)
+            wait_for(lambda: "keeper" in desk.said("peers"), WITHIN_S, "it belongs", desk.log)
         assert "is tried again" in desk.log()
     finally:
         lan.close()

@@ -44,7 +44,8 @@ from tests.driver.nodes import (
     submit,
 )
 from tests.execution.installed import processes, state_of
-from tests.hosts.waiting import eventually
+from tests.hosts.machine import Machine
+from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually
 
 DONE, RUNNING = TaskState.TERMINATED, TaskState.RUNNING
 
@@ -69,6 +70,15 @@ async def test_a_node_alone_runs_its_own_work(ant: Agent) -> None:
     unsubscribe()
     assert (await ant.ask(_submission("w"))).verdict is Verdict.ALREADY_KNOWN
     assert _moves(told) == states
+
+
+async def test_a_program_that_is_installed_meanwhile_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_module, "PROGRAMS_EVERY_S", 0.05)
+    async with services(tmp_path, "ant") as (ant,):
+        Machine(tmp_path / "ant").install("stamp", "")
+        await eventually(lambda: "stamp" in ant.live.children.names())
 
 
 async def test_a_subscriber_that_fails_harms_nobody(
@@ -300,7 +310,7 @@ async def test_an_agent_whose_node_cannot_begin_anew_ends(
         with monkeypatch.context() as patched:
             patched.setattr(agent_module, "open_datasets", refuse)
             await refused(ant.flock.leave(even_as_last_keeper=True), "the disk refuses")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(EVENTUALLY_S_MAX):
             assert "could not begin anew: the disk refuses" in await ant.wait_stopped()
     finally:
         await ant.stop()

@@ -37,7 +37,7 @@ def tray(machine: Machine) -> Iterator[subprocess.Popen[bytes]]:
     words = [sys.executable, "-m", "gui", "--background"]
     with ended(subprocess.Popen(words, cwd=REPOSITORY, env=environment)) as process:
         wait_for(machine.home.window_lock.exists, EVENTUALLY_S_MAX, "the tray is there")
-        wait_for(lambda: machine.ask("status").code == 0, EVENTUALLY_S_MAX, "and an agent")
+        wait_for(lambda: machine.run("status").code == 0, EVENTUALLY_S_MAX, "and an agent")
         yield process
 
 

@@ -72,7 +72,7 @@ def test_a_window_ends_where_the_command_removes_it(machine: Machine, hosts: boo
         )
         lock = machine.home.window_lock
         wait_for(lock.exists, EVENTUALLY_S_MAX, "the window is there")
-        wait_for(lambda: machine.ask("status").code == 0, EVENTUALLY_S_MAX, "and an agent")
+        wait_for(lambda: machine.run("status").code == 0, EVENTUALLY_S_MAX, "and an agent")
         machine.said("uninstall", "--yes", "--data", "delete")
         assert tray.wait(EVENTUALLY_S_MAX) == 0
         assert not machine.home.data.exists()

@@ -15,7 +15,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,27 +25,17 @@ from unittest.mock import patch
 from agent import cli
 from agent.paths import VARIABLE, Home
 from agent.settings.editing import with_values
-from tests.certain import certain
+from tests.certain import certain, of_kind
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
 from tests.style.source import REPOSITORY
 
 WITHIN_S = EVENTUALLY_S_MAX
 COMMAND = (sys.executable, "-m", "agent")
 OUTPUT = "output"
-QUESTIONS = frozenset(
-    [
-        "datasets",
-        "flock",
-        "history",
-        "peers",
-        "permissions",
-        "programs",
-        "settings",
-        "status",
-        "volunteering",
-        "why",
-    ]
+PROCESSES = frozenset(
+    ["agent", "demo", "depart", "doctor", "program", "restart", "uninstall", "watch"]
 )
+"""Commands that start others, look for themselves among what runs, or stay until they are ended."""
 _ONE_AT_A_TIME = threading.Lock()
 TOLD_MAX = 2_000
 """Letters of its output, and of its log, that are told of an agent that did not come."""
@@ -72,6 +63,10 @@ class Following:
     def code(self) -> int | None:
         """Its exit code, once it has ended."""
         return self.process.poll()
+
+
+def _stream(text: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8")
 
 
 def _written(stream: io.TextIOWrapper) -> str:
@@ -147,9 +142,41 @@ class Machine:
                     thread.join(WITHIN_S)
 
     def run(self, *words: str, told: str = "") -> Ran:
+        """What comes of a command; asked from the process of the test where that will do, because
+        starting Python takes thirty times as long as most answers."""
+        if self.inside or words[0] in PROCESSES or not _ONE_AT_A_TIME.acquire(blocking=False):
+            return self.apart(*words, told=told)
+        try:
+            return self._here(words, told)
+        finally:
+            _ONE_AT_A_TIME.release()
+
+    def apart(self, *words: str, told: str = "") -> Ran:
+        """What comes of a command in a process of its own."""
         with self.begin(*words) as process:
             out, err = process.communicate(told, WITHIN_S)
         return Ran(process.returncode, out, err)
+
+    def _here(self, words: tuple[str, ...], told: str) -> Ran:
+        """In a thread, which has neither a loop nor the signals of the test."""
+        given, out, err = (_stream(each) for each in (told, "", ""))
+        around = (
+            patch.dict(os.environ, self.environment),
+            patch("sys.stdin", given),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        )
+        thread = ThreadPoolExecutor(1, " ".join(words))
+        with ExitStack() as stack:
+            for each in around:
+                stack.enter_context(each)
+            try:
+                code = thread.submit(cli.main, words).result(WITHIN_S)
+            except SystemExit as ended:
+                code = of_kind(int, ended.code)
+            finally:
+                thread.shutdown(wait=False)
+        return Ran(code, _written(out), _written(err))
 
     def said(self, *words: str, told: str = "") -> str:
         """What a command says that does what it is told."""
@@ -165,25 +192,7 @@ class Machine:
 
     def answer(self, *words: str) -> dict[str, Any]:
         """What a command says to programs."""
-        how = self.asked if words[0] in QUESTIONS else self.said
-        return dict(json.loads(how(*words, "--json")))
-
-    def asked(self, *words: str) -> str:
-        """What a command says that does what it is told, asked from the process of the test."""
-        ran = self.ask(*words)
-        assert (ran.code, ran.err) == (0, ""), ran
-        return ran.out
-
-    def ask(self, *words: str) -> Ran:
-        """A command in the process of the test, where that is on the same network: what is waited
-        for is asked again and again, and starting Python takes thirty times as long as the answer."""
-        if self.inside:
-            return self.run(*words)
-        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-        here = patch.dict(os.environ, {VARIABLE: str(self.folder)})
-        with _ONE_AT_A_TIME, here, redirect_stdout(out), redirect_stderr(err):
-            code = cli.main(words)
-        return Ran(code, *(_written(each) for each in (out, err)))
+        return dict(json.loads(self.said(*words, "--json")))
 
     # -- the agent -------------------------------------------------------------------------
 

@@ -193,7 +193,7 @@ def test_what_a_gate_asks_about_is_named_with_the_command_that_fetches_it(
     office.file.write_text(WORKFLOW.replace("name: words", "name: look at it") + gate)
     told = alder.answer("submit", str(office.file))["workflow"]
     said = "look asks about out.txt: `wingbeat fetch 'look at it/count'`\n"
-    wait_for(lambda: said in alder.asked("status", told), WITHIN_S, "it waits for a person")
+    wait_for(lambda: said in alder.said("status", told), WITHIN_S, "it waits for a person")
     assert office.result("look at it/count") == "words once of a book"
     assert alder.said("done", "look at it/look") == f"look at it/look is marked done\n{said}"
     assert "asks about" not in alder.said("status", told)

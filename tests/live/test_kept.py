@@ -98,7 +98,7 @@ def test_why_and_the_log_outlive_the_machine_and_the_start(flock: Flock, tmp_pat
     assert [(run["phase"], run["host"]) for run in attempts] == [
         *(("Failed", "alder"), ("Terminated", "alder"))
     ]
-    wait_for(lambda: birch.ask("logs", "told/a").code == 0, WITHIN_S, "it is linked again")
+    wait_for(lambda: birch.run("logs", "told/a").code == 0, WITHIN_S, "it is linked again")
     for machine in (birch, cedar):
         for run, attempt in zip(attempts, "12", strict=True):
             ran = machine.run("logs", "told/a", "--run", run["run"])

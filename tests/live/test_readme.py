@@ -49,7 +49,7 @@ def test_the_workflow_of_the_readme_runs_as_it_stands(machine: Machine, tmp_path
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=3 * EVENTUALLY_S_MAX,  # for six commands
+        timeout=EVENTUALLY_S_MAX * len(lines.splitlines()),
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, ""), done

@@ -30,6 +30,7 @@ WORKS = 'echo "checked $(cat "$2")" > out.txt && echo TERMINATED out.txt\n'
 def alder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     machine = Machine(tmp_path_factory.mktemp("one") / "alder")
     machine.settle(listen=["127.0.0.1"], volunteer="always", slots=2)
+    machine.install("stamp", STAMP.format("first"))
     with machine.agent("--name", "alder", "--port", "0"):
         yield machine
 
@@ -123,13 +124,11 @@ def test_past_work_runs_with_other_values_and_keeps_the_rest(
 
 def test_an_installed_program_that_was_edited_runs_anew(alder: Machine, tmp_path: Path) -> None:
     """Its name says nothing of that."""
-    alder.install("stamp", STAMP.format("first"))
     file = tmp_path / "stamped.wingbeat.yaml"
     file.write_text(
         "name: stamped\nvariables: {of: {default: words}}\n"
         "tasks:\n  stamp: {program: stamp}\n  other: {program: stamp, parameters: '${of}'}\n"
     )
-    wait_for(lambda: "stamp" in alder.asked("programs"), WITHIN_S, "it is found")
     alder.said("submit", str(file), "--wait")
     changed = ("again", "stamped", "--set", "of=lines", "--dry-run")
     assert alder.said(*changed).startswith("stamp kept\n")

@@ -48,7 +48,7 @@ def test_a_machine_that_is_removed_hands_its_results_over_and_leaves_nothing(
         assert (said["flock"], said["data"]) == ("office", [])
         assert ant.wait() == 0
         assert [each.name for each in (tmp_path / "ant").iterdir()] == ["output"]
-        wait_for(lambda: "ant" not in bee.asked("peers"), LIMIT_S, "ant has left")
+        wait_for(lambda: "ant" not in bee.said("peers"), LIMIT_S, "ant has left")
         bee.said("fetch", "count/count", "--into", str(tmp_path / "fetched"))
         (kept,) = (each for each in (tmp_path / "fetched").rglob("*") if each.is_file())
         assert kept.read_text() == "only here\n"
@@ -65,7 +65,7 @@ def test_a_machine_whose_agent_is_off_is_removed_too_and_its_data_kept_if_wanted
         assert "this machine has left the flock office" in said
         assert str(ant.home.data) in said
         assert ant.home.settings_file.exists()
-        wait_for(lambda: "ant" not in bee.asked("peers"), LIMIT_S, "ant has left")
+        wait_for(lambda: "ant" not in bee.said("peers"), LIMIT_S, "ant has left")
 
 
 def test_what_nobody_takes_is_not_left_behind_unasked(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_an_agent_whose_own_files_are_removed_hands_over_and_ends(
             ) as process,
         ):
             back = "no flock" if alone else "linked"
-            wait_for(lambda: back in ant.ask("peers").out, LIMIT_S, "it is back")
+            wait_for(lambda: back in ant.run("peers").out, LIMIT_S, "it is back")
             shutil.rmtree(installed)
             assert process.wait(0.75 * HAND_OVER_S_MAX if alone else LIMIT_S) == 0
             printed.seek(0)

@@ -61,7 +61,7 @@ class Updated:
             yield process
 
     def status(self) -> dict[str, Any]:
-        ran = self.machine.ask("status", "--json")
+        ran = self.machine.run("status", "--json")
         return dict(json.loads(ran.out)["node"]) if ran.code == 0 else {}
 
     def version(self) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from agent.flock.nearby import NearbyFlocks
 from agent.settings.node_settings import NodeSettings
+from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 
 class Silence:
@@ -38,6 +39,6 @@ async def test_an_agent_that_stops_while_it_looks_for_flocks_finds_none(
     looking = asyncio.create_task(nearby.flocks())
     await silence.started.wait()
     await nearby.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(EVENTUALLY_S_MAX):
         assert await looking == []
     assert silence.stopped

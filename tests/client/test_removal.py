@@ -1,0 +1,41 @@
+"""Wingbeat is removed: who ends by itself is waited for, who stays is ended."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from agent.client import Home, removal
+from tests.certain import certain
+from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, let_pass
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a process has signals there only")
+UNTIL_INPUT_ENDS = [sys.executable, "-S", "-c", "import sys; sys.stdin.read()"]
+
+
+@pytest.mark.parametrize(("window", "code"), [(False, 0), (True, -signal.SIGTERM)])
+def test_an_agent_ends_by_itself_however_long_that_takes_and_a_tray_is_ended(
+    window: bool, code: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = Home.at(tmp_path)
+    with ended(subprocess.Popen(UNTIL_INPUT_ENDS, stdin=subprocess.PIPE)) as process:
+
+        def look_again(rest_s: float) -> None:
+            if not window:
+                certain(process.stdin).close()
+            let_pass(rest_s)
+
+        clock = SimpleNamespace(monotonic=time.monotonic, sleep=look_again)
+        monkeypatch.setattr(removal, "time", clock)
+        monkeypatch.setattr(removal, "ENDED_S", 0.0)
+        if window:
+            home.prepare()
+            home.window_lock.write_text(f"{process.pid}\n")
+        assert removal.end_windows(home, process.pid)
+        assert process.wait(EVENTUALLY_S_MAX) == code
