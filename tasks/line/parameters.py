@@ -33,10 +33,14 @@ SEED_TUBE_M: Final = 0.4
 SEED_SLOPE_MAX: Final = 0.6
 SEED_LENGTH_M_MIN: Final = 4.0
 SEED_LENGTH_M_FULL: Final = 8.0
-SEED_SCORE_MIN: Final = 1.0
+SEED_SCORE_MIN: Final = 1.6
+"""Of some thousand seeds in woods nine of ten score less; of those that became a wire none did."""
 CROWD_M: Final = 1.5
-CROWD_MAX: Final = 20
-"""More than a bundle of conductors fills within ``CROWD_M``: what is denser starts no wire."""
+CROWD_MAX: Final = 30
+"""More than the wires of a pole fill within ``CROWD_M``: what is denser starts no wire."""
+CROWD_FEW: Final = 8
+CROWDED_EACH: Final = 3
+"""Where there are more than a few, one of so many may start one; a wire has enough of them."""
 
 # How they grow
 
@@ -58,6 +62,7 @@ LOCAL_M: Final = 14.0
 """A seed grows within this first: what is not a wire here is none further on."""
 LOCAL_M_MIN: Final = 8.0
 LOCAL_CLEAN: Final = 0.6
+LOCAL_RESIDUAL_M_MAX: Final = 0.3
 PIECE_M_MIN: Final = 10.0
 RESIDUAL_M_MAX: Final = 0.35
 GAP_M: Final = (5.0, 15.0)
@@ -92,6 +97,8 @@ COMPANY_END_M: Final = 8.0
 MISSED_WINDOW_M: Final = 80.0
 MISSED_REACH_M: Final = 15.0
 MISSED_CELL_M: Final = 0.5
+MISSED_CROWD_MAX: Final = 8
+"""A wire too sparse to begin has few others around each of its points; leaves have many."""
 MISSED_POINTS_MIN: Final = 4
 MISSED_SPREAD_M: Final = 40.0
 MISSED_GAP_M: Final = 45.0
@@ -103,6 +110,18 @@ WIRE_RESIDUALS: Final = 2.5
 TOUCHED_M_MIN: Final = 0.2
 TOUCHED_RESIDUALS: Final = 1.5
 BEYOND_M: Final = 1.0
+REST_M: Final = 1.6
+"""The other wires of a pole hang so near to the one that was found, and sag with it."""
+REST_ALONG_M: Final = 3.0
+REST_TUBE_M: Final = 0.15
+REST_AROUND_M: Final = 1.0
+REST_CLOSE_M: Final = 0.6
+REST_POINTS_MIN: Final = 4
+REST_SHARE_MIN: Final = 0.2
+"""A point there is wire if so many others lie before and behind it in a thin tube, and so much of
+all that is around: five wires side by side have that, leaves do not."""
+REST_SLOPES: Final = (-0.12, 0.0, 0.12)
+"""Against the wire that was found: where two spans meet, a slack wire bends."""
 
 # What is not wire
 

@@ -17,7 +17,6 @@ from scipy.spatial import cKDTree
 
 from tasks.line.curve import Curve, hung
 from tasks.line.parameters import (
-    BEYOND_M,
     BIN_M,
     COMPANY_ASIDE_M,
     COMPANY_BEYOND_M,
@@ -25,6 +24,7 @@ from tasks.line.parameters import (
     COMPANY_TURN,
     COMPANY_UP_M,
     MISSED_CELL_M,
+    MISSED_CROWD_MAX,
     MISSED_GAP_M,
     MISSED_POINTS_MIN,
     MISSED_REACH_M,
@@ -38,12 +38,9 @@ from tasks.line.parameters import (
     SURE_CLEAN_LONG,
     SURE_M_LONG,
     SURE_M_MIN,
-    TOUCHED_M_MIN,
-    TOUCHED_RESIDUALS,
-    WIRE_M,
-    WIRE_RESIDUALS,
 )
 from tasks.line.wire_growth import Piece, grown, grown_pieces, joined, seen
+from tasks.line.wire_points import on_wires
 from tasks.line.wire_seeds import Thinned, seeds_of, thinned
 
 Floats = NDArray[np.float64]
@@ -167,7 +164,8 @@ def _missed_beside(curve: Curve, cloud: Thinned, taken: Mask) -> list[Piece]:
     for start in np.arange(curve.start_m, curve.end_m - step, step):
         inside = wide & ~taken & (along >= start) & (along < start + MISSED_WINDOW_M)
         these = np.flatnonzero(inside)
-        for cell in _thin_lines(along[these], off[these], up[these]):
+        lone = cloud.crowd[these] <= MISSED_CROWD_MAX
+        for cell in _thin_lines(along[these], off[these], up[these], lone):
             piece = _grown_beside(curve, cloud, these[cell], start)
             if piece is None or taken[piece.members].mean() > 0.8:
                 continue
@@ -179,18 +177,18 @@ def _missed_beside(curve: Curve, cloud: Thinned, taken: Mask) -> list[Piece]:
     return found
 
 
-def _thin_lines(along: Floats, off: Floats, up: Floats) -> list[Indices]:
+def _thin_lines(along: Floats, off: Floats, up: Floats, lone: Mask) -> list[Indices]:
     """Which points lie in one place across the way, far apart along it, and alone."""
     lines: list[Indices] = []
-    if len(along) < MISSED_POINTS_MIN:
+    these = np.flatnonzero(lone)
+    if len(these) < MISSED_POINTS_MIN:
         return lines
     across = np.stack([off, up], axis=1)
-    tree = cKDTree(across)
-    near = tree.query_ball_point(across, MISSED_CELL_M)
-    wide = tree.query_ball_point(across, 4.0 * MISSED_CELL_M, return_length=True)
+    near = cKDTree(across[these]).query_ball_point(across[these], MISSED_CELL_M)
+    wide = cKDTree(across).query_ball_point(across[these], 4.0 * MISSED_CELL_M, return_length=True)
     done = np.zeros(len(along), bool)
     for number in np.argsort([-len(each) for each in near], kind="stable"):
-        cell = np.asarray(near[number], np.int64)
+        cell = these[np.asarray(near[number], np.int64)]
         if len(cell) < MISSED_POINTS_MIN:
             break
         alone = len(cell) >= 0.6 * wide[number]
@@ -218,30 +216,3 @@ def _grown_beside(curve: Curve, cloud: Thinned, points: Indices, start: float) -
     if piece is None or piece.curve.residual_m > RESIDUAL_M_MAX:
         return None
     return piece
-
-
-# Points
-
-
-def on_wires(curves: Sequence[Curve], points: Floats) -> Indices:
-    """Return for each point the number of the wire it lies on, -1 for none. Where much else is
-    around a wire only what is very near it counts: leaves that touch it are contact, not wire."""
-    found = np.full(len(points), -1, np.int64)
-    nearest = np.full(len(points), np.inf)
-    for number, curve in enumerate(curves):
-        along, across = curve.away(points)
-        along_in = (along >= curve.start_m - BEYOND_M) & (along <= curve.end_m + BEYOND_M)
-        near = np.flatnonzero(along_in & (across < SHELL_M[1]))
-        if not len(near):
-            continue
-        way, off = along[near], across[near]
-        wide = min(max(WIRE_RESIDUALS * curve.residual_m, WIRE_M[0]), WIRE_M[1])
-        tight = max(TOUCHED_RESIDUALS * curve.residual_m, TOUCHED_M_MIN)
-        bin_ = (way - way.min()).astype(np.int64)
-        on = np.bincount(bin_[off < wide], minlength=bin_.max() + 1)
-        beside = np.bincount(bin_[off >= wide], minlength=bin_.max() + 1)
-        limit = np.where(beside > 2 * on, tight, wide)[bin_]
-        better = (off <= limit) & (off < nearest[near])
-        found[near[better]] = number
-        nearest[near[better]] = off[better]
-    return found
