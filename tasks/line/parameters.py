@@ -81,9 +81,21 @@ SURE_M_MIN: Final = 30.0
 SURE_CLEAN: Final = 0.75
 SURE_M_LONG: Final = 80.0
 SURE_CLEAN_LONG: Final = 0.5
-SOLID_SHARE_MAX: Final = 0.3
-"""A gutter, a railing, a ledge: more of it than this is beside a building."""
-SOLID_M: Final = 2.0
+SOLID_M: Final = (2.0, 4.0)
+SOLID_SHARE_MAX: Final = (0.3, 0.7)
+"""A gutter, a railing, a ledge: more of it than the first share is so near to a building; of what is
+higher than any street wire no more than the second is within the second distance."""
+SOLID_HIGH_M: Final = 10.0
+USUAL_M_MIN: Final = 4.0
+LOWEST_M_MIN: Final = 3.0
+"""No wire hangs lower above the ground, half of it; a tenth of it. Any rule asks for more."""
+STANDING_M_MAX: Final = 6.0
+STANDING_SHARE_MAX: Final = 0.4
+STANDING_BIN_M: Final = 5.0
+STANDING_ASIDE_M: Final = 0.6
+STANDING_FILLED: Final = 0.7
+"""The top of a fence: so low, and on more than this share of its length most of each metre below it
+down to the ground has points. Higher there are shells of leaves around it, and those are seen."""
 COMPANY_ASIDE_M: Final = 15.0
 COMPANY_BEYOND_M: Final = 60.0
 COMPANY_UP_M: Final = 15.0
@@ -110,9 +122,9 @@ WIRE_RESIDUALS: Final = 2.5
 TOUCHED_M_MIN: Final = 0.2
 TOUCHED_RESIDUALS: Final = 1.5
 BEYOND_M: Final = 1.0
-REST_M: Final = 1.6
+REST_M: Final = 2.2
 """The other wires of a pole hang so near to the one that was found, and sag with it."""
-REST_ALONG_M: Final = 3.0
+REST_ALONG_M: Final = 3.5
 REST_TUBE_M: Final = 0.15
 REST_AROUND_M: Final = 1.0
 REST_CLOSE_M: Final = 0.6
@@ -120,7 +132,7 @@ REST_POINTS_MIN: Final = 4
 REST_SHARE_MIN: Final = 0.2
 """A point there is wire if so many others lie before and behind it in a thin tube, and so much of
 all that is around: five wires side by side have that, leaves do not."""
-REST_SLOPES: Final = (-0.12, 0.0, 0.12)
+REST_SLOPES: Final = (-0.16, -0.08, 0.0, 0.08, 0.16)
 """Against the wire that was found: where two spans meet, a slack wire bends."""
 
 # What is not wire
@@ -154,6 +166,8 @@ SITE_UP_M: Final = 1.5
 SITE_UP_POINTS_MIN: Final = 2
 """A tower carries its wires: it has points so little below the lowest of them, or above. A tree that
 a wire seems to end at has none."""
+EDGE_M: Final = 3.0
+"""Where nothing was measured so far behind the ends of wires the scan ends and not they."""
 BODY_M: Final = 1.0
 BODY_WIDENS: Final = 0.06
 ARM_BEYOND_M: Final = 2.5
