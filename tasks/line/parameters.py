@@ -217,9 +217,12 @@ HELD_M: Final = 1.2
 """What is so near to a wire is left of the wire, unless something farther off is so near to that."""
 APART_M: Final = 6.0
 """A long obstacle is told again so far on."""
-FITTING_M: Final = 4.0
+FITTING_M: Final = 5.0
 """Around the end of a wire nothing but what holds it."""
-THICK_SHARE: Final = 0.5
+BUNDLE_M: Final = 0.6
+"""The conductors of a bundle hang no farther from its middle."""
+POINT_M: Final = 0.05
+"""So far a point is from where it was hit: what the points of a wire scatter more is its bundle."""
 TOWER_ALONG_M: Final = 4.5
 TOWER_ASIDE_M: Final = 1.5
 """So near to a tower what was not taken for it is it all the same."""

@@ -42,7 +42,7 @@ def _box(draw: Draw, density: float, size: tuple[float, float, float], up: float
         )
         for side in (-1.0, 1.0)
     ]
-    return np.concatenate([top, *walls]) + (0.0, 0.0, up)
+    return np.concatenate([top, *walls]) + np.array([0.0, 0.0, up])
 
 
 def _hall(draw: Draw, density: float) -> Floats:
@@ -89,7 +89,9 @@ def _rail(draw: Draw, density: float) -> Floats:
     """Rails on a bank, and a row of wagons."""
     bank = _box(draw, density, (110.0, 6.0, 1.5))
     rails = [_string(draw, density, 110.0, side, 1.7, 0.8) for side in (-0.75, 0.75)]
-    wagons = [_box(draw, density, (18.0, 3.0, 4.2)) + (x, 9.0, 0.0) for x in (-40.0, -20.0, 0.0)]
+    wagons = [
+        _box(draw, density, (18.0, 3.0, 4.2)) + np.array([x, 9.0, 0.0]) for x in (-40.0, -20.0, 0.0)
+    ]
     return np.concatenate([bank, *rails, *wagons])
 
 
