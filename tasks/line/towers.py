@@ -167,10 +167,10 @@ def _tower_at(
 
 def _centred(site: Site, points: Floats, on_wire: Indices) -> Site:
     """The same site in the middle of what stands between its wires: there are few trees as high."""
-    for _ in range(3):
+    for reach_m in (SITE_M, 2.0 * CORE_M, 2.0 * CORE_M):
         along, aside = site.frame(points)
         high = (points[:, 2] > site.lowest_m - ARM_BELOW_M) & (on_wire < 0)
-        high &= (np.abs(along) < 2.0 * CORE_M) & (np.abs(aside) < site.wide_m + ARM_BEYOND_M)
+        high &= (np.abs(along) < reach_m) & (np.abs(aside) < site.wide_m + ARM_BEYOND_M)
         high &= points[:, 2] < site.highest_m + TOP_M
         if high.sum() < 3:
             return site

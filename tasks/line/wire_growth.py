@@ -95,11 +95,17 @@ def _from_seed(cloud: Thinned, seeds: Seeds, seed: int, taken: Mask, open_: Mask
 
 
 def _grown_on(cloud: Thinned, small: Piece, taken: Mask) -> Piece | None:
-    """What a small piece grows into; None where that does not hang free or was found before."""
+    """What a small piece grows into; None where that does not hang free or was found before. Where it
+    went over into a wire that was, it grows again without that: on a slope the spans of both sides of
+    a tower may be one curve."""
     piece = grown(small.curve, cloud.places, cloud.weight, STEPS)
+    if piece is not None and taken[piece.members].mean() > 0.5:
+        left = np.flatnonzero(~taken)
+        piece = grown(small.curve, cloud.places[left], cloud.weight[left], STEPS)
+        piece = None if piece is None else replace(piece, members=left[piece.members])
     if piece is None or piece.curve.length_m < PIECE_M_MIN:
         return None
-    if piece.curve.residual_m > RESIDUAL_M_MAX or taken[piece.members].mean() > 0.5:
+    if piece.curve.residual_m > RESIDUAL_M_MAX:
         return None
     piece = seen(piece, cloud.places, taken)
     filled_m = piece.curve.length_m * piece.seen_share
