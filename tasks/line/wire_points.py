@@ -73,7 +73,7 @@ def _rest(curve: Curve, points: Floats, found: Indices) -> Indices:
     near, way, off, up, across = (each[kept] for each in (near, way, off, up, across))
     open_ = np.flatnonzero((found[near] < 0) & (across < REST_M))
     if not len(open_):
-        return near[:0]
+        return open_
     wire = np.zeros(len(open_), bool)
     for slope in REST_SLOPES:
         here = np.stack([way, off, up - slope * (way - way.mean())], axis=1)
@@ -86,7 +86,8 @@ def _rest(curve: Curve, points: Floats, found: Indices) -> Indices:
             )
         )
         wire |= (tube - close >= REST_POINTS_MIN) & (tube >= REST_SHARE_MIN * around)
-    return near[open_[wire]]
+    rest: Indices = near[open_[wire]]
+    return rest
 
 
 def _within(places: Floats, these: Indices, reach: tuple[float, float]) -> Indices:

@@ -99,15 +99,14 @@ class Standing:
         bin_ = np.minimum(((along[below] - curve.start_m) / each_m).astype(np.int64), bins - 1)
         filled = np.zeros((bins, int(STANDING_M_MAX) + 1), bool)
         filled[bin_, self.above_m[below].astype(np.int64)] = True
-        levels = np.arange(filled.shape[1])[None] < np.maximum(high_m - 0.5, 1.0)[:, None]
+        levels: Mask = np.arange(filled.shape[1])[None] < np.maximum(high_m - 0.5, 1.0)[:, None]
         share = (filled & levels).sum(axis=1) / levels.sum(axis=1)
         return float((share >= STANDING_FILLED).mean())
 
 
 def _middles(curve: Curve, size_m: float) -> Floats:
     bins = max(1, int(curve.length_m / size_m))
-    middles: Floats = curve.start_m + curve.length_m / bins * (np.arange(bins) + 0.5)
-    return middles
+    return np.asarray(curve.start_m + curve.length_m / bins * (np.arange(bins) + 0.5), np.float64)
 
 
 def wires_of(points: Floats, solid: Mask, standing: Standing) -> Wires:

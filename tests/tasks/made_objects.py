@@ -42,7 +42,9 @@ def _box(draw: Draw, density: float, size: tuple[float, float, float], up: float
         )
         for side in (-1.0, 1.0)
     ]
-    return np.concatenate([top, *walls]) + np.array([0.0, 0.0, up])
+    box: Floats = np.concatenate([top, *walls])
+    box[:, 2] += up
+    return box
 
 
 def _hall(draw: Draw, density: float) -> Floats:
