@@ -2,8 +2,8 @@
 
 One function of points and echoes; it reads nothing and writes nothing. What stands where it can be
 taken for two things is settled in this order: ground, wire, tower, building. A car or a crane is
-vegetation, or a building: an obstacle is one whatever it is called. A road stays ground (2): no scan
-with labelled roads was at hand to learn from or to measure on, so class 11 is given to nothing.
+vegetation, or a building: an obstacle is one whatever it is called. A road stays
+ground (2): no scan with labelled roads was at hand to measure on, so class 11 is given to nothing.
 """
 
 from __future__ import annotations
