@@ -18,7 +18,8 @@
 ``ground``, ``water``   the terrain, what lies on it, what is level and lower than its banks
 ``wire_seeds``          points that others line up with
 ``wire_growth``         pieces of wire that grow from these and are joined
-``wires``, ``curve``    which of them are wires; plan line and catenary; which points are on them
+``wires``, ``curve``    which of them are wires; plan line and catenary
+``wire_points``         which points are on them, those of wires beside them too
 ``towers``              what stands where wires end
 ``shapes``, ``roofs``   what surroundings look like, and which of them are a building's
 ``spans``               wires and towers as a file
@@ -40,10 +41,11 @@ Points are columns (``cloud.Points``). Their classes are those of the LAS standa
  5  high vegetation
  6  building
  9  water
-11  road
 14  wire
 15  tower
 ==  ===================
+
+A road stays ground: no labelled one was at hand to measure on, so 11 is given to nothing.
 
 Places are metres in the reference system of the file, which it names; what is in degrees or feet
 is turned into metres by the import and nowhere else.

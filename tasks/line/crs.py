@@ -31,6 +31,7 @@ pyproj.network.set_network_enabled(active=False)  # type: ignore[attr-defined]
 
 PROJECTION = "LASF_Projection"
 WKT, GEO_KEYS, MORE_WKT = 2112, 34735, 2111
+LENGTH_UNIT_KEY = 3076
 PROJECTED_KEY, GEOGRAPHIC_KEY, VERTICAL_KEY, VERTICAL_UNIT_KEY = 3072, 2048, 4096, 4099
 USER_DEFINED = 32767
 ELLIPSOID = "ellipsoid"
@@ -253,6 +254,11 @@ def _of_geo_keys(data: bytes) -> Reference:
         found = _split(pyproj.CRS.from_epsg(code))
     except CRSError:
         return Reference(unreadable=f"its GeoKeys name EPSG:{code}")
+    unit_m = UNIT_CODES.get(keys.get(LENGTH_UNIT_KEY, 0))
+    if found.horizontal is not None and not found.in_degrees and unit_m is not None:
+        own_m = found.horizontal.axis_info[0].unit_conversion_factor
+        if abs(unit_m - own_m) > 1e-9:
+            return Reference(unreadable=f"its GeoKeys name EPSG:{code} and another unit of length")
     return _with_vertical_key(found, keys)
 
 

@@ -33,6 +33,8 @@ RECORDS_BYTES_MAX = 64 * 1024 * 1024
 EVLRS_MAX = 1_000
 PLACE_MAX = 1e12
 """No coordinate of anything on Earth is larger, in whatever unit."""
+STEP_MIN = 1e-3
+"""All that a coordinate can count comes to more than this, in degrees too."""
 COPY_AGAIN = "copy it again from where it came"
 WRITE_ANEW = "write it anew with the program that made it"
 
@@ -93,8 +95,9 @@ def read_header(path: Path) -> LasHeader:
     with path.open("rb") as file:
         header = _fixed_part(path, file, size)
         header = _with_records(header, file, size)
+        end = _end_of_points(header, file, size)
     if not header.compressed:
-        _look_at_count(header, size)
+        _look_at_count(header, size, end)
     return header
 
 
@@ -184,7 +187,7 @@ def _look_at_scale(header: LasHeader) -> None:
             "a format from 0 to 10" if least is None else f"at least {least} bytes",
             WRITE_ANEW,
         )
-    if not all(math.isfinite(each) and each > 0 for each in header.scales):
+    if not all(math.isfinite(each) and 2**31 * each > STEP_MIN for each in header.scales):
         raise FileFaultError(
             header.path,
             f"its scale factors are {', '.join(f'{each:g}' for each in header.scales)}",
@@ -248,7 +251,7 @@ def _record(user: bytes, number: int, data: bytes) -> Record:
     return Record(user.partition(b"\0")[0].decode("ascii", "replace"), number, data)
 
 
-def _look_at_count(header: LasHeader, size: int) -> None:
+def _look_at_count(header: LasHeader, size: int, end: int) -> None:
     room = (size - header.points_at) // header.record_bytes
     if header.points > room:
         raise FileFaultError(
@@ -256,6 +259,16 @@ def _look_at_count(header: LasHeader, size: int) -> None:
             f"its header says {header.points} points and the file has room for {room}",
             f"{header.points_at + header.points * header.record_bytes} bytes instead of {size}",
         )
-    behind = room - header.points
-    if behind and header.version < "1.3":
+    behind = (end - header.points_at) // header.record_bytes - header.points
+    if behind > 0:
         header.survived["records behind the last point that the header counts"] = behind
+
+
+def _end_of_points(header: LasHeader, file: BinaryIO, size: int) -> int:
+    """Where something else begins behind the points: waveforms, extended records."""
+    if header.version < "1.3":
+        return size
+    file.seek(227)
+    told = struct.unpack("<QQI", file.read(20))
+    begins: list[int] = [size, told[0]] + ([told[1]] if header.version >= "1.4" and told[2] else [])
+    return min(each for each in begins if header.points_at <= each or each == size)

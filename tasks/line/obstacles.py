@@ -1,8 +1,9 @@
 """What comes near to a wire: clusters of points with their distance from the curve, and other wires.
 
-The distance is that from the curve in space, also where no point of the wire was seen, less half of
-how far its own points lie from it: a bundle of conductors is as thick. What is left
-of a wire lies along it and nowhere farther off; a tree, however near, begins somewhere else.
+The distance is that from the curve in space, also where no point of the wire was seen. A bundle of
+conductors is as wide and as high as its points lie apart, and what is near is measured from its edge.
+What is left of a wire lies along it and nowhere farther off; a tree, however near, begins somewhere
+else.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from scipy.spatial import cKDTree
 from tasks.line.curve import Curve
 from tasks.line.parameters import (
     APART_M,
+    BUNDLE_M,
     CROSSING_M,
     CROSSING_TURN,
     FITTING_M,
@@ -27,8 +29,8 @@ from tasks.line.parameters import (
     LEFT_OVER_M,
     LINKED_M,
     OBSTACLE_POINTS_MIN,
+    POINT_M,
     SAMPLE_M,
-    THICK_SHARE,
     TOWER_ALONG_M,
     TOWER_ASIDE_M,
 )
@@ -40,6 +42,7 @@ Floats = NDArray[np.float64]
 Classes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 Place = tuple[float, float, float]
+Place2 = tuple[float, float]
 
 KINDS = {LOW: "vegetation", MEDIUM: "vegetation", HIGH: "vegetation", BUILDING: "building"}
 KINDS |= {GROUND: "ground", WATER: "ground"}
@@ -79,7 +82,8 @@ def obstacles_of(
     near, far, sample = near[kept], far[kept], sample[kept]
     kept = ~_left_over(places[near], far)
     near, far, sample = near[kept], far[kept], sample[kept]
-    thick_m = np.array([THICK_SHARE * each.residual_m for each in curves])
+    own = places[classes == WIRE]
+    thick_m = [_thickness(each, own) for each in curves]
     ends = np.concatenate([each[[0, -1]] for each in samples])
     found = []
     for cluster in _clusters(places[near]):
@@ -89,10 +93,31 @@ def obstacles_of(
                 continue
             wire = int(of_wire[at])
             kind = KINDS.get(int(classes[point]), "vegetation")
-            clear_m = max(0.0, float(far[cluster[nearest]] - thick_m[wire]))
+            clear_m = _clear_m(places[point], line[at], curves[wire].way, thick_m[wire])
             seen = _place(places[point]), wire, _place(line[at]), clear_m, len(cluster)
             found.append(Obstacle(kind, *seen))
     return sorted(found + _crossings(curves, samples), key=lambda each: each.distance_m)
+
+
+def _thickness(curve: Curve, own: Floats) -> tuple[float, float]:
+    """How far the points of a wire lie aside of its curve and above it, without the scanner's noise."""
+    along, across = curve.away(own)
+    near = (across < BUNDLE_M) & (along > curve.start_m) & (along < curve.end_m)
+    if near.sum() < OBSTACLE_POINTS_MIN:
+        return 0.0, 0.0
+    along, aside = curve.frame(own[near])
+    off, up = aside - curve.aside_at(along), own[near, 2] - curve.height_at(along)
+    wide, high = (float(np.sqrt(max((each**2).mean() - POINT_M**2, 0.0))) for each in (off, up))
+    return wide, high
+
+
+def _clear_m(point: Floats, wire: Floats, way: Place2, thick_m: tuple[float, float]) -> float:
+    """How far a point is from the box that a bundle fills around the nearest place of its curve."""
+    there = point - wire
+    along = there[0] * way[0] + there[1] * way[1]
+    aside = max(abs(there[1] * way[0] - there[0] * way[1]) - thick_m[0], 0.0)
+    up = max(abs(there[2]) - thick_m[1], 0.0)
+    return float(np.sqrt(along**2 + aside**2 + up**2))
 
 
 def _around(places: Floats, line: Floats, within_m: float) -> Mask:

@@ -33,10 +33,14 @@ SEED_TUBE_M: Final = 0.4
 SEED_SLOPE_MAX: Final = 0.6
 SEED_LENGTH_M_MIN: Final = 4.0
 SEED_LENGTH_M_FULL: Final = 8.0
-SEED_SCORE_MIN: Final = 1.0
+SEED_SCORE_MIN: Final = 1.6
+"""Of some thousand seeds in woods nine of ten score less; of those that became a wire none did."""
 CROWD_M: Final = 1.5
-CROWD_MAX: Final = 20
-"""More than a bundle of conductors fills within ``CROWD_M``: what is denser starts no wire."""
+CROWD_MAX: Final = 30
+"""More than the wires of a pole fill within ``CROWD_M``: what is denser starts no wire."""
+CROWD_FEW: Final = 8
+CROWDED_EACH: Final = 3
+"""Where there are more than a few, one of so many may start one; a wire has enough of them."""
 
 # How they grow
 
@@ -58,6 +62,7 @@ LOCAL_M: Final = 14.0
 """A seed grows within this first: what is not a wire here is none further on."""
 LOCAL_M_MIN: Final = 8.0
 LOCAL_CLEAN: Final = 0.6
+LOCAL_RESIDUAL_M_MAX: Final = 0.3
 PIECE_M_MIN: Final = 10.0
 RESIDUAL_M_MAX: Final = 0.35
 GAP_M: Final = (5.0, 15.0)
@@ -76,9 +81,21 @@ SURE_M_MIN: Final = 30.0
 SURE_CLEAN: Final = 0.75
 SURE_M_LONG: Final = 80.0
 SURE_CLEAN_LONG: Final = 0.5
-SOLID_SHARE_MAX: Final = 0.3
-"""A gutter, a railing, a ledge: more of it than this is beside a building."""
-SOLID_M: Final = 2.0
+SOLID_M: Final = (2.0, 4.0)
+SOLID_SHARE_MAX: Final = (0.3, 0.7)
+"""A gutter, a railing, a ledge: more of it than the first share is so near to a building; of what is
+higher than any street wire no more than the second is within the second distance."""
+SOLID_HIGH_M: Final = 10.0
+USUAL_M_MIN: Final = 4.0
+LOWEST_M_MIN: Final = 3.0
+"""No wire hangs lower above the ground, half of it; a tenth of it. Any rule asks for more."""
+STANDING_M_MAX: Final = 6.0
+STANDING_SHARE_MAX: Final = 0.4
+STANDING_BIN_M: Final = 5.0
+STANDING_ASIDE_M: Final = 0.6
+STANDING_FILLED: Final = 0.7
+"""The top of a fence: so low, and on more than this share of its length most of each metre below it
+down to the ground has points. Higher there are shells of leaves around it, and those are seen."""
 COMPANY_ASIDE_M: Final = 15.0
 COMPANY_BEYOND_M: Final = 60.0
 COMPANY_UP_M: Final = 15.0
@@ -92,6 +109,8 @@ COMPANY_END_M: Final = 8.0
 MISSED_WINDOW_M: Final = 80.0
 MISSED_REACH_M: Final = 15.0
 MISSED_CELL_M: Final = 0.5
+MISSED_CROWD_MAX: Final = 8
+"""A wire too sparse to begin has few others around each of its points; leaves have many."""
 MISSED_POINTS_MIN: Final = 4
 MISSED_SPREAD_M: Final = 40.0
 MISSED_GAP_M: Final = 45.0
@@ -103,6 +122,18 @@ WIRE_RESIDUALS: Final = 2.5
 TOUCHED_M_MIN: Final = 0.2
 TOUCHED_RESIDUALS: Final = 1.5
 BEYOND_M: Final = 1.0
+REST_M: Final = 2.2
+"""The other wires of a pole hang so near to the one that was found, and sag with it."""
+REST_ALONG_M: Final = 3.5
+REST_TUBE_M: Final = 0.15
+REST_AROUND_M: Final = 1.0
+REST_CLOSE_M: Final = 0.6
+REST_POINTS_MIN: Final = 4
+REST_SHARE_MIN: Final = 0.2
+"""A point there is wire if so many others lie before and behind it in a thin tube, and so much of
+all that is around: five wires side by side have that, leaves do not."""
+REST_SLOPES: Final = (-0.16, -0.08, 0.0, 0.08, 0.16)
+"""Against the wire that was found: where two spans meet, a slack wire bends."""
 
 # What is not wire
 
@@ -135,6 +166,8 @@ SITE_UP_M: Final = 1.5
 SITE_UP_POINTS_MIN: Final = 2
 """A tower carries its wires: it has points so little below the lowest of them, or above. A tree that
 a wire seems to end at has none."""
+EDGE_M: Final = 3.0
+"""Where nothing was measured so far behind the ends of wires the scan ends and not they."""
 BODY_M: Final = 1.0
 BODY_WIDENS: Final = 0.06
 ARM_BEYOND_M: Final = 2.5
@@ -184,9 +217,12 @@ HELD_M: Final = 1.2
 """What is so near to a wire is left of the wire, unless something farther off is so near to that."""
 APART_M: Final = 6.0
 """A long obstacle is told again so far on."""
-FITTING_M: Final = 4.0
+FITTING_M: Final = 5.0
 """Around the end of a wire nothing but what holds it."""
-THICK_SHARE: Final = 0.5
+BUNDLE_M: Final = 0.6
+"""The conductors of a bundle hang no farther from its middle."""
+POINT_M: Final = 0.05
+"""So far a point is from where it was hit: what the points of a wire scatter more is its bundle."""
 TOWER_ALONG_M: Final = 4.5
 TOWER_ASIDE_M: Final = 1.5
 """So near to a tower what was not taken for it is it all the same."""

@@ -2,7 +2,8 @@
 
 One function of points and echoes; it reads nothing and writes nothing. What stands where it can be
 taken for two things is settled in this order: ground, wire, tower, building. A car or a crane is
-vegetation, or a building: an obstacle is one whatever it is called.
+vegetation, or a building: an obstacle is one whatever it is called. A road stays
+ground (2): no scan with labelled roads was at hand to measure on, so class 11 is given to nothing.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from tasks.line.parameters import (
     SCENE_POINTS_MIN,
     SPARSE_POINTS_M2,
     SPARSE_SEEN_MIN,
+    STANDING_M_MAX,
     WIRE_HEIGHT_M_MIN,
 )
 from tasks.line.roofs import Roofs, learned, likely_building
 from tasks.line.shapes import Echoes, shapes_of
 from tasks.line.towers import Tower, towers_of
 from tasks.line.water import water_of
-from tasks.line.wires import Wires, wires_of
+from tasks.line.wires import Standing, Wires, wires_of
 
 Floats = NDArray[np.float64]
 Classes = NDArray[np.uint8]
@@ -74,7 +76,7 @@ def scene_of(places: Floats, echoes: Echoes, roofs: Roofs | None = None) -> Scen
         likely[over] = likely_building(roofs or learned(), shapes, here[over], above_m[over])
     solid = likely > ROOF_LIKELY
     high = np.flatnonzero(~ground & (above_m > WIRE_HEIGHT_M_MIN))
-    wires = wires_of(here[high], solid[high])
+    wires = wires_of(here[high], solid[high], _standing_on(terrain, here, above_m))
     on_wire = np.full(len(places), -1, np.int64)
     on_wire[high] = wires.of_point
     towers, is_tower = towers_of(wires.curves, here, above_m, on_wire)
@@ -94,6 +96,11 @@ def density_of(places: Floats) -> float:
         return 0.0
     row, column = (cells(places[:, axis], float(places[:, axis].min()), 5.0) for axis in (0, 1))
     return len(places) / (25.0 * len(np.unique(row * (int(column.max()) + 1) + column)))
+
+
+def _standing_on(terrain: Terrain, here: Floats, above_m: Floats) -> Standing:
+    low = (above_m > LOW_M_MAX) & (above_m < STANDING_M_MAX)
+    return Standing(terrain, here[low], above_m[low])
 
 
 def _standing(above_m: Floats) -> Classes:

@@ -22,6 +22,7 @@ from tasks.line.parameters import (
     BODY_M,
     BODY_WIDENS,
     CORE_M,
+    EDGE_M,
     PASSED_M,
     RING_M,
     RING_MAX,
@@ -87,6 +88,8 @@ def towers_of(
             continue
         around = np.hypot(*(points[:, :2] - ends[:, :2].mean(axis=0)).T) < 2.0 * SITE_M + RING_M
         these = np.flatnonzero(around)
+        if 2 * _with_the_scan(ends, points[these]) >= len(ends):
+            continue
         found = _tower_at(_site(ends), points[these], above_m[these], on_wire[these])
         if found is not None:
             towers.append(found[0])
@@ -95,11 +98,13 @@ def towers_of(
 
 
 def _ends_together(curves: Sequence[Curve]) -> list[Floats]:
-    """The ends of the wires, those of one tower together: x, y, z and the way of the wire."""
+    """The ends of the wires, those of one tower together: x, y, z and the way that leads out."""
     rows = [
-        [*place, *curve.way]
+        [*place, sign * curve.way[0], sign * curve.way[1]]
         for curve in curves
-        for place in curve.places(np.array([curve.start_m, curve.end_m]))
+        for place, sign in zip(
+            curve.places(np.array([curve.start_m, curve.end_m])), (-1.0, 1.0), strict=True
+        )
     ]
     if len(rows) < 2:
         return []
@@ -162,10 +167,10 @@ def _tower_at(
 
 def _centred(site: Site, points: Floats, on_wire: Indices) -> Site:
     """The same site in the middle of what stands between its wires: there are few trees as high."""
-    for _ in range(3):
+    for reach_m in (SITE_M, 2.0 * CORE_M, 2.0 * CORE_M):
         along, aside = site.frame(points)
         high = (points[:, 2] > site.lowest_m - ARM_BELOW_M) & (on_wire < 0)
-        high &= (np.abs(along) < 2.0 * CORE_M) & (np.abs(aside) < site.wide_m + ARM_BEYOND_M)
+        high &= (np.abs(along) < reach_m) & (np.abs(aside) < site.wide_m + ARM_BEYOND_M)
         high &= points[:, 2] < site.highest_m + TOP_M
         if high.sum() < 3:
             return site
@@ -175,6 +180,17 @@ def _centred(site: Site, points: Floats, on_wire: Indices) -> Site:
             shift = shift + float(np.median(aside[high])) * across
         site = Site(site.middle + shift, site.way, site.lowest_m, site.highest_m, site.wide_m)
     return site
+
+
+def _with_the_scan(ends: Floats, points: Floats) -> int:
+    """How many wires end because nothing was measured behind."""
+    count = 0
+    for x, y, _, east, north in ends:
+        there = points[:, :2] - (x, y)
+        aside = np.abs(there @ np.array([-north, east]))
+        beyond = (there @ np.array([east, north]))[aside < RING_M]
+        count += int(not len(beyond) or beyond.max() < EDGE_M)
+    return count
 
 
 def _stands(site: Site, points: Floats, above_m: Floats, free: Mask, foot_m: float) -> bool:

@@ -25,6 +25,7 @@ from tasks.line.parameters import (
     LOCAL_CLEAN,
     LOCAL_M,
     LOCAL_M_MIN,
+    LOCAL_RESIDUAL_M_MAX,
     PIECE_M_MIN,
     RESIDUAL_M_MAX,
     SEED_SCORE_MIN,
@@ -83,15 +84,28 @@ def _from_seed(cloud: Thinned, seeds: Seeds, seed: int, taken: Mask, open_: Mask
     small = grown(start, cloud.places[near], cloud.weight[near], LOCAL_STEPS)
     if small is None:
         return None
+    own = near[small.members]
     small = seen(small, cloud.places[near], taken[near])
     free = small.clean_m >= LOCAL_CLEAN * min(small.curve.length_m, LOCAL_M)
-    if not free or small.curve.length_m < LOCAL_M_MIN or small.curve.residual_m > 0.3:
-        open_[near[small.members]] &= _far(cloud.places[near[small.members]], cloud.places[seed])
-        return None
+    free &= small.curve.length_m >= LOCAL_M_MIN and small.curve.residual_m <= LOCAL_RESIDUAL_M_MAX
+    piece = _grown_on(cloud, small, taken) if free and taken[own].mean() <= 0.5 else None
+    if piece is None:
+        open_[own] &= _far(cloud.places[own], cloud.places[seed])
+    return piece
+
+
+def _grown_on(cloud: Thinned, small: Piece, taken: Mask) -> Piece | None:
+    """What a small piece grows into; None where that does not hang free or was found before. Where it
+    went over into a wire that was, it grows again without that: on a slope the spans of both sides of
+    a tower may be one curve."""
     piece = grown(small.curve, cloud.places, cloud.weight, STEPS)
+    if piece is not None and taken[piece.members].mean() > 0.5:
+        left = np.flatnonzero(~taken)
+        piece = grown(small.curve, cloud.places[left], cloud.weight[left], STEPS)
+        piece = None if piece is None else replace(piece, members=left[piece.members])
     if piece is None or piece.curve.length_m < PIECE_M_MIN:
         return None
-    if piece.curve.residual_m > RESIDUAL_M_MAX or taken[piece.members].mean() > 0.5:
+    if piece.curve.residual_m > RESIDUAL_M_MAX:
         return None
     piece = seen(piece, cloud.places, taken)
     filled_m = piece.curve.length_m * piece.seen_share

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from tasks.line.parameters import (
+    CROWD_FEW,
     CROWD_M,
     CROWD_MAX,
+    CROWDED_EACH,
     SEED_LENGTH_M_FULL,
     SEED_LENGTH_M_MIN,
     SEED_NEIGHBOURS,
@@ -28,7 +30,8 @@ from tasks.line.parameters import (
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-TAKEN_AT_ONCE = 4_000
+TAKEN_AT_ONCE = 400
+"""So few that what is computed of them stays near the processor."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,8 @@ def seeds_of(cloud: Thinned) -> Seeds:
     """Return how each point scores; 0 where nothing lies along a line through it."""
     score = np.zeros(len(cloud.places))
     direction = np.zeros((len(cloud.places), 3))
-    alone = np.flatnonzero(cloud.crowd <= CROWD_MAX)
+    tried = np.arange(len(cloud.places)) % CROWDED_EACH == 0
+    alone = np.flatnonzero((cloud.crowd <= CROWD_FEW) | ((cloud.crowd <= CROWD_MAX) & tried))
     for begin in range(0, len(alone), TAKEN_AT_ONCE):
         these = alone[begin : begin + TAKEN_AT_ONCE]
         score[these], direction[these] = _scored(cloud, these)
@@ -79,13 +83,12 @@ def seeds_of(cloud: Thinned) -> Seeds:
 
 def _scored(cloud: Thinned, these: Indices) -> tuple[Floats, Floats]:
     here = cloud.places[these]
-    far, near = cloud.tree.query(here, SEED_NEIGHBOURS + 1, distance_upper_bound=SEED_REACH_M)
-    far, near = far[:, 1:], near[:, 1:]
+    far, near = _neighbours(cloud, here)
     there = np.isfinite(far)
     to = cloud.places[np.where(there, near, 0)] - here[:, None]
     to = np.where(there[..., None], to, 1e6).astype(np.float32)
     way = to / np.maximum(np.linalg.norm(to, axis=2, keepdims=True), 1e-6)
-    along = np.einsum("nic,njc->nij", to, way)
+    along = to @ way.transpose(0, 2, 1)
     aside = (to**2).sum(axis=2)[:, :, None] - along**2
     inside = (aside < SEED_TUBE_M**2) & there[:, :, None]
     reach = np.where(inside, along, 0.0)
@@ -97,3 +100,16 @@ def _scored(cloud: Thinned, these: Indices) -> tuple[Floats, Floats]:
     score = np.where(wrong, 0.0, count * share * np.minimum(1.0, length / SEED_LENGTH_M_FULL))
     best, row = score.argmax(axis=1), np.arange(len(these))
     return score[row, best], way[row, best].astype(np.float64)
+
+
+def _neighbours(cloud: Thinned, here: Floats) -> tuple[Floats, Indices]:
+    """The nearest others; every other of twice as many where those would not reach far enough to
+    tell a direction: several wires of one pole hang side by side."""
+    count, reach = SEED_NEIGHBOURS, SEED_REACH_M
+    far, near = cloud.tree.query(here, count + 1, distance_upper_bound=reach)
+    far, near = far[:, 1:], near[:, 1:]
+    crowded = np.flatnonzero(far[:, -1] < SEED_LENGTH_M_MIN)
+    if len(crowded):
+        wide = cloud.tree.query(here[crowded], 2 * count + 1, distance_upper_bound=reach)
+        far[crowded], near[crowded] = (each[:, 2::2] for each in wide)
+    return far, near

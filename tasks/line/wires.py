@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from tasks.line.curve import Curve, hung
+from tasks.line.ground import Terrain
 from tasks.line.parameters import (
-    BEYOND_M,
     BIN_M,
     COMPANY_ASIDE_M,
     COMPANY_BEYOND_M,
     COMPANY_END_M,
     COMPANY_TURN,
     COMPANY_UP_M,
+    LOWEST_M_MIN,
     MISSED_CELL_M,
+    MISSED_CROWD_MAX,
     MISSED_GAP_M,
     MISSED_POINTS_MIN,
     MISSED_REACH_M,
@@ -32,18 +34,22 @@ from tasks.line.parameters import (
     MISSED_WINDOW_M,
     RESIDUAL_M_MAX,
     SHELL_M,
+    SOLID_HIGH_M,
     SOLID_M,
     SOLID_SHARE_MAX,
+    STANDING_ASIDE_M,
+    STANDING_BIN_M,
+    STANDING_FILLED,
+    STANDING_M_MAX,
+    STANDING_SHARE_MAX,
     SURE_CLEAN,
     SURE_CLEAN_LONG,
     SURE_M_LONG,
     SURE_M_MIN,
-    TOUCHED_M_MIN,
-    TOUCHED_RESIDUALS,
-    WIRE_M,
-    WIRE_RESIDUALS,
+    USUAL_M_MIN,
 )
 from tasks.line.wire_growth import Piece, grown, grown_pieces, joined, seen
+from tasks.line.wire_points import on_wires
 from tasks.line.wire_seeds import Thinned, seeds_of, thinned
 
 Floats = NDArray[np.float64]
@@ -61,14 +67,56 @@ class Wires:
     of_point: Indices
 
 
-def wires_of(points: Floats, solid: Mask) -> Wires:
+@dataclass(frozen=True)
+class Standing:
+    """What stands on the ground and is no higher than the lowest wires, and how high each point is."""
+
+    terrain: Terrain
+    points: Floats
+    above_m: Floats
+
+    def heights(self, curve: Curve) -> Floats:
+        """Return how high a curve is above the ground, every few metres."""
+        places = curve.places(_middles(curve, STANDING_BIN_M))
+        high_m: Floats = places[:, 2] - self.terrain.below(places[:, 0], places[:, 1])
+        return high_m
+
+    def holds(self, curve: Curve) -> bool:
+        """Return whether a curve is too low for a wire, or has something below it down to the ground:
+        the top of a fence or of a hedge is as straight as a wire."""
+        high_m = self.heights(curve)
+        usual_m = float(np.median(high_m))
+        if usual_m < USUAL_M_MIN or float(np.percentile(high_m, 10)) < LOWEST_M_MIN:
+            return True
+        return usual_m <= STANDING_M_MAX and self._share(curve, high_m) > STANDING_SHARE_MAX
+
+    def _share(self, curve: Curve, high_m: Floats) -> float:
+        bins = len(high_m)
+        along, aside = curve.frame(self.points)
+        below = (along >= curve.start_m) & (along < curve.end_m)
+        below &= np.abs(aside - curve.aside_at(along)) < STANDING_ASIDE_M
+        each_m = curve.length_m / bins
+        bin_ = np.minimum(((along[below] - curve.start_m) / each_m).astype(np.int64), bins - 1)
+        filled = np.zeros((bins, int(STANDING_M_MAX) + 1), bool)
+        filled[bin_, self.above_m[below].astype(np.int64)] = True
+        levels: Mask = np.arange(filled.shape[1])[None] < np.maximum(high_m - 0.5, 1.0)[:, None]
+        share = (filled & levels).sum(axis=1) / levels.sum(axis=1)
+        return float((share >= STANDING_FILLED).mean())
+
+
+def _middles(curve: Curve, size_m: float) -> Floats:
+    bins = max(1, int(curve.length_m / size_m))
+    return np.asarray(curve.start_m + curve.length_m / bins * (np.arange(bins) + 0.5), np.float64)
+
+
+def wires_of(points: Floats, solid: Mask, standing: Standing) -> Wires:
     """Return the wires among points that are high enough for one; ``solid`` says which of them are
     part of a building, as far as their own surroundings tell."""
     if len(points) < SURE_M_MIN:
         return Wires((), (), np.full(len(points), -1, np.int64))
     cloud = thinned(points)
     pieces = joined(grown_pieces(cloud, seeds_of(cloud)), cloud)
-    pieces = accepted(pieces, points[solid])
+    pieces = accepted(pieces, points[solid], standing)
     pieces = joined(pieces + missed(pieces, cloud), cloud)
     curves = tuple(hung(each.curve, cloud.places[each.members]) for each in pieces)
     nobody = np.zeros(len(cloud.places), bool)
@@ -76,9 +124,10 @@ def wires_of(points: Floats, solid: Mask) -> Wires:
     return Wires(curves, shares, on_wires(curves, points))
 
 
-def accepted(pieces: Sequence[Piece], solid: Floats) -> list[Piece]:
+def accepted(pieces: Sequence[Piece], solid: Floats, standing: Standing) -> list[Piece]:
     """Return the pieces that are wires: the sure ones, and those that keep them company."""
-    free = [each for each in pieces if _solid_share(each, solid) <= SOLID_SHARE_MAX]
+    free = [each for each in pieces if not standing.holds(each.curve)]
+    free = [each for each in free if not _is_solid(each.curve, solid, standing)]
     sure = [each for each in free if _is_sure(each)]
     kept = list(sure)
     left = [each for each in free if not _is_sure(each)]
@@ -97,17 +146,22 @@ def _is_sure(piece: Piece) -> bool:
     return piece.clean_m >= share * filled_m
 
 
-def _solid_share(piece: Piece, solid: Floats) -> float:
-    if not len(solid):
-        return 0.0
-    curve = piece.curve
-    places = curve.places(np.arange(curve.start_m, curve.end_m, BIN_M))
+def _is_solid(curve: Curve, solid: Floats, standing: Standing) -> bool:
+    """Whether too much of a curve is beside a building; a high line keeps farther away from one."""
+    if _solid_share(curve, solid, SOLID_M[0]) > SOLID_SHARE_MAX[0]:
+        return True
+    high = float(np.median(standing.heights(curve))) > SOLID_HIGH_M
+    return high and _solid_share(curve, solid, SOLID_M[1]) > SOLID_SHARE_MAX[1]
+
+
+def _solid_share(curve: Curve, solid: Floats, reach_m: float) -> float:
     along, across = curve.away(solid)
-    near = (across >= SHELL_M[0]) & (across < 2.0 * SOLID_M)
-    solid = solid[near & (along > curve.start_m - SOLID_M) & (along < curve.end_m + SOLID_M)]
+    near = (across >= SHELL_M[0]) & (across < 2.0 * reach_m)
+    solid = solid[near & (along > curve.start_m - reach_m) & (along < curve.end_m + reach_m)]
     if not len(solid):
         return 0.0
-    around = cKDTree(solid).query_ball_point(places, SOLID_M, return_length=True)
+    places = curve.places(np.arange(curve.start_m, curve.end_m, BIN_M))
+    around = cKDTree(solid).query_ball_point(places, reach_m, return_length=True)
     return float((np.asarray(around) >= 3).mean())
 
 
@@ -167,7 +221,8 @@ def _missed_beside(curve: Curve, cloud: Thinned, taken: Mask) -> list[Piece]:
     for start in np.arange(curve.start_m, curve.end_m - step, step):
         inside = wide & ~taken & (along >= start) & (along < start + MISSED_WINDOW_M)
         these = np.flatnonzero(inside)
-        for cell in _thin_lines(along[these], off[these], up[these]):
+        lone = cloud.crowd[these] <= MISSED_CROWD_MAX
+        for cell in _thin_lines(along[these], off[these], up[these], lone):
             piece = _grown_beside(curve, cloud, these[cell], start)
             if piece is None or taken[piece.members].mean() > 0.8:
                 continue
@@ -179,18 +234,18 @@ def _missed_beside(curve: Curve, cloud: Thinned, taken: Mask) -> list[Piece]:
     return found
 
 
-def _thin_lines(along: Floats, off: Floats, up: Floats) -> list[Indices]:
+def _thin_lines(along: Floats, off: Floats, up: Floats, lone: Mask) -> list[Indices]:
     """Which points lie in one place across the way, far apart along it, and alone."""
     lines: list[Indices] = []
-    if len(along) < MISSED_POINTS_MIN:
+    these = np.flatnonzero(lone)
+    if len(these) < MISSED_POINTS_MIN:
         return lines
     across = np.stack([off, up], axis=1)
-    tree = cKDTree(across)
-    near = tree.query_ball_point(across, MISSED_CELL_M)
-    wide = tree.query_ball_point(across, 4.0 * MISSED_CELL_M, return_length=True)
+    near = cKDTree(across[these]).query_ball_point(across[these], MISSED_CELL_M)
+    wide = cKDTree(across).query_ball_point(across[these], 4.0 * MISSED_CELL_M, return_length=True)
     done = np.zeros(len(along), bool)
     for number in np.argsort([-len(each) for each in near], kind="stable"):
-        cell = np.asarray(near[number], np.int64)
+        cell = these[np.asarray(near[number], np.int64)]
         if len(cell) < MISSED_POINTS_MIN:
             break
         alone = len(cell) >= 0.6 * wide[number]
@@ -218,30 +273,3 @@ def _grown_beside(curve: Curve, cloud: Thinned, points: Indices, start: float) -
     if piece is None or piece.curve.residual_m > RESIDUAL_M_MAX:
         return None
     return piece
-
-
-# Points
-
-
-def on_wires(curves: Sequence[Curve], points: Floats) -> Indices:
-    """Return for each point the number of the wire it lies on, -1 for none. Where much else is
-    around a wire only what is very near it counts: leaves that touch it are contact, not wire."""
-    found = np.full(len(points), -1, np.int64)
-    nearest = np.full(len(points), np.inf)
-    for number, curve in enumerate(curves):
-        along, across = curve.away(points)
-        along_in = (along >= curve.start_m - BEYOND_M) & (along <= curve.end_m + BEYOND_M)
-        near = np.flatnonzero(along_in & (across < SHELL_M[1]))
-        if not len(near):
-            continue
-        way, off = along[near], across[near]
-        wide = min(max(WIRE_RESIDUALS * curve.residual_m, WIRE_M[0]), WIRE_M[1])
-        tight = max(TOUCHED_RESIDUALS * curve.residual_m, TOUCHED_M_MIN)
-        bin_ = (way - way.min()).astype(np.int64)
-        on = np.bincount(bin_[off < wide], minlength=bin_.max() + 1)
-        beside = np.bincount(bin_[off >= wide], minlength=bin_.max() + 1)
-        limit = np.where(beside > 2 * on, tight, wide)[bin_]
-        better = (off <= limit) & (off < nearest[near])
-        found[near[better]] = number
-        nearest[near[better]] = off[better]
-    return found

@@ -96,6 +96,7 @@ LIES: dict[str, tuple[Damage, str]] = {
     "ten times the points": (put(107, "<I", 10 * COUNT), "its header says 25000 points"),
     "cut within a record": (cut(0.6), "the file has room for"),
     "a scale of 0": (put(131, "<3d", 0, 0, 0), "its scale factors are 0, 0, 0"),
+    "a scale of next to nothing": (put(131, "<d", 1e-300), "its scale factors are 1e-300"),
     "a scale that is no number": (put(139, "<d", float("nan")), "its scale factors are"),
     "an offset without end": (put(155, "<d", float("inf")), "lead beyond every place"),
 }
@@ -147,6 +148,19 @@ def test_what_can_be_lived_with_is_counted(tmp_path: Path) -> None:
     scan = Cloud(path)
     assert sum(map(len, scan.chunks(30))) == 100
     assert sorted(scan.survived.values()) == [1, 3, 100]
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.4"])
+def test_points_that_the_header_does_not_count_are_told(version: str, tmp_path: Path) -> None:
+    path = plain(tmp_path / "scan.las", 100, version)
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<I", data, 107, 90)
+    if version == "1.4":
+        struct.pack_into("<Q", data, 247, 90)
+    path.write_bytes(data)
+    scan = Cloud(path)
+    assert len(scan) == 90
+    assert scan.survived["records behind the last point that the header counts"] == 10
 
 
 def test_more_records_than_fit_do_not_take_time_or_memory(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ import pytest
 from tasks.inspection.conversation import Work, WorkError
 from tasks.line import aggregating, cloud, detecting, segmenting
 from tasks.line.cloud import Points
+from tasks.line.curve import Curve
 from tasks.line.interest import Interest
 from tasks.line.joining import id_of, read_points, wires_joined
 from tasks.line.obstacles import obstacles_of
-from tasks.line.scene import WIRE
+from tasks.line.scene import HIGH, WIRE
 from tasks.line.tables import read_tables
 from tests.tasks.made_line import KINDS, Floats, made_line
 from tests.tasks.test_line_scene import seen
@@ -40,6 +41,24 @@ def test_a_tree_below_a_wire_is_told_with_its_distance() -> None:
     assert [each.kind for each in found][:1] == ["vegetation"]
     assert found[0].distance_m == pytest.approx(NEAR_M, abs=0.25)
     assert all(np.linalg.norm(np.subtract(each.place, nearest)) < 6.0 for each in found)
+
+
+def test_a_distance_is_that_from_the_edge_of_a_bundle() -> None:
+    dice = np.random.default_rng(6)
+    along = dice.uniform(-100.0, 100.0, 4_000)
+    aside = dice.choice([-0.2, 0.2], 4_000)
+    wire = np.column_stack([along, aside, 20.0 + along**2 / 3_000.0]) + dice.normal(
+        0.0, 0.03, (4_000, 3)
+    )
+    curve = Curve((0.0, 0.0), (1.0, 0.0), -100.0, 100.0, (0.0, 0.0), (1 / 3_000.0, 0.0, 20.0), 0.2)
+    beside = dice.uniform((-1.0, 2.2, 19.0), (1.0, 4.0, 21.0), (200, 3))
+    beside[0] = 0.0, 2.2, 20.0
+    below = dice.uniform((49.0, -1.0, 14.0), (51.0, 1.0, 18.83), (200, 3))
+    below[0] = 50.0, 0.2, 18.83
+    places = np.concatenate([wire, beside, below])
+    classes = np.repeat(np.array([WIRE, HIGH, HIGH], np.uint8), [4_000, 200, 200])
+    found = obstacles_of([curve], [], places, classes, 5.0)
+    assert [each.distance_m for each in found[:2]] == pytest.approx([2.0, 2.0], abs=0.06)
 
 
 def test_a_line_with_nothing_near_has_nothing_near() -> None:

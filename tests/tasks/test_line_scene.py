@@ -16,9 +16,11 @@ from tasks.line.cloud import Points
 from tasks.line.scene import BUILDING, GROUND, HIGH, TOWER, WATER, WIRE, Scene, scene_of
 from tasks.line.shapes import Echoes
 from tasks.line.spans import Spans, spans_of
+from tests.bench.inspection_changed import made_above_quebec
 from tests.bench.inspection_scans import FOLDER, NEGATIVES, WIRES, scan
 from tests.style.source import REPOSITORY
 from tests.tasks.made_line import KINDS, Floats, Made, made_line
+from tests.tasks.made_objects import OBJECTS, made_objects
 
 Classes = NDArray[np.uint8]
 
@@ -50,6 +52,37 @@ def test_a_line_is_found_whichever_way_it_runs(kind: str) -> None:
     assert f1(scene.classes == TOWER, made.truth == TOWER) >= 0.9
     assert len(scene.towers) == len(made.towers)
     assert not scene.too_sparse
+
+
+def test_the_wires_of_a_street_are_found_though_they_hang_side_by_side() -> None:
+    made = made_line(
+        KINDS["street"], turned_deg=83.0, ground=rolling, density=8.0, seed=1, length_m=240.0
+    )
+    assert f1(seen(made.places).classes == WIRE, made.truth == WIRE) >= 0.9
+
+
+def test_where_the_scan_ends_below_trees_no_tower_stands() -> None:
+    made = made_line(KINDS["flat"], trees=0, density=14.0)
+    near = made.places[:, 0] < made.towers[0, 0] - 20.0
+    edge = float(made.places[near, 0].max())
+    wire = made.places[near & (made.truth == WIRE)]
+    tops = wire[(wire[:, 0] > edge - 4.0)]
+    dice = np.random.default_rng(3)
+    trees = [
+        np.column_stack(
+            [*(x[:2, None] + dice.normal(0.0, 0.7, (2, 250))), dice.uniform(0.0, x[2] + 2.0, 250)]
+        )
+        for x in tops[:: max(1, len(tops) // 6)]
+    ]
+    places = np.concatenate([made.places[near], *trees])
+    assert not seen(places[places[:, 0] <= edge]).towers
+
+
+@pytest.mark.parametrize("kind", OBJECTS)
+def test_what_is_long_and_straight_is_no_wire(kind: str) -> None:
+    scene = seen(made_objects(kind, rolling, density=6.0, seed=3))
+    assert not (scene.classes == WIRE).any()
+    assert not scene.towers
 
 
 def test_a_curve_lies_where_the_wire_was_hung() -> None:
@@ -200,3 +233,11 @@ def test_no_wire_is_found_where_none_hangs(name: str) -> None:
     scene = scene_of(real.places, Echoes(real.points.return_number, real.points.returns))
     assert not (scene.classes == WIRE).any()
     assert not (scene.classes == TOWER).any()
+
+
+@needs_scans
+def test_two_spans_that_are_one_curve_on_a_slope_are_two_wires_and_a_tower() -> None:
+    made = made_above_quebec("towers", 128.0)
+    scene = seen(made.places)
+    assert f1(scene.classes == WIRE, made.truth == WIRE) >= 0.97
+    assert len(scene.towers) == len(made.towers) == 1
