@@ -40,6 +40,7 @@ from typing import Protocol
 
 from agent.execution.output import arguments
 from agent.protocol.effects import StartChild
+from agent.protocol.names import NOT_ATTACHED
 from agent.protocol.reasons import EndCause
 from agent.protocol.records import Dataset, DatasetId, short_text
 
@@ -159,7 +160,7 @@ class Scratch:
         parameters as a file. Raise ``OSError`` when an input cannot be placed; those before it stay
         in the folder."""
         raw = [each.dataset for each in effect.spec.raw]
-        inputs = [each for each in effect.inputs if each not in raw]
+        inputs = [each for each in effect.inputs if each not in (*raw, NOT_ATTACHED)]
         if effect.spec.published is not None:
             inputs = [each for each in inputs if each != effect.spec.published.dataset]
         return arguments(

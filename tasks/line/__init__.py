@@ -23,6 +23,8 @@
 ``shapes``, ``roofs``   what surroundings look like, and which of them are a building's
 ``spans``               wires and towers as a file
 ``detecting``           what comes near to the wires of a tile: ``obstacles``, ``interest``
+``patching``            what a person changes of the classes of a tile; ``handed_in`` reads tables
+``deciding``            what a person decides about points of interest
 ``aggregating``         all tiles as one line: ``joining``; ranked by two ``tables``
 ``parameters``          every number by which a scene is read
 ======================  ========================================================================

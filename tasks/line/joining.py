@@ -44,6 +44,8 @@ class Point:
     distance_m: float | None
     relevance: int
     maintenance: str
+    decision: str = ""
+    """What a person has decided about it; empty where nobody has."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def joined_line(name: str, tiles: Sequence[Interest], voltage_kv: float, tables:
     first = 0
     for tile in tiles:
         for each in tile.obstacles:
-            span = _span(curves[first + each.wire], towers)
+            span = span_of(curves[first + each.wire], towers)
             relevance = tables.relevance_of(each.kind, voltage_kv, each.distance_m)
             points.append(
                 Point(
@@ -121,7 +123,7 @@ def _towers(found: Iterable[Tower]) -> list[Tower]:
     return [towers[number] for number in np.argsort(centred @ way, kind="stable")]
 
 
-def _span(curve: Curve, towers: Sequence[Tower]) -> str:
+def span_of(curve: Curve, towers: Sequence[Tower]) -> str:
     """Between which towers a wire hangs; only one is named where the other was not seen."""
     near = []
     for end in curve.places(np.array([curve.start_m, curve.end_m])):
@@ -169,10 +171,16 @@ def with_earlier_ids(
 
 
 def write_points(
-    path: Path, name: str, line: Line, orphans: Sequence[Point], example: bool
+    path: Path,
+    name: str,
+    line: Line,
+    orphans: Sequence[Point],
+    example: bool,
+    validation: dict[str, object],
 ) -> None:
     """Write what was found. Raises ``OSError``."""
     told = {"line": name, "tables_are_examples": example, **asdict(line)}
+    told["validation"] = validation
     told["orphans"] = [asdict(each) for each in orphans]
     path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
 
