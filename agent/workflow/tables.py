@@ -199,7 +199,8 @@ TASK_RECORD = Record(
         Field(
             "data",
             Several(Either(single=PATH, mapping=DATUM), LIST_MAX),
-            "Files and folders beside this file, with * for many, or id:… for external ones.",
+            "Files and folders beside this file, with * for many, id:… for external ones, or "
+            "share:NAME/… for what lies in a share of the machine that reads it.",
         ),
         Field(
             "parameters",

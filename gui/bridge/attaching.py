@@ -30,7 +30,7 @@ async def finish_gate(
     """Send the files that are not in ``kept`` yet and note them there, then mark the gate done with
     all of them, and nothing where a name is left open (None); return the agent's answer. ``told`` hears the bytes sent and the bytes in all.
     Raises ``ClientError`` or ``OSError``; what was sent by then stays in ``kept``."""
-    stamps = [path and await asyncio.to_thread(_stamp, path) for path in paths]
+    stamps = [await asyncio.to_thread(_stamp, path) if path else None for path in paths]
     whole, before = sum(stamp[2] for stamp in stamps if stamp), 0
     outputs = []
     for stamp in stamps:

@@ -17,7 +17,7 @@ import numpy as np
 
 from tasks.line.curve import Curve
 from tasks.line.handed_in import Row, read_rows
-from tasks.line.joining import Line, Point, id_of, span_of
+from tasks.line.joining import Line, Point, id_of, spans_of_wires
 from tasks.line.obstacles import Place
 from tasks.line.parameters import SAME_PLACE_M
 from tasks.line.tables import Tables
@@ -90,7 +90,9 @@ def _added(row: Row, line: Line, name: str, voltage_kv: float, tables: Tables) -
     if nearest:
         away_m, at, number = min(nearest)
         wire, wire_place = line.wire_of_curve[number], at
-        span, told_m = span_of(line.curves[number], line.towers), told_m or round(away_m, 2)
+        spans = spans_of_wires(line.curves, line.wire_of_curve, line.towers)
+        span = "-".join(f"T{each}" for each in spans[wire])
+        told_m = round(away_m, 2) if told_m is None else told_m
     relevance = 0 if told_m is None else tables.relevance_of(kind, voltage_kv, told_m)
     return Point(
         id_of(name, kind, place), kind, place, span, wire, wire_place, told_m,

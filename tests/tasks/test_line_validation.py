@@ -14,6 +14,7 @@ import pytest
 from tasks.inspection.conversation import Work, WorkError
 from tasks.line import aggregating, detecting, segmenting
 from tasks.line.cloud import Points, read, write
+from tasks.line.curve import Curve, Floats
 from tasks.line.interest import Interest
 from tasks.line.patching import patched
 from tasks.line.spans import Spans
@@ -79,14 +80,14 @@ def test_a_wire_that_is_none_and_one_that_is_are_taken_at_their_word(tile: Path)
     assert max(away) < 0.05
 
 
-def _has(points: Points, place: np.ndarray) -> bool:  # type: ignore[type-arg]
+def _has(points: Points, place: Floats) -> bool:
     near = np.abs(points.x - place[0]) + np.abs(points.y - place[1]) + np.abs(points.z - place[2])
     return bool(((near < 2.0) & (points.classification == WIRE)).any())
 
 
-def _off(one: object, other: object) -> float:
-    places = one.places(np.linspace(one.start_m, one.end_m, 9))  # type: ignore[attr-defined]
-    _, across = other.away(places)  # type: ignore[attr-defined]
+def _off(one: Curve, other: Curve) -> float:
+    places = one.places(np.linspace(one.start_m, one.end_m, 9))
+    _, across = other.away(places)
     return float(np.abs(across).max())
 
 
