@@ -54,6 +54,9 @@ class Flight(Struct, frozen=True):
         return tuple(what if count == 1 else f"{what}: {count}" for what, count in told)
 
 
+_read = msgspec.json.Decoder(Flight).decode
+
+
 def is_flight(path: Path) -> bool:
     """Tell whether a folder, that has no workflow in it, holds a scan near its top."""
     try:
@@ -108,7 +111,7 @@ def _answer(said: bytes, errors: bytes) -> Flight:
     if last.startswith("ERROR "):
         raise ClientError(last.removeprefix("ERROR "))
     try:
-        return msgspec.json.decode(last, type=Flight)
+        return _read(last)
     except msgspec.MsgspecError:
         words = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][-WORDS_MAX:]
         sentence = f"the flight cannot be looked at: {words or 'the program says nothing'}"

@@ -105,7 +105,7 @@ def test_without_the_libraries_one_sentence_names_the_command_that_brings_them(
     bare = tmp_path / "bare"
     bare.write_text(f'#!/bin/sh\nshift\nexec "{sys.executable}" -I -S "$@"\n')
     bare.chmod(0o755)
-    monkeypatch.setattr(inspecting.sys, "executable", str(bare))
+    monkeypatch.setattr(sys, "executable", str(bare))
     with pytest.raises(ClientError, match=r"is missing: pip install 'wingbeat\[inspection\]'"):
         look(flight)
 
