@@ -1,6 +1,6 @@
 """Whether it matters where a line is cut: a labelled scan as one tile and as four, step by step.
 
-The steps are those of the programs, in this process. A point counts in the tile that owns it; ids are
+The steps are those of the programs, in this process; scans in their place are not georeferenced. A point counts in the tile that owns it; ids are
 those of the aggregated line.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from tasks.inspection.conversation import Work
-from tasks.line import aggregating, detecting, georeferencing, importing, segmenting
+from tasks.line import aggregating, detecting, importing, segmenting
 from tasks.line.cloud import read
 from tasks.line.interest import INTEREST
 from tasks.line.joining import read_points
@@ -97,9 +97,6 @@ def _tile(made: Path, flight: Path, plan: Plan, number: int) -> tuple[Any, Any]:
     with _inside(made / str(number)) as here:
         importing.do(Work(raw=[made / PLAN, flight], parameters=told))
         truth = read(here / "points.laz")
-        imported = [here / "imported.laz", here / importing.WAY]
-        (here / "points.laz").rename(imported[0])
-        georeferencing.do(Work(raw=[made / PLAN], inputs=imported, parameters=told))
         segmenting.do(Work(inputs=[here / "points.laz"]))
         inputs = [here / segmenting.SEGMENTED, here / "spans.json"]
         detecting.do(Work(raw=[made / PLAN], inputs=inputs, parameters=told))
