@@ -132,7 +132,7 @@ async def _inspected(machines: Machines, folder: Path, flight: Path, kills: int)
     seconds = time.monotonic() - began_s
     left = [each for each in machines.all if each not in gone]
     processor_s = sum(map(_of, left)) + gone_s - used_s
-    shown = await client.call(SHOW, Show(accepted.workflow, limit=10_000))
+    shown = await client.call(SHOW, Show(accepted.workflow, limit=2_000))
     results = {
         f"{task.name}/{number}": each.dataset
         for task in shown.tasks
