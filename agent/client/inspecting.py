@@ -25,7 +25,9 @@ PLACES = ROOT, PACKAGED
 PROGRAM = Path("tasks", "line", "__main__.py")
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
 WORDS_MAX = 400
-SCANS, WORKFLOW_ENDS = (".las", ".laz"), (".wingbeat.yaml", ".wingbeat.yml")
+SCANS = (".las", ".laz")
+NO_FLIGHT = (".wingbeat.yaml", ".wingbeat.yml", "program.yaml", "program.xml")
+"""Ends of names in a folder that has work in it, or is a program."""
 NEAR_MAX = 10_000
 
 
@@ -58,10 +60,11 @@ _read = msgspec.json.Decoder(Flight).decode
 
 
 def is_flight(path: Path) -> bool:
-    """Tell whether a folder, that has no workflow in it, holds a scan near its top."""
+    """Tell whether a folder, that has no workflow in it and is no program, holds a scan near its
+    top."""
     try:
         near = [*islice(path.iterdir(), NEAR_MAX)] if path.is_dir() else []
-        if any(each.name.endswith(WORKFLOW_ENDS) for each in near):
+        if any(each.name.endswith(NO_FLIGHT) for each in near):
             return False
         near += islice(path.glob("*/*"), NEAR_MAX)
     except OSError:

@@ -94,7 +94,9 @@ def test_a_folder_of_scans_is_a_flight_and_one_with_a_workflow_is_none(
     assert not is_flight(tmp_path)
     (tmp_path / "b.las").touch()
     assert is_flight(tmp_path)
-    (tmp_path / "x.wingbeat.yaml").touch()
+    (tmp_path / "program.yaml").touch()
+    assert not is_flight(tmp_path)
+    (tmp_path / "program.yaml").rename(tmp_path / "x.wingbeat.yaml")
     assert not is_flight(tmp_path)
 
 
