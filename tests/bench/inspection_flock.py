@@ -139,23 +139,29 @@ async def _inspected(machines: Machines, folder: Path, flight: Path, kills: int)
 async def _worked(
     machines: Machines, workflow: str, position: Position, tasks: int, kills: int
 ) -> tuple[list[Machine], float]:
-    """Wait for the end, and kill so many in the middle; return them, and what they had taken of the
-    processor."""
+    """Wait for the end, and kill so many in the middle of a task; return them, and what they had taken
+    of the processor."""
     gone_s, ended = 0.0, 0
     gone: list[Machine] = []
+    running: dict[str, str] = {}
     async with asyncio.timeout(RUN_S_MAX):
         async for event in machines.first.client.events(position):
             match event.happening:
-                case TaskMoved(after=TaskState.TERMINATED):
+                case TaskMoved(after=TaskState.RUNNING) as moved:
+                    running[moved.name] = moved.host
+                case TaskMoved(after=TaskState.TERMINATED) as moved:
+                    running.pop(moved.name, None)
                     ended += 1
                 case WorkflowEnded(workflow=name) if name == workflow:
                     break
                 case _:
                     continue
-            if len(gone) < kills and ended >= KILL_AFTER[len(gone)] * tasks:
-                gone.append(machines.all[-1 - len(gone)])
-                gone_s += _of(gone[-1])
-                machines.kill(gone[-1])
+            due = len(gone) < kills and ended >= KILL_AFTER[len(gone)] * tasks
+            busy = [each for each in machines.all[1:] if each.name in running.values()]
+            if due and (victim := next((each for each in busy if each not in gone), None)):
+                gone.append(victim)
+                gone_s += _of(victim)
+                machines.kill(victim)
     return gone, gone_s
 
 
