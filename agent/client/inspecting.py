@@ -103,6 +103,8 @@ def _command(
     words = [sys.executable, "-I", str(place / PROGRAM), "plan", str(flight.absolute()), "--json"]
     for name, value in options.items():
         told = [value] if isinstance(value, str) else [*value]
+        if name == "route":  # the process works elsewhere
+            told = [str(Path(each).expanduser().absolute()) for each in told]
         words += [f"--{name}={told[0]}"] if len(told) == 1 else [f"--{name}", *told]
     if into is not None:
         words.append(f"--out={into.absolute()}")

@@ -117,12 +117,17 @@ def write_workflow(plan: Plan, flight: Path, folder: Path, share: str = "") -> P
         flight_variable=""
         if share
         else f"  flight: {{type: folder, default: '{place}', says: what was flown}}\n",
-        flight=f"'share:{share.replace(chr(39), 2 * chr(39))}'" if share else '"${flight}"',
+        flight=_quoted(f"share:{share}") if share else '"${flight}"',
         plan=PLAN,
         programs="\n".join(f"  {name}: {PROGRAMS}/{name}" for name in STEPS),
     )
     path.write_text(told, "utf-8")
     return path
+
+
+def _quoted(text: str) -> str:
+    """A text of YAML in which no variable is looked for."""
+    return "'" + text.replace("'", "''").replace("${", "$${") + "'"
 
 
 def name_of(plan: Plan) -> str:

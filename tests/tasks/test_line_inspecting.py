@@ -72,6 +72,21 @@ def test_a_plan_is_told_before_it_is_written_and_goes_in_both_orders(
     assert inputs["aggregate"] == ["detect.0", "detect.1", "detect.2"]
 
 
+def test_a_map_is_found_from_where_its_person_is(
+    flight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    faults = look(flight, crs="EPSG:28992", heights="metres", route="no.gpkg").faults
+    assert len(faults) == 1
+    assert "no.gpkg" in faults[0]
+    line = {"type": "LineString", "coordinates": [[0, 30], [450, 30]]}
+    (tmp_path / "route.geojson").write_text(json.dumps(line))
+    told = look(
+        flight, crs="EPSG:28992", heights="metres", route="route.geojson", route_crs="EPSG:28992"
+    )
+    assert (told.faults, told.length_m) != ((), 0)
+
+
 def test_a_flight_in_a_share_is_named_and_not_taken_along(flight: Path, tmp_path: Path) -> None:
     share = share_of(flight, {"other": str(tmp_path), "flights": str(flight.parent)})
     assert share == "flights/line's 7"
