@@ -14,6 +14,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.phrases import LEFT_OPEN
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
 from agent.api.wording import near, plain
 from agent.api.work import Input, Submit, Task
@@ -242,7 +243,8 @@ class _Reader:
         outputs: dict[str, tuple[str, ...] | None] = {}
         for name, template in templates.items():
             if template.gate:
-                outputs[name] = tuple(map(str, template.fixed.get("attach", ())))
+                attach = template.fixed.get("attach", ())
+                outputs[name] = tuple(str(each).removesuffix(LEFT_OPEN) for each in attach)
             else:
                 known = self._program(template.fixed.get("program"))
                 outputs[name] = None if known is None else known.outputs

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +24,7 @@ from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from agent import __version__
 from agent.api.work import TaskView
+from agent.client.inspecting import is_flight
 from agent.workflow.again import Looked
 from gui import settings
 from gui.bridge.submitting import workflow_files
@@ -47,10 +45,11 @@ from gui.startup import Login
 from gui.views.again_sheet import AgainSheet
 from gui.views.bars import Bar, TroubleBar
 from gui.views.choosing import files_to_open
+from gui.views.inspect_sheet import InspectSheet
 from gui.views.log_window import LogWindow
 from gui.views.pieces import column, row, set_up, timer
 from gui.views.room import keep_on_screen
-from gui.views.side_bar import Place, SideBar
+from gui.views.side_bar import Place, SideBar, load_the_rest
 from gui.views.submit_sheet import SubmitSheet
 from gui.views.veil import Veil, paths_in
 from gui.views.view_context import ViewContext
@@ -67,10 +66,6 @@ QUIET_TICKS = 10
 SIZE_FIRST = (1280, 800)
 SIZE_MIN = (860, 560)
 SAID_MS = 8_000
-LOADED_LATER = (
-    "fast_sugiyama",
-    *(f"gui.views.{place}_page" for place in ("queue", "flock", "computer", "log", "history")),
-)
 WORKFLOW_SUFFIXES = ("*.wingbeat.yaml", "*.wingbeat.yml", "*.wingbeat", "*.yaml", "*.yml", "*.xml")
 
 
@@ -106,7 +101,7 @@ class Window(QWidget):
         self._said_timer = timer(self, SAID_MS, self.said.hide, once=True)
         self._tick_timer = timer(self, TICK_MS, self._tick)
         self._listen()
-        threading.Thread(target=_load_the_rest, daemon=True).start()
+        threading.Thread(target=load_the_rest, daemon=True).start()
         self._restore()
         self.go(Place.WORKFLOWS)
         self._everything()
@@ -120,6 +115,7 @@ class Window(QWidget):
         self._context.log_of.connect(self.open_log)
         self._context.decide.connect(self.decide)
         self._context.run_again.connect(self.run_again)
+        self._context.once_more.connect(lambda each, steps: self.run_again(each, steps=steps))
         self._context.differs.connect(self.run_again)
 
     def _make_shortcuts(self) -> None:
@@ -289,6 +285,9 @@ class Window(QWidget):
         if not chosen:
             return None
         settings.keep_folder("submit", chosen[0].parent)
+        if len(chosen) == 1 and is_flight(chosen[0]):
+            self.inspect(chosen[0])
+            return None
         try:
             files, left_out = workflow_files(chosen)
         except OSError as error:
@@ -300,12 +299,28 @@ class Window(QWidget):
                    folder=chosen[0].name, suffix=WORKFLOW_SUFFIXES[0][1:])
             )  # fmt: skip
             return None
-        sheet = SubmitSheet(self._context, files, self)
+        sheet = self._open_submission(files)
         if left_out:
             sheet.note.setText(
                 tr_n("%n more file(s) are left out: submit them next.", "", left_out)
             )
+        return sheet
+
+    def _open_submission(self, files: list[Path], allowed: tuple[Path, ...] = ()) -> SubmitSheet:
+        sheet = SubmitSheet(self._context, files, self, allowed)
         sheet.submitted.connect(self._submitted)
+        sheet.open()
+        return sheet
+
+    def inspect(self, flight: Path) -> InspectSheet:
+        """Open the sheet that plans the inspection of a flight's folder, and return it without
+        waiting; the sheet that submits follows it."""
+        sheet = InspectSheet(self._context, flight, self)
+
+        def planned(workflow: Path, along: Path | None) -> None:
+            self._open_submission([workflow], () if along is None else (along,))
+
+        sheet.planned.connect(planned)
         sheet.open()
         return sheet
 
@@ -314,11 +329,12 @@ class Window(QWidget):
         workflow: str,
         looked: Looked | None = None,
         tasks: tuple[str, ...] | None = None,
+        steps: tuple[str, ...] = (),
     ) -> AgainSheet:
         """Open the sheet that runs a past workflow again, with what was ``looked`` at already
         (None: it looks itself), or that tries these ``tasks`` of it again (None: all of it is run),
-        and return it without waiting."""
-        sheet = AgainSheet(self._context, workflow, looked, tasks, self)
+        and return it without waiting. ``steps`` are done once more although they are as they were."""
+        sheet = AgainSheet(self._context, workflow, looked, tasks, self, steps)
         sheet.submitted.connect(self._submitted)
         sheet.open()
         return sheet
@@ -479,12 +495,3 @@ def _begin_at(page: QWidget) -> None:
     """Where the keyboard is in a place that was gone to. A focus proxy would do the same, but with
     one Qt leaves out, when somebody walks by Tab, all that stands before it."""
     getattr(page, "begins_at", page).setFocus()
-
-
-@cache
-def _load_the_rest() -> None:
-    """What is needed at the first look at a graph or a place would hold that look up. What is there
-    then stays, so the collector of garbage need not go through it again and again."""
-    for name in LOADED_LATER:
-        import_module(name)
-    gc.freeze()

@@ -33,7 +33,7 @@ TAKE_NO_NAMES = {
     *("completion", "demo", "pause"),
     *("flock create", "flock invite", "flock nearby", "flock requests", "flock members"),
     "flock leave",
-    *("submit", "new", "flock join", "program new", "program check"),  # files and folders
+    *("submit", "inspect", "new", "flock join", "program new", "program check"),  # files, folders
 }
 
 

@@ -128,7 +128,7 @@ def test_a_done_task_has_a_log_a_why_and_a_result(
     until(qtbot, lambda: page.details.name.text() == "import")
     until(qtbot, lambda: page.details.moves.text() != "")
     until(qtbot, lambda: task_of(context, name, "import").attempt == 1)
-    assert able(page.task_menu_at(HERE)) == {"log", "why", "result", "copy"}
+    assert able(page.task_menu_at(HERE)) == {"again", "log", "why", "result", "copy"}
     choose(page.task_menu_at(HERE), "log")
     (log,) = window._logs
     assert isinstance(log, LogWindow)
