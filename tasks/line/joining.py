@@ -64,11 +64,12 @@ def joined_line(name: str, tiles: Sequence[Interest], voltage_kv: float, tables:
     curves = [wire.curve for tile in tiles for wire in tile.spans.wires]
     wires = wires_joined(curves)
     towers = _towers(each for tile in tiles for each in tile.spans.towers)
+    spans = spans_of_wires(curves, wires, towers)
     points: list[Point] = []
     first = 0
     for tile in tiles:
         for each in tile.obstacles:
-            span = _span(curves[first + each.wire], towers)
+            span = "-".join(f"T{number}" for number in spans[wires[first + each.wire]])
             relevance = tables.relevance_of(each.kind, voltage_kv, each.distance_m)
             points.append(
                 Point(
@@ -121,14 +122,18 @@ def _towers(found: Iterable[Tower]) -> list[Tower]:
     return [towers[number] for number in np.argsort(centred @ way, kind="stable")]
 
 
-def _span(curve: Curve, towers: Sequence[Tower]) -> str:
-    """Between which towers a wire hangs; only one is named where the other was not seen."""
-    near = []
-    for end in curve.places(np.array([curve.start_m, curve.end_m])):
-        far = [np.hypot(each.x - end[0], each.y - end[1]) - each.wide_m for each in towers]
-        if far and min(far) < SAME_TOWER_M:
-            near.append(int(np.argmin(far)) + 1)
-    return "-".join(f"T{each}" for each in sorted(set(near)))
+def spans_of_wires(
+    curves: Sequence[Curve], wires: Sequence[int], towers: Sequence[Tower]
+) -> dict[int, tuple[int, ...]]:
+    """Return for each wire the numbers of the towers, from 1, at which the curves of it end, also
+    those of different tiles; only one where the other was not seen."""
+    found: dict[int, set[int]] = {number: set() for number in wires}
+    for curve, number in zip(curves, wires, strict=True):
+        for end in curve.places(np.array([curve.start_m, curve.end_m])):
+            far = [np.hypot(each.x - end[0], each.y - end[1]) - each.wide_m for each in towers]
+            if far and min(far) < SAME_TOWER_M:
+                found[number].add(int(np.argmin(far)) + 1)
+    return {number: tuple(sorted(each)) for number, each in found.items()}
 
 
 def _once(points: Sequence[Point]) -> list[Point]:
