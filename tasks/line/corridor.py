@@ -9,7 +9,7 @@ nearer than detection looks is left to detection: there it is known what belongs
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,11 +105,11 @@ def corridor_of(
     told = len(places), spans.density, spans.too_sparse, spans.counts, within_m
     if not curves:
         return Corridor(tile, *told, np.zeros((0, 2 + len(COLUMNS))), ())
+    lines = [each.places(np.arange(each.start_m, each.end_m, STEP_M)) for each in curves]
     near = tuple(
         found
-        for curve in curves
         for kind in COLUMNS
-        if (found := _nearest(curve, kind, places, classes, within_m)) is not None
+        for found in _nearest(lines, _of_kind(kind, lines, places, classes), kind, within_m)
     )
     return Corridor(tile, *told, _cells(curves, places, classes), near)
 
@@ -139,25 +139,29 @@ def _cells(curves: Sequence[Curve], places: Floats, classes: Classes) -> Floats:
     return rows
 
 
-def _nearest(
-    curve: Curve, kind: str, places: Floats, classes: Classes, within_m: float
-) -> Clearance | None:
-    """The nearest of a kind that is not as near as detection looks."""
-    line = curve.places(np.arange(curve.start_m, curve.end_m, STEP_M))
+def _of_kind(kind: str, lines: Sequence[Floats], places: Floats, classes: Classes) -> Floats:
+    line = np.concatenate(lines)
     low, high = line.min(axis=0) - REACH_M, line.max(axis=0) + REACH_M
     own = np.isin(classes, [of for of, name in KINDS.items() if name == kind])
-    these = places[own & ((places >= low) & (places <= high)).all(axis=1)]
-    along, _ = curve.frame(these)
-    these = these[(along >= curve.start_m) & (along <= curve.end_m)]
-    if not len(these):
-        return None
-    far, at = cKDTree(line).query(these, distance_upper_bound=REACH_M)
-    far = np.where(far < within_m, np.inf, far)
-    nearest = int(np.argmin(far))
-    if not np.isfinite(far[nearest]):
-        return None
-    told = _place(these[nearest]), _place(line[int(at[nearest])])
-    return Clearance(kind, round(float(far[nearest]), 3), *told)
+    these: Floats = places[own & ((places >= low) & (places <= high)).all(axis=1)]
+    return these
+
+
+def _nearest(
+    lines: Sequence[Floats], places: Floats, kind: str, within_m: float
+) -> Iterator[Clearance]:
+    """For each wire the nearest place of those that are not as near to any as detection looks."""
+    far, _ = cKDTree(np.concatenate(lines)).query(places, distance_upper_bound=within_m)
+    places = places[~np.isfinite(far)]
+    if not len(places):
+        return
+    tree = cKDTree(places)
+    for line in lines:
+        away, at = tree.query(line, distance_upper_bound=REACH_M)
+        nearest = int(np.argmin(away))
+        if np.isfinite(away[nearest]):
+            told = _place(places[at[nearest]]), _place(line[nearest])
+            yield Clearance(kind, round(float(away[nearest]), 3), *told)
 
 
 def _place(place: Sequence[float] | Floats) -> Place:

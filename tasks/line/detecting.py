@@ -14,6 +14,7 @@ import numpy as np
 
 from tasks.inspection.conversation import Work, WorkError
 from tasks.line.cloud import read
+from tasks.line.corridor import CORRIDOR, corridor_of
 from tasks.line.interest import INTEREST, Interest
 from tasks.line.las_header import FileFaultError
 from tasks.line.obstacles import obstacles_of
@@ -25,8 +26,8 @@ Own = Callable[[float, float], bool]
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the points of interest of a tile and return the file's name. Raises ``WorkError`` where
-    something cannot be used, and ``CancelledError``."""
+    """Write the points of interest of a tile and its corridor and return the files' names. Raises
+    ``WorkError`` where something cannot be used, and ``CancelledError``."""
     try:
         points = read(work.input(0, "the segmented points"))
     except FileFaultError as error:
@@ -50,7 +51,8 @@ def do(work: Work) -> Sequence[str]:
         for each in spans.wires
     )
     Interest(tile, kept, replace(spans, wires=wires, towers=towers)).write(Path(INTEREST))
-    return (INTEREST,)
+    corridor_of(tile, spans, places, points.classification, within_m).write(Path(CORRIDOR))
+    return INTEREST, CORRIDOR
 
 
 def _own(work: Work) -> tuple[int | None, Own]:

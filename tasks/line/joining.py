@@ -187,13 +187,15 @@ def read_points(path: Path) -> tuple[Point, ...]:
     where it is none, and ``OSError``."""
     try:
         told = json.loads(path.read_text("utf-8"))
-        return tuple(_point(each) for each in [*told["points"], *told["orphans"]])
+        return tuple(point_of(each) for each in [*told["points"], *told["orphans"]])
     except (ValueError, TypeError, KeyError) as error:
         raise WorkError(f"{path.name} is no earlier list of points: {error!r}") from None
 
 
-def _point(told: dict[str, object]) -> Point:
-    for name in ("place", "wire_place"):
-        value = told[name]
-        told[name] = tuple(value) if isinstance(value, list) else None
-    return Point(**told)  # type: ignore[arg-type]
+def point_of(told: dict[str, object]) -> Point:
+    """Return the point that a document tells of. Raises ``TypeError`` where it tells of none."""
+    places = {
+        name: tuple(value) if isinstance(value := told.get(name), list) else None
+        for name in ("place", "wire_place")
+    }
+    return Point(**{**told, **places})  # type: ignore[arg-type]
