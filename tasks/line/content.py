@@ -21,7 +21,7 @@ from tasks.line.facts import Facts
 from tasks.line.figures import Numbers, map_of
 from tasks.line.joining import TOWER_KIND, Point
 from tasks.line.sections import Section
-from tasks.line.span_figures import span_of
+from tasks.line.span_figures import ASIDE_M, span_of
 
 GATES = ("features", "points", "annotations")
 ORDER = ("cut now", "this season", "structure", "watch")
@@ -176,14 +176,24 @@ def head_of(report: Report) -> Table:
         "Operator": asked.operator or "not told",
         "Notes": asked.notes or "none",
         "Voltage": "not told" if voltage is None else f"{voltage:g} kV",
-        "Length of the route": f"{plan.length_m:,.0f} m".replace(",", " "),
+        "Length of the route": f"{grouped(plan.length_m)} m",
         "Reference system": reference_of(plan.wkt),
-        "Scans": f"{len(plan.scans)} files, {sum(s.points for s in plan.scans):,} points".replace(",", " "),
-        "Found": f"{kinds[TOWER_KIND]} towers, {len(report.sections)} spans, "
-        f"{len(set(facts.line.wire_of_curve))} wires",
+        "Scans": f"{counted(len(plan.scans), 'file')}, {grouped(sum(s.points for s in plan.scans))} points",
+        "Found": f"{counted(kinds[TOWER_KIND], 'tower')}, {counted(len(report.sections), 'span')}, "
+        f"{counted(len(set(facts.line.wire_of_curve)), 'wire')}",
         "Report": f"{facts.digest} (the same input gives the same number)",
     }  # fmt: skip
     return pairs_of(told)
+
+
+def counted(count: int, what: str) -> str:
+    """Return how many there are of something, in words."""
+    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
+
+
+def grouped(number: float) -> str:
+    """Return a whole number with its thousands apart."""
+    return f"{number:,.0f}".replace(",", " ")
 
 
 def reference_of(wkt: str) -> str:
@@ -198,7 +208,11 @@ def reference_of(wkt: str) -> str:
 
 def _summary(report: Report) -> Iterator[Part]:
     if report.asked.stamp:
-        yield Said(f"{report.asked.stamp}. Do not act on this report alone.", loud=True)
+        yield Said(
+            "What stands here was found by programs, and nobody has checked "
+            f"{', '.join(report.asked.skipped)}: do not act on it alone.",
+            loud=True,
+        )
     if report.facts.example:
         yield Said(
             "The limits by which points were ranked are examples, not regulation: the tables of "
@@ -220,7 +234,7 @@ def _summary(report: Report) -> Iterator[Part]:
     nearest = min(others, key=lambda each: each.distance_m or 0.0)
     far = "" if nearest.distance_m is None else f", {nearest.distance_m:.2f} m from a wire"
     yield Said(
-        f"{len(others)} points of interest besides towers; the nearest is {nearest.kind} "
+        f"{counted(len(others), 'point')} of interest besides towers; the nearest is {nearest.kind} "
         f"{nearest.id} at {report.chainage_m[nearest.id]:.0f} m{far}."
     )
     kinds = sorted({each.kind for each in others})
@@ -312,7 +326,8 @@ def _spans(report: Report) -> Iterator[Part]:
     yield Said(
         "Least clearances are measured in space, from the fitted curve; in brackets the number of the "
         "point. Sag is that of the wire that hangs lowest below its ends; fit is how far the points of "
-        "the worst wire lie from its curve.",
+        "the worst wire lie from its curve. In the profiles, green is vegetation and grey buildings that "
+        f"stand anywhere within {ASIDE_M:g} m of the wires, brown the terrain below their middle.",
         quiet=True,
     )
     parts = [each.cells for each in report.facts.corridors]
@@ -344,7 +359,7 @@ def _notes(report: Report) -> Iterator[Part]:
     for each in notes.of_line:
         yield Said(_note(each))
     count = sum(map(len, notes.of_points.values())) + sum(map(len, notes.of_spans.values()))
-    yield Said(f"{count} notes stand with their points and spans.", quiet=True)
+    yield Said(f"{counted(count, 'note')} with points and spans.", quiet=True)
     if notes.orphans:
         yield Said("Notes whose point is no longer found. None is dropped:", loud=True)
         yield table_of(

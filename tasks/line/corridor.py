@@ -21,6 +21,7 @@ from scipy.spatial import cKDTree
 from tasks.inspection.conversation import WorkError
 from tasks.line.curve import Curve
 from tasks.line.obstacles import KINDS, Place
+from tasks.line.parameters import OBSTACLE_POINTS_MIN
 from tasks.line.scene import BUILDING, GROUND, HIGH, LOW, MEDIUM
 from tasks.line.spans import Spans
 
@@ -34,6 +35,8 @@ BESIDE_M = 20.0
 """So far beside the outermost wire the corridor reaches."""
 REACH_M = 60.0
 """What is farther from a wire than that is not told as near."""
+COMPANY_M = 2.5
+"""A point without others of its kind so near is an error rather than the ground or a roof."""
 STEP_M = 0.5
 """Between the places of a wire from which is measured; at five metres this costs six millimetres."""
 COLUMNS = {"ground": (GROUND,), "vegetation": (LOW, MEDIUM, HIGH), "building": (BUILDING,)}
@@ -158,10 +161,12 @@ def _nearest(
     tree = cKDTree(places)
     for line in lines:
         away, at = tree.query(line, distance_upper_bound=REACH_M)
-        nearest = int(np.argmin(away))
-        if np.isfinite(away[nearest]):
-            told = _place(places[at[nearest]]), _place(line[nearest])
-            yield Clearance(kind, round(float(away[nearest]), 3), *told)
+        for nearest in np.argsort(away, kind="stable")[: np.isfinite(away).sum()]:
+            place = places[at[nearest]]
+            if len(tree.query_ball_point(place, COMPANY_M)) >= OBSTACLE_POINTS_MIN:
+                told = _place(place), _place(line[nearest])
+                yield Clearance(kind, round(float(away[nearest]), 3), *told)
+                break
 
 
 def _place(place: Sequence[float] | Floats) -> Place:

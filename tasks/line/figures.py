@@ -26,7 +26,7 @@ WIDTH_MM = 180.0
 """Of what is left between the margins of A4."""
 LEFT_MM, TOP_MM, RIGHT_MM, FOOT_MM = 13.0, 5.0, 3.0, 15.0
 MAP_MM_MAX = 215.0
-STEPS = (1.0, 2.0, 2.5, 5.0)
+STEPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5)
 SHAPES = {"vegetation": "circle", "building": "square", "ground": "triangle", "crossing": "cross"}
 SHAPES |= {TOWER_KIND: "diamond"}
 COLOURS = {3: "#c03a1a", 2: "#d98200", 1: "#2f6fc0", 0: "#5f6b78"}
@@ -152,7 +152,7 @@ def _points_on_map(
     for point in sorted(shown, key=lambda each: numbers[each.id]):
         x, y = sheet.at(*point.place[:2])
         if labels.free(x + 2.4, y + 1.0):
-            drawing.add(Text(x + 1.4, y + 0.8, str(numbers[point.id]), 2.0, QUIET))
+            drawing.add(Text(x + 1.4, y + 0.8, str(numbers[point.id]), 2.1))
 
 
 def mark_of(point: Point, at: Place, numbers: Numbers) -> Mark:

@@ -14,7 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from tasks.line import parameters
-from tasks.line.content import NONE, Heading, Part, Picture, Report, Said, pairs_of, table_of
+from tasks.line.content import (
+    NONE,
+    Heading,
+    Part,
+    Picture,
+    Report,
+    Said,
+    grouped,
+    pairs_of,
+    table_of,
+)
 from tasks.line.drawing import FAINT, INK, QUIET, Drawing, Line, Text
 from tasks.line.facts import GAP_S_MAX, SIGMA_M_MAX, Facts, Second
 from tasks.line.figures import COLOURS, LEFT_MM, RIGHT_MM, WIDTH_MM
@@ -47,7 +57,10 @@ def provenance_of(report: Report) -> Iterator[Part]:
     yield Heading("Versions and parameters", name="versions")
     yield pairs_of(_versions(report))
     yield Said("Every number by which the points were read:", quiet=True)
-    yield table_of(("parameter", "value"), _parameters(), (80.0, 100.0))
+    told = _parameters()
+    told += [("", "")] * (-len(told) % 3)
+    rows = [sum(each, ()) for each in zip(*(iter(told),) * 3, strict=True)]
+    yield table_of(("parameter", "value") * 3, rows, (38.0, 22.0) * 3)
 
 
 def _tiles(facts: Facts) -> Iterator[Part]:
@@ -57,12 +70,12 @@ def _tiles(facts: Facts) -> Iterator[Part]:
     for tile in sorted({*imports, *corridors}, key=lambda each: -1 if each is None else each):
         came, lies = imports.get(tile), corridors.get(tile)
         counts = (
-            [f"{sum(lies.counts.get(c, 0) for c in of):,}".replace(",", " ") for of in CLASSES.values()]
+            [grouped(sum(lies.counts.get(c, 0) for c in of)) for of in CLASSES.values()]
             if lies
             else [NONE] * len(CLASSES)
         )  # fmt: skip
         points = came["points"] if came else lies.points if lies else 0
-        told = "whole" if tile is None else str(tile), f"{points:,}".replace(",", " ")
+        told = "whole" if tile is None else str(tile), grouped(points)
         rows.append((*told, f"{lies.density:.1f}" if lies else NONE, *counts))
     if rows:
         yield Said(

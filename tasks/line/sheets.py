@@ -5,7 +5,7 @@ The same report has the same bytes: nothing in it tells when it was written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -85,10 +85,20 @@ def write_sheets(report: Report, path: Path, progress: Callable[[float], None]) 
     if report.asked.stamp:
         story.append(Paragraph(_words(report.asked.stamp.upper()), STAMP))
     story += [Paragraph(_words(title), TITLE), _table(head_of(report)), Spacer(1, 6)]
-    for part in (*parts_of(report), *provenance_of(report)):
-        story += _flowables(part)
+    story += _together([*parts_of(report), *provenance_of(report)])
     document.setProgressCallBack(lambda kind, at: _told(kind, at, progress))
     document.build(story, canvasmaker=_numbered(title, printable(report.asked.stamp)))
+
+
+def _together(parts: Sequence[Part]) -> Iterator[Any]:
+    """A heading stands above its picture, on the same sheet."""
+    held: list[Any] = []
+    for part, following in zip(parts, [*parts[1:], None], strict=True):
+        held += _flowables(part)
+        if isinstance(part, Heading) and isinstance(following, Picture):
+            continue
+        yield from [KeepTogether(held)] if isinstance(part, Picture) else held
+        held = []
 
 
 def _told(kind: str, at: float, progress: Callable[[float], None]) -> None:
@@ -101,9 +111,10 @@ def _flowables(part: Part) -> list[Any]:
         case Heading(words, depth, _):
             return [Paragraph(_words(words), HEADINGS[depth])]
         case Said(words, loud, quiet):
-            return [Paragraph(_words(words), WARNING if loud else SMALL if quiet else TEXT)]
+            said = Paragraph(_words(words), WARNING if loud else SMALL if quiet else TEXT)
+            return [said, Spacer(1, 8)] if loud else [said]
         case Picture(drawing, says):
-            return [KeepTogether([Drawn(drawing), Paragraph(_words(says), SMALL), Spacer(1, 6)])]
+            return [Drawn(drawing), Paragraph(_words(says), SMALL), Spacer(1, 6)]
         case Table():
             return [_table(part), Spacer(1, 5)]
 
