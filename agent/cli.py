@@ -62,6 +62,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("doctor", "doctor", "explain why a machine is not seen, and what to do"),
     ("new", "program", "write a workflow, to begin with"),
     ("submit", "submit", "submit a workflow"),
+    ("inspect", "inspect", "inspect a power line, from the folder of a flight"),
     ("status", "status", "show this machine and its workflows, or the tasks of one"),
     ("watch", "watch", "show what goes on, as it happens"),
     ("show", "status", "show one task and every attempt at it"),

@@ -170,6 +170,7 @@ class NobodyAllows(Reason, frozen=True):
         "NobodyAllowsDevice",
         "NobodyGivesSecret",
         "NobodyHasSecret",
+        "NobodyHasShare",
     ]
     program: str
     name: str = ""

@@ -40,7 +40,8 @@ class SettingsView(Struct, frozen=True):
     ``history_days`` is how long finished work is remembered, 0 for ever. ``logs_mb`` is how much of
     the end of each task's log another machine keeps, too, 0 for nothing; ``kept_logs_bytes`` is what
     those of other machines take on this disk. ``telnet``: whether clients of this machine may also
-    come by a port of loopback. ``updates``: who begins with a version that was installed.
+    come by a port of loopback. ``updates``: who begins with a version that was installed. ``shares``:
+    folders here by the names that they have in the flock.
 
     ``origins`` has all settings, the rules of when to help as ``presence.idle_s``; what the policy
     fixes, in the file ``policy``, cannot be changed here. ``wrong`` is what is wrong with the files
@@ -72,6 +73,7 @@ class SettingsView(Struct, frozen=True):
     wrong: tuple[str, ...] = ()
     whys: tuple[Raw, ...] = ()
     updates: Updates = "by itself"
+    shares: dict[str, str] = {}
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -80,6 +80,7 @@ async def retry(options: Options, client: Client) -> int:
     "have made, which is said; --all runs them too.",
     "wingbeat again survey",
     "wingbeat again survey --set flight=8 --name survey-8",
+    "wingbeat again survey --step check",
     "wingbeat again survey --as-it-was --all --wait",
     WORKFLOW,
     argument("--name", type=name_of_workflow, help="under this name, not its own"),
@@ -90,6 +91,14 @@ async def retry(options: Options, client: Client) -> int:
         type=setting,
         metavar="NAME=VALUE",
         help="another value of a variable of the workflow; may be given again",
+    ),
+    argument(
+        "--step",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="do this step once more, as a gate with something else attached, and what needs it; "
+        "may be given again",
     ),
     ALL,
     AS_IT_WAS,
@@ -139,7 +148,10 @@ async def _looked(options: Options, client: Client) -> Looked | None:
 
 def _changes(options: Options) -> Changes:
     return Changes(
-        dict(getattr(options, "set", ())), getattr(options, "name", None) or "", own_name()
+        dict(getattr(options, "set", ())),
+        getattr(options, "name", None) or "",
+        own_name(),
+        tuple(getattr(options, "step", ())),
     )
 
 

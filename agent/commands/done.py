@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agent.api.values import Dataset
-from agent.api.work import GATE, WHY, Gate, TaskView, Why
+from agent.api.work import GATE, LEFT_OPEN, NOT_ATTACHED, WHY, Gate, TaskView, Why
 from agent.client import Client
 from agent.client.connected import whole_workflow
 from agent.commands.asking import fail, is_far, tell, typed_for, with_loop
@@ -68,14 +68,16 @@ async def run(options: Options, client: Client) -> int:
 
 
 def _typed(text: str, names: Sequence[str]) -> Attachment:
-    name, equals, what = text.partition("=")
+    given, equals, what = text.partition("=")
+    name = next((each for each in names if given == each.removesuffix(LEFT_OPEN)), given)
     return Attachment(name, what) if equals and name in names else Attachment("", text)
 
 
 def in_order(gate: TaskView, given: Sequence[Attachment]) -> list[str]:
     """Return what is attached, in the order of the gate's names; what has no name takes the first
-    that is left. Names at the end may get nothing. Raise ``ValueError`` with a sentence for too
-    many, a name given twice, or a gap. What has a name that the gate lacks is left out."""
+    that is left. Names at the end, and those with a ``?``, may get nothing. Raise ``ValueError``
+    with a sentence for too many, a name given twice, or a gap. What has a name that the gate lacks
+    is left out."""
     named: dict[str, str] = {}
     for each in given:
         if each.name in named:
@@ -93,8 +95,10 @@ def in_order(gate: TaskView, given: Sequence[Attachment]) -> list[str]:
     named |= dict(zip(left, unnamed, strict=False))
     last = max((place for place, name in enumerate(gate.attach) if name in named), default=0)
     lacking = [name for name in gate.attach[:last] if name not in named]
-    if lacking:
-        raise ValueError(f"{lacking[0]} comes before what is attached: attach it too")
+    needed = next((name for name in lacking if not name.endswith(LEFT_OPEN)), None)
+    if needed is not None:
+        raise ValueError(f"{needed} comes before what is attached: attach it too")
+    named |= dict.fromkeys(lacking, EXTERNAL + NOT_ATTACHED)
     return [named[name] for name in gate.attach if name in named]
 
 

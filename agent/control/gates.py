@@ -13,7 +13,8 @@ from msgspec import Raw
 
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.work import ATTACHED_MAX
+from agent.api.values import Dataset
+from agent.api.work import ATTACHED_MAX, LEFT_OPEN, NOT_ATTACHED
 from agent.protocol.phrases import said
 from agent.protocol.records import More, TaskSpec
 
@@ -38,10 +39,19 @@ def attach_names(spec: TaskSpec) -> tuple[str, ...]:
         return ()
 
 
+def outputs_of(gate: TaskSpec, attached: Sequence[Dataset]) -> tuple[Dataset, ...]:
+    """Return what a gate has for others: what is attached, and a word for each name behind that
+    which may be left open, as its ``?`` says."""
+    names = attach_names(gate)
+    open_ = [at for at, name in enumerate(names) if name.endswith(LEFT_OPEN)]
+    lacking = max(open_, default=-1) + 1 - len(attached)
+    return (*attached, *(lacking * [Dataset(NOT_ATTACHED, external=True)]))
+
+
 def misfit(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> RefusedError | None:
     """Return, not raise, why a gate cannot be done with so many datasets, as they are more than it
-    names or, which has a code of its own, one of ``tasks`` needs an output behind the last of them;
-    None where it can."""
+    names or, which has a code of its own, one of ``tasks`` needs an output behind the last of them
+    that may not be left open; None where it can."""
     names = attach_names(gate)
     if names and count > len(names):
         only = said("one thing") if len(names) == 1 else said("{count} things", count=len(names))
@@ -57,6 +67,8 @@ def misfit(gate: TaskSpec, count: int, tasks: Sequence[TaskSpec]) -> RefusedErro
         for each in task.inputs:
             if each.task == gate.task and each.output >= count:
                 known = each.output < len(names)
+                if known and names[each.output].endswith(LEFT_OPEN):
+                    continue
                 lacking = said(
                     "{task} needs {what} of {gate}: attach it",
                     task=task.name,

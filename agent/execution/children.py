@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
@@ -41,6 +42,7 @@ from agent.execution.limits import (
 from agent.execution.output import OutputLog, shortened
 from agent.execution.programs import Program, ProgramError, Programs
 from agent.execution.scratch import OutputError, Saving, Scratch, ScratchFolders, Store
+from agent.execution.shares import opened, place_of
 from agent.paths import task_log
 from agent.protocol.effects import StartChild
 from agent.protocol.events import (
@@ -271,7 +273,10 @@ class Children:
         self, program: Program, effect: StartChild, limits: Limits, scratch: Scratch
     ) -> Launch:
         """Raises ``OSError``, ``ProgramError``."""
-        told = await scratch.arguments(effect)
+        shares = self._grants.shares if self._grants is not None else {}
+        wishes = opened(program.wishes, shares)
+        place = partial(place_of, wishes=program.wishes, shares=shares)
+        told = await scratch.arguments(effect, place)
         command = (*program.command_line(), *told)
         try:
             refuse_steering(command, told)
@@ -284,7 +289,7 @@ class Children:
         writes = (scratch.folder, scratch.temporary)
         given = Given(scratch.home, writes, scratch.reads(), limits)
         boundary = await self.confinement.boundary(
-            self._groups, program.wishes, program.folder, command, given
+            self._groups, wishes, program.folder, command, given
         )
         if boundary is not None:
             environment["HOME"] = str(scratch.temporary)

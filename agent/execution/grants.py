@@ -11,8 +11,8 @@ lie there), a whole home, the homes of others, and what the system keeps for its
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -22,6 +22,7 @@ from agent.api.permissions import AskedFor, WishKind
 from agent.execution.confinement.boundary import Wishes
 from agent.execution.confinement.reachable import is_private
 from agent.execution.programs import Program
+from agent.execution.shares import folder_of
 from agent.host.private_files import write_whole
 from agent.protocol.messages import Withheld
 from agent.protocol.reasons import WithheldKind
@@ -54,12 +55,13 @@ def wished(wishes: Wishes) -> tuple[Wish, ...]:
 class Grants:
     """What was allowed here, by the names of programs, kept in a file. ``kept`` are the folders of
     the agent; ``has_secret`` tells whether a value of this name is here, and
-    ``secret`` returns it."""
+    ``secret`` returns it; ``shares`` are folders by the names that they have in the flock."""
 
     file: Path
     kept: Sequence[Path] = ()
     has_secret: Callable[[str], bool] = lambda _: False
     secret: Callable[[str], bytes] = lambda _: b""
+    shares: Mapping[str, str] = field(default_factory=dict)
     _granted: dict[str, tuple[Wish, ...]] | None = None
 
     def load(self) -> None:
@@ -82,20 +84,27 @@ class Grants:
                 name,
                 _covers(granted, (kind, name)),
                 self._is_refused(kind, name),
-                kind == "secret" and not self.has_secret(name),
+                self._is_missing(kind, name),
             )
             for kind, name in wished(program.wishes)
         )
 
     def lacks_leave(self, program: Program) -> bool:
         """Tell whether it asks for something that nobody has allowed it."""
-        return any(not each.granted or each.refused for each in self.asked(program))
+        return any(
+            not each.granted or each.refused
+            for each in self.asked(program)
+            if not (each.missing and each.kind == "reads")  # no leave brings a share
+        )
 
     def withheld(self, programs: Iterable[Program]) -> tuple[Withheld, ...]:
         """Return what keeps these programs from running here, one thing of each."""
         found = []
         for program in programs:
             for each in self.asked(program):
+                if each.missing and each.kind == "reads":
+                    found.append(Withheld(program.name, "HasNoShare", each.name))
+                    break
                 if not each.granted or each.refused:
                     found.append(Withheld(program.name, KINDS[each.kind], each.name))
                     break
@@ -139,7 +148,13 @@ class Grants:
         self._granted = decided
 
     def _is_refused(self, kind: WishKind, name: str) -> bool:
-        return kind == "reads" and is_private(name, self.kept)
+        folder = folder_of(name, self.shares)
+        return kind == "reads" and folder != "" and is_private(folder, self.kept)
+
+    def _is_missing(self, kind: WishKind, name: str) -> bool:
+        if kind == "reads":
+            return not folder_of(name, self.shares)
+        return kind == "secret" and not self.has_secret(name)
 
 
 def _covers(granted: tuple[Wish, ...], wish: Wish) -> bool:

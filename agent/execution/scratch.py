@@ -40,6 +40,7 @@ from typing import Protocol
 
 from agent.execution.output import arguments
 from agent.protocol.effects import StartChild
+from agent.protocol.names import NOT_ATTACHED
 from agent.protocol.reasons import EndCause
 from agent.protocol.records import Dataset, DatasetId, short_text
 
@@ -153,17 +154,19 @@ class Scratch:
 
     # -- for the program -------------------------------------------------------------------
 
-    async def arguments(self, effect: StartChild) -> list[str]:
+    async def arguments(
+        self, effect: StartChild, place: Callable[[DatasetId], str] = str
+    ) -> list[str]:
         """Place the run's raw data and inputs in the folder and return the program's arguments with
-        their paths, ``-p … -i … -x …``; identifiers of other databases go as they are, long
-        parameters as a file. Raise ``OSError`` when an input cannot be placed; those before it stay
-        in the folder."""
+        their paths, ``-p … -i … -x …``; identifiers of other databases are what ``place`` makes of
+        them, as raw data, and go as they are, long parameters as a file. Raise ``OSError`` when an
+        input cannot be placed, and what ``place`` raises; those before it stay in the folder."""
         raw = [each.dataset for each in effect.spec.raw]
-        inputs = [each for each in effect.inputs if each not in raw]
+        inputs = [each for each in effect.inputs if each not in (*raw, NOT_ATTACHED)]
         if effect.spec.published is not None:
             inputs = [each for each in inputs if each != effect.spec.published.dataset]
         return arguments(
-            [await self._lay(each, number) for number, each in enumerate(raw)],
+            [place(await self._lay(each, number)) for number, each in enumerate(raw)],
             [await self._lay(each, number) for number, each in enumerate(inputs, len(raw))],
             self._parameters(effect.spec.parameters),
         )

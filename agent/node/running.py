@@ -199,7 +199,11 @@ class RunningNode:
         self.programs = Programs(home.programs, reader, home.programs_beside)
         self.secrets = _secrets_of(home, self._secrets_changed)
         self.grants = Grants(
-            home.data / "grants.json", home.folders, self.secrets.has, self.secrets.get
+            home.data / "grants.json",
+            home.folders,
+            self.secrets.has,
+            self.secrets.get,
+            settings.shares,
         )
         self.published = PublishedPrograms(
             home.data,

@@ -15,6 +15,10 @@ from collections.abc import Iterable
 from agent.protocol.phrases import Phrase, said
 
 NAME_CHARACTERS_MAX = 200
+LEFT_OPEN = "?"
+"""Ends the name of what a person may attach to a gate and need not."""
+NOT_ATTACHED = "(not attached)"
+"""The identifier that stands for it then; no program is told of it."""
 SHOWN_MAX = 60
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")

@@ -418,9 +418,15 @@ class HelpsOthers(Reason, frozen=True):
 
 
 WithheldKind = Literal[
-    "AllowsNoNetwork", "AllowsNoReading", "AllowsNoDevice", "AllowsNoSecret", "HasNoSecret"
+    "AllowsNoNetwork",
+    "AllowsNoReading",
+    "AllowsNoDevice",
+    "AllowsNoSecret",
+    "HasNoSecret",
+    "HasNoShare",
 ]
-"""What a program asks for and does not get: its owner has not allowed it, or a secret is not there."""
+"""What a program asks for and does not get: its owner has not allowed it, or a secret or share is not
+there."""
 
 
 class Withholds(Reason, frozen=True):

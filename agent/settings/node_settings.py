@@ -42,6 +42,9 @@ key                what                                     default
                    runs where that is impossible;
                    ``when possible``: all does; ``off``
 ``tags``           for requirements, beside ``node``        none
+``shares``         a table: folders by the names that they     none
+                   have in the flock, as
+                   ``flights = "/mnt/flights"``
 ``history_days``   how long finished work is remembered;    1095
                    0 is for ever
 ``telnet``         whether clients may also come by a port  ``false``
@@ -62,9 +65,11 @@ from __future__ import annotations
 
 import ipaddress
 import platform
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, TypeVar, get_args
 
 from msgspec import Meta, structs
@@ -78,6 +83,7 @@ from agent.presence.rules import read_rules
 
 NAME_LENGTH_MAX = 60
 PARTING = frozenset("/\\")
+SHARE_NAME = r"[A-Za-z0-9_-]{1,60}"
 SLOTS_MAX = 256
 URL_LENGTH_MAX = 2_000
 DISK_GB = 1_000_000.0
@@ -141,6 +147,7 @@ class NodeSettings:
     published_programs: str = ASK
     confinement: str = CONFINED
     tags: tuple[str, ...] = ()
+    shares: dict[str, str] = field(default_factory=dict)
     join_requests: bool = True
     telnet: bool = False
     updates: str = BY_ITSELF
@@ -254,6 +261,18 @@ def _tag(value: object) -> str:
     return _nameable(value)
 
 
+def _shares(value: object) -> dict[str, str]:
+    example = 'write a table, like flights = "/mnt/flights".'
+    if not isinstance(value, dict) or len(value) > ENTRIES_MAX:
+        raise ValueError(f"is no table of up to {ENTRIES_MAX} folders: {example}")
+    for name, folder in value.items():
+        if not re.fullmatch(SHARE_NAME, name):
+            raise ValueError(f"has {name!r}: a share is named by letters, digits, - and _.")
+        if not isinstance(folder, str) or not Path(folder).expanduser().is_absolute():
+            raise ValueError(f"has {folder!r} for {name}: {example}")
+    return {name: str(Path(folder).expanduser()) for name, folder in value.items()}
+
+
 READERS: dict[str, Callable[[object], object]] = {
     "name": _name,
     "port": read_as(
@@ -281,6 +300,7 @@ READERS: dict[str, Callable[[object], object]] = {
     "published_programs": _one_of(TAKES),
     "confinement": _one_of(CONFINEMENT),
     "tags": _list_of(_tag),
+    "shares": _shares,
     "updates": _one_of(UPDATES),
     "administrators": _list_of(_tag),
     "history_days": _days,

@@ -191,6 +191,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "AllowsNoDevice": "{host} does not let {program} use the device {name}",
     "AllowsNoSecret": "{host} does not give the secret {name} to {program}",
     "HasNoSecret": "{host} does not have the secret {name}, which {program} needs",
+    "HasNoShare": "{host} does not have {name}, which {program} reads: its settings name no such share",
     told.OtherSystem: "{host} runs {system}, needed is {needed}",
     told.OtherArchitecture: "{host} is {architecture}, needed is {needed}",
     told.TooLittleMemory: "{host} has {given} MB of memory, needed are {needed}",
@@ -297,6 +298,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "NobodyAllowsDevice": "no machine lets {program} use the device {name}",
     "NobodyGivesSecret": "no machine gives the secret {name} to {program}",
     "NobodyHasSecret": "no machine has the secret {name}",
+    "NobodyHasShare": "no machine has {name}: its owner names a folder for it in the settings",
     api.NoFittingHelper: "no machine that helps now can run it",
     api.WaitsForAcceptance: "{hosts} could run it, but nobody there has allowed {program} yet",
     api.AllowedAreBusy: "{busy} may run {program} and has other work, and on {hosts} nobody has "

@@ -24,11 +24,13 @@ FAILED = (TaskState.ABORTED, TaskState.CANCELLED)
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a person wants otherwise: values of variables, and another name."""
+    """What a person wants otherwise: values of variables, another name, and steps that are done once
+    more although they are as they were."""
 
     variables: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
     submitter: str = ""
+    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ async def look_again(
     programs published. What cannot be read is the ``trouble`` of what is returned. ``told`` hears
     each step. Raises what the client raises; what was added until then stays."""
     changes = changes or Changes()
-    was = await client.call(AGAIN, Again(workflow, dry=True))
+    steps = changes.steps
+    was = await client.call(AGAIN, Again(workflow, dry=True, steps=steps))
     here = (await client.call(STATUS, Status(limit=1))).node.name
     if was.origin is None or was.host != here or not Path(was.origin.path).is_absolute():
         return Looked(was)
@@ -84,7 +87,7 @@ async def look_again(
         submit = await prepare(client, read, wanted, told)
     except (FaultsError, OSError) as error:
         return Looked(was, trouble=error)
-    now = await client.call(AGAIN, Again(was.workflow, submit, dry=True))
+    now = await client.call(AGAIN, Again(was.workflow, submit, dry=True, steps=steps))
     return Looked(was, now, submit, read.variables)
 
 
@@ -109,5 +112,6 @@ async def run_again(
     submitter. Raises what the client raises."""
     submitter = changes.submitter if changes is not None else ""
     wanted = looked.wanted if now else None
-    asked = Again(looked.was.workflow, wanted, anew, False, submitter, new_key())
+    steps = changes.steps if changes is not None else ()
+    asked = Again(looked.was.workflow, wanted, anew, False, submitter, new_key(), steps)
     return await client.call(AGAIN, asked)

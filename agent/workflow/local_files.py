@@ -32,6 +32,7 @@ FILES_MAX = 100_000
 NEIGHBOURS_MAX = 1_000
 STRAYS_TOLD_MAX = 5
 _EXTERNAL = "id:"
+_SHARE = "share:"
 
 
 @dataclass(slots=True)
@@ -56,8 +57,8 @@ class LocalFiles:
     _home: Home = field(default_factory=Home.of)
 
     def datasets(self, word: Word) -> tuple[Dataset, ...]:
-        """Return the datasets that a word under ``data`` stands for: an identifier after ``id:``,
-        which is not looked up, else the files and folders of this name or pattern, which are sent
+        """Return the datasets that a word under ``data`` stands for: an identifier after ``id:``, or
+        what lies in a share, as ``share:flights/line-7``, which are not looked up, else the files and folders of this name or pattern, which are sent
         with the submission. Empty, and a fault, where there are none."""
         if word.startswith(_EXTERNAL):
             identifier = str(word).removeprefix(_EXTERNAL).strip()
@@ -65,6 +66,8 @@ class LocalFiles:
                 self.faults.at(word.place).said("the identifier after id: is missing")
                 return ()
             return (Dataset(identifier, external=True),)
+        if word.startswith(_SHARE):
+            return (Dataset(str(word), external=True),)
         return tuple(self.dataset(path) for path in self.named(word))
 
     def dataset(self, path: Path) -> Dataset:

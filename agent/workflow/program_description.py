@@ -16,7 +16,8 @@ and the inputs; its executable is the file that has the program's name.
     limits: {memory: 6 GB, disk: 20 GB, wall: 2 h, silent: 10 min, log: 4 MB}
     checkpoint: true
     network: lan                  # none (default), lan or internet: what follows, the owner of a
-    reads: [/srv/maps]            # machine is asked for; folders and files beyond its inputs,
+    reads: [/srv/maps]            # machine is asked for; folders and files beyond its inputs, or
+                                  # share:NAME, a folder that each machine has somewhere else,
     devices: [gpu]                # devices,
     secrets: [survey-db]          # and values that it finds as files in $WINGBEAT_SECRETS
 

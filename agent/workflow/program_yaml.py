@@ -3,6 +3,7 @@ editors."""
 
 from __future__ import annotations
 
+import re
 from math import ceil
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -72,6 +73,8 @@ PROGRAM_FILE = Record(
         ),
     ),
 )
+
+SHARE = r"share:[A-Za-z0-9_-]{1,60}"
 
 
 def read_program_yaml(path: Path, faults: Faults) -> ProgramDescription | None:
@@ -157,8 +160,10 @@ def _outputs(values: Values, faults: Faults) -> tuple[str, ...] | None:
 
 
 def _reads(values: Values, faults: Faults) -> tuple[str, ...]:
-    """What it asks to read, each the same place wherever it begins."""
+    """What it asks to read, each the same place wherever it begins, or a share."""
     for word in values.get("reads", ()):
+        if re.fullmatch(SHARE, word):
+            continue
         whole = PurePosixPath(word).is_absolute() or PureWindowsPath(word).is_absolute()
         inner = word.replace("\\", "/").split("/")
         if ".." in inner or not (whole or word.startswith("~/")):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
 from agent.api.wording import near, plain
-from agent.api.work import Input, Submit, Task
+from agent.api.work import LEFT_OPEN, Input, Submit, Task
 from agent.protocol.names import composed
 from agent.protocol.phrases import said
 from agent.workflow.faults import Fault, Faults, FaultsError, Place, sendable, shown
@@ -242,7 +242,8 @@ class _Reader:
         outputs: dict[str, tuple[str, ...] | None] = {}
         for name, template in templates.items():
             if template.gate:
-                outputs[name] = tuple(map(str, template.fixed.get("attach", ())))
+                attach = template.fixed.get("attach", ())
+                outputs[name] = tuple(str(each).removesuffix(LEFT_OPEN) for each in attach)
             else:
                 known = self._program(template.fixed.get("program"))
                 outputs[name] = None if known is None else known.outputs

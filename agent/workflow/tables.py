@@ -30,8 +30,11 @@
         inputs: [segment, import/0]     # this tile's; outputs by number from 0 or by name
       merge: {program: merge, inputs: [detect/*, look/corrected], after: [import]}
     gates:
-      look: {asks: Check the points, attach: [corrected], inputs: [import/0], asked: "${checks}"}
-                                        # --set checks=none leaves it out: nothing is attached then
+      look:
+        asks: Check the points
+        attach: [corrected, "notes?"]   # ? may be left open: tasks are given nothing for it then
+        inputs: [import/0]
+        asked: "${checks}"              # --set checks=none leaves it out: nothing is attached then
 
 Limits are those of the client contract where it has one, so that what is accepted here is accepted
 by a node too.
@@ -196,7 +199,8 @@ TASK_RECORD = Record(
         Field(
             "data",
             Several(Either(single=PATH, mapping=DATUM), LIST_MAX),
-            "Files and folders beside this file, with * for many, or id:… for external ones.",
+            "Files and folders beside this file, with * for many, id:… for external ones, or "
+            "share:NAME/… for what lies in a share of the machine that reads it.",
         ),
         Field(
             "parameters",
@@ -220,7 +224,11 @@ GATE_RECORD = Record(
             "What a person is asked to do.",
             said("{owner} needs asks: what a person is asked to do"),
         ),
-        Field("attach", Several(SHORT, ATTACHED_MAX), "What the person may attach, by name."),
+        Field(
+            "attach",
+            Several(SHORT, ATTACHED_MAX),
+            "What the person attaches, by name; with ? behind it, it may be left open.",
+        ),
         Field("asked", Choice(ASKED), "With none or no nobody is asked, and work goes on without."),
         *NEEDS,
     ),

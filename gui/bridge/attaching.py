@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent.api.values import Dataset
-from agent.api.work import GATE, Gate, Wished
+from agent.api.work import GATE, NOT_ATTACHED, Gate, Wished
 from agent.client import Client
 from agent.workflow.submission import Sent, add
 
@@ -23,17 +23,20 @@ Kept = dict[Stamp, Dataset]
 async def finish_gate(
     client: Client,
     task: str,
-    paths: Sequence[Path],
+    paths: Sequence[Path | None],
     kept: Kept,
     told: Callable[[tuple[int, int]], object],
 ) -> Wished:
     """Send the files that are not in ``kept`` yet and note them there, then mark the gate done with
-    all of them; return the agent's answer. ``told`` hears the bytes sent and the bytes in all.
+    all of them, and nothing where a name is left open (None); return the agent's answer. ``told`` hears the bytes sent and the bytes in all.
     Raises ``ClientError`` or ``OSError``; what was sent by then stays in ``kept``."""
-    stamps = [await asyncio.to_thread(_stamp, path) for path in paths]
-    whole, before = sum(size for _, _, size in stamps), 0
+    stamps = [await asyncio.to_thread(_stamp, path) if path else None for path in paths]
+    whole, before = sum(stamp[2] for stamp in stamps if stamp), 0
     outputs = []
     for stamp in stamps:
+        if stamp is None:
+            outputs.append(Dataset(NOT_ATTACHED, external=True))
+            continue
         path, _, size = stamp
         if stamp not in kept:
             kept[stamp] = await add(client, path, far=True, sent=_counter(before, whole, told))

@@ -1,7 +1,8 @@
 """What a person attaches to a gate: which file stands for which name, and what is missing, in words.
 
 Names are in the order of the gate's outputs, so a gap in them cannot be sent: the tasks behind would
-be given the wrong files. A gate without names takes files in the order in which they were chosen.
+be given the wrong files; only a name with a ``?`` may be left open. A gate without names takes files
+in the order in which they were chosen.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.api.work import ATTACHED_MAX
+from agent.api.work import ATTACHED_MAX, LEFT_OPEN
 from gui.words import tr
 
 
@@ -37,7 +38,9 @@ class Attaching:
             return fresh[room:]
         strangers = []
         for path in paths:
-            name = next((n for n in self.names if path.stem.casefold() == n.casefold()), None)
+            name = next(
+                (n for n in self.names if path.stem.casefold() == shown_name(n).casefold()), None
+            )
             if name is None:
                 strangers.append(path)
             else:
@@ -59,22 +62,39 @@ class Attaching:
     @property
     def paths(self) -> list[Path]:
         """In the order in which they are sent."""
-        return [self._named[name] for name in self.names if name in self._named] or self._more
+        return [path for path in self.in_places if path is not None]
+
+    @property
+    def in_places(self) -> list[Path | None]:
+        """What is sent for each name up to the last that has a file, None where that is left open;
+        without names the files."""
+        last = max((self.names.index(name) for name in self._named), default=-1)
+        return [self._named.get(name) for name in self.names[: last + 1]] or [*self._more]
 
     def gap(self) -> str:
         """Return why this cannot be sent (a name left open before one that has its file); empty
         where it can."""
-        missing = [name for name in self.names if name not in self._named]
-        last = max((self.names.index(name) for name in self._named), default=-1)
-        before = next((name for name in missing if self.names.index(name) < last), "")
+        sent = len(self.in_places)
+        before = next((name for name in self._lacking() if self.names.index(name) < sent), "")
         if not before:
             return ""
         return tr("{name} comes before what you chose: choose a file for it too.", name=before)
 
     def missing(self) -> str:
-        """Return a sentence that lists the names without a file; empty where each has one."""
-        missing = [name for name in self.names if name not in self._named]
+        """Return a sentence that lists the names without a file; empty where each has one, or may be
+        left open."""
+        missing = self._lacking()
         if not missing:
             return ""
         listed = ", ".join(missing)
         return tr("Still missing: {names}. The tasks behind this step may need it.", names=listed)
+
+    def _lacking(self) -> list[str]:
+        return [
+            each for each in self.names if each not in self._named and not each.endswith(LEFT_OPEN)
+        ]
+
+
+def shown_name(name: str) -> str:
+    """Return the name without the sign that it may be left open."""
+    return name.removesuffix(LEFT_OPEN)

@@ -47,7 +47,8 @@ TYPING_PAUSE_MS = 350
 
 class AgainSheet(Sheet):
     """``submitted`` with the workflow that runs. ``tasks``: those of it that are to be retried, none
-    for all; None where it is not a retry. ``looked``: what is known already."""
+    for all; None where it is not a retry. ``looked``: what is known already. ``steps``: what is done
+    once more although it is as it was."""
 
     submitted = Signal(str)
 
@@ -58,10 +59,11 @@ class AgainSheet(Sheet):
         looked: Looked | None = None,
         tasks: tuple[str, ...] | None = None,
         parent: QWidget | None = None,
+        steps: tuple[str, ...] = (),
     ) -> None:
         super().__init__(parent, "againSheet", tr("Run again"))
         self._context, self._workflow, self._tasks = context, workflow, tasks
-        self._found = looked
+        self._found, self._steps = looked, steps
         self._values: dict[str, str] = {}
         self._shape: tuple[str, ...] | None = None
         self._looking = self._running = False
@@ -114,7 +116,7 @@ class AgainSheet(Sheet):
         name = self.new_name.text().strip()
         same = name == self._context.screen.called(self._workflow)
         values = {key: text for key, text in self._values.items() if text.strip()}
-        return Changes(values, "" if same else name, own_name())
+        return Changes(values, "" if same else name, own_name(), self._steps)
 
     def _typed(self) -> None:
         self.run.setEnabled(False)

@@ -16,7 +16,7 @@ from agent.api.values import TaskState
 from agent.api.work import TaskView, Wished
 from gui.bridge.attaching import Kept, finish_gate, size_of
 from gui.bridge.bridge import Task
-from gui.model.attaching import Attaching
+from gui.model.attaching import Attaching, shown_name
 from gui.model.screen import Changes
 from gui.model.times import size
 from gui.theme.look import GRID
@@ -132,7 +132,7 @@ class GateDialog(Sheet):
             self.offer(chosen)
 
     def _choose(self, name: str) -> None:
-        chosen = file_to_open(self, "attach", tr("File for {name}", name=name))
+        chosen = file_to_open(self, "attach", tr("File for {name}", name=shown_name(name)))
         if chosen is not None:
             self.attaching.choose(name, chosen)
             self._tell()
@@ -168,8 +168,11 @@ class GateDialog(Sheet):
         target.setDefault(True)
         target.setFocus()
 
-    def _tell_row(self, place: int, name: str, path: Path | None) -> None:
-        text = _file_text(path) if path is not None else tr("nothing chosen yet")
+    def _tell_row(self, place: int, asked: str, path: Path | None) -> None:
+        name, nothing = shown_name(asked), tr("nothing chosen yet")
+        if name != asked:
+            nothing = tr("nothing, which is possible too")
+        text = _file_text(path) if path is not None else nothing
         tip = str(path) if path is not None else ""
         said = set_up(
             QLabel(text), f"gateFile{place}", textFormat=PLAIN, toolTip=tip, quiet=path is None
@@ -177,7 +180,7 @@ class GateDialog(Sheet):
         self._rows.addWidget(said, place, 1)
         if name:
             choose = button(
-                tr("Choose …"), f"gateChoose{place}", lambda: self._choose(name), "folder"
+                tr("Choose …"), f"gateChoose{place}", lambda: self._choose(asked), "folder"
             )
             choose.setAccessibleName(tr("Choose a file for {name}", name=name))
             self._rows.addWidget(strong(name), place, 0)
@@ -204,7 +207,7 @@ class GateDialog(Sheet):
         """Begin to send all attached files and then to mark the gate done, and return at once.
         Progress and failure are shown here; when it is accepted, ``finished_gate`` is emitted and
         this closes."""
-        paths, gate, kept = self.attaching.paths, self._gate.task, self._kept
+        paths, gate, kept = self.attaching.in_places, self._gate.task, self._kept
         self.fault.hide()
         self.progress.setValue(0)
         self.progress.setVisible(bool(paths))

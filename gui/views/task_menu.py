@@ -47,6 +47,8 @@ def task_menu(
         ("done", tr("Mark done"), "check", task.state is TaskState.WAITING, acts.mark_done),
         ("result", tr("Open result"), "folder", has_result, acts.open_result),
         ("", "", "", False, None),
+        ("again", tr("Do this step once more …"), "retry", task.state is TaskState.TERMINATED,
+         lambda task: context.once_more.emit(task.workflow, (task.name,))),
         ("retry", tr("Retry from here"), "retry", ended and task.state is not TaskState.TERMINATED,
          acts.retry),
         ("cancel", tr("Cancel"), "cancel", not ended, acts.cancel),

@@ -57,6 +57,8 @@ class ViewContext(QObject):
     """A workflow of others whose programs wait for the owner's word; empty: the oldest."""
     run_again = Signal(str)
     """A past workflow that is to run again."""
+    once_more = Signal(str, object)
+    """A past workflow, and steps of it that are to be done once more, with what needs them."""
     differs = Signal(str, object, object)
     """A workflow that is to be tried again, in what it differs from what ran, and which tasks."""
 

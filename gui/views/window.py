@@ -120,6 +120,7 @@ class Window(QWidget):
         self._context.log_of.connect(self.open_log)
         self._context.decide.connect(self.decide)
         self._context.run_again.connect(self.run_again)
+        self._context.once_more.connect(lambda each, steps: self.run_again(each, steps=steps))
         self._context.differs.connect(self.run_again)
 
     def _make_shortcuts(self) -> None:
@@ -314,11 +315,12 @@ class Window(QWidget):
         workflow: str,
         looked: Looked | None = None,
         tasks: tuple[str, ...] | None = None,
+        steps: tuple[str, ...] = (),
     ) -> AgainSheet:
         """Open the sheet that runs a past workflow again, with what was ``looked`` at already
         (None: it looks itself), or that tries these ``tasks`` of it again (None: all of it is run),
-        and return it without waiting."""
-        sheet = AgainSheet(self._context, workflow, looked, tasks, self)
+        and return it without waiting. ``steps`` are done once more although they are as they were."""
+        sheet = AgainSheet(self._context, workflow, looked, tasks, self, steps)
         sheet.submitted.connect(self._submitted)
         sheet.open()
         return sheet

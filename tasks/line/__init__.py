@@ -10,7 +10,7 @@
 ``video``, ``marks``    what was filmed when and where, and what the operator marked
 ``terrain``             heights of a map below a tile
 ``tiles``               the plan: route, reference system, scans, tiles of 400 m
-``plan``                makes the plan and the workflow from the folder of a flight
+``plan``                makes the plan from the folder of a flight, and its ``workflow``
 ``importing``           a tile's points, way and index out of a flight
 ``georeferencing``      points of the scanner's frame to their place; quality per second
 ``segmenting``          the classes of a tile's points, and its wires and towers as curves
@@ -23,6 +23,8 @@
 ``shapes``, ``roofs``   what surroundings look like, and which of them are a building's
 ``spans``               wires and towers as a file
 ``detecting``           what comes near to the wires of a tile: ``obstacles``, ``interest``
+``patching``            what a person changes of the classes of a tile; ``handed_in`` reads tables
+``deciding``            what a person decides about points of interest
 ``aggregating``         all tiles as one line: ``joining``; ranked by two ``tables``
 ``parameters``          every number by which a scene is read
 ======================  ========================================================================

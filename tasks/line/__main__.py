@@ -22,12 +22,16 @@ MODULES = {
     "report": "reporting",
 }
 """Where the work of each program is; its function there is ``do``."""
+PLAN = "plan"
+"""No program of a node: it makes the plan, and is told what ``tasks.line.plan`` says."""
 
 
 def module_of(arguments: list[str]) -> str:
     """Return the name of the module whose program the first word names; end the process with a
     sentence where it names none."""
     program = next(iter(arguments), "")
+    if program == PLAN:
+        return "tasks.line.plan"
     if program not in MODULES:
         sys.exit(f"{program!r} is no program: the first word is one of {', '.join(MODULES)}")
     return f"tasks.line.{MODULES[program]}"
@@ -40,11 +44,13 @@ if __name__ == "__main__":
     from tasks.inspection.conversation import main
 
     try:
-        do = import_module(module).do
+        entry = import_module(module)
     except ModuleNotFoundError as error:
         sys.stdout.write(
             f"ERROR the package {error.name} is missing: pip install 'wingbeat[inspection]', or "
             f"the package wingbeat-inspection-python{sys.version_info[0]}.{sys.version_info[1]}\n"
         )
         sys.exit(1)
-    main(do)
+    if module.endswith(PLAN):
+        sys.exit(entry.main(sys.argv[1:]))
+    main(entry.do)

@@ -1,7 +1,8 @@
 """Aggregation: all tiles of a line as one list of points, with relevance and what is to be done.
 
 Takes what was detected in every tile; with ``-p`` also ``relevance.csv`` and ``maintenance.csv`` of
-one's own, and ``line.json`` of an earlier run, whose ids are kept. Parameters ``line`` and
+one's own, and ``line.json`` of an earlier run, whose ids are kept. What a person has decided about
+points (``deciding``) is one more input, behind those of the tiles. Parameters ``line`` and
 ``voltage_kv``.
 """
 
@@ -9,34 +10,51 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from tasks.inspection.conversation import Work, WorkError
+from tasks.line.deciding import DECISION, decided
 from tasks.line.interest import Interest
 from tasks.line.joining import Line, joined_line, read_points, with_earlier_ids, write_points
 from tasks.line.tables import read_tables
 
 LINE, POINTS = "line.json", "points_of_interest.csv"
 VOLTAGE_KV = 110.0
-COLUMNS = ("id", "kind", "x", "y", "z", "span", "distance_m", "relevance", "maintenance")
+COLUMNS = (
+    *("id", "kind", "x", "y", "z", "span", "distance_m", "relevance", "maintenance"),
+    DECISION,
+)
 
 
 def do(work: Work) -> Sequence[str]:
     """Write the line and the table of its points and return the files' names. Raises ``WorkError``
     where something cannot be used, and ``CancelledError``."""
-    if not work.inputs:
+    found = [each for each in work.inputs if _is_json(each)]
+    if not found:
         raise WorkError("there is nothing to aggregate: what was detected is given with -i")
-    tiles = sorted((Interest.read(each) for each in work.inputs), key=lambda each: each.tile or 0)
+    tiles = sorted((Interest.read(each) for each in found), key=lambda each: each.tile or 0)
     tables = read_tables([each for each in work.raw if each.suffix == ".csv"])
     name = work.parameter("line", "line")
-    line = joined_line(name, tiles, work.parameter("voltage_kv", VOLTAGE_KV), tables)
+    voltage_kv = work.parameter("voltage_kv", VOLTAGE_KV)
+    line = joined_line(name, tiles, voltage_kv, tables)
     earlier = [point for each in work.raw if each.name == LINE for point in read_points(each)]
     points, orphans = with_earlier_ids(line.points, earlier)
     line = replace(line, points=points)
-    write_points(Path(LINE), name, line, orphans, example=tables.example)
+    validation: dict[str, object] = {"patched_tiles": [each.tile for each in tiles if each.patched]}
+    for each in (each for each in work.inputs if each not in found):
+        told = decided(line, name, each, voltage_kv, tables)
+        line = replace(line, points=told.points)
+        validation["rejected"] = [asdict(point) for point in told.rejected]
+        validation["unmatched"] = told.unmatched
+    write_points(Path(LINE), name, line, orphans, tables.example, validation)
     _write_table(Path(POINTS), line)
     return LINE, POINTS
+
+
+def _is_json(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(1) == b"{"
 
 
 def _write_table(path: Path, line: Line) -> None:
@@ -49,5 +67,5 @@ def _write_table(path: Path, line: Line) -> None:
         table.writerow(COLUMNS)
         for each in ranked:
             distance = "" if each.distance_m is None else each.distance_m
-            last = each.span, distance, each.relevance, each.maintenance
+            last = each.span, distance, each.relevance, each.maintenance, each.decision
             table.writerow([each.id, each.kind, *each.place, *last])

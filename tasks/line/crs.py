@@ -41,6 +41,14 @@ UNIT_CODES = {9001: 1.0, 9002: 0.3048, 9003: 1200 / 3937}
 Column = NDArray[np.float64]
 
 
+class AskedError(WorkError):
+    """What no file says and a person has to: ``asks`` is the word for it, an option of the plan."""
+
+    def __init__(self, asks: str, sentence: str) -> None:
+        self.asks = asks
+        super().__init__(sentence)
+
+
 @dataclass(frozen=True)
 class Reference:
     """A reference system: horizontal, and what heights are; None and empty where nobody said."""
@@ -79,14 +87,16 @@ class Reference:
             of_heights, unit_m = told.heights, told.height_unit_m
         if horizontal is None:
             why = f"what it says cannot be read ({self.unreadable})" if self.unreadable else ""
-            raise WorkError(
+            raise AskedError(
+                "crs",
                 f"its horizontal reference system is not known: {why or 'the file says none'}; "
-                "name it with crs=EPSG:…"
+                "name it with --crs EPSG:…",
             )
         if not of_heights:
-            raise WorkError(
-                "it does not say what its heights are; name it with heights=EPSG:…, "
-                "heights=ellipsoid, or heights=metres where only differences matter"
+            raise AskedError(
+                "heights",
+                "it does not say what its heights are; name it with --heights EPSG:…, "
+                "--heights ellipsoid, or --heights metres where only differences matter",
             )
         return Reference(horizontal, of_heights, unit_m, self.unreadable)
 
@@ -95,9 +105,10 @@ class Reference:
         where its unit is the degree."""
         assert self.horizontal is not None
         if self.in_degrees:
-            raise WorkError(
+            raise AskedError(
+                "target",
                 f"its places are in degrees ({self.name}), in which no distance can be measured; "
-                "name a projected system with target=EPSG:…"
+                "name a projected system with --target EPSG:…",
             )
         return Reference(_with_metres(self.horizontal), self.heights_in_metres)
 
@@ -133,7 +144,7 @@ def named(crs: str, heights: str) -> Reference:
         return Reference(found.horizontal, heights)
     vertical = _checked(heights, "heights")
     if not vertical.is_vertical:
-        raise WorkError(f"heights={heights} is no vertical reference system: {vertical.name}")
+        raise WorkError(f"--heights {heights} is no vertical reference system: {vertical.name}")
     return Reference(found.horizontal, heights, _unit_m(vertical))
 
 
@@ -274,7 +285,7 @@ def _checked(name: str, parameter: str) -> pyproj.CRS:
         return pyproj.CRS.from_user_input(name)
     except CRSError:
         raise WorkError(
-            f"{parameter}={name} is no reference system: name one such as EPSG:28992"
+            f"--{parameter} {name} is no reference system: name one such as EPSG:28992"
         ) from None
 
 

@@ -1,6 +1,7 @@
 """Detection in a tile: what comes near to its wires, and its towers.
 
-Takes the segmented points and the spans. With the plan and ``tile=3`` only what lies in the tile
+Takes the segmented points and the spans, and what a person has changed of their classes
+(``patching``), if anything. With the plan and ``tile=3`` only what lies in the tile
 itself is told, not in its halo: there the next tile tells it. Parameter ``within_m``.
 """
 
@@ -19,6 +20,7 @@ from tasks.line.interest import INTEREST, Interest
 from tasks.line.las_header import FileFaultError
 from tasks.line.obstacles import obstacles_of
 from tasks.line.parameters import WITHIN_M
+from tasks.line.patching import patched
 from tasks.line.spans import Spans
 from tasks.line.tiles import Plan
 
@@ -33,6 +35,8 @@ def do(work: Work) -> Sequence[str]:
     except FileFaultError as error:
         raise WorkError(str(error)) from None
     spans = Spans.read(work.input(1, "the spans"))
+    if len(work.inputs) > 2:
+        points, spans = patched(points, spans, work.inputs[2])
     within_m = work.parameter("within_m", WITHIN_M)
     tile, own = _own(work)
     work.progress(0.2)
@@ -50,7 +54,8 @@ def do(work: Work) -> Sequence[str]:
         )
         for each in spans.wires
     )
-    Interest(tile, kept, replace(spans, wires=wires, towers=towers)).write(Path(INTEREST))
+    told = replace(spans, wires=wires, towers=towers)
+    Interest(tile, kept, told, patched=len(work.inputs) > 2).write(Path(INTEREST))
     corridor_of(tile, spans, places, points.classification, within_m).write(Path(CORRIDOR))
     return INTEREST, CORRIDOR
 

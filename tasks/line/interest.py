@@ -17,15 +17,18 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Interest:
-    """What a tile has found: its obstacles, and its spans. ``tile`` is None where it is the whole."""
+    """What a tile has found: its obstacles, and its spans. ``tile`` is None where it is the whole;
+    ``patched``: a person has changed its classes."""
 
     tile: int | None
     obstacles: tuple[Obstacle, ...]
     spans: Spans
+    patched: bool = False
 
     def write(self, path: Path) -> None:
         """Write it, over what is there. Raises ``OSError``."""
         told: dict[str, Any] = {"version": VERSION, "tile": self.tile, "spans": asdict(self.spans)}
+        told["patched"] = self.patched
         told["obstacles"] = [asdict(each) for each in self.obstacles]
         path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
 
@@ -37,7 +40,8 @@ class Interest:
             if told["version"] != VERSION:
                 raise ValueError("it is of another version")
             obstacles = tuple(_obstacle(each) for each in told["obstacles"])
-            return cls(told["tile"], obstacles, Spans.told(told["spans"]))
+            spans = Spans.told(told["spans"])
+            return cls(told["tile"], obstacles, spans, bool(told.get("patched")))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise WorkError(
                 f"{path.name} holds no points of interest: {error!r}; detect them anew"

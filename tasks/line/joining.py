@@ -44,6 +44,8 @@ class Point:
     distance_m: float | None
     relevance: int
     maintenance: str
+    decision: str = ""
+    """What a person has decided about it; empty where nobody has."""
 
 
 @dataclass(frozen=True)
@@ -174,10 +176,16 @@ def with_earlier_ids(
 
 
 def write_points(
-    path: Path, name: str, line: Line, orphans: Sequence[Point], example: bool
+    path: Path,
+    name: str,
+    line: Line,
+    orphans: Sequence[Point],
+    example: bool,
+    validation: dict[str, object],
 ) -> None:
     """Write what was found. Raises ``OSError``."""
     told = {"line": name, "tables_are_examples": example, **asdict(line)}
+    told["validation"] = validation
     told["orphans"] = [asdict(each) for each in orphans]
     path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
 

@@ -1,6 +1,6 @@
 """Makes the plan of an inspection from the folder of a flight, and the workflow that works it.
 
-    python -m tasks.line.plan FLIGHT --route route.gpkg --crs EPSG:28992 --heights EPSG:5709
+    wingbeat inspect FLIGHT --route route.gpkg --crs EPSG:28992 --heights EPSG:5709
 
 Every file of the flight is looked at as far as the plan needs it: headers of scans, whole
 trajectories. Whatever cannot be used is told at once, all of it, and then there is no plan: a file
@@ -11,12 +11,11 @@ counted and passed by.
 from __future__ import annotations
 
 import argparse
-import re
-import shutil
+import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +23,14 @@ import numpy as np
 from tasks.inspection.conversation import WorkError
 from tasks.line import routes
 from tasks.line.cloud import Cloud
-from tasks.line.crs import Change, Reference, named, of_scan
+from tasks.line.crs import AskedError, Change, Reference, named, of_scan
 from tasks.line.las_header import LasHeader
 from tasks.line.marks import read_marks
 from tasks.line.terrain import look_at_terrain
-from tasks.line.tiles import CORRIDOR_M, HALO_M, PLAN, TILE_M, Plan, Scan
+from tasks.line.tiles import CORRIDOR_M, HALO_M, TILE_M, Plan, Scan
 from tasks.line.trajectory import read_trajectory
 from tasks.line.video import read_video
+from tasks.line.workflow import STEPS, name_of, write_workflow
 
 KINDS = {
     "scans": (".las", ".laz"),
@@ -44,49 +44,13 @@ MARKS_OF_GPX = "marks"
 """A GPX whose name says so is of marks and no way."""
 FILES_MAX = 100_000
 AXIS_POINTS = 500_000
-PROGRAMS = "programs"
-CACHES = shutil.ignore_patterns("__pycache__")
-WORKFLOW = """\
-# The inspection of {name}: {count} tiles along {length_m:.0f} m of line.
-#   wingbeat submit {file} --allow-file '{flight}' --wait
-name: {name}
-programs:
-{programs}
-variables:
-  flight: {{type: folder, default: '{flight}', says: what was flown}}
-tasks:
-  import:
-    program: line_import
-    for_each: {{tile: {{from: 0, to: {last}}}}}
-    data: [{plan}, "${{flight}}"]
-    parameters: "tile=${{tile}}"
-  georeference:
-    program: line_georeference
-    for_each: import
-    data: [{plan}]
-    inputs: [import/points.laz, import/trajectory.csv]
-    parameters: "tile=${{tile}}"
-  segment: {{program: line_segment, for_each: import, inputs: [georeference/points.laz]}}
-  detect:
-    program: line_detect
-    for_each: import
-    data: [{plan}]
-    inputs: [segment/segmented.laz, segment/spans.json]
-    parameters: "tile=${{tile}}"
-  aggregate:
-    program: line_aggregate
-    inputs: ["detect/*/interest.json"]
-    parameters: "line={name}"
-"""
-STEPS = tuple(re.findall(r"program: (\w+)", WORKFLOW))
-"""The programs of the workflow, which are published with it."""
 
 
 class PlanError(WorkError):
-    """All that stands against a plan, a sentence each."""
+    """All that stands against a plan, a sentence each, and what a person has to say for some."""
 
-    def __init__(self, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
+    def __init__(self, faults: Sequence[str], asks: Sequence[str] = ()) -> None:
+        self.faults, self.asks = tuple(faults), tuple(asks)
         super().__init__("; ".join(faults))
 
 
@@ -109,7 +73,7 @@ def make_plan(flight: Path, wanted: Plan, route: Path | None = None, route_crs: 
     target, scans = _target(headers, wanted)
     maps = [route] if route else [flight / name for name in found["routes"]]
     if len(maps) > 1:
-        raise PlanError([f"there are {len(maps)} maps: name the one with --route"])
+        raise PlanError([f"there are {len(maps)} maps: name the one with --route"], ["route"])
     if maps:
         parts, left_out = routes.read_route(maps[0], target, route_crs)
         survived += left_out
@@ -160,6 +124,8 @@ def reference_of(header: LasHeader, plan: Plan) -> Reference:
     where neither says it."""
     try:
         return of_scan(header).completed(plan.crs, plan.heights)
+    except AskedError as error:
+        raise AskedError(error.asks, f"{header.path.name}: {error}") from None
     except WorkError as error:
         raise WorkError(f"{header.path.name}: {error}") from None
 
@@ -204,6 +170,7 @@ def _target(
     headers: Sequence[tuple[str, LasHeader]], wanted: Plan
 ) -> tuple[Reference, tuple[Scan, ...]]:
     faults: list[str] = []
+    asks: list[str] = []
     target: Reference | None = None
     scans = []
     for name, header in headers:
@@ -214,8 +181,9 @@ def _target(
             scans.append(Scan(name, header.points, box))
         except WorkError as error:
             faults.append(str(error))
+            asks += [error.asks] if isinstance(error, AskedError) else []
     if faults or target is None:
-        raise PlanError(list(dict.fromkeys(faults)))
+        raise PlanError(list(dict.fromkeys(faults)), list(dict.fromkeys(asks)))
     return target, tuple(scans)
 
 
@@ -224,7 +192,8 @@ def _own(header: LasHeader, plan: Plan) -> Reference:
     if plan.frame != "scanner":
         return reference_of(header, plan)
     if not plan.target:
-        raise WorkError("points in the scanner's frame have to go somewhere: target=EPSG:…")
+        sentence = "points in the scanner's frame have to go somewhere: --target EPSG:…"
+        raise AskedError("target", sentence)
     return named(plan.target, plan.heights or "ellipsoid")
 
 
@@ -245,7 +214,8 @@ def _axis(
 ) -> routes.Route:
     """The principal axis of every so many points, that no more than some are in memory."""
     if wanted.frame == "scanner":
-        raise PlanError(["points in the scanner's frame need a route: name it with --route"])
+        sentence = "points in the scanner's frame need a route: name it with --route"
+        raise PlanError([sentence], ["route"])
     every = max(1, sum(header.points for _, header in headers) // AXIS_POINTS)
     xs, ys = [], []
     for _, header in headers:
@@ -258,46 +228,83 @@ def _axis(
     return routes.principal_axis(np.concatenate(xs), np.concatenate(ys))
 
 
-def write_workflow(plan: Plan, flight: Path, folder: Path) -> Path:
-    """Write plan, workflow and the programs that it publishes into a folder and return the path of
-    the workflow. Raises ``OSError``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    plan.write(folder / PLAN)
-    for name in STEPS:
-        install_program(name, folder / PROGRAMS)
-    path = folder / "line.wingbeat.yaml"
-    told = WORKFLOW.format(
-        name="".join(c if c.isalnum() or c in "-_." else "_" for c in plan.name)[:60] or "line",
-        count=plan.count,
-        last=plan.count - 1,
-        length_m=plan.length_m,
-        file=path.name,
-        flight=str(flight.resolve()).replace("'", "''"),
-        plan=PLAN,
-        programs="\n".join(f"  {name}: {PROGRAMS}/{name}" for name in STEPS),
-    )
-    path.write_text(told, "utf-8")
-    return path
+@dataclass(frozen=True)
+class Found:
+    """What comes of looking at a flight: its plan, or all that stands against one, and the words for
+    what no file says and a person has to (``asks``)."""
+
+    files: dict[str, int]
+    plan: Plan | None = None
+    faults: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    size_bytes: int = 0
+
+    def told(self, workflow: Path | None) -> dict[str, object]:
+        """Return it for whoever shows it: the window, and `wingbeat inspect`."""
+        told: dict[str, object] = {"files": self.files, "faults": self.faults, "asks": self.asks}
+        if self.plan is None:
+            return told
+        points = sum(scan.points for scan in self.plan.scans)
+        made = {"tiles": self.plan.count, "length_m": round(self.plan.length_m), "points": points}
+        lived_with = {"survived": self.plan.survived, "steps": STEPS}
+        name = name_of(self.plan)
+        made["size_bytes"] = self.size_bytes
+        return {**told, **made, **lived_with, "name": name, "workflow": str(workflow or "")}
 
 
-def install_program(name: str, programs: Path) -> None:
-    """Copy a program into a folder of programs, with the library that it needs, in place of what
-    has its name there. Raises ``OSError``."""
-    folder, tasks = programs / name, Path(__file__).resolve().parents[1]
-    if folder.is_dir():
-        shutil.rmtree(folder)
-    shutil.copytree(tasks / name, folder, ignore=CACHES)
-    shutil.copytree(tasks / "line", folder / "tasks" / "line", ignore=CACHES)
-    (folder / "tasks" / "inspection").mkdir()
-    for needed in ("__init__.py", "inspection/__init__.py", "inspection/conversation.py"):
-        shutil.copy(tasks / needed, folder / "tasks" / needed)
+def look(flight: Path, wanted: Plan, route: Path | None = None, route_crs: str = "") -> Found:
+    """Return what comes of a folder; nothing of a flight is raised, ``OSError`` neither."""
+    files: dict[str, int] = {}
+    try:
+        found = files_of(flight)
+        files = {kind: len(names) for kind, names in found.items()}
+        sizes = ((flight / each).stat().st_size for names in found.values() for each in names)
+        size_bytes = sum(sizes)
+        return Found(files, make_plan(flight, wanted, route, route_crs), size_bytes=size_bytes)
+    except PlanError as error:
+        return Found(files, None, error.faults, error.asks)
+    except (WorkError, OSError) as error:
+        asks = (error.asks,) if isinstance(error, AskedError) else ()
+        return Found(files, None, (str(error),), asks)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Make the plan that the arguments ask for, tell of it, and return the exit code."""
+    told = vars(_parser().parse_args(arguments))
+    flight, out, route = told.pop("flight"), told.pop("out"), told.pop("route")
+    route_crs, share, as_json = told.pop("route_crs"), told.pop("share"), told.pop("json")
+    told |= {name: tuple(told[name]) for name in ("lever_m", "boresight_deg")}
+    found = look(flight, Plan(route=(), wkt="", **told), route, route_crs)
+    path = None
+    if found.plan is not None and out is not None:
+        try:
+            path = write_workflow(found.plan, flight, out, share)
+        except OSError as error:
+            sentence = f"{error.filename or out} cannot be written: {error.strerror or error}"
+            found = replace(found, plan=None, faults=(sentence,))
+    if as_json:
+        sys.stdout.write(json.dumps(found.told(path)) + "\n")
+    elif found.plan is None:
+        sys.stderr.writelines(f"{each}\n" for each in found.faults)
+    else:
+        _tell(found.plan, path)
+    return 0 if found.plan is not None else 1
+
+
+def _tell(plan: Plan, path: Path | None) -> None:
+    points = sum(scan.points for scan in plan.scans)
+    scans = f"{points} points in {len(plan.scans)} scans"
+    where = f": {path}" if path else ""
+    sys.stdout.write(f"{plan.count} tiles along {plan.length_m:.0f} m, {scans}{where}\n")
+    sys.stdout.writelines(f"  {count} {what}\n" for what, count in plan.survived.items())
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tasks.line.plan", description=__doc__)
     parser.add_argument("flight", type=Path)
-    parser.add_argument("--out", type=Path, default=Path(), help="where plan and workflow go")
+    parser.add_argument("--out", type=Path, help="where plan and workflow go; else nothing is made")
+    parser.add_argument("--share", default="", help="the flight within a share, as flights/line-7")
+    parser.add_argument("--json", action="store_true", help="tell it for programs")
     parser.add_argument("--route", type=Path, help="the map of the line")
     for name in ("route-crs", "crs", "heights", "target", "date", "name"):
         parser.add_argument(f"--{name}", default="")
@@ -306,26 +313,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.add_argument(f"--{name}", type=float, nargs=3, default=(0.0, 0.0, 0.0))
     for name, default in (("tile-m", TILE_M), ("halo-m", HALO_M), ("corridor-m", CORRIDOR_M)):
         parser.add_argument(f"--{name}", type=float, default=default)
-    told = vars(parser.parse_args(arguments))
-    flight, out, route = told.pop("flight"), told.pop("out"), told.pop("route")
-    route_crs = told.pop("route_crs")
-    told |= {name: tuple(told[name]) for name in ("lever_m", "boresight_deg")}
-    try:
-        plan = make_plan(flight, Plan(route=(), wkt="", **told), route, route_crs)
-    except PlanError as error:
-        sys.stderr.writelines(f"{each}\n" for each in error.faults)
-        return 1
-    except (WorkError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    path = write_workflow(plan, flight, out)
-    counted = sum(scan.points for scan in plan.scans)
-    sys.stdout.write(
-        f"{plan.count} tiles along {plan.length_m:.0f} m, {counted} points in "
-        f"{len(plan.scans)} scans: {path}\n"
-    )
-    sys.stdout.writelines(f"  {count} {what}\n" for what, count in plan.survived.items())
-    return 0
+    return parser
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pyogrio.errors import DataLayerError, DataSourceError
 
 from tasks.inspection.conversation import WorkError
-from tasks.line.crs import Change, Reference, named
+from tasks.line.crs import AskedError, Change, Reference, named
 from tasks.line.las_header import FileFaultError
 
 Column = NDArray[np.float64]
@@ -94,8 +94,9 @@ def _turned(
     path: Path, lines: list[shapely.LineString], crs: str, target: Reference
 ) -> list[shapely.LineString]:
     if not crs:
-        raise WorkError(
-            f"{path.name}: it does not say its reference system; name it with route_crs=EPSG:…"
+        raise AskedError(
+            "route-crs",
+            f"{path.name}: it does not say its reference system; name it with --route-crs EPSG:…",
         )
     assert target.horizontal is not None
     source = Reference(named(crs, "").horizontal, target.heights)

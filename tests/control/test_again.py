@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from agent.api.errors import RefusedError
 from agent.api.work import Difference
 from agent.control.verbs.again import by_names, compare, differences
 from agent.protocol.identity import called, with_programs
@@ -70,6 +71,10 @@ async def test_what_is_kept_ended_well_and_needs_only_what_is_kept(
     assert kept("spare") == {"copy"}
     assert kept("copy") == {"spare"}
     assert kept(anew=True) == set()
+    once_more = compare(table, past, specs, anew=False, steps=("copy",))
+    assert set(once_more.kept) == {"spare"}
+    with pytest.raises(RefusedError, match="survey has no step cpy"):
+        compare(table, past, specs, anew=False, steps=("cpy",))
     gone = compare(table, past, specs[:1], anew=False)
     assert gone.gone == ("check", "merge", "spare")
     assert gone.kept == {}  # all that is left had ended well, and runs

@@ -9,7 +9,7 @@ import pytest
 
 from agent.api.rpc import ErrorCode
 from agent.api.values import TaskState
-from agent.api.work import TaskView
+from agent.api.work import NOT_ATTACHED, TaskView
 from agent.commands.done import Attachment, in_order
 from agent.control.gates import ATTACH, attach_names
 from agent.control.naming import find_workflow
@@ -62,6 +62,24 @@ async def test_what_may_be_left_out_may_be_left_out(
     _travels(there)
 
 
+async def test_a_name_with_a_question_mark_may_be_left_open(
+    there: Serving, client: LineClient
+) -> None:
+    """What needs it goes on, and what stands for it is no file that anybody could fetch."""
+    look = {"id": "look", "gate": True, "asks": "look", "attach": ["fixed?", "note", "more?"]}
+    use = {"id": "use", "program": "copy", "inputs": [{"task": "look", "output": 2}]}
+    await client.result("submit", {"name": "open", "tasks": [look, use]})
+    done = await client.result("gate", {"task": "look", "outputs": outputs(1)})
+    assert done["verdict"] == "done"
+    (shown,) = [
+        each
+        for each in (await client.result("show", {"workflow": "open"}))["tasks"]
+        if each["name"] == "look"
+    ]
+    names = [each["dataset"] for each in shown["outputs"]]
+    assert names == ["d0", NOT_ATTACHED, NOT_ATTACHED]
+
+
 async def test_a_gate_that_is_done_says_so_and_a_task_is_no_gate(
     there: Serving, client: LineClient
 ) -> None:
@@ -108,6 +126,7 @@ def test_what_is_typed_comes_in_the_order_of_the_names() -> None:
     two = gate("fixed", "note")
     assert in_order(two, [note, plain]) == ["a.csv", "n.txt"]
     assert in_order(two, [note, fixed]) == ["f.csv", "n.txt"]
+    assert in_order(gate("fixed?", "note"), [note]) == [f"id:{NOT_ATTACHED}", "n.txt"]
     assert in_order(two, [plain]) == ["a.csv"]
     assert in_order(two, []) == []
     assert in_order(gate(), [plain, plain]) == ["a.csv", "a.csv"]

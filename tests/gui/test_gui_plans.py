@@ -193,6 +193,13 @@ def test_files_find_their_names() -> None:
     assert (chosen.path_of("wires"), chosen.paths) == (None, [scan, other])
     chosen.choose("wires", other)
     assert chosen.path_of("wires") == other
+    open_ = Attaching(("scan?", "wires"))
+    assert open_.missing().startswith("Still missing: wires.")
+    open_.offer([Path("wires.las")])
+    assert (open_.gap(), open_.missing()) == ("", "")
+    assert open_.in_places == [None, Path("wires.las")]
+    assert open_.offer([Path("scan.las")]) == []
+    assert open_.in_places == [Path("scan.las"), Path("wires.las")]
     free = Attaching(())
     paths = [Path(str(each)) for each in range(ATTACHED_MAX)]
     assert free.offer([scan, scan, *paths]) == paths[-1:]

@@ -45,7 +45,7 @@ def test_geo_keys_and_wkt_name_both_parts() -> None:
 
 def test_what_is_not_said_is_asked_for() -> None:
     nothing = of_scan(header())
-    with pytest.raises(WorkError, match="the file says none; name it with crs=EPSG:…"):
+    with pytest.raises(WorkError, match="the file says none; name it with --crs EPSG:…"):
         nothing.completed("", "metres")
     with pytest.raises(WorkError, match="does not say what its heights are"):
         nothing.completed("EPSG:28992", "")
@@ -75,7 +75,7 @@ def test_a_name_that_nobody_knows_is_refused(crs_code: str, heights: str) -> Non
 
 
 def test_degrees_are_refused_for_distances() -> None:
-    with pytest.raises(WorkError, match=r"in degrees .*no distance can be measured.*target=EPSG"):
+    with pytest.raises(WorkError, match=r"in degrees .*no distance can be measured.*--target EPSG"):
         named("EPSG:4326", "ellipsoid").in_metres()
 
 

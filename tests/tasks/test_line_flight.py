@@ -23,10 +23,11 @@ from tasks.line import cloud, georeferencing, importing
 from tasks.line.cloud import Points
 from tasks.line.crs import named
 from tasks.line.georeferencing import beam_plane_mrad, beams_in_body, georeferenced
-from tasks.line.plan import STEPS, PlanError, main, make_plan
+from tasks.line.plan import PlanError, main, make_plan
 from tasks.line.terrain import cut_terrain, look_at_terrain
 from tasks.line.tiles import Plan
 from tasks.line.trajectory import COLUMNS, Trajectory, on_clock, read_trajectory, read_written
+from tasks.line.workflow import STEPS
 from tests.style.source import REPOSITORY
 from tests.tasks.line_outcomes import FILES
 from tests.workflow.whole import read_workflow_file
@@ -206,7 +207,13 @@ def test_a_plan_asks_for_what_no_file_says(
     text = (tmp_path / "out" / "line.wingbeat.yaml").read_text()
     assert "for_each: {tile: {from: 0, to: 1}}" in text
     submit = read_workflow_file(tmp_path / "out" / "line.wingbeat.yaml", Asked({})).submit
-    assert {each.program for each in submit.tasks} == set(STEPS)
+    assert {each.program for each in submit.tasks if not each.gate} == set(STEPS)
+    assert {each.id for each in submit.tasks if each.gate} == {
+        "features.0", "features.1", "points", "annotations"
+    }  # fmt: skip
+    alone = read_workflow_file(tmp_path / "out" / "line.wingbeat.yaml", Asked({"gates": "none"}))
+    assert not any(each.gate for each in alone.submit.tasks)
+    assert len(alone.submit.tasks) == len(submit.tasks) - 4
     assert [each.id for each in submit.tasks][:2] == ["import.0", "import.1"]
 
 

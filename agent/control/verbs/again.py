@@ -35,6 +35,7 @@ from agent.control.verbs.submitting import (
 )
 from agent.control.wishes import wish
 from agent.protocol.identity import ORIGIN, PROGRAM, called, text_in, with_programs
+from agent.protocol.phrases import said
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import TaskId, TaskSpec, Workflow, WorkflowSpec
 from agent.protocol.sanity import producers_of
@@ -65,7 +66,8 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
         specs, name = specs_of(wanted, str, elsewhere.tasks), wanted.name
         priority, origin = priority_value(wanted.priority), wanted.origin
     specs = with_programs(specs, await programs_here(call, specs))
-    compared = compare(table, past, specs, anew=params.anew or then is not call)
+    anew = params.anew or then is not call
+    compared = compare(table, past, specs, anew=anew, steps=params.steps)
     host = then.now.name_of(past.spec.host)
     if params.dry:
         told = (past.spec.workflow, name, compared.steps, compared.gone)
@@ -110,17 +112,30 @@ class Compared:
     kept: Mapping[str, TaskId]
 
 
-def compare(table: Table, past: Workflow, specs: Sequence[TaskSpec], *, anew: bool) -> Compared:
+def compare(
+    table: Table,
+    past: Workflow,
+    specs: Sequence[TaskSpec],
+    *,
+    anew: bool,
+    steps: Sequence[str] = (),
+) -> Compared:
     """Compare these tasks, which have names for ids, with those of a workflow. What is kept differs
-    in nothing, ended well, and needs only what is kept too; nothing is kept where all would be, or
-    all is to run ``anew``."""
+    in nothing, ended well, is none of ``steps``, and needs only what is kept too; nothing is kept
+    where all would be, or all is to run ``anew``. Raises ``RefusedError`` where one of ``steps`` is
+    not there."""
     before = {spec.name: spec for spec in by_names(past.spec)}
     ids = {spec.name: spec.task for spec in past.spec.tasks}
     readings = {name: table.reading(task) for name, task in ids.items()}
     own = {spec.name for spec in specs}
+    unknown = next((name for name in steps if name not in own), None)
+    if unknown is not None:
+        missing = said("{name} has no step {step}", name=past.spec.name, step=unknown)
+        raise RefusedError(ErrorCode.REFUSED, missing)
     differs = {spec.name: differences(before.get(spec.name), spec) for spec in specs}
     needs = {spec.name: [need for need in producers_of(spec) if need in own] for spec in specs}
-    kept = {name: ids[name] for name in own if not differs[name] and _is_whole(readings[name])}
+    same = [name for name in own if not differs[name] and name not in steps]
+    kept = {name: ids[name] for name in same if _is_whole(readings[name])}
     run = [name for name in needs if name not in kept]
     needed_by: dict[TaskId, list[str]] = {}
     for name in kept:
@@ -130,13 +145,13 @@ def compare(table: Table, past: Workflow, specs: Sequence[TaskSpec], *, anew: bo
         run += [name for name in needed_by.get(each, ()) if kept.pop(name, None)]
     if anew or len(kept) == len(own):
         kept = {}
-    steps = []
+    found = []
     for spec in specs:
         reading = readings.get(spec.name)
         state = None if reading is None else reading.state
         told = (spec.name, differs[spec.name], state, spec.name in kept, tuple(needs[spec.name]))
-        steps.append(Step(*told, spec.gate))
-    return Compared(tuple(steps), tuple(name for name in before if name not in own), kept)
+        found.append(Step(*told, spec.gate))
+    return Compared(tuple(found), tuple(name for name in before if name not in own), kept)
 
 
 def differences(before: TaskSpec | None, now: TaskSpec) -> tuple[Difference, ...]:

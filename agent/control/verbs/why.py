@@ -37,6 +37,7 @@ NOBODY: dict[reasons.WithheldKind, Any] = {
     "AllowsNoDevice": "NobodyAllowsDevice",
     "AllowsNoSecret": "NobodyGivesSecret",
     "HasNoSecret": "NobodyHasSecret",
+    "HasNoShare": "NobodyHasShare",
 }
 """What is said of all machines, by what is said of each."""
 

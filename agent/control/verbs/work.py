@@ -23,7 +23,7 @@ from agent.api.work import (
     StatusReply,
     Wished,
 )
-from agent.control.gates import misfit
+from agent.control.gates import misfit, outputs_of
 from agent.control.naming import find_task, find_workflow, newest_of
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
@@ -95,7 +95,8 @@ async def gate(call: RequestContext, params: Gate) -> Wished:
     refused = misfit(spec, len(params.outputs), tasks) if waits else None
     if refused is not None:
         raise refused
-    event = events.MarkGate(TO_BE_NAMED, task, tuple(map(dataset_of, params.outputs)))
+    outputs = tuple(map(dataset_of, outputs_of(spec, params.outputs)))
+    event = events.MarkGate(TO_BE_NAMED, task, outputs)
     return await wish_of(call, workflow, event)
 
 

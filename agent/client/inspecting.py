@@ -1,0 +1,117 @@
+"""A flight looked at before it is submitted: the program that plans an inspection, as a process.
+
+It needs libraries that this process neither has to have nor wants, so it runs as other programs do,
+and answers in one line of JSON. The window and the command line both come through here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from agent.client.errors import ClientError
+from agent.paths import PACKAGED
+
+ROOT = Path(__file__).resolve().parents[2]
+PLACES = ROOT, PACKAGED
+"""Below which the programs lie in ``tasks``: with Wingbeat itself, or by the package for it."""
+PROGRAM = Path("tasks", "line", "__main__.py")
+ANSWER_BYTES_MAX = 16 * 1024 * 1024
+WORDS_MAX = 400
+SHARE = "share:"
+
+
+class Flight(Struct, frozen=True):
+    """What comes of looking at a flight: how many ``files`` there are of each kind, and either all
+    that stands against a plan, with the options (``asks``) by which a person says what no file does,
+    or the plan: its tiles, what was lived with, the steps, and the file of the workflow, empty where
+    none was written."""
+
+    files: Mapping[str, int] = {}
+    faults: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    tiles: int = 0
+    length_m: int = 0
+    points: int = 0
+    size_bytes: int = 0
+    survived: Mapping[str, int] = {}
+    steps: tuple[str, ...] = ()
+    name: str = ""
+    workflow: str = ""
+
+
+def is_flight(path: Path) -> bool:
+    """Tell whether a folder, that is no program's and has no workflow, holds a scan near its top."""
+    try:
+        near = [*path.iterdir(), *path.glob("*/*")] if path.is_dir() else []
+    except OSError:
+        return False
+    return any(each.suffix.lower() in (".las", ".laz") for each in near)
+
+
+async def look_at_flight(
+    flight: Path, options: Mapping[str, str | Sequence[str]], into: Path | None = None
+) -> Flight:
+    """Return what the planning program says of a flight, with these options of it by their names;
+    with ``into`` plan, workflow and programs are written there. Raise ``ClientError`` where it is
+    not installed, lacks its libraries, or ends without an answer. Whoever cancels this ends it."""
+    words, place = _command(flight, options, into)
+    process = await asyncio.create_subprocess_exec(
+        *words,
+        cwd=place,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        limit=ANSWER_BYTES_MAX,
+    )
+    try:
+        said, errors = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return _answer(said, errors)
+
+
+def _command(
+    flight: Path, options: Mapping[str, str | Sequence[str]], into: Path | None
+) -> tuple[list[str], Path]:
+    place = next((each for each in PLACES if (each / PROGRAM).is_file()), None)
+    if place is None:
+        raise ClientError("what inspects lines is not installed: the package wingbeat-inspection")
+    words = [sys.executable, "-I", str(place / PROGRAM), "plan", str(flight.absolute()), "--json"]
+    for name, value in options.items():
+        told = [value] if isinstance(value, str) else [*value]
+        words += [f"--{name}={told[0]}"] if len(told) == 1 else [f"--{name}", *told]
+    if into is not None:
+        words.append(f"--out={into.absolute()}")
+    return words, place
+
+
+def _answer(said: bytes, errors: bytes) -> Flight:
+    last = said.strip().rpartition(b"\n")[2].decode("utf-8", "replace")
+    if last.startswith("ERROR "):
+        raise ClientError(last.removeprefix("ERROR "))
+    try:
+        return msgspec.json.decode(last, type=Flight)
+    except msgspec.MsgspecError:
+        words = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][-WORDS_MAX:]
+        sentence = f"the flight cannot be looked at: {words or 'the program says nothing'}"
+        raise ClientError(sentence) from None
+
+
+def share_of(flight: Path, shares: Mapping[str, str]) -> str:
+    """Return how a folder is called within the shares of this machine, as ``flights/line-7``; empty
+    where it lies in none."""
+    real = flight.resolve()
+    for name, folder in shares.items():
+        place = Path(folder).resolve()
+        if real.is_relative_to(place):
+            return "/".join((name, *real.relative_to(place).parts))
+    return ""
