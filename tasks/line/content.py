@@ -265,6 +265,7 @@ def _points(report: Report) -> Iterator[Part]:
         if point.id in marks:
             mark, far = marks[point.id]
             told.append(f"marked {far:.0f} m away: {mark.text}")
+        told += [f"decided: {point.decision}"] if point.decision else []
         told += [_note(each) for each in report.notes.of_points.get(point.id, ())]
         span = report.span_of.get(point.id, "")
         x, y, z = point.place
@@ -356,6 +357,7 @@ def _says_of_span(section: Section, report: Report) -> str:
 def _notes(report: Report) -> Iterator[Part]:
     yield Heading("Notes and marks", name="notes")
     notes, facts = report.notes, report.facts
+    yield from _by_people(facts)
     for each in notes.of_line:
         yield Said(_note(each))
     count = sum(map(len, notes.of_points.values())) + sum(map(len, notes.of_spans.values()))
@@ -381,6 +383,21 @@ def _notes(report: Report) -> Iterator[Part]:
             ("along m", "east, north", "words", "file"),
             [(f"{m.chainage_m:.0f}", _metres((m.x, m.y)), m.text, m.file) for m in marks],
             (18.0, 40.0, 80.0, 42.0),
+        )
+
+
+def _by_people(facts: Facts) -> Iterator[Part]:
+    if facts.patched_tiles:
+        yield Said(f"A person has changed classes in the tiles {', '.join(facts.patched_tiles)}.")
+    if facts.unmatched:
+        count = counted(facts.unmatched, "decision")
+        yield Said(f"{count} of a person found no point, and changed nothing.", loud=True)
+    if facts.rejected:
+        yield Said("Points that a person has rejected:")
+        yield table_of(
+            ("id", "class", "span", "place"),
+            [(p.id, p.kind, p.span, _metres(p.place)) for p in facts.rejected],
+            (26.0, 30.0, 40.0, 84.0),
         )
 
 

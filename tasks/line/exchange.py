@@ -54,7 +54,7 @@ def point_rows(report: Report) -> list[Row]:
             "chainage_m": round(report.chainage_m[each.id], 2),
             "offset_m": round(report.offset_m[each.id], 2),
             "distance_m": each.distance_m, "relevance": each.relevance,
-            "maintenance": each.maintenance,
+            "maintenance": each.maintenance, "decision": each.decision,
             "picture": picture.file if picture else "",
             "picture_s": picture.second if picture else None,
             "picture_m": None if far is None else round(far, 1),

@@ -35,7 +35,9 @@ NEAR_M = 200.0
 MARK_M = 50.0
 GAP_S_MAX = 1.0
 SIGMA_M_MAX = 0.10
-FIRST_OF_QUALITY = "second,records"
+FIRST_OF_QUALITY = b"second,records"
+FIRST_OF_POINTS = b"id,kind,x,y,z"
+"""The table of aggregation, which tells no more than the line, unless somebody wrote notes into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,12 @@ class Facts:
     former: tuple[Point, ...]
     """What an earlier list had and this one has no longer."""
     voltage_kv: float | None = None
+    patched_tiles: tuple[str, ...] = ()
+    """Of which a person has changed the classes."""
+    rejected: tuple[Point, ...] = ()
+    """By a person, who found that they are none."""
+    unmatched: int = 0
+    """What a person has decided about points that are not there."""
     corridors: tuple[Corridor, ...] = ()
     imports: tuple[dict[str, Any], ...] = ()
     georeferences: tuple[dict[str, Any], ...] = ()
@@ -142,7 +150,9 @@ class Facts:
 def facts_of(paths: Iterable[Path]) -> Facts:
     """Return what these files tell. Raises ``WorkError`` for one that is nothing that a report is
     made of, and where plan or line are missing, and ``OSError``."""
-    found: dict[str, list[Any]] = {kind: [] for kind in (*_READERS, "quality", "annotations")}
+    found: dict[str, list[Any]] = {
+        kind: [] for kind in (*_READERS, "quality", "points", "annotations")
+    }
     digests = []
     for path in paths:
         data = _data(path)
@@ -173,8 +183,10 @@ def _data(path: Path) -> bytes:
 
 def _known(path: Path, data: bytes) -> tuple[str, Any]:
     """What a file is, and what it tells."""
-    if data.startswith(FIRST_OF_QUALITY.encode()):
+    if data.startswith(FIRST_OF_QUALITY):
         return "quality", _quality(path, data)
+    if data.startswith(FIRST_OF_POINTS) and b"note" not in data.partition(b"\n")[0]:
+        return "points", None
     try:
         told = json.loads(data)
     except (ValueError, RecursionError):
@@ -202,10 +214,14 @@ def _line(_: Path, told: dict[str, Any]) -> Any:
         raise ValueError("curves and wires do not match")
     former = tuple(point_of(each) for each in told["orphans"])
     name, example = plain(told["line"]), bool(told["tables_are_examples"])
-    voltage = told.get("voltage_kv")
+    voltage, people = told.get("voltage_kv"), told.get("validation", {})
     return lambda plan: Facts(
-        plan, name, example, line, former, None if voltage is None else float(voltage)
-    )
+        plan, name, example, line, former,
+        voltage_kv=None if voltage is None else float(voltage),
+        patched_tiles=tuple(plain(each) for each in people.get("patched_tiles", ())),
+        rejected=tuple(point_of(each) for each in people.get("rejected", ())),
+        unmatched=int(people.get("unmatched", 0)),
+    )  # fmt: skip
 
 
 def _import(_: Path, told: dict[str, Any]) -> dict[str, Any]:
