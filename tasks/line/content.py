@@ -427,4 +427,4 @@ def table_of(
 ) -> Table:
     """Return a table of words."""
     cells = tuple(tuple(Cell(plain(each)) for each in row) for row in rows)
-    return Table(tuple(heading), cells, tuple(widths), tuple(right))
+    return Table(tuple(map(plain, heading)), cells, tuple(widths), tuple(right))

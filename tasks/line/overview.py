@@ -36,6 +36,8 @@ Classes = NDArray[np.uint8]
 OVERVIEW = "overview.svg"
 PLAN_MM, SIDE_MM = 130.0, 60.0
 CELLS_ACROSS = 150
+OVER_MM = 0.05
+"""So much a cell covers of the next, that no paper shows between."""
 DOUBT_SEEN, DOUBT_M = 0.5, 0.3
 OTHER = "#e4e0da"
 COLOUR = {
@@ -126,7 +128,10 @@ def _cells(drawing: Drawing, sheet: Sheet, places: Floats, classes: Classes, sca
     for start, end in zip(starts, [*starts[1:], len(grid)], strict=True):
         column, row = grid[start]
         left, top = sheet.at(sheet.west + column * size, sheet.north + (row + 1) * size)
-        right, foot = left + (end - start) * size * 1000 / scale, top + size * 1000 / scale
+        right, foot = (
+            left + (end - start) * size * 1000 / scale + OVER_MM,
+            top + size * 1000 / scale + OVER_MM,
+        )
         colour = COLOUR.get(int(kinds[start]), OTHER)
         drawing.add(
             Line(((left, top), (right, top), (right, foot), (left, foot)), colour, 0.0, fill=colour)
