@@ -16,7 +16,7 @@ import numpy as np
 
 from tasks.line.annotations import Annotation, Attached
 from tasks.line.corridor import COLUMNS, REACH_M
-from tasks.line.drawing import Drawing, plain
+from tasks.line.drawing import Drawing, counted, grouped, plain
 from tasks.line.facts import Facts
 from tasks.line.figures import Numbers, map_of
 from tasks.line.joining import TOWER_KIND, Point
@@ -158,7 +158,8 @@ def parts_of(report: Report) -> Iterator[Part]:
     yield Picture(
         map_of(report.facts, report.sections, report.numbers),
         "Numbers are those of the table of points. Colours tell how much a point matters: red most, "
-        "then orange, blue, grey. Dashed: the route.",
+        "then orange, blue, grey. Dashed: the route. A map of a long line has no numbers; the plans of "
+        "its spans have them.",
     )
     yield from _points(report)
     yield from _spans(report)
@@ -184,16 +185,6 @@ def head_of(report: Report) -> Table:
         "Report": f"{facts.digest} (the same input gives the same number)",
     }  # fmt: skip
     return pairs_of(told)
-
-
-def counted(count: int, what: str) -> str:
-    """Return how many there are of something, in words."""
-    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
-
-
-def grouped(number: float) -> str:
-    """Return a whole number with its thousands apart."""
-    return f"{number:,.0f}".replace(",", " ")
 
 
 def reference_of(wkt: str) -> str:

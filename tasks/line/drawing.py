@@ -115,6 +115,16 @@ def plain(words: object) -> str:
     return " ".join(shown.split())
 
 
+def counted(count: int, what: str) -> str:
+    """Return how many there are of something, in words."""
+    return f"{grouped(count)} {what}{'' if count == 1 else 's'}"
+
+
+def grouped(number: float) -> str:
+    """Return a whole number with its thousands apart."""
+    return f"{number:,.0f}".replace(",", " ")
+
+
 def cut(places: Places, box: Box) -> list[tuple[Place, ...]]:
     """Return the parts of a line that lie in a box: left, top, right, bottom."""
     if len(places) < 2:

@@ -33,7 +33,7 @@ COLOURS = {3: "#c03a1a", 2: "#d98200", 1: "#2f6fc0", 0: "#5f6b78"}
 WIRE, ROUTE = "#27406b", "#9aa4b0"
 LABELS_APART_MM = 4.0
 PLAIN_WIRES_MAX = 20_000
-"""Scales up to this show each wire, beyond it a span is one line."""
+"""Scales up to this show each wire and number; beyond it a span is one line."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,9 @@ def _towers_on_map(
         point = ids.get(f"T{number}", "")
         title = f"tower T{number} {point}".strip()
         lead = f"p-{point}" if point in numbers else ""
-        drawing.add(Mark(x, y, "diamond", INK, 2.6, title, TOWER_KIND, lead))
-        if labels.free(x + 3.0, y - 1.8):
+        near = sheet.scale <= PLAIN_WIRES_MAX
+        drawing.add(Mark(x, y, "diamond", INK, 2.6 if near else 1.0, title, TOWER_KIND, lead))
+        if (near or number % 10 == 1) and labels.free(x + 3.0, y - 1.8):
             drawing.add(Text(x + 1.6, y - 1.2, f"T{number}", 2.3, bold=True))
 
 
@@ -149,6 +150,8 @@ def _points_on_map(
     shown = [each for each in points if each.kind != TOWER_KIND]
     for point in sorted(shown, key=lambda each: -numbers[each.id]):
         drawing.add(mark_of(point, sheet.at(*point.place[:2]), numbers))
+    if sheet.scale > PLAIN_WIRES_MAX:
+        return
     for point in sorted(shown, key=lambda each: numbers[each.id]):
         x, y = sheet.at(*point.place[:2])
         if labels.free(x + 2.4, y + 1.0):

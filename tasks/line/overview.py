@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.line.drawing import INK, QUIET, Box, Drawing, Line, Mark, Text, cut, svg
+from tasks.line.drawing import INK, QUIET, Box, Drawing, Line, Mark, Text, counted, cut, svg
 from tasks.line.figures import (
     COLOURS,
     LEFT_MM,
@@ -97,7 +97,7 @@ def doubts_of(spans: Spans) -> str:
     if spans.too_sparse:
         return "Too few points lie here to tell of wires."
     doubtful = [n for n, each in enumerate(spans.wires, 1) if in_doubt(each)]
-    count = f"{len(spans.wires)} wires, {len(spans.towers)} towers"
+    count = f"{counted(len(spans.wires), 'wire')}, {counted(len(spans.towers), 'tower')}"
     if not doubtful:
         return f"{count}; none is in doubt."
     told = ", ".join(str(each) for each in doubtful)

@@ -7,12 +7,11 @@ row knows its rank in every order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
-from tasks.line.content import Cell, Heading, Picture, Report, Said, Table, head_of, parts_of
+from tasks.line.content import Cell, Heading, Part, Picture, Report, Said, Table, head_of
 from tasks.line.drawing import plain, svg
-from tasks.line.provenance import provenance_of
 
 STYLE = """
 @page{size:A4;margin:14mm 15mm}
@@ -49,12 +48,12 @@ nav{font-size:9pt;margin:2mm 0}nav a{margin-right:4mm}
  .orders tr{display:grid}
  .orders thead tr{position:sticky;top:0;background:#fff}
 }
-@media print{body{padding:0;max-width:none}nav,.orders input,.orders label{display:none}}
+@media print{body{padding:0;max-width:none}nav,.orders>span,.orders input,.orders label{display:none}}
 """
 TOP = "relevance"
 
 
-def page_of(report: Report) -> Iterator[str]:
+def page_of(report: Report, parts: Sequence[Part]) -> Iterator[str]:
     """Yield the report as HTML, piece by piece."""
     title = escape(plain(report.title))
     yield (
@@ -65,7 +64,6 @@ def page_of(report: Report) -> Iterator[str]:
     yield f"<header>{stamp}<h1>{title}</h1>"
     yield from _table(head_of(report))
     yield "</header>\n"
-    parts = [*parts_of(report), *provenance_of(report)]
     first = (each for each in parts if isinstance(each, Heading) and each.depth == 2)
     links = "".join(f'<a href="#{each.name}">{escape(each.words)}</a>' for each in first)
     yield f"<nav>{links}</nav>\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tasks.inspection.conversation import Work
 from tasks.line.page import page_of
-from tasks.line.reporting import asked_of, made_of
+from tasks.line.reporting import asked_of, made_of, whole_of
 
 PREVIEW = "preview.html"
 
@@ -21,5 +21,5 @@ def do(work: Work) -> Sequence[str]:
     report = made_of([*work.raw, *work.inputs], asked_of(work))
     work.progress(0.5)
     with Path(PREVIEW).open("w", encoding="utf-8") as page:
-        page.writelines(page_of(report))
+        page.writelines(page_of(report, whole_of(report)))
     return (PREVIEW,)

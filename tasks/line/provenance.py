@@ -21,11 +21,10 @@ from tasks.line.content import (
     Picture,
     Report,
     Said,
-    grouped,
     pairs_of,
     table_of,
 )
-from tasks.line.drawing import FAINT, INK, QUIET, Drawing, Line, Text
+from tasks.line.drawing import FAINT, INK, QUIET, Drawing, Line, Text, grouped
 from tasks.line.facts import GAP_S_MAX, SIGMA_M_MAX, Facts, Second
 from tasks.line.figures import COLOURS, LEFT_MM, RIGHT_MM, WIDTH_MM
 from tasks.line.scene import BUILDING, GROUND, HIGH, LOW, MEDIUM, TOWER, WATER, WIRE

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from tasks.inspection.conversation import Work, WorkError
 from tasks.line.annotations import ANNOTATIONS, attached, write_annotations
-from tasks.line.content import GATES, Asked, Report, report_of
+from tasks.line.content import GATES, Asked, Part, Report, parts_of, report_of
 from tasks.line.drawing import plain
 from tasks.line.exchange import MAP, PLACES, POINTS, write_map, write_places, write_table
 from tasks.line.facts import facts_of
 from tasks.line.page import page_of
+from tasks.line.provenance import provenance_of
 from tasks.line.sections import sections_of
 from tasks.line.sheets import write_sheets
 
@@ -30,11 +31,12 @@ def do(work: Work) -> Sequence[str]:
     ``WorkError`` where something is missing or cannot be used, and ``CancelledError``."""
     asked = asked_of(work)
     report = made_of([*work.raw, *work.inputs], asked)
+    parts = whole_of(report)
     work.progress(0.3)
     with Path(PAGE).open("w", encoding="utf-8") as page:
-        page.writelines(page_of(report))
+        page.writelines(page_of(report, parts))
     work.progress(0.5)
-    write_sheets(report, Path(SHEETS), lambda share: work.progress(0.5 + 0.35 * share))
+    write_sheets(report, parts, Path(SHEETS), lambda share: work.progress(0.5 + 0.35 * share))
     write_map(report, Path(MAP))
     write_places(report, Path(PLACES))
     write_table(report, Path(POINTS))
@@ -50,6 +52,11 @@ def made_of(paths: Sequence[Path], asked: Asked) -> Report:
     spans = [each.name for each in sections]
     notes = attached(facts.annotations, facts.name, facts.line.points, spans)
     return report_of(facts, asked, sections, notes)
+
+
+def whole_of(report: Report) -> list[Part]:
+    """Return all parts of a report but its heading."""
+    return [*parts_of(report), *provenance_of(report)]
 
 
 def asked_of(work: Work) -> Asked:

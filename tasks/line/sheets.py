@@ -23,10 +23,9 @@ from reportlab.platypus import (
     TableStyle,
 )
 
-from tasks.line.content import Heading, Part, Picture, Report, Said, Table, head_of, parts_of
+from tasks.line.content import Heading, Part, Picture, Report, Said, Table, head_of
 from tasks.line.drawing import FAINT, INK, MM, QUIET, Drawing, print_on, printable
 from tasks.line.figures import COLOURS, WIRE
-from tasks.line.provenance import provenance_of
 
 MARGIN_MM = 15.0
 LOUD = COLOURS[3]
@@ -73,7 +72,9 @@ class Drawn(Flowable):  # type: ignore[misc] # of a library without types
         self.canv.restoreState()
 
 
-def write_sheets(report: Report, path: Path, progress: Callable[[float], None]) -> None:
+def write_sheets(
+    report: Report, parts: Sequence[Part], path: Path, progress: Callable[[float], None]
+) -> None:
     """Write the report as PDF, telling how far it is. Raises ``OSError``."""
     title = printable(report.title)
     document = SimpleDocTemplate(
@@ -85,7 +86,7 @@ def write_sheets(report: Report, path: Path, progress: Callable[[float], None]) 
     if report.asked.stamp:
         story.append(Paragraph(_words(report.asked.stamp.upper()), STAMP))
     story += [Paragraph(_words(title), TITLE), _table(head_of(report)), Spacer(1, 6)]
-    story += _together([*parts_of(report), *provenance_of(report)])
+    story += _together(parts)
     document.setProgressCallBack(lambda kind, at: _told(kind, at, progress))
     document.build(story, canvasmaker=_numbered(title, printable(report.asked.stamp)))
 

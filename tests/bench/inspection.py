@@ -19,11 +19,12 @@ from scipy.spatial import cKDTree
 from tasks.line.roofs import Roofs
 from tasks.line.scene import BUILDING, GROUND, TOWER, WIRE, Scene, scene_of
 from tasks.line.shapes import Echoes
+from tests.bench import inspection_report
 from tests.bench.inspection_learning import learned_from, lessons_of
 from tests.bench.inspection_scans import FOLDER, NEGATIVES, TRUTH, WIRES, Scan, scan
 from tests.bench.report import Figures, Sheet, Verdict
 
-WHAT: Final = "wires, towers, ground, buildings and vegetation of labelled scans"
+WHAT: Final = "wires, towers, ground, buildings, vegetation of labelled scans; the report of a line"
 
 LEAVES: Final = (3, 4, 5)
 UNKNOWN: Final = (0, 1, 7, 64, 65, 66, 67)
@@ -41,7 +42,8 @@ def measure(*, quick: bool) -> Figures:
     shares = (1.0,) if quick else tuple(SHARES)
     wires = [_line(name, share) for name in WIRES[: 1 if quick else None] for share in shares]
     negatives = [_line(name, 1.0) for name in NEGATIVES[: 1 if quick else None]]
-    return {"lines": wires, "negatives": negatives, "roofs": [] if quick else _roofs()}
+    told = {"lines": wires, "negatives": negatives, "roofs": [] if quick else _roofs()}
+    return {**told, "report": inspection_report.measured(quick=quick)}
 
 
 def judge(figures: Figures) -> list[Verdict]:
@@ -72,7 +74,7 @@ def judge(figures: Figures) -> list[Verdict]:
             Verdict("buildings, mean", fmean(e["buildings"] for e in roofs), 0.90, at_least=True)
         )
         told.append(Verdict("vegetation, mean", fmean(leaves), 0.88, at_least=True))
-    return told
+    return told + inspection_report.verdicts(figures["report"])
 
 
 def sheets(figures: Figures) -> list[Sheet]:
@@ -81,7 +83,8 @@ def sheets(figures: Figures) -> list[Sheet]:
     rows = [[each[key] for key in keys] for each in figures["lines"] + figures["negatives"]]
     roofs = [[e["scan"], e["buildings"], e["leaves"], e["ground"]] for e in figures["roofs"]]
     columns = ["scan", "buildings", "vegetation", "ground"]
-    return [Sheet("Lines", COLUMNS, rows), Sheet("Roofs, learned without the scan", columns, roofs)]
+    told = [Sheet("Lines", COLUMNS, rows), Sheet("Roofs, learned without the scan", columns, roofs)]
+    return [*told, inspection_report.sheet(figures["report"])]
 
 
 def _line(name: str, share: float) -> dict[str, Any]:
