@@ -10,6 +10,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -24,7 +25,8 @@ PLACES = ROOT, PACKAGED
 PROGRAM = Path("tasks", "line", "__main__.py")
 ANSWER_BYTES_MAX = 16 * 1024 * 1024
 WORDS_MAX = 400
-SHARE = "share:"
+SCANS, WORKFLOW_ENDS = (".las", ".laz"), (".wingbeat.yaml", ".wingbeat.yml")
+NEAR_MAX = 10_000
 
 
 class Flight(Struct, frozen=True):
@@ -47,12 +49,15 @@ class Flight(Struct, frozen=True):
 
 
 def is_flight(path: Path) -> bool:
-    """Tell whether a folder, that is no program's and has no workflow, holds a scan near its top."""
+    """Tell whether a folder, that has no workflow in it, holds a scan near its top."""
     try:
-        near = [*path.iterdir(), *path.glob("*/*")] if path.is_dir() else []
+        near = [*islice(path.iterdir(), NEAR_MAX)] if path.is_dir() else []
+        if any(each.name.endswith(WORKFLOW_ENDS) for each in near):
+            return False
+        near += islice(path.glob("*/*"), NEAR_MAX)
     except OSError:
         return False
-    return any(each.suffix.lower() in (".las", ".laz") for each in near)
+    return any(each.suffix.lower() in SCANS for each in near)
 
 
 async def look_at_flight(

@@ -17,15 +17,15 @@ from gui.words import tr, tr_n
 FAULTS_SHOWN_MAX = 50
 
 
-def sheet_files(paths: list[Path]) -> list[SheetFile]:
+def sheet_files(paths: list[Path], allowed: tuple[Path, ...] = ()) -> list[SheetFile]:
     """Return what the sheet shows for these: each by itself, but files beside a single program,
-    which are no workflows, are what that is to run with."""
+    which are no workflows, are what that is to run with. ``allowed``: what they may take along."""
     programs = [path for path in paths if is_program(path)]
     others = [
         path for path in paths if path not in programs and path.suffix.lower() not in WORKFLOW_ENDS
     ]
     if len(programs) != 1:
-        return [SheetFile(path, program=path in programs) for path in paths]
+        return [SheetFile(path, program=path in programs, allowed=allowed) for path in paths]
     given = Alone(tuple(str(each.absolute()) for each in others))
     return [
         SheetFile(path, program=path in programs, alone=given if path in programs else Alone())

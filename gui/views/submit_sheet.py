@@ -78,16 +78,21 @@ NAME = LINE + 1
 
 
 class SubmitSheet(Sheet):
-    """``submitted`` with the first of the workflows that were accepted."""
+    """``submitted`` with the first of the workflows that were accepted. ``allowed``: what its person
+    has said before may be taken along."""
 
     submitted = Signal(str)
 
     def __init__(
-        self, context: ViewContext, paths: list[Path], parent: QWidget | None = None
+        self,
+        context: ViewContext,
+        paths: list[Path],
+        parent: QWidget | None = None,
+        allowed: tuple[Path, ...] = (),
     ) -> None:
         super().__init__(parent, "submitSheet", tr("Submit a workflow"), acceptDrops=True)
         self._context = context
-        self._files = sheet_files(paths)
+        self._files = sheet_files(paths, allowed)
         self._preview = Preview(context.bridge.client(self))
         self._shown: tuple[str, ...] | None = None
         self._keyboard_given, self._first = False, True

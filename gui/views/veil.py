@@ -8,6 +8,7 @@ from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from agent.client.inspecting import is_flight
 from gui.theme.drawing import paint_box, paint_text
 from gui.theme.look import look, title_font
 from gui.words import tr, tr_n
@@ -31,7 +32,9 @@ class Veil(QWidget):
         assert window is not None
         name = Path(paths[0]).name
         self._text = (
-            tr("Drop to submit {name}", name=name)
+            tr("Drop to inspect the flight {name}", name=name)
+            if len(paths) == 1 and is_flight(Path(paths[0]))
+            else tr("Drop to submit {name}", name=name)
             if len(paths) == 1
             else tr_n("Drop to submit %n file(s)", "", len(paths))
         )

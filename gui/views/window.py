@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import time
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +24,7 @@ from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from agent import __version__
 from agent.api.work import TaskView
+from agent.client.inspecting import is_flight
 from agent.workflow.again import Looked
 from gui import settings
 from gui.bridge.submitting import workflow_files
@@ -47,6 +45,8 @@ from gui.startup import Login
 from gui.views.again_sheet import AgainSheet
 from gui.views.bars import Bar, TroubleBar
 from gui.views.choosing import files_to_open
+from gui.views.inspect_sheet import InspectSheet
+from gui.views.loading_later import load_the_rest
 from gui.views.log_window import LogWindow
 from gui.views.pieces import column, row, set_up, timer
 from gui.views.room import keep_on_screen
@@ -67,10 +67,6 @@ QUIET_TICKS = 10
 SIZE_FIRST = (1280, 800)
 SIZE_MIN = (860, 560)
 SAID_MS = 8_000
-LOADED_LATER = (
-    "fast_sugiyama",
-    *(f"gui.views.{place}_page" for place in ("queue", "flock", "computer", "log", "history")),
-)
 WORKFLOW_SUFFIXES = ("*.wingbeat.yaml", "*.wingbeat.yml", "*.wingbeat", "*.yaml", "*.yml", "*.xml")
 
 
@@ -106,7 +102,7 @@ class Window(QWidget):
         self._said_timer = timer(self, SAID_MS, self.said.hide, once=True)
         self._tick_timer = timer(self, TICK_MS, self._tick)
         self._listen()
-        threading.Thread(target=_load_the_rest, daemon=True).start()
+        threading.Thread(target=load_the_rest, daemon=True).start()
         self._restore()
         self.go(Place.WORKFLOWS)
         self._everything()
@@ -290,6 +286,9 @@ class Window(QWidget):
         if not chosen:
             return None
         settings.keep_folder("submit", chosen[0].parent)
+        if len(chosen) == 1 and is_flight(chosen[0]):
+            self.inspect(chosen[0])
+            return None
         try:
             files, left_out = workflow_files(chosen)
         except OSError as error:
@@ -301,12 +300,28 @@ class Window(QWidget):
                    folder=chosen[0].name, suffix=WORKFLOW_SUFFIXES[0][1:])
             )  # fmt: skip
             return None
-        sheet = SubmitSheet(self._context, files, self)
+        sheet = self._open_submission(files)
         if left_out:
             sheet.note.setText(
                 tr_n("%n more file(s) are left out: submit them next.", "", left_out)
             )
+        return sheet
+
+    def _open_submission(self, files: list[Path], allowed: tuple[Path, ...] = ()) -> SubmitSheet:
+        sheet = SubmitSheet(self._context, files, self, allowed)
         sheet.submitted.connect(self._submitted)
+        sheet.open()
+        return sheet
+
+    def inspect(self, flight: Path) -> InspectSheet:
+        """Open the sheet that plans the inspection of a flight's folder, and return it without
+        waiting; the sheet that submits follows it."""
+        sheet = InspectSheet(self._context, flight, self)
+
+        def planned(workflow: Path, along: Path | None) -> None:
+            self._open_submission([workflow], () if along is None else (along,))
+
+        sheet.planned.connect(planned)
         sheet.open()
         return sheet
 
@@ -481,12 +496,3 @@ def _begin_at(page: QWidget) -> None:
     """Where the keyboard is in a place that was gone to. A focus proxy would do the same, but with
     one Qt leaves out, when somebody walks by Tab, all that stands before it."""
     getattr(page, "begins_at", page).setFocus()
-
-
-@cache
-def _load_the_rest() -> None:
-    """What is needed at the first look at a graph or a place would hold that look up. What is there
-    then stays, so the collector of garbage need not go through it again and again."""
-    for name in LOADED_LATER:
-        import_module(name)
-    gc.freeze()

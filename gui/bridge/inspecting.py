@@ -1,0 +1,33 @@
+"""A flight that was dropped on the window: looked at, and planned, in the bridge's loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent.api.settings import SETTINGS, Settings
+from agent.client import Client
+from agent.client.inspecting import Flight, look_at_flight, share_of
+
+
+async def inspected(
+    client: Client, flight: Path, said: Mapping[str, str], into: Path | None = None
+) -> tuple[Flight, str]:
+    """Return what comes of looking at a flight with what its person says, and how it is called within
+    the shares of this machine, empty where it lies in none; with ``into`` plan and workflow are
+    written there. Raises ``ClientError`` where nobody can look, ``OSError``."""
+    settings = await client.call(SETTINGS, Settings())
+    share = await asyncio.to_thread(share_of, flight, settings.shares)
+    options = {name: text.strip() for name, text in said.items() if text.strip()}
+    if share:
+        options["share"] = share
+    return await look_at_flight(flight, options, into), share
+
+
+def place_of_plan(flight: Path) -> Path:
+    """Return where plan and workflow of a flight go unless its person says otherwise: beside it, and
+    in the person's own folder where nothing can be written there."""
+    beside = flight.parent if os.access(flight.parent, os.W_OK) else Path.home()
+    return beside / f"{flight.name}-inspection"
