@@ -10,7 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, Qt, QUrl
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    QUrl,
+)
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
@@ -46,6 +54,8 @@ ZOOM_STEP = 1.2
 POINT_SIZE = 8.0
 LINE_WIDTH = 2.0
 COLUMN_WIDTH_MAX = 40 * GRID
+DRAWN_EDGE = 2400
+"""So many pixels a drawing, which has none of its own, is wide or high: to be looked at from near."""
 GUARDED = "shown-"
 """What the name of a page that was made harmless begins with, beside the page itself."""
 _Index = QModelIndex | QPersistentModelIndex
@@ -133,10 +143,15 @@ class ResultView(QWidget):
     def _picture(self, path: Path) -> QWidget:
         reader = QImageReader(str(path))
         reader.setAutoTransform(True)
+        drawn = path.suffix.lower() == ".svg" and reader.size().isValid()
+        if drawn:
+            edge = QSize(DRAWN_EDGE, DRAWN_EDGE)
+            size = reader.size().scaled(edge, Qt.AspectRatioMode.KeepAspectRatio)
+            reader.setScaledSize(size)
         image = reader.read()
         if image.isNull():
             self.note.setText(tr("This picture cannot be read: {why}", why=reader.errorString()))
-        else:
+        elif not drawn:
             self.note.setText(f"{image.width()} × {image.height()}")
         scene = QGraphicsScene(self)
         scene.addPixmap(QPixmap.fromImage(image))
