@@ -19,7 +19,6 @@ MODULES = {
     "segment": "segmenting",
     "detect": "detecting",
     "aggregate": "aggregating",
-    "preview": "previewing",
     "report": "reporting",
 }
 """Where the work of each program is; its function there is ``do``."""

@@ -4,7 +4,8 @@ Takes, in any order and under any name, the plan, ``line.json`` of the aggregati
 corridor, the indexes of import and georeferencing and the quality of the way; and the notes that people
 attached. Parameters (``_`` for a blank): ``operator``, ``notes``, ``title``, ``voltage_kv``, and
 ``gates``: those at which people have looked, of features, points and annotations, or ``all`` or
-``none``; without it the report says that nobody has.
+``none``; without it the report says that nobody has. ``only=page`` is a preview for whoever is asked at a
+gate: the page alone, of what is there so far.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from tasks.inspection.conversation import Work, WorkError
 from tasks.line.annotations import ANNOTATIONS, attached, write_annotations
-from tasks.line.content import GATES, Asked, Part, Report, parts_of, report_of
+from tasks.line.content import GATES, Asked, Report, parts_of, report_of
 from tasks.line.drawing import plain
 from tasks.line.exchange import MAP, PLACES, POINTS, write_map, write_places, write_table
 from tasks.line.facts import facts_of
@@ -23,7 +24,7 @@ from tasks.line.provenance import provenance_of
 from tasks.line.sections import sections_of
 from tasks.line.sheets import write_sheets
 
-PAGE, SHEETS = "report.html", "report.pdf"
+PAGE, SHEETS, PREVIEW = "report.html", "report.pdf", "preview.html"
 
 
 def do(work: Work) -> Sequence[str]:
@@ -31,11 +32,14 @@ def do(work: Work) -> Sequence[str]:
     ``WorkError`` where something is missing or cannot be used, and ``CancelledError``."""
     asked = asked_of(work)
     report = made_of([*work.raw, *work.inputs], asked)
-    parts = whole_of(report)
+    parts = [*parts_of(report), *provenance_of(report)]
     work.progress(0.3)
-    with Path(PAGE).open("w", encoding="utf-8") as page:
+    preview = work.parameter("only", "") == "page"
+    with Path(PREVIEW if preview else PAGE).open("w", encoding="utf-8") as page:
         page.writelines(page_of(report, parts))
     work.progress(0.5)
+    if preview:
+        return (PREVIEW,)
     write_sheets(report, parts, Path(SHEETS), lambda share: work.progress(0.5 + 0.35 * share))
     write_map(report, Path(MAP))
     write_places(report, Path(PLACES))
@@ -52,11 +56,6 @@ def made_of(paths: Sequence[Path], asked: Asked) -> Report:
     spans = [each.name for each in sections]
     notes = attached(facts.annotations, facts.name, facts.line.points, spans)
     return report_of(facts, asked, sections, notes)
-
-
-def whole_of(report: Report) -> list[Part]:
-    """Return all parts of a report but its heading."""
-    return [*parts_of(report), *provenance_of(report)]
 
 
 def asked_of(work: Work) -> Asked:

@@ -20,8 +20,8 @@ import shapely
 
 from agent.workflow.program_folder import read_program
 from gui.model.results import GUARD, guarded
-from tasks.inspection.conversation import Work, WorkError
-from tasks.line import previewing, reporting
+from tasks.inspection.conversation import Work, WorkError, read_arguments
+from tasks.line import reporting
 from tasks.line.drawing import MM, plain, printable
 from tasks.line.exchange import MAP, PLACES, POINTS
 from tasks.line.reporting import PAGE, SHEETS
@@ -329,9 +329,15 @@ def test_a_preview_is_the_page_alone(
     made: MadeReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    outputs = previewing.do(Work(inputs=made.paths[:2]))
-    assert tuple(outputs) == read_program(REPOSITORY / "tasks" / "line_preview").outputs
+    described = read_program(REPOSITORY / "tasks" / "line_preview")
+    work = Work()
+    read_arguments(
+        work, [*described.command[4:], "-i", str(made.paths[0]), "-i", str(made.paths[1])]
+    )
+    outputs = reporting.do(work)
+    assert tuple(outputs) == described.outputs
     assert "Not validated" in (tmp_path / outputs[0]).read_text("utf-8")
+    assert [each.name for each in tmp_path.iterdir()] == ["preview.html"]
 
 
 @pytest.mark.parametrize(
