@@ -264,10 +264,11 @@ def _points(report: Report) -> Iterator[Part]:
             str(numbers[point.id]), point.id, point.kind, span,
             f"{report.chainage_m[point.id]:.0f}",
             "" if point.distance_m is None else f"{point.distance_m:.2f}",
-            str(point.relevance), point.maintenance, f"{x:.1f} {y:.1f} {z:.1f}", "; ".join(told),
+            str(point.relevance), point.maintenance, f"{x:.1f} {y:.1f} {z:.1f}",
         )  # fmt: skip
         leads = {3: anchors.get(span, "")}
-        rows.append(tuple(Cell(plain(w), leads.get(n, "")) for n, w in enumerate(cells)))
+        first = (Cell(plain(words), leads.get(n, "")) for n, words in enumerate(cells))
+        rows.append((*first, Cell("; ".join(told))))
     if not facts.pictures:
         yield Said("No photograph and no video tells where it was taken.", quiet=True)
     yield Table(

@@ -108,11 +108,15 @@ SHAPES: dict[str, tuple[Place, ...]] = {
 
 
 def plain(words: object) -> str:
-    """Return what anybody wrote as one line that can be shown: nothing in it that controls, hides
-    or turns."""
-    told = unicodedata.normalize("NFC", str(words)[:TEXT_MAX])
-    shown = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in told)
-    return " ".join(shown.split())
+    """Return what anybody wrote as one line that can be shown, ``TEXT_MAX`` letters at the most."""
+    return shown(str(words)[:TEXT_MAX])
+
+
+def shown(words: str) -> str:
+    """Return words without anything that controls, hides or turns."""
+    told = unicodedata.normalize("NFC", words)
+    seen = "".join(" " if unicodedata.category(each)[0] in "CZ" else each for each in told)
+    return " ".join(seen.split())
 
 
 def counted(count: int, what: str) -> str:
@@ -225,11 +229,11 @@ def _print_text(canvas: Any, height_mm: float, item: Text) -> None:
     canvas.restoreState()
 
 
-def printable(words: object) -> str:
+def printable(words: str) -> str:
     """Return words in the letters that the PDF's typeface has, those of Western Europe; of others
     the letter without its marks, or a question mark."""
     told: list[str] = []
-    for letter in plain(words):
+    for letter in shown(words):
         bare = unicodedata.normalize("NFKD", letter)[0]
         known = next((each for each in (letter, bare) if _has_shape(each)), "?")
         told.append(known)

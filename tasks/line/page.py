@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from tasks.line.content import Cell, Heading, Part, Picture, Report, Said, Table, head_of
-from tasks.line.drawing import plain, svg
+from tasks.line.drawing import shown, svg
 
 STYLE = """
 @page{size:A4;margin:14mm 15mm}
@@ -55,7 +55,7 @@ TOP = "relevance"
 
 def page_of(report: Report, parts: Sequence[Part]) -> Iterator[str]:
     """Yield the report as HTML, piece by piece."""
-    title = escape(plain(report.title))
+    title = escape(shown(report.title))
     yield (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>\n'
@@ -70,12 +70,12 @@ def page_of(report: Report, parts: Sequence[Part]) -> Iterator[str]:
     for part in parts:
         match part:
             case Heading(words, depth, name):
-                yield f'<h{depth} id="{escape(name)}">{escape(plain(words))}</h{depth}>\n'
+                yield f'<h{depth} id="{escape(name)}">{escape(shown(words))}</h{depth}>\n'
             case Said(words, loud, quiet):
                 kind = ' class="loud"' if loud else ' class="quiet"' if quiet else ""
-                yield f"<p{kind}>{escape(plain(words))}</p>\n"
+                yield f"<p{kind}>{escape(shown(words))}</p>\n"
             case Picture(drawing, says):
-                yield f"<figure>{svg(drawing)}\n<figcaption>{escape(plain(says))}</figcaption></figure>\n"
+                yield f"<figure>{svg(drawing)}\n<figcaption>{escape(shown(says))}</figcaption></figure>\n"
             case Table():
                 yield from _ordered(part) if part.orders else _table(part)
     yield "</body></html>\n"

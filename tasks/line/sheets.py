@@ -140,6 +140,7 @@ def _table(table: Table) -> LongTable:
         [names, *rows] if names else rows,
         colWidths=[each * MM for each in table.widths],
         repeatRows=int(bool(names)),
+        splitInRow=1,
         style=TableStyle(style),
         hAlign="LEFT",
     )

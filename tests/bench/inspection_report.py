@@ -16,12 +16,11 @@ import numpy as np
 import shapely
 
 from tasks.inspection.conversation import Work
-from tasks.line.drawing import MM
 from tasks.line.exchange import MAP, PLACES, POINTS
 from tasks.line.reporting import PAGE, SHEETS, do
 from tests.bench.report import Sheet, Verdict
 from tests.tasks.made_report import SPAN_M, MadeReport, made_report
-from tests.tasks.test_line_report import back, places_of, sheets, the_map
+from tests.tasks.test_line_report import MM, back, places_of, sheets, the_map
 
 SPANS, POINTS_FOUND = 167, 1_000
 MEGABYTE = 1e6

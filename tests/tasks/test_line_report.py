@@ -22,12 +22,14 @@ from agent.workflow.program_folder import read_program
 from gui.model.results import GUARD, guarded
 from tasks.inspection.conversation import Work, WorkError, read_arguments
 from tasks.line import reporting
-from tasks.line.drawing import MM, plain, printable
+from tasks.line.drawing import plain, printable
 from tasks.line.exchange import MAP, PLACES, POINTS
 from tasks.line.reporting import PAGE, SHEETS
 from tests.tasks.flown import REPOSITORY
 from tests.tasks.made_report import SPAN_M, SYSTEM, MadeReport, made_report
 
+MM = 72 / 25.4
+"""Points of print in a millimetre."""
 HOSTILE = "\"><script>alert(1)</script><img src=http://evil/x onerror=a>'&amp;\u202e\x07é中=1+1"
 
 
@@ -241,6 +243,42 @@ def test_the_page_can_be_sorted_without_a_script(report: Path, made: MadeReport)
         int(each) for each in re.findall(r'<td class="r">(\d)</td><td>(?:cut|this|watch)', page)
     ]
     assert relevance == sorted(relevance, reverse=True)
+
+
+def test_the_nearest_second_of_video_is_told(report: Path, made: MadeReport) -> None:
+    indexes = [
+        json.loads(each.read_text()) for each in made.paths if each.name.startswith("import")
+    ]
+    seconds = np.array([row[:3] for told in indexes for row in told["videos"][0]["seconds"]])
+    rows = list(csv.DictReader((report / POINTS).read_text("utf-8").splitlines()))
+    for row in rows:
+        far = np.hypot(seconds[:, 1] - float(row["x"]), seconds[:, 2] - float(row["y"]))
+        assert float(row["picture_m"]) == pytest.approx(far.min(), abs=0.06)
+        assert float(row["picture_s"]) in seconds[far < far.min() + 0.01, 0]
+
+
+def test_orders_are_what_they_say(report: Path) -> None:
+    """The rank of a row in the orders is that of its chainage and of its distance."""
+    page = (report / PAGE).read_text("utf-8")
+    rows = [e for tag, e in Parsed(page).elements if e.get("id", "").startswith("p-")]
+    table = {r["id"]: r for r in csv.DictReader((report / POINTS).read_text("utf-8").splitlines())}
+    labels = re.findall(r'<label for="(o\d)">([^<]+)', page)
+    for column, name in (("chainage_m", "along the line"), ("distance_m", "distance")):
+        order = next(each for each, label in labels if label == name)
+        rank = re.compile(rf"--{order}:(\d+)")
+        ranked = sorted(rows, key=lambda row: int(rank.search(row["style"])[1]))  # type: ignore[index]
+        told = [float(table[row["id"][2:]][column] or "inf") for row in ranked]
+        assert told == sorted(told)
+
+
+def test_words_without_end_find_their_place(tmp_path: Path) -> None:
+    """A row may be longer than a sheet, and a word than a line."""
+    made = made_report(tmp_path, points=3, spans=1)
+    notes = [{"id": made.line.points[0].id, "note": f"{n}" + 3_990 * "Y"} for n in range(4)]
+    (tmp_path / "notes.json").write_text(json.dumps(notes))
+    made.paths.append(tmp_path / "notes.json")
+    folder = written(tmp_path / "r", made, title=5_000 * "M", notes=3_000 * "long_words_")
+    assert sheets(folder / SHEETS).count("Y") == 4 * 3_990
 
 
 def test_words_of_others_stay_words(tmp_path: Path) -> None:
