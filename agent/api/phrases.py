@@ -12,6 +12,8 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from agent.api.rpc import decoder_of
+from agent.protocol.names import LEFT_OPEN as LEFT_OPEN  # noqa: PLC0414 - for clients
+from agent.protocol.names import NOT_ATTACHED as NOT_ATTACHED  # noqa: PLC0414
 from agent.protocol.names import composed as composed  # noqa: PLC0414 - for clients
 from agent.protocol.names import fault_of_name, visible_lines
 from agent.protocol.phrases import UNREADABLE, Phrase, Value, said

@@ -37,8 +37,6 @@ from agent.api.values import (
     WorkflowState,
 )
 from agent.api.volunteering import OwnWork
-from agent.protocol.names import LEFT_OPEN as LEFT_OPEN  # noqa: PLC0414 - for clients
-from agent.protocol.names import NOT_ATTACHED as NOT_ATTACHED  # noqa: PLC0414
 
 TaskName = Annotated[str, Meta(min_length=1, max_length=128, pattern="^[^/]+$")]
 """What the author of a workflow calls a task; without a slash, which parts it from the workflow."""
@@ -173,11 +171,9 @@ class MeantReply(Struct, frozen=True):
 
 class Again(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Have a workflow run again as another one: as it is ``wanted`` now, or as it was. Steps whose
-    program, inputs and parameters are as they were keep what they have made, unless ``anew``.
-
-    ``steps``: names of those that are done once more although they are as they were, with what
-    needs them. ``dry``: nothing is run, only said what would be. ``submitter``, ``key``: as in a
-    submission.
+    program, inputs and parameters are as they were keep what they have made, unless ``anew``; those
+    of ``steps``, by name, and what needs them are done once more. ``dry``: nothing is run, only said
+    what would be. ``submitter``, ``key``: as in a submission.
     """
 
     workflow: Reference

@@ -47,6 +47,15 @@ class Flight(Struct, frozen=True):
     name: str = ""
     workflow: str = ""
 
+    @property
+    def lived_with(self) -> tuple[str, ...]:
+        """Return what was lived with, and how often where that is more than once."""
+        told = self.survived.items()
+        return tuple(what if count == 1 else f"{what}: {count}" for what, count in told)
+
+
+_read = msgspec.json.Decoder(Flight).decode
+
 
 def is_flight(path: Path) -> bool:
     """Tell whether a folder, that has no workflow in it, holds a scan near its top."""
@@ -87,9 +96,7 @@ async def look_at_flight(
 def _command(
     flight: Path, options: Mapping[str, str | Sequence[str]], into: Path | None
 ) -> tuple[list[str], Path]:
-    place = next((each for each in PLACES if (each / PROGRAM).is_file()), None)
-    if place is None:
-        raise ClientError("what inspects lines is not installed: the package wingbeat-inspection")
+    place = _place()
     words = [sys.executable, "-I", str(place / PROGRAM), "plan", str(flight.absolute()), "--json"]
     for name, value in options.items():
         told = [value] if isinstance(value, str) else [*value]
@@ -104,11 +111,23 @@ def _answer(said: bytes, errors: bytes) -> Flight:
     if last.startswith("ERROR "):
         raise ClientError(last.removeprefix("ERROR "))
     try:
-        return msgspec.json.decode(last, type=Flight)
+        return _read(last)
     except msgspec.MsgspecError:
         words = errors.decode("utf-8", "replace").strip().rpartition("\n")[2][-WORDS_MAX:]
         sentence = f"the flight cannot be looked at: {words or 'the program says nothing'}"
         raise ClientError(sentence) from None
+
+
+def program_of(name: str) -> Path:
+    """Return the folder of a program that comes with the one that plans. Raises ``ClientError``."""
+    return _place() / "tasks" / name
+
+
+def _place() -> Path:
+    place = next((each for each in PLACES if (each / PROGRAM).is_file()), None)
+    if place is None:
+        raise ClientError("what inspects lines is not installed: the package wingbeat-inspection")
+    return place
 
 
 def share_of(flight: Path, shares: Mapping[str, str]) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agent.api.phrases import LEFT_OPEN, NOT_ATTACHED
 from agent.api.values import Dataset
-from agent.api.work import GATE, LEFT_OPEN, NOT_ATTACHED, WHY, Gate, TaskView, Why
+from agent.api.work import GATE, WHY, Gate, TaskView, Why
 from agent.client import Client
 from agent.client.connected import whole_workflow
 from agent.commands.asking import fail, is_far, tell, typed_for, with_loop

@@ -103,10 +103,10 @@ def _submission(options: Options, found: Flight, share: str) -> list[str]:
 
 def told_of(found: Flight, flight: Path, share: str) -> list[str]:
     """Return what was found in a flight and planned, in lines."""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in found.files.items() if count)
-    lines = [f"{flight.name}: {kinds}, {found.points} points"]
+    kinds = ", ".join(f"{kind} {count}" for kind, count in found.files.items() if count)
+    lines = [f"{flight.name}: {kinds}, points {found.points}"]
     lines.append(f"{counted(found.tiles, 'tile')} along {found.length_m} m of line")
-    lines += [f"  {count} {what}" for what, count in found.survived.items()]
+    lines += [f"  {each}" for each in found.lived_with]
     lines.append(f"plan and workflow: {found.workflow}")
     if not share:
         whole = f"the whole folder, {size(found.size_bytes)}, is brought into the flock"

@@ -12,9 +12,10 @@ import msgspec
 from msgspec import Raw
 
 from agent.api.errors import RefusedError
+from agent.api.phrases import LEFT_OPEN, NOT_ATTACHED
 from agent.api.rpc import ErrorCode
 from agent.api.values import Dataset
-from agent.api.work import ATTACHED_MAX, LEFT_OPEN, NOT_ATTACHED
+from agent.api.work import ATTACHED_MAX
 from agent.protocol.phrases import said
 from agent.protocol.records import More, TaskSpec
 

@@ -14,9 +14,10 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.api.phrases import LEFT_OPEN
 from agent.api.values import NAME_CHARACTERS_MAX, Limits, NamedPriority, Requirements
 from agent.api.wording import near, plain
-from agent.api.work import LEFT_OPEN, Input, Submit, Task
+from agent.api.work import Input, Submit, Task
 from agent.protocol.names import composed
 from agent.protocol.phrases import said
 from agent.workflow.faults import Fault, Faults, FaultsError, Place, sendable, shown

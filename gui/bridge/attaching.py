@@ -10,8 +10,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from agent.api.phrases import NOT_ATTACHED
 from agent.api.values import Dataset
-from agent.api.work import GATE, NOT_ATTACHED, Gate, Wished
+from agent.api.work import GATE, Gate, Wished
 from agent.client import Client
 from agent.workflow.submission import Sent, add
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.api.work import ATTACHED_MAX, LEFT_OPEN
+from agent.api.phrases import LEFT_OPEN
+from agent.api.work import ATTACHED_MAX
 from gui.words import tr
 
 

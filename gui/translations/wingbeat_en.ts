@@ -345,5 +345,12 @@
             <numerusform>%n files, {size}, leave this computer</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n tile(s)</source>
+        <translation>
+            <numerusform>%n tile</numerusform>
+            <numerusform>%n tiles</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

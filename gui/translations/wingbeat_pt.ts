@@ -523,6 +523,10 @@
         <translation>{host} não tem o segredo {name}, de que {program} precisa</translation>
     </message>
     <message>
+        <source>{host} does not have {name}, which {program} reads: its settings name no such share</source>
+        <translation>{host} não tem {name}, que {program} lê: suas configurações não nomeiam esse compartilhamento</translation>
+    </message>
+    <message>
         <source>{host} has no {extra}; the command that brings it is pip install &apos;{extra}&apos;</source>
         <translation>{host} não tem {extra}; o comando que o traz é pip install &apos;{extra}&apos;</translation>
     </message>
@@ -649,6 +653,10 @@
     <message>
         <source>no machine has the secret {name}</source>
         <translation>nenhuma máquina tem o segredo {name}</translation>
+    </message>
+    <message>
+        <source>no machine has {name}: its owner names a folder for it in the settings</source>
+        <translation>nenhuma máquina tem {name}: o dono dá uma pasta a ele nas configurações</translation>
     </message>
     <message>
         <source>{hosts} could run it, but nobody there has allowed {program} yet</source>
@@ -3690,6 +3698,10 @@
         <translation>nada escolhido ainda</translation>
     </message>
     <message>
+        <source>nothing, which is possible too</source>
+        <translation>nada, o que também é possível</translation>
+    </message>
+    <message>
         <source>Choose …</source>
         <translation>Escolher …</translation>
     </message>
@@ -3873,6 +3885,10 @@
         </translation>
     </message>
     <message>
+        <source>Drop to inspect the flight {name}</source>
+        <translation>Solte para inspecionar o voo {name}</translation>
+    </message>
+    <message>
         <source>Drop to submit {name}</source>
         <translation>Solte para enviar {name}</translation>
     </message>
@@ -3954,6 +3970,10 @@
     <message>
         <source>Open result</source>
         <translation>Abrir resultado</translation>
+    </message>
+    <message>
+        <source>Do this step once more …</source>
+        <translation>Fazer esta etapa mais uma vez …</translation>
     </message>
     <message>
         <source>Interactive</source>
@@ -5708,6 +5728,101 @@
     <message>
         <source>No program may read {paths}: keys, settings or somebody&apos;s own things lie there.</source>
         <translation>Nenhum programa pode ler {paths}: lá ficam chaves, configurações ou coisas pessoais de alguém.</translation>
+    </message>
+    <message>
+        <source>{name} has no step {step}</source>
+        <translation>{name} não tem a etapa {step}</translation>
+    </message>
+    <message>
+        <source>Reference system of the scans</source>
+        <translation>Sistema de referência das varreduras</translation>
+    </message>
+    <message>
+        <source>What their heights are</source>
+        <translation>O que são as altitudes delas</translation>
+    </message>
+    <message>
+        <source>Reference system to work in</source>
+        <translation>Sistema de referência em que se trabalha</translation>
+    </message>
+    <message>
+        <source>Map of the line</source>
+        <translation>Mapa da linha</translation>
+    </message>
+    <message>
+        <source>Reference system of the map</source>
+        <translation>Sistema de referência do mapa</translation>
+    </message>
+    <message>
+        <source>Inspect this flight</source>
+        <translation>Inspecionar este voo</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>Continuar</translation>
+    </message>
+    <message>
+        <source>Where plan and workflow go</source>
+        <translation>Para onde vão o plano e o fluxo</translation>
+    </message>
+    <message>
+        <source>Plan and workflow go to {folder}</source>
+        <translation>O plano e o fluxo vão para {folder}</translation>
+    </message>
+    <message>
+        <source>Looking at the flight …</source>
+        <translation>Olhando o voo …</translation>
+    </message>
+    <message>
+        <source>{files} in {folder}</source>
+        <translation>{files} em {folder}</translation>
+    </message>
+    <message>
+        <source>Nothing is guessed and nothing is left out in silence.</source>
+        <translation>Nada é adivinhado e nada é deixado de fora em silêncio.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n tile(s)</source>
+        <translation>
+            <numerusform>%n trecho</numerusform>
+            <numerusform>%n trechos</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{tiles} along {metres} m of line, {points} points. Steps: {steps}.</source>
+        <translation>{tiles} ao longo de {metres} m de linha, {points} pontos. Etapas: {steps}.</translation>
+    </message>
+    <message>
+        <source>It lies in the share {name}: only tiles travel.</source>
+        <translation>Fica no compartilhamento {name}: só os trechos viajam.</translation>
+    </message>
+    <message>
+        <source>The whole folder, {size}, is brought into the flock.</source>
+        <translation>A pasta inteira, {size}, é trazida para o bando.</translation>
+    </message>
+    <message>
+        <source>scans</source>
+        <translation>varreduras</translation>
+    </message>
+    <message>
+        <source>trajectories</source>
+        <translation>trajetórias</translation>
+    </message>
+    <message>
+        <source>videos</source>
+        <translation>vídeos</translation>
+    </message>
+    <message>
+        <source>lists of marks</source>
+        <translation>listas de marcas</translation>
+    </message>
+    <message>
+        <source>terrain maps</source>
+        <translation>mapas do terreno</translation>
+    </message>
+    <message>
+        <source>maps of the route</source>
+        <translation>mapas da rota</translation>
     </message>
 </context>
 </TS>

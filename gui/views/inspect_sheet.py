@@ -187,7 +187,9 @@ class InspectSheet(Sheet):
             return
         self.fault.hide()
         kinds = _kinds()
-        files = (f"{count} {kinds.get(name, name)}" for name, count in found.files.items() if count)
+        files = (
+            f"{kinds.get(name, name)}: {count}" for name, count in found.files.items() if count
+        )
         self.summary.setText(
             tr("{files} in {folder}", files=", ".join(files), folder=str(self._flight))
         )
@@ -205,7 +207,7 @@ class InspectSheet(Sheet):
                 steps=", ".join(each.removeprefix("line_") for each in found.steps),
             )
         )
-        lines = [f"{count} {what}" for what, count in found.survived.items()][:SURVIVED_MAX]
+        lines = list(found.lived_with)[:SURVIVED_MAX]
         if share:
             lines.append(tr("It lies in the share {name}: only tiles travel.", name=share))
         else:

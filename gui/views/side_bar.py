@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from enum import Enum
+from functools import cache
+from importlib import import_module
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -18,6 +21,10 @@ from gui.words import plain_tip, tr
 
 WIDTH = 25 * GRID
 PLACE_HEIGHT = 34
+LOADED_LATER = (
+    "fast_sugiyama",
+    *(f"gui.views.{place}_page" for place in ("queue", "flock", "computer", "log", "history")),
+)
 
 
 class Place(Enum):
@@ -211,3 +218,12 @@ def _button_words(at_once: Entry | None) -> tuple[str, str]:
     if at_once is None:
         return tr("Pause"), "pause"
     return (tr("Resume"), "resume") if at_once.act is Act.RESUME else (tr("Not now"), "pause")
+
+
+@cache
+def load_the_rest() -> None:
+    """Load what is needed at the first look at a graph or a place, and would hold that look up. What
+    is there then stays, so the collector of garbage need not go through it again and again."""
+    for name in LOADED_LATER:
+        import_module(name)
+    gc.freeze()

@@ -46,11 +46,10 @@ from gui.views.again_sheet import AgainSheet
 from gui.views.bars import Bar, TroubleBar
 from gui.views.choosing import files_to_open
 from gui.views.inspect_sheet import InspectSheet
-from gui.views.loading_later import load_the_rest
 from gui.views.log_window import LogWindow
 from gui.views.pieces import column, row, set_up, timer
 from gui.views.room import keep_on_screen
-from gui.views.side_bar import Place, SideBar
+from gui.views.side_bar import Place, SideBar, load_the_rest
 from gui.views.submit_sheet import SubmitSheet
 from gui.views.veil import Veil, paths_in
 from gui.views.view_context import ViewContext

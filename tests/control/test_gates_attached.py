@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from agent.api.phrases import NOT_ATTACHED
 from agent.api.rpc import ErrorCode
 from agent.api.values import TaskState
-from agent.api.work import NOT_ATTACHED, TaskView
+from agent.api.work import TaskView
 from agent.commands.done import Attachment, in_order
 from agent.control.gates import ATTACH, attach_names
 from agent.control.naming import find_workflow

@@ -40,6 +40,9 @@ addresses = ["hangar", "192.168.1.7:4000"]
 slots = 4
 volunteer = "paused"
 tags = ["gpu"]
+
+[shares]
+flights = "/mnt/flights"
 """
     assert settings_in(tmp_path, text) == NodeSettings(
         name="workshop 3",
@@ -49,6 +52,7 @@ tags = ["gpu"]
         slots=4,
         volunteer="paused",
         tags=("gpu",),
+        shares={"flights": "/mnt/flights"},
     )
 
 
@@ -69,6 +73,9 @@ tags = ["gpu"]
         ("addresses = [7]", "addresses has 7"),
         ("volunteer = 'when bored'", "choose always"),
         ("tags = ['']", "tags has ''"),
+        ("shares = ['/mnt']", "shares is no table of up to 64 folders"),
+        ("[shares]\nflights = 'mnt'", "shares has 'mnt' for flights: write a table, like"),
+        ("[shares]\n'a/b' = '/mnt'", "shares has 'a/b': a share is named by letters"),
         ("colour = 'red'", "there is no setting 'colour'"),
         ("port = 1\nslots 2", r"is not TOML: .*line 2"),
     ],

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import PRIORITY_NAMES
@@ -22,11 +25,14 @@ from agent.api.volunteering import (
     VolunteerRules,
 )
 from agent.api.work import WorkflowView
+from agent.client import inspecting
 from gui.views.columns import workflow_columns
+from gui.views.inspect_sheet import InspectSheet
 from gui.views.program_form import EACH, OFTEN, ONCE
 from gui.views.submit_sheet import SubmitSheet
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
+from tasks.line.cloud import Points, write
 from tests.certain import certain
 from tests.gui.acts import fresh, press, until
 from tests.gui.values import NOW_S
@@ -219,3 +225,40 @@ def test_what_comes_from_outside_of_its_folder_is_confirmed_by_itself(
     until(qtbot, sheet.submit.isEnabled)
     press(sheet, "submitDo")
     until(qtbot, lambda: is_in(context, name, "finished"))
+
+
+def test_the_folder_of_a_flight_is_asked_about_planned_and_submitted(
+    qtbot: QtBot, context: ViewContext, window: Window, tmp_path: Path
+) -> None:
+    """The plan is made by the real program; what no file says is asked for, a field each."""
+    flight = tmp_path / f"line {fresh()}"
+    flight.mkdir()
+    write(flight / "a.laz", [Points.of(*np.random.default_rng(3).uniform(0, 500, (3, 1_000)))])
+    assert window.submit([str(flight)]) is None
+    sheet = certain(window.findChild(InspectSheet))
+    for name, value in (("crs", "EPSG:28992"), ("heights", "metres")):
+        until(qtbot, lambda name=name: sheet.findChild(QWidget, f"inspect_{name}") is not None)  # type: ignore[misc]
+        assert not sheet.go_on.isEnabled()
+        box = sheet.findChild(QComboBox, f"inspect_{name}")
+        field = box.lineEdit() if box is not None else sheet.findChild(QLineEdit, f"inspect_{name}")
+        QTest.keyClicks(certain(field), value)
+    until(qtbot, sheet.go_on.isEnabled)
+    assert sheet.plan.text().startswith("2 tiles along")
+    press(sheet, "inspectGo")
+    until(qtbot, lambda: window.findChild(SubmitSheet) is not None)
+    submitting = certain(window.findChild(SubmitSheet))
+    until(qtbot, submitting.submit.isEnabled)
+    assert (tmp_path / f"{flight.name}-inspection" / "line.wingbeat.yaml").is_file()
+    assert submitting.summary.text().startswith("10 tasks, 4 steps for a person")
+    submitting.close()
+
+
+def test_what_cannot_be_looked_at_is_said_in_the_sheet(
+    qtbot: QtBot, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.las").touch()
+    monkeypatch.setattr(inspecting, "PLACES", (tmp_path,))
+    sheet = window.inspect(tmp_path)
+    until(qtbot, sheet.fault.isVisible)
+    assert not sheet.go_on.isEnabled()
+    sheet.close()

@@ -12,6 +12,7 @@ know; where a package has left the inspection out, they count primes. One agent 
 ``work``        what the machines are given to do:
 ``inspection``  the survey, the programs, and what has to be found
 ``primes``      the same without the inspection
+``real``        the same on the scans of a real flight
 ``playing``     the course of it, told as it happens
 ``screen``      the same for a person at a terminal
 ``lines``       what is told, as values, as plain lines, or as JSON for scripts
@@ -40,6 +41,7 @@ from agent.commands.demo.lines import Tell, tell_json, tell_lines
 from agent.commands.demo.machines import DemoError, Machines, keep_logs
 from agent.commands.demo.playing import Playing
 from agent.commands.demo.primes import Primes
+from agent.commands.demo.real import Real
 from agent.commands.demo.screen import screen
 from agent.commands.demo.work import Work
 from agent.commands.drawing import on_terminal
@@ -49,16 +51,20 @@ from agent.workflow.faults import FaultsError
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 SEED_MAX = 10**9
 MACHINES_MIN, MACHINES_MAX = 3, 9
+SAID = {"crs": "EPSG:28992", "heights": "EPSG:5709", "target": "EPSG:28992"}
+"""What scans may leave unsaid, with an example."""
 
 
 @command(
     "demo",
     "Start a temporary flock of real agents on this machine, have it inspect a power line, kill\n"
-    "one of the agents in the middle, and check what the others found. Needs no set-up, touches\n"
-    "no agent that runs here, and leaves nothing behind. Takes less than a minute.",
+    "one of the agents in the middle, and check what the others found. The landscape is made; with\n"
+    "--real it is a flight of yours. Needs no set-up, touches no agent that runs here, and leaves\n"
+    "nothing behind. Takes less than a minute.",
     "wingbeat demo",
     "wingbeat demo --keep results     # report.html, the tables and the agents' logs",
     "wingbeat demo --json | jq .what",
+    "wingbeat demo --real flights/line-7 --crs EPSG:28992 --heights EPSG:5709",
     argument(
         "--seed", type=number_of("number", 0, SEED_MAX), default=1, help="draws the landscape"
     ),
@@ -68,6 +74,10 @@ MACHINES_MIN, MACHINES_MAX = 3, 9
         default=5,
         help=f"how many agents, {MACHINES_MIN} to {MACHINES_MAX} (5)",
     ),
+    argument(
+        "--real", type=Path, metavar="FOLDER", help="inspect the real scans there; takes longer"
+    ),
+    *(argument(f"--{name}", default="", help=f"of these, as {how}") for name, how in SAID.items()),
     argument("--keep", type=Path, metavar="FOLDER", help="keep results and logs there"),
     node=False,
 )
@@ -128,7 +138,7 @@ def _on_signal(number: signal.Signals, act: Callable[[], None]) -> None:
 
 
 async def _play(options: Options, folder: Path, machines: Machines) -> int:
-    playing = Playing(machines, _work(folder, options.seed), options.keep)
+    playing = Playing(machines, _work(folder, options), options.keep)
     try:
         with _audience(options) as tell:
             good = await playing.play(tell)
@@ -143,11 +153,14 @@ async def _play(options: Options, folder: Path, machines: Machines) -> int:
     return exits.DONE if good else exits.WORK_FAILED
 
 
-def _work(folder: Path, seed: int) -> Work:
+def _work(folder: Path, options: Options) -> Work:
+    if options.real is not None:
+        told = {name: getattr(options, name) for name in SAID if getattr(options, name)}
+        return Real(folder / "plan", options.real, told)
     place = place_of_inspection()
     if place is None:
-        return Primes(folder / "primes", seed)
-    return Inspection(folder / "survey", seed, place)
+        return Primes(folder / "primes", options.seed)
+    return Inspection(folder / "survey", options.seed, place)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from pathlib import Path
 from agent.client import PACKAGED
 from agent.commands.demo.lines import Found
 from agent.commands.demo.machines import ROOT, DemoError
-from agent.commands.demo.work import Judged
+from agent.commands.demo.work import WORK_S_MAX, Judged
 from agent.commands.showing import counted
 from agent.workflow.submission import Wanted
 
@@ -55,6 +55,7 @@ class Inspection:
         ("report", ("report.html", "report.md")),
     )
     report = "report.md"
+    scan, work_s_max = "", WORK_S_MAX
 
     def __init__(self, folder: Path, seed: int, place: Path = ROOT) -> None:
         self._folder, self._seed, self._place = folder, seed, place

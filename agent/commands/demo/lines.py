@@ -20,13 +20,14 @@ QUIET_STATES = ("Submitted", "Ready", "Scheduled")
 
 
 class Starting(Struct, frozen=True, tag="starting", tag_field="what"):
-    """So many agents are being started; ``sections`` are what they are to inspect, 0 where the
-    inspection is not installed."""
+    """So many agents are being started; ``sections`` of a made landscape are what they are to
+    inspect, or a real ``scan``; 0 and empty where the inspection is not installed."""
 
     at_s: float
     machines: tuple[str, ...]
     sections: int
     folder: str
+    scan: str = ""
 
 
 class Joined(Struct, frozen=True, tag="joined", tag_field="what"):
@@ -140,9 +141,8 @@ def sentences(happening: Happening) -> Iterator[str]:
     """Yield the sentences about a happening; none for progress, for tasks that do not run yet, and
     for the end."""
     match happening:
-        case Starting(machines=machines, sections=sections):
-            survey = f"and a survey of {sections} sections for them" if sections else TO_COUNT
-            yield f"starting {len(machines)} agents, {survey}"
+        case Starting(machines=machines):
+            yield f"starting {len(machines)} agents, {given(happening)}"
         case Joined(machine=machine, process=process):
             yield f"{machine} is in the flock (process {process})"
         case Submitted(tasks=tasks, planted=planted, to=to):
@@ -158,6 +158,15 @@ def sentences(happening: Happening) -> Iterator[str]:
             yield f"{'right' if right else 'WRONG'}: {check} ({found})"
         case Progressed() | Ended():
             return
+
+
+def given(starting: Starting) -> str:
+    """Return what the agents are to work, and whether that is real."""
+    if starting.scan:
+        return f"and a plan for the real scan in {starting.scan}"
+    if not starting.sections:
+        return TO_COUNT
+    return f"and a survey of {starting.sections} sections: the landscape is made, not flown"
 
 
 def _moved(moved: Moved) -> Iterator[str]:

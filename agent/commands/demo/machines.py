@@ -72,6 +72,7 @@ class Machine:
         self.home.prepare()
         settings = f'name = "{self.name}"\nport = 0\nlisten = ["127.0.0.1"]\nvolunteer = "always"\n'
         settings += 'processor = "share"\n'  # somebody waits for it, however busy the machine is
+        settings += 'published_programs = "always"\n'  # there is nobody who could be asked
         settings += 'confinement = "when possible"\n'  # a container may forbid it, Windows lacks it
         self.home.settings_file.write_text(settings, "utf-8")
         with self.output.open("wb") as output:

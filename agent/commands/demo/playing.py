@@ -36,7 +36,6 @@ from agent.commands.demo.work import Work
 from agent.commands.showing import counted
 from agent.workflow.submission import submit_file
 
-WORK_S_MAX = 150.0
 KILL_AFTER_SHARE = 0.3
 INTO_THE_TASK_S = 0.2
 LATE_SHARE = 0.6
@@ -67,7 +66,8 @@ class Playing:
         machines = self._machines
         names = tuple(machine.name for machine in machines.all)
         folder = str(machines.first.folder.parent)
-        tell(Starting(self._at_s(), names, self._work.sections, folder))
+        work = self._work
+        tell(Starting(self._at_s(), names, work.sections, folder, work.scan))
         await asyncio.gather(self._work.prepare(), machines.start(self._work.install))
         await machines.make_flock(self._joined)
         position = (await machines.first.client.call(STATUS, Status(limit=1))).position
@@ -93,14 +93,17 @@ class Playing:
         client = self._machines.first.client
         killing = asyncio.create_task(self._kill_in_the_middle())
         try:
-            async with asyncio.timeout(WORK_S_MAX), aclosing(client.events(position)) as events:
+            async with (
+                asyncio.timeout(self._work.work_s_max),
+                aclosing(client.events(position)) as events,
+            ):
                 async for event in events:
                     if self._heard(event, workflow):
                         return
         except TimeoutError:
             left = self._tasks - len(self._finished)
             raise DemoError(
-                f"after {WORK_S_MAX:g} s {left} of {self._tasks} tasks have not ended: this machine "
+                f"after {self._work.work_s_max:g} s {left} of {self._tasks} tasks have not ended: this machine "
                 f"is very busy, or Wingbeat is at fault (--keep keeps the logs)"
             ) from None
         finally:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agent.commands.demo.lines import Found
-from agent.commands.demo.work import Judged
+from agent.commands.demo.work import WORK_S_MAX, Judged
 from agent.workflow.submission import Wanted
 
 BELOW, BELOW_DRAWN = 1_600_000, 10_000
@@ -53,6 +53,7 @@ class Primes:
     long_tasks: tuple[str, ...] = ("count",)
     results: tuple[tuple[str, tuple[str, ...]], ...] = (("total", ("total.txt",)),)
     report = "total.txt"
+    scan, work_s_max = "", WORK_S_MAX
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._folder, self._below = folder, BELOW + seed % BELOW_DRAWN

@@ -35,7 +35,8 @@ from agent.commands.demo.lines import (
 from agent.commands.drawing import bar, console
 from agent.commands.showing import plain
 
-TITLE = "Wingbeat demo: a temporary flock of real agents inspects a power line"
+TITLE = "Wingbeat demo: real agents inspect a power line in a made landscape"
+TITLE_REAL = "Wingbeat demo: a temporary flock of real agents inspects a real scan"
 TITLE_WITHOUT = f"Wingbeat demo: real agents, {TO_COUNT}"
 REDRAWN_PER_S = 5
 NOTES, NAME_CELLS, TASK_CELLS, BAR_CELLS = 6, 10, 26, 12
@@ -68,8 +69,9 @@ class Picture:
         from ``Starting`` on."""
         self._note(happening)
         match happening:
-            case Starting(machines=machines, sections=sections):
-                self.title = TITLE if sections else TITLE_WITHOUT
+            case Starting(machines=machines):
+                made = TITLE if happening.sections else TITLE_WITHOUT
+                self.title = TITLE_REAL if happening.scan else made
                 self.rows = {name: Row() for name in machines}
             case Joined(machine=machine):
                 self.rows[machine].state = "waiting"

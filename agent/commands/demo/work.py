@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 from agent.commands.demo.lines import Found
 from agent.workflow.submission import Wanted
 
+WORK_S_MAX = 150.0
+
 
 class Judged(NamedTuple):
     """One thing that has to be right, whether it is, and what was found."""
@@ -31,6 +33,10 @@ class Work(Protocol):
     """Tasks, and the names that their outputs get."""
     report: str
     """The one that people read."""
+    scan: str
+    """The folder of the real scan that is worked; empty where all is made."""
+    work_s_max: float
+    """How long it may take before that is a fault."""
 
     @property
     def workflow(self) -> Path:

@@ -1,0 +1,161 @@
+"""A long line on nine agents of this machine, two of them killed: the same bytes, and what it costs.
+
+The line is one real scan, copied end to end. Nine agents inspect it as `wingbeat inspect` has them do,
+twice: undisturbed, and with two agents killed in the middle. The results are compared byte for byte,
+and the time with the processor time that all programs took, over the cores of this machine. The whole
+is 50 km, which takes hours on two cores: ``--km`` names less.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import psutil
+
+from agent.api.session import TaskMoved, WorkflowEnded
+from agent.api.values import TaskState
+from agent.api.work import SHOW, STATUS, Show, Status
+from agent.client.inspecting import look_at_flight
+from agent.commands.demo.machines import Machine, Machines
+from agent.workflow.submission import Wanted, submit_file
+from tasks.line.cloud import Points, read, write
+from tasks.line.routes import principal_axis
+from tests.bench.inspection_scans import FOLDER, WIRES
+from tests.bench.report import Figures, Sheet, Verdict
+
+WHAT: Final = "a long line on nine agents, two killed: same bytes, time over processor time"
+OPTIONS: Final = {"--km": {"type": float, "default": 50.0, "help": "how long the line is"}}
+MACHINES, KILLED = 9, 2
+KILL_AFTER = (0.3, 0.5)
+"""Of all tasks, so much has ended when an agent is killed."""
+OVER_PROCESSOR: Final = 1.05
+RUN_S_MAX: Final = 6 * 3600.0
+
+
+def measure(*, quick: bool, km: float) -> Figures:
+    """Inspect the line twice; ``quick``: a kilometre."""
+    if not FOLDER.is_dir():
+        sys.exit("the labelled scans are not there: ../shared/data/lidar is looked for")
+    with tempfile.TemporaryDirectory() as made:
+        flight = Path(made, "flight")
+        long_km = copied(FOLDER / WIRES[0], flight, 1.0 if quick else km)
+        runs = [
+            asyncio.run(_run(Path(made, name), flight, kills))
+            for name, kills in (("whole", 0), ("killed", KILLED))
+        ]
+    return {"km": long_km, "runs": runs}
+
+
+def judge(figures: Figures) -> list[Verdict]:
+    """Hold what was measured against the limits."""
+    whole, killed = figures["runs"]
+    others = sum(killed["results"].get(name) != told for name, told in whole["results"].items())
+    long = f"{figures['km']:.1f} km"
+    return [
+        Verdict(f"{long}: results that differ with two killed", others, 0),
+        Verdict(f"{long}: agents killed", killed["killed"], KILLED, at_least=True),
+        Verdict(f"{long}: time times cores over processor time", killed["ratio"], OVER_PROCESSOR),
+        Verdict(f"{long}: undisturbed", whole["ratio"], OVER_PROCESSOR),
+    ]
+
+
+def sheets(figures: Figures) -> list[Sheet]:
+    """Return the tables."""
+    keys = ("tasks", "killed", "begun_again", "seconds", "processor_s", "ratio", "load")
+    rows = [[each[key] for key in keys] for each in figures["runs"]]
+    return [Sheet(f"{figures['km']:.1f} km on nine agents", [*keys], rows)]
+
+
+def copied(scan: Path, flight: Path, km: float) -> float:
+    """Write so many copies of a scan, each behind the other along its axis, that they are so long;
+    return how many kilometres they are."""
+    flight.mkdir()
+    points = read(scan)
+    axis = principal_axis(points.x, points.y)[0]
+    step = np.subtract(axis[-1], axis[0])
+    each_m = float(np.hypot(*step))
+    count = max(1, math.ceil(1000 * km / each_m))
+    for number in range(count):
+        east, north = number * step
+        moved: Points = replace(points, x=points.x + east, y=points.y + north)
+        write(flight / f"{number:04}.laz", [moved])
+    return count * each_m / 1000
+
+
+async def _run(folder: Path, flight: Path, kills: int) -> dict[str, Any]:
+    folder.mkdir()
+    machines = Machines(folder, MACHINES)
+    try:
+        return await _inspected(machines, folder, flight, kills)
+    finally:
+        await machines.end()
+
+
+async def _inspected(machines: Machines, folder: Path, flight: Path, kills: int) -> dict[str, Any]:
+    said = {"crs": "EPSG:28992", "heights": "EPSG:5709", "name": "line"}
+    found = await look_at_flight(flight, said, folder / "plan")
+    assert not found.faults, found.faults
+    await machines.start(lambda _: None)
+    await machines.make_flock(lambda _: None)
+    client = machines.first.client
+    position = (await client.call(STATUS, Status(limit=1))).position
+    wanted = Wanted({"flight": str(flight), "gates": "none"}, submitter="bench")
+    used_s, load = sum(map(_of, machines.all)), os.getloadavg()[0]
+    began_s = time.monotonic()
+    accepted = await submit_file(client, Path(found.workflow), wanted)
+    tasks = (await client.call(SHOW, Show(accepted.workflow, limit=1))).workflow.tasks
+    gone_s, ended = 0.0, 0
+    gone: list[Machine] = []
+    async with asyncio.timeout(RUN_S_MAX):
+        async for event in client.events(position):
+            match event.happening:
+                case TaskMoved(after=TaskState.TERMINATED):
+                    ended += 1
+                case WorkflowEnded(workflow=name) if name == accepted.workflow:
+                    break
+                case _:
+                    continue
+            if len(gone) < kills and ended >= KILL_AFTER[len(gone)] * tasks:
+                gone.append(machines.all[-1 - len(gone)])
+                gone_s += _of(gone[-1])
+                machines.kill(gone[-1])
+    seconds = time.monotonic() - began_s
+    left = [each for each in machines.all if each not in gone]
+    processor_s = sum(map(_of, left)) + gone_s - used_s
+    shown = await client.call(SHOW, Show(accepted.workflow, limit=10_000))
+    results = {
+        f"{task.name}/{number}": each.dataset
+        for task in shown.tasks
+        for number, each in enumerate(task.outputs)
+    }
+    return {
+        "tasks": tasks,
+        "killed": len(gone),
+        "begun_again": sum(task.attempt > 1 for task in shown.tasks),
+        "seconds": round(seconds, 1),
+        "processor_s": round(processor_s, 1),
+        "ratio": round(seconds * (os.cpu_count() or 1) / processor_s, 3),
+        "load": round(load, 1),
+        "results": dict(results),
+    }
+
+
+def _of(machine: Machine) -> float:
+    """What an agent and all that it has started took of the processor so far, what ended too."""
+    agent = psutil.Process(machine.process)
+    used_s = 0.0
+    for each in (agent, *agent.children(recursive=True)):
+        with suppress(psutil.Error):
+            told = each.cpu_times()
+            used_s += told.user + told.system + told.children_user + told.children_system
+    return used_s
