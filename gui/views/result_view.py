@@ -6,7 +6,7 @@ Nothing of it is executed. What is larger than can be looked at is cut, and that
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +168,7 @@ class ResultView(QWidget):
         scene = QGraphicsScene(self)
         for shape in shapes:
             _draw(scene, shape, self.palette().color(QPalette.ColorRole.Highlight))
-        return _Plane(scene, path.name, enlarge=True)
+        return _Plane(scene, path.name, enlarge=True, bounds=_bounds(shapes))
 
 
 class _RowsModel(QAbstractTableModel):
@@ -219,7 +219,9 @@ def _is_number(text: str) -> bool:
 class _Plane(QGraphicsView):
     """All of it at first; nearer and farther by the wheel, plus and minus, moved by dragging."""
 
-    def __init__(self, scene: QGraphicsScene, says: str, *, enlarge: bool) -> None:
+    def __init__(
+        self, scene: QGraphicsScene, says: str, *, enlarge: bool, bounds: QRectF | None = None
+    ) -> None:
         super().__init__()
         self._enlarge, self._fitted = enlarge, True
         set_up(
@@ -233,7 +235,7 @@ class _Plane(QGraphicsView):
             dragMode=QGraphicsView.DragMode.ScrollHandDrag,
             transformationAnchor=QGraphicsView.ViewportAnchor.AnchorUnderMouse,
         )
-        bounds = scene.itemsBoundingRect()
+        bounds = bounds or scene.itemsBoundingRect()
         edge = max(bounds.width(), bounds.height()) / 20 or 1.0
         scene.setSceneRect(bounds.adjusted(-edge, -edge, edge, edge))
         for key, step in (("+", ZOOM_STEP), ("=", ZOOM_STEP), ("-", 1 / ZOOM_STEP)):
@@ -262,6 +264,15 @@ class _Plane(QGraphicsView):
             self.resetTransform()
         else:
             self.fitInView(bounds, Qt.AspectRatioMode.KeepAspectRatio)
+
+
+def _bounds(shapes: Sequence[Shape]) -> QRectF:
+    """Where places lie; the dots that show them have a size on the screen and none on the map."""
+    places = [at for shape in shapes for line in shape.lines for at in line]
+    if not places:
+        return QRectF()
+    (left, top), (right, foot) = (tuple(map(of, zip(*places, strict=True))) for of in (min, max))
+    return QRectF(left, top, right - left, foot - top)
 
 
 def _draw(scene: QGraphicsScene, shape: Shape, colour: QColor) -> None:

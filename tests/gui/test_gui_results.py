@@ -177,6 +177,16 @@ def test_what_a_gate_is_about_is_looked_at_first() -> None:
     assert told[3:] == ["spans.json", "segmented.laz", "b.bin"]
 
 
+def test_a_map_of_a_small_place_fills_the_window(qtbot: QtBot, tmp_path: Path) -> None:
+    """Two points 300 m apart, in degrees, beside dots that are eight pixels wide."""
+    points = [{"type": "Point", "coordinates": [x, 53.11]} for x in (6.5000, 6.5045)]
+    told = {"type": "GeometryCollection", "geometries": points}
+    view = seen(qtbot, written(tmp_path, "a.geojson", json.dumps(told)))
+    plane = view.body  # type: ignore[attr-defined]
+    shown = [plane.mapFromScene(each.pos()).x() for each in plane.scene().items()]
+    assert max(shown) - min(shown) > 0.8 * plane.viewport().width()
+
+
 def test_a_map_shows_everything_with_what_it_says(qtbot: QtBot, tmp_path: Path) -> None:
     square = [[[10.0, 60.0], [10.1, 60.0], [10.1, 60.1], [10.0, 60.0]]]
     told = {
