@@ -54,7 +54,7 @@ ZOOM_STEP = 1.2
 POINT_SIZE = 8.0
 LINE_WIDTH = 2.0
 COLUMN_WIDTH_MAX = 40 * GRID
-DRAWN_EDGE = 2400
+DRAWN_EDGE = 1600
 """So many pixels a drawing, which has none of its own, is wide or high: to be looked at from near."""
 GUARDED = "shown-"
 """What the name of a page that was made harmless begins with, beside the page itself."""

@@ -20,9 +20,9 @@ from scipy.spatial import cKDTree
 
 from tasks.inspection.conversation import WorkError
 from tasks.line.curve import Curve
-from tasks.line.obstacles import KINDS, Place
+from tasks.line.obstacles import Place
 from tasks.line.parameters import OBSTACLE_POINTS_MIN
-from tasks.line.scene import BUILDING, GROUND, HIGH, LOW, MEDIUM
+from tasks.line.scene import BUILDING, GROUND, HIGH, LOW, MEDIUM, WATER
 from tasks.line.spans import Spans
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,12 @@ COMPANY_M = 2.5
 """A point without others of its kind so near is an error rather than the ground or a roof."""
 STEP_M = 0.5
 """Between the places of a wire from which is measured; at five metres this costs six millimetres."""
-COLUMNS = {"ground": (GROUND,), "vegetation": (LOW, MEDIUM, HIGH), "building": (BUILDING,)}
+ROAD = 11
+COLUMNS = {
+    "ground": (GROUND, WATER, ROAD),
+    "vegetation": (LOW, MEDIUM, HIGH),
+    "building": (BUILDING,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,7 @@ def _cells(curves: Sequence[Curve], places: Floats, classes: Classes) -> Floats:
 def _of_kind(kind: str, lines: Sequence[Floats], places: Floats, classes: Classes) -> Floats:
     line = np.concatenate(lines)
     low, high = line.min(axis=0) - REACH_M, line.max(axis=0) + REACH_M
-    own = np.isin(classes, [of for of, name in KINDS.items() if name == kind])
+    own = np.isin(classes, COLUMNS[kind])
     these: Floats = places[own & ((places >= low) & (places <= high)).all(axis=1)]
     return these
 
