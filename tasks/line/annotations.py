@@ -8,7 +8,8 @@ no note is dropped.
 Two formats. CSV, the table of points with a column ``note`` more, as a spreadsheet writes it: columns
 ``id``, ``kind``, ``span``, ``x``, ``y``, ``z``, ``note``, ``author``, ``line``, of which ``note`` is
 needed. JSON, as the report leaves it: ``{"annotations": [{"id": …, "note": …}]}``, with the same names.
-A note of kind ``span`` is of the span that it names, one of kind ``line`` of the whole line.
+A note of kind ``span`` is of the span whose middle is its place, without a place of the span that it
+names; one of kind ``line`` is of the whole line.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,10 @@ NAMES = {
     "note": ("note", "notes", "annotation", "comment", "text"),
     "author": ("author", "operator", "by"),
 }
+
+
+Middles = Mapping[str, tuple[float, float]]
+"""Of spans, by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +96,23 @@ def read_annotations(path: Path) -> tuple[Annotation, ...]:
 
 
 def attached(
-    annotations: Iterable[Annotation], line: str, points: Sequence[Point], spans: Iterable[str]
+    annotations: Iterable[Annotation], line: str, points: Sequence[Point], middles: Middles
 ) -> Attached:
-    """Return where each note belongs."""
-    by_id, names, places = {each.id: each for each in points}, set(spans), _Places(points)
+    """Return where each note belongs; spans are known by their names and middles."""
+    by_id, places = {each.id: each for each in points}, _Places(points)
     of_points: dict[str, tuple[Annotation, ...]] = {}
     of_spans: dict[str, tuple[Annotation, ...]] = {}
     of_line: list[Annotation] = []
     orphans: list[tuple[Annotation, str]] = []
     for each in dict.fromkeys(annotations):
         point = by_id.get(each.id) or places.at(each)
+        span = _span(each, middles)
         if each.line and each.line != line:
             orphans.append((each, f"it is of the line {each.line}"))
         elif point is not None:
             of_points[point.id] = (*of_points.get(point.id, ()), each)
-        elif each.kind == OF_SPAN and each.span in names:
-            of_spans[each.span] = (*of_spans.get(each.span, ()), each)
+        elif span:
+            of_spans[span] = (*of_spans.get(span, ()), each)
         elif each.kind == OF_LINE or not (each.kind or each.id or each.span or each.place):
             of_line.append(each)
         else:
@@ -115,7 +121,12 @@ def attached(
 
 
 def write_annotations(
-    path: Path, line: str, told: Attached, points: Sequence[Point], span_of: dict[str, str]
+    path: Path,
+    line: str,
+    told: Attached,
+    points: Sequence[Point],
+    span_of: dict[str, str],
+    middles: Middles,
 ) -> None:
     """Write all notes under the ids and places that their points have now, orphans too: what another
     run begins with. Raises ``OSError``."""
@@ -124,7 +135,11 @@ def write_annotations(
         for p in points
         for each in told.of_points.get(p.id, ())
     ]
-    now += [each for of in told.of_spans.values() for each in of]
+    now += [
+        Annotation(each.note, each.author, "", line, OF_SPAN, span, (*middles[span], math.nan))
+        for span, of in told.of_spans.items()
+        for each in of
+    ]
     now += [*told.of_line, *(each for each, _ in told.orphans)]
     rows = [asdict(each) for each in now]
     for row in rows:
@@ -153,6 +168,19 @@ class _Places:
             if far <= SAME_PLACE_M and note.kind in ("", each.kind):
                 near.append((round(far, 3), each.span != note.span, number))
         return self._points[min(near)[2]] if near else None
+
+
+def _span(note: Annotation, middles: Middles) -> str:
+    """The span of a note; empty where it is of none that is there."""
+    if note.kind != OF_SPAN:
+        return ""
+    if note.place is None:
+        return note.span if note.span in middles else ""
+    here = note.place[:2]
+    far, name = min(
+        ((math.dist(at, here), each) for each, at in middles.items()), default=(math.inf, "")
+    )
+    return name if far <= SAME_PLACE_M else ""
 
 
 def _why(note: Annotation) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyproj
 
 from tasks.line.annotations import Annotation, Attached
 from tasks.line.corridor import COLUMNS, REACH_M
@@ -189,8 +190,6 @@ def head_of(report: Report) -> Table:
 
 def reference_of(wkt: str) -> str:
     """Return the name of a reference system."""
-    import pyproj
-
     try:
         return plain(pyproj.CRS(wkt).name)
     except pyproj.exceptions.CRSError:

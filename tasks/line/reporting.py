@@ -21,7 +21,7 @@ from tasks.line.exchange import MAP, PLACES, POINTS, write_map, write_places, wr
 from tasks.line.facts import facts_of
 from tasks.line.page import page_of
 from tasks.line.provenance import provenance_of
-from tasks.line.sections import sections_of
+from tasks.line.sections import Section, sections_of
 from tasks.line.sheets import write_sheets
 
 PAGE, SHEETS, PREVIEW = "report.html", "report.pdf", "preview.html"
@@ -45,7 +45,8 @@ def do(work: Work) -> Sequence[str]:
     write_places(report, Path(PLACES))
     write_table(report, Path(POINTS))
     name, line = report.facts.name, report.facts.line
-    write_annotations(Path(ANNOTATIONS), name, report.notes, line.points, report.span_of)
+    told = report.notes, line.points, report.span_of, middles_of(report.sections)
+    write_annotations(Path(ANNOTATIONS), name, *told)
     return PAGE, SHEETS, MAP, PLACES, POINTS, ANNOTATIONS
 
 
@@ -53,9 +54,13 @@ def made_of(paths: Sequence[Path], asked: Asked) -> Report:
     """Return the report of what these files tell. Raises ``WorkError`` and ``OSError``."""
     facts = facts_of(paths)
     sections = sections_of(facts.line, facts.corridors, facts.plan)
-    spans = [each.name for each in sections]
-    notes = attached(facts.annotations, facts.name, facts.line.points, spans)
+    notes = attached(facts.annotations, facts.name, facts.line.points, middles_of(sections))
     return report_of(facts, asked, sections, notes)
+
+
+def middles_of(sections: Sequence[Section]) -> dict[str, tuple[float, float]]:
+    """Return where the middle of each span is, by its name."""
+    return {each.name: each.middle for each in sections}
 
 
 def asked_of(work: Work) -> Asked:

@@ -71,6 +71,12 @@ class Section:
         """Return how far the lowest wire hangs below the straight line between its ends."""
         return max((_sag(each) for each in self.curves), default=0.0)
 
+    @property
+    def middle(self) -> Flat:
+        """Return where the middle of it is."""
+        half = self.length_m / 2
+        return self.start[0] + half * self.way[0], self.start[1] + half * self.way[1]
+
     def clearance(self, kind: str) -> Near | None:
         """Return the least clearance to a kind, None where nothing of it is near."""
         return next((each for each in self.nearest if each.kind == kind), None)

@@ -12,6 +12,7 @@ from tasks.inspection.conversation import WorkError
 from tasks.line.annotations import (
     ANNOTATIONS,
     Annotation,
+    Middles,
     attached,
     read_annotations,
     write_annotations,
@@ -28,9 +29,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> MadeReport:
     return made_report(tmp_path_factory.mktemp("made"), spans=2, points=6)
 
 
-def told_to(line: Line, *notes: Annotation, spans: tuple[str, ...] = ()) -> dict[str, list[str]]:
+def told_to(line: Line, *notes: Annotation, spans: Middles | None = None) -> dict[str, list[str]]:
     """The notes that each point got, and what is told of the others."""
-    found = attached(notes, NAME, line.points, spans)
+    found = attached(notes, NAME, line.points, spans or {})
     told = {each: [n.note for n in of] for each, of in found.of_points.items()}
     told |= {each: [n.note for n in of] for each, of in found.of_spans.items()}
     told["line"] = [each.note for each in found.of_line]
@@ -71,15 +72,18 @@ def test_a_note_goes_to_no_other_class_and_to_no_other_line(made: MadeReport) ->
 def test_notes_of_a_span_and_of_the_line_have_their_place(made: MadeReport) -> None:
     notes = (
         Annotation("a", kind="span", span="T1-T2"),
+        Annotation("f", kind="span", span="T8-T9", place=(102.0, 1.0, float("nan"))),
+        Annotation("g", kind="span", span="T1-T2", place=(104.0, 0.0, 0.0)),
         Annotation("b", kind="span", span="T8-T9"),
         Annotation("c", kind="line"),
         Annotation("d"),
         Annotation("e", id="unknown"),
     )
-    assert told_to(made.line, *notes, spans=("T1-T2",)) == {
-        "T1-T2": ["a"],
+    assert told_to(made.line, *notes, spans={"T1-T2": (100.0, 0.0)}) == {
+        "T1-T2": ["a", "f"],
         "line": ["c", "d"],
         "orphans": [
+            "no span lies within 3 m of its place",
             "there is no span T8-T9",
             "its id is not among the points, and it has no place",
         ],
@@ -114,6 +118,7 @@ def test_notes_survive_a_run_with_other_parameters(made: MadeReport, tmp_path: P
     point, gone = made.line.points[0], made.line.points[1]
     notes = [{"id": point.id, "note": "oak of the chapel"}, {"id": gone.id, "note": "new roof"}]
     notes.append({"note": "storm in May", "kind": "line"})
+    notes.append({"note": "long span", "kind": "span", "span": "T1-T2"})
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "notes.json").write_text(json.dumps(notes))
     paths = [*made.paths, tmp_path / "a" / "notes.json"]
@@ -132,7 +137,8 @@ def test_notes_survive_a_run_with_other_parameters(made: MadeReport, tmp_path: P
     assert "new roof" in text
     assert "storm in May" in page
     third = json.loads((second / ANNOTATIONS).read_text("utf-8"))["annotations"]
-    assert {each["note"] for each in third} == {"oak of the chapel", "new roof", "storm in May"}
+    assert {each["note"] for each in third} == {each["note"] for each in notes}
+    assert "long span" in page[page.index('id="s-0"') :]
     assert {each["id"] for each in third} >= {anew.points[0].id, gone.id}
 
 
@@ -142,8 +148,8 @@ def test_what_is_written_is_read_again(made: MadeReport, tmp_path: Path) -> None
         Annotation("a", "me", point.id, NAME, point.kind, point.span, point.place),
         Annotation("b", id="gone", kind="building", place=(1.0, 2.0, float("nan"))),
     )
-    found = attached(notes, NAME, made.line.points, ())
-    write_annotations(tmp_path / "a.json", NAME, found, made.line.points, {})
+    found = attached(notes, NAME, made.line.points, {})
+    write_annotations(tmp_path / "a.json", NAME, found, made.line.points, {}, {})
     assert repr(read_annotations(tmp_path / "a.json")) == repr(notes)
 
 
