@@ -23,6 +23,7 @@ from agent.protocol.reasons import Cancelled as Cancelled  # noqa: PLC0414
 from agent.protocol.reasons import FailedOften as FailedOften  # noqa: PLC0414
 from agent.protocol.reasons import FailedOnce as FailedOnce  # noqa: PLC0414
 from agent.protocol.reasons import FailedSilently as FailedSilently  # noqa: PLC0414
+from agent.protocol.reasons import LacksExtra as LacksExtra  # noqa: PLC0414
 from agent.protocol.reasons import LacksProgram as LacksProgram  # noqa: PLC0414
 from agent.protocol.reasons import NeedsCancelled as NeedsCancelled  # noqa: PLC0414
 from agent.protocol.reasons import NotAccepted as NotAccepted  # noqa: PLC0414

@@ -171,9 +171,8 @@ class MeantReply(Struct, frozen=True):
 
 class Again(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Have a workflow run again as another one: as it is ``wanted`` now, or as it was. Steps whose
-    program, inputs and parameters are as they were keep what they have made, unless ``anew``; those
-    of ``steps``, by name, and what needs them are done once more. ``dry``: nothing is run, only said
-    what would be. ``submitter``, ``key``: as in a submission.
+    program, inputs and parameters are as they were keep what they have made, unless ``anew``, or in
+    ``steps``, by name. ``dry``: it is only told. ``submitter``, ``key``: as in a submission.
     """
 
     workflow: Reference

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from msgspec import Struct
 
 from agent.api.phrases import LEFT_OPEN, NOT_ATTACHED
-from agent.api.values import Dataset
+from agent.api.values import Dataset, TaskState
 from agent.api.work import GATE, WHY, Gate, TaskView, Why
 from agent.client import Client
 from agent.client.connected import whole_workflow
 from agent.commands.asking import fail, is_far, tell, typed_for, with_loop
 from agent.commands.parsing import Options, argument, command
+from agent.commands.showing import counted
 from agent.commands.status import to_look_at
 from agent.workflow.submission import add
 
@@ -27,6 +29,12 @@ class Attachment(Struct, frozen=True):
     what: str
 
 
+class Done(Struct, frozen=True):
+    """What `--json` shows where several gates are marked done."""
+
+    gates: tuple[str, ...]
+
+
 @command(
     "done",
     "Mark a gate done, so that the tasks behind it go on. What may be attached, and by what\n"
@@ -35,6 +43,7 @@ class Attachment(Struct, frozen=True):
     "wingbeat done survey/check --attach corrected.csv",
     "wingbeat done survey/check --attach corrected=new.csv --attach notes=notes.txt",
     "wingbeat done survey/check --attach id:checked-list-7",
+    "wingbeat done 'survey/check.*'    # all that wait, with nothing attached",
     argument("task", metavar="GATE", help="its name, or workflow/name"),
     argument(
         "--attach",
@@ -50,6 +59,8 @@ async def run(options: Options, client: Client) -> int:
     """Mark a gate done, after adding what is attached to the flock's keeping. Return the exit code,
     that of a failure, with nothing done, where a file is missing or what is attached does not fit
     the gate."""
+    if "*" in options.task:
+        return await _all_done(options, client)
     gate = (await client.call(WHY, Why(options.task))).task
     given = [_typed(text, gate.attach) for text in options.attach]
     missing = next((each.what for each in given if not _there(each.what)), None)
@@ -66,6 +77,25 @@ async def run(options: Options, client: Client) -> int:
     if "/" not in called:
         called = f"{shown.workflow.name}/{gate.name}"
     return tell(options, wished, [f"{called} is marked done", *to_look_at(options, shown, gate)])
+
+
+async def _all_done(options: Options, client: Client) -> int:
+    """All gates of a workflow that fit a pattern and wait for a person; nothing is attached."""
+    workflow, slash, pattern = options.task.partition("/")
+    if not slash or "*" in workflow:
+        return fail(options, f"{options.task} names no workflow: write it as survey/check.*")
+    if options.attach:
+        return fail(options, "several gates are marked done at once with nothing attached")
+    shown = await whole_workflow(client, workflow)
+    waits = [each for each in shown.tasks if each.gate and each.state is TaskState.WAITING]
+    meant = [each for each in waits if fnmatchcase(each.name, pattern)]
+    if not meant:
+        return fail(options, f"no gate of {workflow} that fits {pattern} waits for a person")
+    for each in meant:
+        await client.call(GATE, Gate(each.task))
+    names = tuple(each.name for each in meant)
+    told = [f"{counted(len(meant), 'gate')} of {workflow} marked done: {', '.join(names)}"]
+    return tell(options, Done(names), told)
 
 
 def _typed(text: str, names: Sequence[str]) -> Attachment:

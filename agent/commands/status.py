@@ -11,6 +11,7 @@ from itertools import chain, repeat
 from msgspec import Struct
 
 from agent.api.history import RUNS, Runs, RunsReply, RunView
+from agent.api.phrases import NOT_ATTACHED
 from agent.api.update import standing_of
 from agent.api.values import PRIORITY_NAMES, Dataset, TaskState
 from agent.api.work import (
@@ -141,6 +142,7 @@ def _made(task: TaskView) -> list[str]:
         (names[place] if place < len(names) else "")
         or (each.dataset if each.external else task.name)
         for place, each in enumerate(task.outputs)
+        if each.dataset != NOT_ATTACHED
     ]
 
 

@@ -175,7 +175,7 @@ async def run(options: Options, client: Client) -> int:
             show_json(_DryRun(**structs.asdict(plan), leaves=tuple(leaves)))
         else:
             show_plan(plan)
-            show_lines(leaving_told(leaves))
+            show_lines([*await _wanting(client, workflow, "would wait"), *leaving_told(leaves)])
         if workflow.deliver and not (plan.faults or options.json):
             show_lines([f"its last results go to {workflow.deliver}"])
         return exits.FAILED if plan.faults else exits.DONE
@@ -384,7 +384,7 @@ def known_told(name: str, workflow: str, there: WorkflowView | None) -> str:
     return f"the same is known as {workflow}, submitted {when}, which {stands}, and not run twice"
 
 
-async def _wanting(client: Client, workflow: Submit) -> list[str]:
+async def _wanting(client: Client, workflow: Submit, wait: str = "will wait") -> list[str]:
     """A line for each extra of Wingbeat that tasks need and no machine that is seen has."""
     tags = Counter(tag for each in workflow.tasks for tag in set(each.requirements.tags))
     if not any(tag.startswith(EXTRA) for tag in tags):
@@ -394,7 +394,7 @@ async def _wanting(client: Client, workflow: Submit) -> list[str]:
     has = {tag for each in machines for tag in each.capabilities.tags}
     return [
         f"no machine has {tag}; the command that brings it is pip install '{tag}' "
-        f"({counted(count, 'task')} of this will wait)"
+        f"({counted(count, 'task')} of this {wait})"
         for tag, count in sorted(tags.items())
         if tag.startswith(EXTRA) and tag not in has
     ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Literal
 
 from agent.api.phrases import phrase_of, worded
-from agent.api.reasons import NotAccepted, reason_of
+from agent.api.reasons import LacksExtra, NotAccepted, reason_of
 from agent.api.values import PRIORITY_NAMES, Dataset, NamedPriority, TaskState
-from agent.api.work import PlanReply, Submit, Task, TaskView
+from agent.api.work import PlanReply, Submit, Task, TaskPlan, TaskView
 from gui.model.times import clock, span
 from gui.wording import OwnSpeech
 from gui.words import tr, tr_n
@@ -102,7 +103,13 @@ def fits_text(plan: PlanReply, here: str = "") -> str:
         fitting.update(dict.fromkeys(task.fits))
     if fitting:
         lines.append(tr("Can run on {machines}.", machines=", ".join(fitting)))
-    for task in homeless[:REASONS_SHOWN_MAX]:
+    extras = _extras_nobody_has(homeless)
+    for extra, command in extras.items():
+        lines.append(
+            tr("No machine has {extra}; the command that brings it is {command}.",
+               extra=extra, command=command)
+        )  # fmt: skip
+    for task in [] if extras else homeless[:REASONS_SHOWN_MAX]:
         reasons = Counter(
             why
             for each in task.misfits
@@ -118,6 +125,18 @@ def fits_text(plan: PlanReply, here: str = "") -> str:
     elif plan.helping == 0:
         lines.append(tr("No machine helps at the moment; it starts as soon as one does."))
     return "\n".join(lines)
+
+
+def _extras_nobody_has(homeless: Sequence[TaskPlan]) -> dict[str, str]:
+    """Extras of Wingbeat, with the commands that bring them, where they are all that is missing."""
+    found: dict[str, str] = {}
+    for task in homeless:
+        for each in task.misfits:
+            why = reason_of(each.why, each.reason)
+            if not isinstance(why, LacksExtra):
+                return {}
+            found[why.extra] = f"pip install '{why.extra}'"
+    return found
 
 
 def _view(submit: Submit, task: Task, length_s: float) -> TaskView:

@@ -1798,6 +1798,10 @@
         <translation>Pode rodar em {machines}.</translation>
     </message>
     <message>
+        <source>No machine has {extra}; the command that brings it is {command}.</source>
+        <translation>Nenhuma máquina tem {extra}; o comando que o traz é {command}.</translation>
+    </message>
+    <message>
         <source>No machine fits {task}: {why}.</source>
         <translation>Nenhuma máquina serve para {task}: {why}.</translation>
     </message>

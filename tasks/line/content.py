@@ -28,6 +28,7 @@ GATES = ("features", "points", "annotations")
 ORDER = ("cut now", "this season", "structure", "watch")
 """What is to be done first; what other tables say comes after these."""
 ROWS_SHOWN_MAX = 5_000
+KINDS_SHOWN_MAX = 5
 NONE = "-"
 
 
@@ -221,17 +222,22 @@ def _summary(report: Report) -> Iterator[Part]:
     if not others:
         yield Said("Nothing was found that comes nearer to the wires than was looked for.")
         return
-    nearest = min(others, key=lambda each: each.distance_m or 0.0)
+    nearest = min(others, key=lambda each: math.inf if each.distance_m is None else each.distance_m)
     far = "" if nearest.distance_m is None else f", {nearest.distance_m:.2f} m from a wire"
     yield Said(
         f"{counted(len(others), 'point')} of interest besides towers; the nearest is {nearest.kind} "
         f"{nearest.id} at {report.chainage_m[nearest.id]:.0f} m{far}."
     )
-    kinds = sorted({each.kind for each in others})
+    usual = [kind for kind, _ in Counter(each.kind for each in others).most_common(KINDS_SHOWN_MAX)]
+    kinds = sorted(usual)
     classes = dict.fromkeys(each.maintenance for each in sorted(others, key=_urgency))
     count = Counter((each.maintenance, each.kind) for each in others)
     rows = [
-        (c, str(sum(count[c, k] for k in kinds)), *(str(count[c, k] or NONE) for k in kinds))
+        (
+            c,
+            str(sum(e.maintenance == c for e in others)),
+            *(str(count[c, k] or NONE) for k in kinds),
+        )
         for c in classes
     ]
     widths = (40.0, 20.0, *(24.0 for _ in kinds))

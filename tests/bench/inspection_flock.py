@@ -23,7 +23,7 @@ import numpy as np
 import psutil
 
 from agent.api.session import TaskMoved, WorkflowEnded
-from agent.api.values import TaskState
+from agent.api.values import Position, TaskState
 from agent.api.work import SHOW, STATUS, Show, Status
 from agent.client.inspecting import look_at_flight
 from agent.commands.demo.machines import Machine, Machines
@@ -114,25 +114,11 @@ async def _inspected(machines: Machines, folder: Path, flight: Path, kills: int)
     began_s = time.monotonic()
     accepted = await submit_file(client, Path(found.workflow), wanted)
     tasks = (await client.call(SHOW, Show(accepted.workflow, limit=1))).workflow.tasks
-    gone_s, ended = 0.0, 0
-    gone: list[Machine] = []
-    async with asyncio.timeout(RUN_S_MAX):
-        async for event in client.events(position):
-            match event.happening:
-                case TaskMoved(after=TaskState.TERMINATED):
-                    ended += 1
-                case WorkflowEnded(workflow=name) if name == accepted.workflow:
-                    break
-                case _:
-                    continue
-            if len(gone) < kills and ended >= KILL_AFTER[len(gone)] * tasks:
-                gone.append(machines.all[-1 - len(gone)])
-                gone_s += _of(gone[-1])
-                machines.kill(gone[-1])
+    gone, gone_s = await _worked(machines, accepted.workflow, position, tasks, kills)
     seconds = time.monotonic() - began_s
     left = [each for each in machines.all if each not in gone]
     processor_s = sum(map(_of, left)) + gone_s - used_s
-    shown = await client.call(SHOW, Show(accepted.workflow, limit=10_000))
+    shown = await client.call(SHOW, Show(accepted.workflow, limit=2_000))
     results = {
         f"{task.name}/{number}": each.dataset
         for task in shown.tasks
@@ -148,6 +134,29 @@ async def _inspected(machines: Machines, folder: Path, flight: Path, kills: int)
         "load": round(load, 1),
         "results": dict(results),
     }
+
+
+async def _worked(
+    machines: Machines, workflow: str, position: Position, tasks: int, kills: int
+) -> tuple[list[Machine], float]:
+    """Wait for the end, and kill so many in the middle; return them, and what they had taken of the
+    processor."""
+    gone_s, ended = 0.0, 0
+    gone: list[Machine] = []
+    async with asyncio.timeout(RUN_S_MAX):
+        async for event in machines.first.client.events(position):
+            match event.happening:
+                case TaskMoved(after=TaskState.TERMINATED):
+                    ended += 1
+                case WorkflowEnded(workflow=name) if name == workflow:
+                    break
+                case _:
+                    continue
+            if len(gone) < kills and ended >= KILL_AFTER[len(gone)] * tasks:
+                gone.append(machines.all[-1 - len(gone)])
+                gone_s += _of(gone[-1])
+                machines.kill(gone[-1])
+    return gone, gone_s
 
 
 def _of(machine: Machine) -> float:

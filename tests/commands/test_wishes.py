@@ -162,3 +162,36 @@ def test_a_secret_is_given_by_standard_input_and_stands_in_no_file_but_its_own(
     assert value.encode() not in b"".join(
         each.read_bytes() for each in alder.folder.rglob("*") if each.is_file()
     )
+
+
+def test_what_lies_in_a_share_is_read_where_that_is_and_its_owner_allows_it(
+    tmp_path: Path,
+) -> None:
+    """alder, which runs its own work, has no such share; birch has it somewhere."""
+    (tmp_path / "mnt" / "line-7").mkdir(parents=True)
+    (tmp_path / "mnt" / "line-7" / "scan").write_text("points")
+    alder = settled(tmp_path / "alder")
+    birch = settled(tmp_path / "birch", shares={"flights": str(tmp_path / "mnt")})
+    folder = tmp_path / "work"
+    described = program(folder / "report", reads=["share:flights"], outputs=["told"])
+    (described / "report.py").write_text(
+        "import pathlib, sys\n"
+        "read = (pathlib.Path(sys.argv[2]) / 'scan').read_text()\n"
+        "pathlib.Path('told').write_text(read)\nprint('TERMINATED told')\n"
+    )
+    task = "{program: report, expected: 1s, data: ['share:flights/line-7']}"
+    text = f"programs: {{report: report}}\ntasks: {{report: {task}}}\n"
+    (folder / "w.wingbeat.yaml").write_text(text)
+    with alder.agent(), birch.agent():
+        make_flock(alder, birch)
+        alder.said("submit", str(folder / "w.wingbeat.yaml"), "--name", "shared")
+        wait_for(lambda: asked(birch) == ["shared"], WITHIN_S, "its owner is asked")
+        assert "reading share:flights" in birch.said("permissions")
+        sentence = "alder does not have share:flights, which report reads"
+        wait_for(lambda: sentence in alder.said("why", "shared/report"), WITHIN_S, sentence)
+        assert asked(alder) == []
+        birch.said("permissions", "allow-once", "shared")
+        ended(alder, "shared")
+        assert alder.said("status", "shared").count("birch") == 1
+        alder.said("fetch", "shared/report", "--into", str(tmp_path / "got"))
+        assert next((tmp_path / "got").rglob("told")).read_text() == "points"

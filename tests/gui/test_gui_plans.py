@@ -12,7 +12,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from agent.api.history import PhaseSpan, RunView, TaskRuns
-from agent.api.reasons import NotAccepted, as_why
+from agent.api.reasons import LacksExtra, NotAccepted, as_why
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import (
@@ -139,11 +139,19 @@ def test_which_machines_fit_and_what_keeps_the_others() -> None:
     pending = homeless("p", "too small")
     unaccepted = Misfit("n", "acor", "no", as_why(NotAccepted("p@1")))
     pending = replace(pending, misfits=(unaccepted, *pending.misfits))
+    lacks = Misfit("n", "acor", "no", as_why(LacksExtra("wingbeat[x]")))
     rows = [
         (plan(fits, fits), "Can run on acor, garajau."),
         (plan(homeless("a", "x", "y", "y", "z")), "No machine fits a: y; x."),
         (plan(*many), "\n".join(f"No machine fits {each}: no." for each in range(3))),
         (plan(pending, waits=("somebody",)), "No machine fits p: too small."),
+        (
+            plan(replace(pending, misfits=(lacks, lacks))),
+            (
+                "No machine has wingbeat[x]; the command that brings it is "
+                "pip install 'wingbeat[x]'."
+            ),
+        ),
         (plan(fits, faults=("no",)), ""),
         (plan(homeless("a")), ""),
         (
