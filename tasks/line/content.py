@@ -155,6 +155,7 @@ def _urgency(point: Point) -> tuple[int, str]:
 
 def parts_of(report: Report) -> Iterator[Part]:
     """Yield all parts of the report but its heading and what it was made of."""
+    yield from _warnings(report)
     yield from _summary(report)
     yield Heading("Map", name="map")
     yield Picture(
@@ -197,7 +198,7 @@ def reference_of(wkt: str) -> str:
         return "not known"
 
 
-def _summary(report: Report) -> Iterator[Part]:
+def _warnings(report: Report) -> Iterator[Part]:
     if report.asked.stamp:
         yield Said(
             "What stands here was found by programs, and nobody has checked "
@@ -217,6 +218,9 @@ def _summary(report: Report) -> Iterator[Part]:
             f"nothing: {told}.",
             loud=True,
         )
+
+
+def _summary(report: Report) -> Iterator[Part]:
     yield Heading("Summary", name="summary")
     others = [each for each in report.points if each.kind != TOWER_KIND]
     if not others:

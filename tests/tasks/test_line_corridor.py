@@ -38,13 +38,14 @@ def ground(low: float = 0.0) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]
 
 
 def told() -> Corridor:
-    """Level ground, a tree 6 m beside the wire, one leaf beside it, a roof farther off."""
+    """Level ground, a tree 6 m beside the wire, leaves a metre below it, one alone, a roof."""
     dice = np.random.default_rng(1)
     tree = (30.0, 8.0, 10.0) + dice.uniform(-1, 1, (200, 3)) * (2.0, 2.0, 3.0)
     roof = (70.0, 24.0, 5.0) + dice.uniform(-1, 1, (200, 3)) * (3.0, 3.0, 0.1)
-    leaf = np.array([[60.0, 0.0, 9.0], [80.0, 5.5, 10.0]])
+    near = np.add((60.0, 0.0, 9.0), dice.uniform(-0.2, 0.2, (5, 3)))
+    leaf = np.concatenate([near, [[80.0, 5.5, 10.0]]])
     places = np.concatenate([ground(), tree, leaf, roof])
-    kinds = np.repeat([GROUND, TREE, TREE, ROOF], [61 * 141, 200, 2, 200]).astype(np.uint8)
+    kinds = np.repeat([GROUND, TREE, TREE, ROOF], [61 * 141, 200, 6, 200]).astype(np.uint8)
     return corridor_of(3, spans_with(LEVEL), places, kinds, 5.0)
 
 
@@ -76,7 +77,7 @@ def test_a_corridor_is_read_as_it_was_written(tmp_path: Path) -> None:
     again = Corridor.read(tmp_path / CORRIDOR)
     np.testing.assert_array_equal(again.cells, told().cells)
     assert again.clearances == told().clearances
-    assert (again.tile, again.points, again.counts) == (3, len(ground()) + 402, {GROUND: 1})
+    assert (again.tile, again.points, again.counts) == (3, len(ground()) + 406, {GROUND: 1})
     (tmp_path / CORRIDOR).write_text('{"version": 1, "cells": 1}')
     with pytest.raises(WorkError, match="detect the tile anew"):
         Corridor.read(tmp_path / CORRIDOR)
