@@ -40,6 +40,7 @@ COMPANY_M = 2.5
 STEP_M = 0.5
 """Between the places of a wire from which is measured; at five metres this costs six millimetres."""
 ROAD = 11
+"""Nothing here finds roads; a person may have told of them, and they are level with the ground."""
 COLUMNS = {
     "ground": (GROUND, WATER, ROAD),
     "vegetation": (LOW, MEDIUM, HIGH),

@@ -45,7 +45,7 @@ COLOUR = {
     WATER: "#b8d4ea", ROAD: "#d3cfc9", TOWER: "#50565e",
 }  # fmt: skip
 NAMES = {
-    GROUND: "ground", ROAD: "road", HIGH: "vegetation", BUILDING: "building", WATER: "water",
+    GROUND: "ground", HIGH: "vegetation", BUILDING: "building", WATER: "water",
     TOWER: "tower",
 }  # fmt: skip
 

@@ -24,7 +24,6 @@ from tasks.line.content import (
     pairs_of,
     table_of,
 )
-from tasks.line.corridor import ROAD
 from tasks.line.drawing import FAINT, INK, QUIET, Drawing, Line, Text, grouped
 from tasks.line.facts import GAP_S_MAX, SIGMA_M_MAX, Facts, Second
 from tasks.line.figures import COLOURS, LEFT_MM, RIGHT_MM, WIDTH_MM
@@ -39,7 +38,6 @@ CLASSES = {
     "ground": (GROUND,),
     "vegetation": (LOW, MEDIUM, HIGH),
     "building": (BUILDING,),
-    "road": (ROAD,),
     "water": (WATER,),
     "wire": (WIRE,),
     "tower": (TOWER,),
@@ -83,7 +81,7 @@ def _tiles(facts: Facts) -> Iterator[Part]:
             "Points of each tile with its halo, those of each class as they were told apart:"
         )
         heading = ("tile", "points", "per m²", *CLASSES)
-        yield table_of(heading, rows, (14.0, 24.0, 16.0, *(18.0,) * 7), right=range(10))
+        yield table_of(heading, rows, (14.0, 24.0, 16.0, *(21.0,) * 6), right=range(9))
     skipped = {each["skipped"] for each in facts.georeferences} - {""}
     for reason in sorted(skipped):
         yield Said(f"Georeferencing did nothing: {reason}.", quiet=True)
