@@ -75,6 +75,13 @@ def worth_opening(outputs: Sequence[Output]) -> Output | None:
     return min(here, key=lambda each: ranks.get(kind_of(each.name), 1), default=None)
 
 
+def looked_at_first(outputs: Sequence[Output]) -> tuple[Output, ...]:
+    """Return the results with those first that show most to whoever is asked about them: pages, then
+    pictures and maps, tables, texts; last what other programs open. Of one sort they stay in order."""
+    order = (Kind.PAGE, Kind.PICTURE, Kind.MAP, Kind.TABLE, Kind.TEXT, Kind.DOCUMENT, Kind.OTHER)
+    return tuple(sorted(outputs, key=lambda each: order.index(kind_of(each.name))))
+
+
 class Outputs(QWidget):
     """Results, a row for each."""
 
@@ -91,7 +98,7 @@ class Outputs(QWidget):
         if task is not None and task.state is TaskState.WAITING:
             every = self._context.screen.tasks_of(task.workflow)
             before = [each for each in every if each.task in task.needs]
-            self._show(outputs_of(before), tr("To look at"))
+            self._show(looked_at_first(outputs_of(before)), tr("To look at"))
         else:
             self._show(outputs_of([task] if task is not None else []), tr("Results"))
 

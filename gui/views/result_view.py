@@ -6,11 +6,19 @@ Nothing of it is executed. What is larger than can be looked at is cut, and that
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, Qt, QUrl
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    QUrl,
+)
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
@@ -46,6 +54,8 @@ ZOOM_STEP = 1.2
 POINT_SIZE = 8.0
 LINE_WIDTH = 2.0
 COLUMN_WIDTH_MAX = 40 * GRID
+DRAWN_EDGE = 1600
+"""So many pixels a drawing, which has none of its own, is wide or high: to be looked at from near."""
 GUARDED = "shown-"
 """What the name of a page that was made harmless begins with, beside the page itself."""
 _Index = QModelIndex | QPersistentModelIndex
@@ -133,10 +143,15 @@ class ResultView(QWidget):
     def _picture(self, path: Path) -> QWidget:
         reader = QImageReader(str(path))
         reader.setAutoTransform(True)
+        drawn = path.suffix.lower() == ".svg" and reader.size().isValid()
+        if drawn:
+            edge = QSize(DRAWN_EDGE, DRAWN_EDGE)
+            size = reader.size().scaled(edge, Qt.AspectRatioMode.KeepAspectRatio)
+            reader.setScaledSize(size)
         image = reader.read()
         if image.isNull():
             self.note.setText(tr("This picture cannot be read: {why}", why=reader.errorString()))
-        else:
+        elif not drawn:
             self.note.setText(f"{image.width()} × {image.height()}")
         scene = QGraphicsScene(self)
         scene.addPixmap(QPixmap.fromImage(image))
@@ -153,7 +168,7 @@ class ResultView(QWidget):
         scene = QGraphicsScene(self)
         for shape in shapes:
             _draw(scene, shape, self.palette().color(QPalette.ColorRole.Highlight))
-        return _Plane(scene, path.name, enlarge=True)
+        return _Plane(scene, path.name, enlarge=True, bounds=_bounds(shapes))
 
 
 class _RowsModel(QAbstractTableModel):
@@ -204,7 +219,9 @@ def _is_number(text: str) -> bool:
 class _Plane(QGraphicsView):
     """All of it at first; nearer and farther by the wheel, plus and minus, moved by dragging."""
 
-    def __init__(self, scene: QGraphicsScene, says: str, *, enlarge: bool) -> None:
+    def __init__(
+        self, scene: QGraphicsScene, says: str, *, enlarge: bool, bounds: QRectF | None = None
+    ) -> None:
         super().__init__()
         self._enlarge, self._fitted = enlarge, True
         set_up(
@@ -218,7 +235,7 @@ class _Plane(QGraphicsView):
             dragMode=QGraphicsView.DragMode.ScrollHandDrag,
             transformationAnchor=QGraphicsView.ViewportAnchor.AnchorUnderMouse,
         )
-        bounds = scene.itemsBoundingRect()
+        bounds = bounds or scene.itemsBoundingRect()
         edge = max(bounds.width(), bounds.height()) / 20 or 1.0
         scene.setSceneRect(bounds.adjusted(-edge, -edge, edge, edge))
         for key, step in (("+", ZOOM_STEP), ("=", ZOOM_STEP), ("-", 1 / ZOOM_STEP)):
@@ -247,6 +264,15 @@ class _Plane(QGraphicsView):
             self.resetTransform()
         else:
             self.fitInView(bounds, Qt.AspectRatioMode.KeepAspectRatio)
+
+
+def _bounds(shapes: Sequence[Shape]) -> QRectF:
+    """Where places lie; the dots that show them have a size on the screen and none on the map."""
+    places = [at for shape in shapes for line in shape.lines for at in line]
+    if not places:
+        return QRectF()
+    (left, top), (right, foot) = (tuple(map(of, zip(*places, strict=True))) for of in (min, max))
+    return QRectF(left, top, right - left, foot - top)
 
 
 def _draw(scene: QGraphicsScene, shape: Shape, colour: QColor) -> None:

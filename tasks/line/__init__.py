@@ -27,6 +27,13 @@
 ``patching``            what a person changes of the classes of a tile; ``handed_in`` reads tables
 ``deciding``            what a person decides about points of interest
 ``aggregating``         all tiles as one line: ``joining``; ranked by two ``tables``
+``corridor``            what lies below and beside the wires of a tile, for the profiles
+``overview``            a tile at a glance, for whoever is asked about it
+``annotations``         notes that people write, and how they find their point again
+``reporting``           the report, of ``facts`` span by span (``sections``): ``content`` and
+                        ``provenance`` say what, ``page`` and ``sheets`` write it as HTML and PDF,
+                        ``exchange`` for other programs; ``figures`` and ``span_figures`` are its
+                        maps, made of a ``drawing``
 ``parameters``          every number by which a scene is read
 ======================  ========================================================================
 

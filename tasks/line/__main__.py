@@ -19,6 +19,7 @@ MODULES = {
     "segment": "segmenting",
     "detect": "detecting",
     "aggregate": "aggregating",
+    "report": "reporting",
 }
 """Where the work of each program is; its function there is ``do``."""
 PLAN = "plan"

@@ -47,7 +47,7 @@ def do(work: Work) -> Sequence[str]:
         line = replace(line, points=told.points)
         validation["rejected"] = [asdict(point) for point in told.rejected]
         validation["unmatched"] = told.unmatched
-    write_points(Path(LINE), name, line, orphans, tables.example, validation)
+    write_points(Path(LINE), name, line, orphans, tables.example, voltage_kv, validation)
     _write_table(Path(POINTS), line)
     return LINE, POINTS
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from tasks.inspection.conversation import Work, WorkError
 from tasks.line.cloud import read
+from tasks.line.corridor import CORRIDOR, corridor_of
 from tasks.line.interest import INTEREST, Interest
 from tasks.line.las_header import FileFaultError
 from tasks.line.obstacles import obstacles_of
@@ -27,8 +28,8 @@ Own = Callable[[float, float], bool]
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the points of interest of a tile and return the file's name. Raises ``WorkError`` where
-    something cannot be used, and ``CancelledError``."""
+    """Write the points of interest of a tile and its corridor and return the files' names. Raises
+    ``WorkError`` where something cannot be used, and ``CancelledError``."""
     try:
         points = read(work.input(0, "the segmented points"))
     except FileFaultError as error:
@@ -55,7 +56,8 @@ def do(work: Work) -> Sequence[str]:
     )
     told = replace(spans, wires=wires, towers=towers)
     Interest(tile, kept, told, patched=len(work.inputs) > 2).write(Path(INTEREST))
-    return (INTEREST,)
+    corridor_of(tile, spans, places, points.classification, within_m).write(Path(CORRIDOR))
+    return INTEREST, CORRIDOR
 
 
 def _own(work: Work) -> tuple[int | None, Own]:

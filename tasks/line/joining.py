@@ -181,10 +181,11 @@ def write_points(
     line: Line,
     orphans: Sequence[Point],
     example: bool,
+    voltage_kv: float,
     validation: dict[str, object],
 ) -> None:
     """Write what was found. Raises ``OSError``."""
-    told = {"line": name, "tables_are_examples": example, **asdict(line)}
+    told = {"line": name, "voltage_kv": voltage_kv, "tables_are_examples": example, **asdict(line)}
     told["validation"] = validation
     told["orphans"] = [asdict(each) for each in orphans]
     path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")

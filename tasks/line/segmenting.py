@@ -15,6 +15,7 @@ import numpy as np
 from tasks.inspection.conversation import Work, WorkError
 from tasks.line.cloud import WKT, Cloud, read, write
 from tasks.line.las_header import FileFaultError
+from tasks.line.overview import OVERVIEW, write_overview
 from tasks.line.scene import scene_of
 from tasks.line.shapes import Echoes
 from tasks.line.spans import SPANS, spans_of
@@ -23,7 +24,7 @@ SEGMENTED = "segmented.laz"
 
 
 def do(work: Work) -> Sequence[str]:
-    """Write the segmented points and the spans, and return the files' names. Raises ``WorkError``
+    """Write the segmented points, the spans and a picture of both, and return the files' names. Raises ``WorkError``
     where the points cannot be read, and ``CancelledError``."""
     path = work.input(0, "the points of a tile")
     try:
@@ -37,5 +38,7 @@ def do(work: Work) -> Sequence[str]:
     segmented = replace(points, classification=scene.classes)
     wkt = (header.record(*WKT) or b"").rstrip(b"\0").decode()
     write(Path(SEGMENTED), [segmented], wkt, standard_time=header.standard_time)
-    spans_of(scene).write(Path(SPANS))
-    return SEGMENTED, SPANS
+    spans = spans_of(scene)
+    spans.write(Path(SPANS))
+    write_overview(Path(OVERVIEW), places, scene.classes, spans)
+    return SEGMENTED, SPANS, OVERVIEW

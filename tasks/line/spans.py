@@ -70,7 +70,7 @@ class Spans:
         """Return what a document says. Raises ``ValueError``, ``TypeError`` or ``KeyError`` where it
         says something else."""
         wires = tuple(_wire(each) for each in told["wires"])
-        towers = tuple(_tower(each) for each in told["towers"])
+        towers = tuple(tower_of(each) for each in told["towers"])
         counts = {int(each): int(count) for each, count in told["counts"].items()}
         return cls(wires, towers, float(told["density"]), bool(told["too_sparse"]), counts)
 
@@ -101,13 +101,21 @@ def _tower_at(curve: Curve, end_m: float, towers: tuple[Tower, ...]) -> int | No
 
 
 def _wire(told: dict[str, Any]) -> Wire:
-    curve = {each.name: told["curve"][each.name] for each in fields(Curve)}
+    return Wire(**{**told, "curve": curve_of(told["curve"])})
+
+
+def curve_of(told: dict[str, Any]) -> Curve:
+    """Return the curve that a document tells of. Raises ``ValueError``, ``TypeError`` or ``KeyError``
+    where it tells of none."""
+    curve = {each.name: told[each.name] for each in fields(Curve)}
     for name in ("origin", "way", "aside", "height"):
         curve[name] = tuple(float(each) for each in curve[name])
     if curve["catenary"] is not None:
         curve["catenary"] = Catenary(**curve["catenary"])
-    return Wire(**{**told, "curve": Curve(**curve)})
+    return Curve(**curve)
 
 
-def _tower(told: dict[str, Any]) -> Tower:
+def tower_of(told: dict[str, Any]) -> Tower:
+    """Return the tower that a document tells of. Raises ``ValueError``, ``TypeError`` or ``KeyError``
+    where it tells of none."""
     return Tower(**{**told, "way": tuple(float(each) for each in told["way"])})

@@ -24,6 +24,8 @@ programs:
 {programs}
 variables:
 {flight_variable}  gates: {{choices: [all, none], default: all, says: steps that a person does}}
+  operator: {{default: "", says: "who flew, with _ for blanks"}}
+  notes: {{default: "", says: "what the report tells of the flight, with _ for blanks"}}
 tasks:
   import:
     program: line_import
@@ -47,22 +49,31 @@ tasks:
     program: line_aggregate
     inputs: ["detect/*/interest.json"]
     parameters: "line={name}"
+  preview:
+    program: line_preview
+    data: [{plan}]
+    inputs: [candidates/line.json, "detect/*/corridor.json", "import/*/index.json"]
   aggregate:
     program: line_aggregate
     inputs: ["detect/*/interest.json", points/decisions]
     parameters: "line={name}"
 """
 REPORT = """\
+  draft:
+    program: line_preview
+    data: [{plan}]
+    inputs: [aggregate/line.json, "detect/*/corridor.json", "import/*/index.json"]
   report:
     program: line_report
     data: [{plan}]
     inputs:
       - aggregate/line.json
-      - aggregate/points_of_interest.csv
+      - "detect/*/corridor.json"
       - "import/*/index.json"
+      - "georeference/*/index.json"
       - "georeference/*/quality.csv"
       - annotations/notes
-    parameters: "gates=${{gates}}"
+    parameters: "gates=${{gates}} operator=${{operator}} notes=${{notes}}"
 """
 GATES = """\
 gates:
@@ -71,20 +82,20 @@ gates:
       Look at the classes and spans of tile ${{tile}}. Attach its segmented.laz with other classes, or
       a patch with the columns x,y,z,radius_m,of,class, or nothing where all is right.
     for_each: import
-    inputs: [segment/segmented.laz, segment/spans.json]
+    inputs: [segment/overview.svg, segment/segmented.laz, segment/spans.json]
     attach: ["patch?"]
     asked: "${{gates}}"
   points:
     asks: >-
       Look at what was found. Attach points_of_interest.csv with accept or reject in its column
       decision, and a line with add for what is missing, or nothing.
-    inputs: [candidates/points_of_interest.csv, candidates/line.json]
+    inputs: [preview/preview.html, candidates/points_of_interest.csv]
     attach: ["decisions?"]
     asked: "${{gates}}"
   annotations:
     asks: >-
       Write notes. Attach points_of_interest.csv with a column note, or nothing.
-    inputs: [aggregate/points_of_interest.csv, aggregate/line.json]
+    inputs: [draft/preview.html, aggregate/points_of_interest.csv]
     attach: ["notes?"]
     asked: "${{gates}}"
 """

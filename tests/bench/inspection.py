@@ -22,6 +22,7 @@ from tasks.line.cloud import Points
 from tasks.line.roofs import Roofs
 from tasks.line.scene import BUILDING, GROUND, TOWER, WIRE, Scene, scene_of
 from tasks.line.shapes import Echoes
+from tests.bench import inspection_report
 from tests.bench.inspection_changed import CHANGES, TURNS_DEG, made_above_quebec
 from tests.bench.inspection_learning import learned_from, lessons_of
 from tests.bench.inspection_obstacles import obstacles_told
@@ -30,7 +31,7 @@ from tests.bench.report import Figures, Sheet, Verdict
 from tests.tasks.made_line import KINDS
 from tests.tasks.made_objects import OBJECTS, made_objects
 
-WHAT: Final = "wires, towers, ground, buildings and vegetation of labelled scans"
+WHAT: Final = "wires, towers, ground, buildings, vegetation of labelled scans; the report of a line"
 
 LEAVES: Final = (3, 4, 5)
 UNKNOWN: Final = (0, 1, 7, 64, 65, 66, 67)
@@ -65,6 +66,7 @@ def measure(*, quick: bool) -> Figures:
         "made": [_made(kind, turn) for kind in KINDS for turn in TURNS_DEG[: 1 if quick else None]],
         "things": [_thing(kind, each) for kind in OBJECTS for each in DENSITIES],
         "obstacles": [_obstacles(name, share) for name in names for share in (1.0, 0.25)],
+        "report": inspection_report.measured(quick=quick),
     }
 
 
@@ -97,7 +99,7 @@ def judge(figures: Figures) -> list[Verdict]:
             Verdict("buildings, mean", fmean(e["buildings"] for e in roofs), 0.90, at_least=True)
         )
         told.append(Verdict("vegetation, mean", fmean(leaves), 0.88, at_least=True))
-    return told
+    return told + inspection_report.verdicts(figures["report"])
 
 
 def _judged_elsewhere(figures: Figures) -> list[Verdict]:
@@ -133,6 +135,7 @@ def sheets(figures: Figures) -> list[Sheet]:
         Sheet("Lines", COLUMNS, rows),
         Sheet("Roofs, learned without the scan", columns, roofs),
         Sheet("Obstacles nearer than 5 m", OBSTACLE_COLUMNS, near),
+        inspection_report.sheet(figures["report"]),
     ]
 
 

@@ -17,8 +17,8 @@ from agent.api.work import TaskView
 from agent.client.fetching import last_results
 from gui.model import results
 from gui.model.results import GUARD, Kind, guarded, kind_of, rows_of, shapes_of
-from gui.views.outputs import outputs_of, worth_opening
-from gui.views.result_view import GUARDED, ResultView, show_result
+from gui.views.outputs import looked_at_first, outputs_of, worth_opening
+from gui.views.result_view import DRAWN_EDGE, GUARDED, ResultView, show_result
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tests.certain import certain, of_kind
@@ -154,6 +154,37 @@ def test_a_picture_is_shown_or_why_not(qtbot: QtBot, tmp_path: Path) -> None:
     assert seen(qtbot, path).note.text() == f"30 {TIMES} 20"  # type: ignore[attr-defined]
     broken = seen(qtbot, written(tmp_path, "b.png", b"\x89PNG"))
     assert "cannot be read" in broken.note.text()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("wide", "high"), [("18mm", "9mm"), ("90000", "45000")])
+def test_a_drawing_is_as_large_as_one_can_look_at(
+    qtbot: QtBot, tmp_path: Path, wide: str, high: str
+) -> None:
+    space = 'xmlns="http://www.w3.org/2000/svg"'
+    text = (
+        f'<svg {space} width="{wide}" height="{high}" viewBox="0 0 2 1"><path d="M0 0h1v1"/></svg>'
+    )
+    view = seen(qtbot, written(tmp_path, "a.svg", text))
+    assert view.note.text() == ""  # type: ignore[attr-defined]
+    shown = view.body.scene().items()[0]  # type: ignore[attr-defined]
+    assert shown.boundingRect().width() == DRAWN_EDGE
+
+
+def test_what_a_gate_is_about_is_looked_at_first() -> None:
+    names = ("segmented.laz", "spans.json", "points.csv", "overview.svg", "b.bin", "preview.html")
+    told = [each.name for each in looked_at_first(outputs_of([made(*names)]))]
+    assert told[:3] == ["preview.html", "overview.svg", "points.csv"]
+    assert told[3:] == ["spans.json", "segmented.laz", "b.bin"]
+
+
+def test_a_map_of_a_small_place_fills_the_window(qtbot: QtBot, tmp_path: Path) -> None:
+    """Two points 300 m apart, in degrees, beside dots that are eight pixels wide."""
+    points = [{"type": "Point", "coordinates": [x, 53.11]} for x in (6.5000, 6.5045)]
+    told = {"type": "GeometryCollection", "geometries": points}
+    view = seen(qtbot, written(tmp_path, "a.geojson", json.dumps(told)))
+    plane = view.body  # type: ignore[attr-defined]
+    shown = [plane.mapFromScene(each.pos()).x() for each in plane.scene().items()]
+    assert max(shown) - min(shown) > 0.8 * plane.viewport().width()
 
 
 def test_a_map_shows_everything_with_what_it_says(qtbot: QtBot, tmp_path: Path) -> None:
