@@ -64,7 +64,7 @@ class Ended:
     state: EndState
     version: int
     seen_ms: int
-    """When its end was noticed, for one of which nothing ever ran."""
+    """When its end was noticed, for one that was cancelled while nothing of it ran."""
 
     @property
     def workflow(self) -> WorkflowId:
@@ -194,8 +194,8 @@ class Times(NamedTuple):
 
 
 def times_of(table: Table, workflow: Workflow, seen_ms: int) -> Times:
-    """Return the times of a workflow that has ended, as every node tells them; the end of one of
-    which nothing ever ran is ``seen_ms``. It is never before the submission."""
+    """Return the times of a workflow that has ended, as every node tells them; the end of one that was
+    cancelled while nothing of it ran is ``seen_ms``. It is never before the submission."""
     submitted_ms = workflow.spec.submitted[0]
     begun_ms, ended_ms = span_of_workflow_ms(workflow, table)
     ended_ms = max(submitted_ms, ended_ms or seen_ms)

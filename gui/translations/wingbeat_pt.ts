@@ -667,6 +667,14 @@
         <translation>{task} estava em {host}, de que não há notícias há {time}: recomeça assim que outra máquina a assuma</translation>
     </message>
     <message>
+        <source>{task} is suspended on {host}, whose owner needs the machine; others may take it if that lasts</source>
+        <translation>{task} está suspensa em {host}, cujo dono precisa da máquina; se isso durar, outras podem assumi-la</translation>
+    </message>
+    <message>
+        <source>{task} is suspended on {host}, whose owner needs the machine, and others may take it; {why}</source>
+        <translation>{task} está suspensa em {host}, cujo dono precisa da máquina, e outras podem assumi-la; {why}</translation>
+    </message>
+    <message>
         <source>the newest of {count} called {name} is meant: {workflow}, submitted {submitted}</source>
         <translation>vale o mais novo dos {count} chamados {name}: {workflow}, enviado {submitted}</translation>
     </message>
@@ -1347,10 +1355,6 @@
     <message>
         <source>{host} has taken {task} and fetches its inputs</source>
         <translation>{host} pegou {task} e busca suas entradas</translation>
-    </message>
-    <message>
-        <source>{task} is suspended on {host}: its owner needs the machine</source>
-        <translation>{task} está suspensa em {host}: o dono precisa da máquina</translation>
     </message>
     <message>
         <source>{task} waits until a person marks it done: {asks}</source>
