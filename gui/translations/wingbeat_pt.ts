@@ -2970,6 +2970,10 @@
         <translation>Filtrar …</translation>
     </message>
     <message>
+        <source>Clear</source>
+        <translation>Limpar</translation>
+    </message>
+    <message>
         <source>Filter</source>
         <translation>Filtrar</translation>
     </message>
