@@ -2906,10 +2906,6 @@
         <translation>Recusar {name}</translation>
     </message>
     <message>
-        <source>{name} is let in; it joins when its person confirms the code.</source>
-        <translation>{name} foi admitida; entra quando a pessoa de lá confirmar o código.</translation>
-    </message>
-    <message>
         <source>{name} is not let in.</source>
         <translation>{name} não foi admitida.</translation>
     </message>
@@ -3368,6 +3364,10 @@
         <translation>Remover deste computador …</translation>
     </message>
     <message>
+        <source>Start anew now</source>
+        <translation>Reiniciar agora</translation>
+    </message>
+    <message>
         <source>Processor for programs</source>
         <translation>Processador para programas</translation>
     </message>
@@ -3432,6 +3432,10 @@
         <translation>Só com um convite</translation>
     </message>
     <message>
+        <source>Holds when Wingbeat has started anew: {names}</source>
+        <translation>Vale depois de o Wingbeat reiniciar: {names}</translation>
+    </message>
+    <message>
         <source>Tasks at a time</source>
         <translation>Tarefas ao mesmo tempo</translation>
     </message>
@@ -3482,10 +3486,6 @@
     <message>
         <source>Shown in this language from the next start on.</source>
         <translation>Neste idioma a partir do próximo início.</translation>
-    </message>
-    <message>
-        <source>Holds after a restart of the agent: {names}</source>
-        <translation>Vale depois de reiniciar o agente: {names}</translation>
     </message>
     <message>
         <source>This computer has left {flock}.</source>
