@@ -36,7 +36,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
-from agent.protocol.times import held_ms, span_of_workflow_ms, started_ms
+from agent.protocol.times import came_to_nothing, held_ms, span_of_workflow_ms, started_ms
 from agent.storage.past import PastRow
 from agent.wording.run_ends import named
 from agent.wording.speech import english
@@ -216,12 +216,12 @@ def _programs(workflow: Workflow) -> list[str]:
 
 def _runs(table: Table, task: TaskId) -> list[Run]:
     """Those that came to something; one that was decided elsewhere is no attempt."""
-    return [run for run in table.life(task).runs if not isinstance(run.phase, Yielded)]
+    return [run for run in table.life(task).runs if not came_to_nothing(run)]
 
 
 def _worked_ms(run: Run) -> int:
     """Of a run whose end its own machine has told; when one was lost is not known."""
-    told = isinstance(run.phase, Terminated | Failed | Evicted)
+    told = isinstance(run.phase, Terminated | Failed | Evicted | Yielded)
     return max(0, run.stamp[0] - started_ms(run) - held_ms(run)) if told else 0
 
 

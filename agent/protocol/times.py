@@ -127,12 +127,16 @@ def end_of_task_ms(life: Life, reading: DerivedState) -> int:
 def _decides(run: Run) -> bool:
     """Whether the end of a run is one of a cancelled task: not of a loser that comes back, and not of
     one that was handed back or failed, after which the task waited for another."""
-    if run.live or isinstance(run.phase, Lost | Evicted | Failed):
-        return False
+    ended_otherwise = run.live or isinstance(run.phase, Lost | Evicted | Failed)
+    return not ended_otherwise and not came_to_nothing(run)
+
+
+def came_to_nothing(run: Run) -> bool:
+    """Tell whether a run was left off because its task was decided elsewhere before."""
     if not isinstance(run.phase, Yielded):
-        return True
+        return False
     why = reason_in(run.more, run.phase.reason)
-    return not (isinstance(why, EndCause) and why.kind in ELSEWHERE)
+    return isinstance(why, EndCause) and why.kind in ELSEWHERE
 
 
 class Times(NamedTuple):
