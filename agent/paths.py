@@ -138,8 +138,11 @@ class Home:
 
     def own_folder(self, path: Path, *, holding: bool = True) -> Path | None:
         """Return the folder of this home that a path is, is in, or with ``holding`` holds, links
-        followed; None where it has nothing to do with any of them."""
+        followed; None where it has nothing to do with any of them, or is of the example, which is
+        there to be submitted."""
         where = resolved(path)
+        if where.is_relative_to(resolved(self.example)):
+            return None
         for own in map(resolved, self.folders):
             if where.is_relative_to(own) or (
                 holding and own.is_relative_to(where) and own.exists()
@@ -175,6 +178,11 @@ class Home:
     def programs_beside(self) -> tuple[Path, ...]:
         """What packages bring for this node to run, a folder each; a node that was moved has none."""
         return (PACKAGED / "programs",) if self.machine else ()
+
+    @property
+    def example(self) -> Path:
+        """The workflow that the window offers to try, with its scripts."""
+        return self.cache / "example"
 
     @property
     def scratch(self) -> Path:

@@ -72,7 +72,7 @@ with open("report.html", "w", encoding="utf-8") as page:
 def example_workflow(home: Home) -> Path:
     """Write the example with its programs into the cache of this home, over what is there, and
     return the path of the workflow file. Raises ``OSError`` if that cannot be written."""
-    folder = home.cache / "example"
+    folder = home.example
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (("measure.py", MEASURE), ("report.py", REPORT)):
         script = folder / name

@@ -133,9 +133,6 @@ OTHERWISE = {
     "{count} of {every} machines help now, none has taken it yet": (
         "machines that help now: {count} of {every}; none has taken it yet"
     ),
-    "{task} is suspended on {host}, whose owner needs the machine": (
-        "{task} is suspended on {host}: its owner needs the machine"
-    ),
     "{task} is cancelled": "{task} was cancelled",
     "{task} is cancelled, still being stopped on {hosts}": (
         "{task} was cancelled, and is still being stopped on {hosts}"

@@ -204,21 +204,25 @@ class TaskWaits(Reason, frozen=True):
     why: told.Given | WaitsForNeeds
 
 
+Takers = (
+    NoHelper
+    | NotForPerson
+    | OwnHelper
+    | SomeHelpers
+    | NoTaker
+    | NoFittingHelper
+    | NobodyAllows
+    | WaitsForAcceptance
+    | AllowedAreBusy
+)
+"""What there is to say of the machines that could take a task."""
+
+
 class TaskReady(Reason, frozen=True):
     """What it needs is there, and no machine has it in hand."""
 
     task: str
-    why: (
-        NoHelper
-        | NotForPerson
-        | OwnHelper
-        | SomeHelpers
-        | NoTaker
-        | NoFittingHelper
-        | NobodyAllows
-        | WaitsForAcceptance
-        | AllowedAreBusy
-    )
+    why: Takers
 
 
 class GateWaits(Reason, frozen=True):
@@ -262,6 +266,14 @@ class TaskSuspended(Reason, frozen=True):
 
     task: str
     host: str
+
+
+class TaskOffered(Reason, frozen=True):
+    """Its program is held for so long that others may take it, and none has."""
+
+    task: str
+    host: str
+    why: Takers
 
 
 class TaskFinished(Reason, frozen=True):

@@ -150,7 +150,7 @@ def stop(options: Options, client: BlockingClient) -> int:
     "restart",
     "Have the agent of this machine start anew with the version that is installed now, when what\n"
     "runs here has ended. It does so by itself unless the settings say otherwise (`wingbeat settings\n"
-    "--updates ask`).",
+    "--updates ask`). Settings that hold only after a restart hold then, too.",
     "wingbeat restart",
     "wingbeat restart --now",
     argument("--now", action="store_true", help="hand back what runs here first, and do not wait"),
@@ -158,8 +158,8 @@ def stop(options: Options, client: BlockingClient) -> int:
 )
 @with_client
 def restart(options: Options, client: BlockingClient) -> int:
-    """Ask for it, and return the exit code, that of a failure where no other version is installed;
-    that it has started is not waited for."""
+    """Ask for it, and return the exit code, that of a failure where no other version is installed and
+    no setting waits; that it has started is not waited for."""
     told = client.call(START_ANEW, StartAnew(options.now))
     when = "now" if options.now else "when what runs here has ended"
     return tell(options, told, [f"Wingbeat {told.installed} starts {when}"])

@@ -30,7 +30,7 @@ def run(options: Options) -> int:
 
 
 def _show(removed: Removed, *, trial: bool) -> None:
-    are, frees = ("would be", "would free") if trial else ("are", "freed")
+    frees = "would free" if trial else "freed"
     lines = []
     for what, workflows in (
         ("removed from the flock", removed.workflows),
@@ -38,7 +38,8 @@ def _show(removed: Removed, *, trial: bool) -> None:
     ):
         if workflows:
             named = ", ".join(removed.names[each] for each in workflows)
-            lines.append(f"{named} {are} {what}")
+            are = "are" if len(workflows) > 1 else "is"
+            lines.append(f"{named} {'would be' if trial else are} {what}")
     gone = f"{counted(removed.datasets, 'dataset')}, {size(removed.frees_bytes)} here"
     logs = f", and {size(removed.logs_bytes)} of logs" if removed.logs_bytes else ""
     show_lines([*lines, f"that {frees} {gone}{logs}"])

@@ -319,7 +319,7 @@ class UpdateRoom(Protocol):
 
     def start_anew(self, wanted: StartAnew) -> str:
         """Begin with the one that is installed, and return which; raises ``ServiceError`` where
-        that is what runs."""
+        that is what runs and no setting waits for it."""
 
 
 class ConfinementRoom(Protocol):

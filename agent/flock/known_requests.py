@@ -36,26 +36,30 @@ class Admissions:
     """The requests that are known here, of this keeper and of others."""
 
     def __init__(
-        self, membership: Membership, tell: Callable[[Sequence[RequestWord]], None], notify: Notify
+        self,
+        membership: Membership,
+        tell: Callable[[Sequence[RequestWord]], None],
+        notify: Notify,
+        name_of: Callable[[NodeId], str],
     ) -> None:
         self._membership, self._tell, self._notify = membership, tell, notify
+        self._name_of = name_of
         self.own = requests_of(membership, self._changed)
         self._heard: dict[NodeId, _Heard] = {}
         self._announced: dict[str, None] = {}
 
     # -- for people ------------------------------------------------------------------------
 
-    def requests(self, name_of: Callable[[NodeId], str]) -> list[JoinRequestView]:
+    def requests(self) -> list[JoinRequestView]:
         """Return the requests of machines that wait to be let in or have been let in and not joined
         yet, of this keeper and of those that are linked, the oldest first."""
-        found = [view for _, view in self._open(name_of)]
+        found = [view for _, view in self._open()]
         return sorted(found, key=lambda each: (each.asked_ms, each.request))
 
     async def decide(
         self,
         request: str,
         code: str,
-        name_of: Callable[[NodeId], str],
         addresses_of: AddressesOf,
         *,
         admit: bool,
@@ -65,7 +69,7 @@ class Admissions:
         ``MembershipError`` when this node is no keeper, the request is over or has another code, or
         that keeper refuses or is not reached; nothing is decided then, as far as is known."""
         self._membership.authority("let machines in")
-        found = [each for each in self._open(name_of) if each[1].request == request]
+        found = [each for each in self._open() if each[1].request == request]
         if not found:
             raise MembershipError("This request is over: let the machine ask again.")
         keeper, wanted = found[0]
@@ -96,9 +100,8 @@ class Admissions:
         open_ones = {key: each for key, each in still.items() if each.state in OPEN}
         if open_ones:
             self._heard[peer] = _Heard(open_ones, asyncio.get_running_loop().time())
-        keeper = self._membership.roster.member(peer)
         for word in words:
-            self._announce(word, keeper.host_name if keeper else peer)
+            self._announce(word, self._name_of(peer))
 
     def lost(self, peer: NodeId) -> None:
         """Forget the requests that a keeper told of whose link is gone, and announce their end:
@@ -113,14 +116,14 @@ class Admissions:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _open(self, name_of: Callable[[NodeId], str]) -> Iterator[tuple[NodeId, JoinRequestView]]:
+    def _open(self) -> Iterator[tuple[NodeId, JoinRequestView]]:
         """Each with the keeper that was asked."""
         own_id, now_s = self._membership.node_id, asyncio.get_running_loop().time()
         heard = {own_id: _Heard({each.request: each for each in self.told()}, now_s), **self._heard}
         for keeper, said in heard.items():
             for word in said.words.values():
                 if word.state in OPEN:
-                    yield keeper, _view(word, name_of(keeper), now_s - said.at_s)
+                    yield keeper, _view(word, self._name_of(keeper), now_s - said.at_s)
 
     async def _pass_on(
         self, wanted: JoinRequestView, addresses: Sequence[Address], *, admit: bool
@@ -144,7 +147,7 @@ class Admissions:
         """One of this keeper's own; the others hear how it ended together with what is left."""
         word = self._word(request)
         self._tell([*self.told(), *([] if word.state in OPEN else [word])])
-        self._announce(word, self._membership.member.host_name)
+        self._announce(word, self._name_of(self._membership.node_id))
 
     def _announce(self, word: RequestWord, keeper: str) -> None:
         if word.state in ("joined", "refused", "ended"):

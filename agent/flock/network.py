@@ -99,7 +99,7 @@ class FlockNetwork:
         self._book_due = True
         self._tasks: set[asyncio.Task[None]] = set()
         self._unwatch: Callable[[], None] | None = None
-        self.admissions = Admissions(membership, self._tell_requests, notify)
+        self.admissions = Admissions(membership, self._tell_requests, notify, self.name_of)
         others: dict[str, StreamAcceptor] = {JOIN: self._desk().serve}
         if serve_clients is not None:
             others[CLIENT] = serve_clients
@@ -124,9 +124,12 @@ class FlockNetwork:
         )
 
     def _desk(self) -> EnrolmentServer:
-        may_ask, own = self._settings.join_requests, self.admissions.own
         return EnrolmentServer(
-            self.membership, share=self.share_book, requests=own, may_ask=may_ask
+            self.membership,
+            share=self.share_book,
+            requests=self.admissions.own,
+            may_ask=self._settings.join_requests,
+            name=self._settings.name,
         )
 
     # -- for the service -------------------------------------------------------------------
@@ -178,10 +181,10 @@ class FlockNetwork:
         return list(dict.fromkeys(known))
 
     def name_of(self, node: NodeId) -> str:
-        """Return what people call another node, also one that has gone: by its own word, else by
-        the roster, else its id."""
-        told = self.peers.name(node)
-        if told:
+        """Return what people call a node, also one that has gone: by its own word, else by the
+        roster, else its id."""
+        own = node == self.membership.node_id
+        if told := self._settings.name if own else self.peers.name(node):
             return told
         member = self.membership.roster.known(node)
         return node if member is None else member.host_name

@@ -267,16 +267,16 @@ class FlockOperations:
     def requests(self) -> list[JoinRequestView]:
         """Return the machines that ask to be let in; none without a flock."""
         network = self._own.network
-        return [] if network is None else network.admissions.requests(self._own.name_of)
+        return [] if network is None else network.admissions.requests()
 
     async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
         """Let a machine in that asks (``admit``), or refuse it; return its request as it was. Only
         a keeper does, by the act of a person there: the one that was asked, or another one, which
         passes the decision on. Raise ``ServiceError`` when the request is over, has another code
         (an empty one is not compared) or cannot be decided here."""
-        network, name_of = self._network("answer requests"), self._own.name_of
+        network = self._network("answer requests")
         reach = network.addresses_of
-        return await network.admissions.decide(request, code, name_of, reach, admit=admit)
+        return await network.admissions.decide(request, code, reach, admit=admit)
 
     async def _left(self) -> None:
         """Set the flock's table aside, unless the leaving has failed."""

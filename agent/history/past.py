@@ -47,6 +47,8 @@ from agent.storage.past import PastRow, PastStore
 WRITE_AFTER_S = 0.5
 WRITE_AGAIN_S = 60.0
 """After the disk has refused."""
+LOOK_AGAIN_S, STOPPED_MS_MAX = 5.0, 600_000
+"""How soon a cancelled workflow is kept anew of which programs are still being stopped, and for how long."""
 SLICE_TASKS = 500
 DAY_MS = 24 * 3_600_000
 TRIM_EVERY_S = 3_600.0
@@ -82,6 +84,8 @@ class Past:
         """Which machine a workflow is of, as the node knows it."""
         self._store: PastStore | None = None
         self._due: dict[WorkflowId, int] = {}
+        self._stopping: dict[WorkflowId, int] = {}
+        """Those of the last look that have runs which were cancelled and have not ended yet."""
         self._known: dict[WorkflowId, int] = {}
         self._gone: list[Ended] = []
         """What left the table before it was kept."""
@@ -155,10 +159,11 @@ class Past:
         finally:
             self._writing = None
         if self._due:
-            self._write_soon(WRITE_AGAIN_S)
+            self._write_soon(LOOK_AGAIN_S if self._stopping else WRITE_AGAIN_S)
 
     async def _write_due(self, store: PastStore) -> None:
         refused: list[Ended] = []
+        self._stopping = {}
         async with self._one_at_a_time:
             while self._due or self._gone:
                 ended = self._slice()
@@ -169,6 +174,7 @@ class Past:
                 await asyncio.sleep(0)
             there = self._table().workflows
             self._due.update((e.workflow, e.seen_ms) for e in refused if e.workflow in there)
+            self._due |= self._stopping
             self._gone += [each for each in refused if each.workflow not in there]
             await self._trim_when_due(store)
 
@@ -188,6 +194,8 @@ class Past:
             if there is None or table.unfinished.get(workflow):
                 continue
             looked_at += len(there.spec.tasks)
+            if self._is_being_stopped(there, seen_ms):
+                self._stopping[workflow] = seen_ms
             if self._known.get(workflow) == version_of(table, there):
                 continue
             ended = ended_of(table, workflow, self._name_of, seen_ms, self.home_of)
@@ -195,6 +203,13 @@ class Past:
                 found.append(ended)
                 self._recalled.pop(workflow, None)
         return found
+
+    def _is_being_stopped(self, workflow: Workflow, seen_ms: int) -> bool:
+        """Whether a run of it that was cancelled has still to say that it has ended. A machine that
+        has gone may never say so."""
+        lives = (self._table().life(spec.task) for spec in workflow.spec.tasks)
+        young = int(self._wall() * 1000) - seen_ms < STOPPED_MS_MAX
+        return young and any(run.live for life in lives for run in life.runs)
 
     def _write(self, store: PastStore, ended: list[Ended]) -> bool:
         """In a thread. History is a comfort: what cannot be kept is told, and tried again when it is

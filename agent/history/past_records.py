@@ -36,7 +36,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
-from agent.protocol.times import held_ms, span_of_workflow_ms, started_ms
+from agent.protocol.times import came_to_nothing, held_ms, span_of_workflow_ms, started_ms
 from agent.storage.past import PastRow
 from agent.wording.run_ends import named
 from agent.wording.speech import english
@@ -64,7 +64,7 @@ class Ended:
     state: EndState
     version: int
     seen_ms: int
-    """When its end was noticed, for one of which nothing ever ran."""
+    """When its end was noticed, for one that was cancelled while nothing of it ran."""
 
     @property
     def workflow(self) -> WorkflowId:
@@ -194,8 +194,8 @@ class Times(NamedTuple):
 
 
 def times_of(table: Table, workflow: Workflow, seen_ms: int) -> Times:
-    """Return the times of a workflow that has ended, as every node tells them; the end of one of
-    which nothing ever ran is ``seen_ms``. It is never before the submission."""
+    """Return the times of a workflow that has ended, as every node tells them; the end of one that was
+    cancelled while nothing of it ran is ``seen_ms``. It is never before the submission."""
     submitted_ms = workflow.spec.submitted[0]
     begun_ms, ended_ms = span_of_workflow_ms(workflow, table)
     ended_ms = max(submitted_ms, ended_ms or seen_ms)
@@ -216,12 +216,12 @@ def _programs(workflow: Workflow) -> list[str]:
 
 def _runs(table: Table, task: TaskId) -> list[Run]:
     """Those that came to something; one that was decided elsewhere is no attempt."""
-    return [run for run in table.life(task).runs if not isinstance(run.phase, Yielded)]
+    return [run for run in table.life(task).runs if not came_to_nothing(run)]
 
 
 def _worked_ms(run: Run) -> int:
     """Of a run whose end its own machine has told; when one was lost is not known."""
-    told = isinstance(run.phase, Terminated | Failed | Evicted)
+    told = isinstance(run.phase, Terminated | Failed | Evicted | Yielded)
     return max(0, run.stamp[0] - started_ms(run) - held_ms(run)) if told else 0
 
 

@@ -68,10 +68,14 @@ class Door:
     flock: Flock
     certificate: bytes
     time_s: int
+    name: str = ""
 
     @property
     def keeper(self) -> str:
-        """What the keeper's machine calls itself."""
+        """What the keeper's machine calls itself, or was called when its certificate was issued where
+        it does not say."""
+        if self.name:
+            return certificates.clean_name(self.name)
         return certificates.member_of(self.certificate).host_name
 
 
@@ -204,7 +208,8 @@ async def _door_at(address: Address) -> Door | MembershipError:
         if not isinstance(answer, AuthorityIs):
             return NotThereError("what listens there lets nobody in")
         certificate = certificate_of(shown[0])
-        return Door(address, Flock.read(answer.authority), certificate, answer.time_s)
+        flock = Flock.read(answer.authority)
+        return Door(address, flock, certificate, answer.time_s, answer.name)
     except TimeoutError:
         return NotThereError("it does not answer in time")
     except MembershipError as error:

@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import assert_never
 
 from agent.api.errors import InVainError, MembershipError
-from agent.net.certificates import Applicant, Member, read_request
+from agent.net.certificates import Applicant, Member, clean_name, read_request
 from agent.net.enrolment_messages import (
     EXCHANGE_S_MAX,
     KEEPERS_QUESTION_BYTES_MAX,
@@ -92,8 +92,10 @@ class EnrolmentServer:
         requests: JoinRequests | None = None,
         *,
         may_ask: bool = True,
+        name: str = "",
     ) -> None:
         own = requests or requests_of(membership)
+        self._name = name and clean_name(name)
         self._requesting = JoinRequestServer(membership, own, may_ask=may_ask)
         self._share = share
         self._membership = membership
@@ -142,7 +144,7 @@ class EnrolmentServer:
         match question:
             case AskAuthority():
                 proof = membership.proof(question.tag, question.challenge)
-                return AuthorityIs(membership.flock.der, int(membership.clock()), proof)
+                return AuthorityIs(membership.flock.der, int(membership.clock()), proof, self._name)
             case Join():
                 return await self._join(question, host)
             case AskToJoin() | ShowNonce() | AskOutcome() | Collect() | WithdrawRequest():

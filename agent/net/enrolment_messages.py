@@ -144,12 +144,14 @@ Question = (
 
 
 class AuthorityIs(Struct, frozen=True, tag="authority-is"):
-    """The authority's certificate; it proves itself by its hash. The time proves nothing. The
-    proof is that the keeper knows the invitation that was asked for."""
+    """The authority's certificate; it proves itself by its hash. Time and name prove nothing; the
+    name is what the keeper calls itself by now, empty where a version before answers. The proof is
+    that the keeper knows the invitation that was asked for."""
 
     authority: Der
     time_s: Seconds
     proof: Annotated[bytes, Meta(max_length=PROOF_BYTES)] = b""
+    name: Name = ""
 
 
 class Welcome(Struct, frozen=True, tag="welcome"):

@@ -82,12 +82,13 @@ class Agent:
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
-        self.updates = Updates(self, by_itself=self._updates_by_itself)
         self.member_clients = MemberClients(self)
         self.flock = FlockOperations(self, self.member_clients.arrived)
         self._owner_settings = OwnerSettings(
             home.settings_file, settled, lambda: self.port, home.machine, self._kept_logs
         )
+        waits = self._owner_settings.wait
+        self.updates = Updates(self, by_itself=self._updates_by_itself, settings_wait=waits)
         self.presence = PresenceWatcher(
             home.data,
             settings.rules,

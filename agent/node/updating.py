@@ -50,18 +50,21 @@ class Updated(Protocol):
 
 
 class Updates:
-    """Of one agent. ``by_itself``: whether it need not ask."""
+    """Of one agent. ``by_itself``: whether it need not ask. ``settings_wait``: whether any setting holds
+    only once the agent is started anew."""
 
     def __init__(
         self,
         agent: Updated,
         *,
         by_itself: Callable[[], bool],
+        settings_wait: Callable[[], bool] = lambda: False,
         look: Callable[[], str] = installed_version,
         trial: Callable[[str], bool] = starts,
         finish_s_max: float = FINISH_S_MAX,
     ) -> None:
         self._agent, self._by_itself, self._look, self._trial = agent, by_itself, look, trial
+        self._settings_wait = settings_wait
         self._finish_s_max = finish_s_max
         self._installed, self._seen = "", __version__
         self._finishing_since_s: float | None = None
@@ -84,7 +87,9 @@ class Updates:
 
     def start_anew(self, wanted: StartAnew) -> str:
         """Begin with what is installed when what runs here has ended, or at once, and return its
-        version. Raises ``RefusedError`` where that is what runs."""
+        version. Raises ``RefusedError`` where that is what runs, unless settings wait for it."""
+        if not self._installed and self._settings_wait():
+            self._installed = __version__
         if not self._installed:
             told = said(
                 "Wingbeat {version} runs, and no other version is installed here",

@@ -20,6 +20,7 @@ from msgspec import Raw
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.reasons import EndCause, reason_in
 from agent.protocol.records import (
+    Evicted,
     Failed,
     Life,
     Lost,
@@ -106,8 +107,8 @@ def end_of_run_ms(run: Run, life: Life, reading: DerivedState) -> int:
 
 
 def end_of_task_ms(life: Life, reading: DerivedState) -> int:
-    """Return when it was decided how a task ends; 0 while it goes on, and where nothing of it ever
-    ran, as that is decided elsewhere."""
+    """Return when it was decided how a task ends; 0 while it goes on, and where no run of it was
+    ended by that, as it is decided elsewhere."""
     match reading.state:
         case TaskState.TERMINATED:
             return reading.outcome.stamp[0] if reading.outcome is not None else 0
@@ -124,13 +125,18 @@ def end_of_task_ms(life: Life, reading: DerivedState) -> int:
 
 
 def _decides(run: Run) -> bool:
-    """Whether the end of a run is one of the task, and not of a loser that comes back."""
-    if run.live or isinstance(run.phase, Lost):
-        return False
+    """Whether the end of a run is one of a cancelled task: not of a loser that comes back, and not of
+    one that was handed back or failed, after which the task waited for another."""
+    ended_otherwise = run.live or isinstance(run.phase, Lost | Evicted | Failed)
+    return not ended_otherwise and not came_to_nothing(run)
+
+
+def came_to_nothing(run: Run) -> bool:
+    """Tell whether a run was left off because its task was decided elsewhere before."""
     if not isinstance(run.phase, Yielded):
-        return True
+        return False
     why = reason_in(run.more, run.phase.reason)
-    return not (isinstance(why, EndCause) and why.kind in ELSEWHERE)
+    return isinstance(why, EndCause) and why.kind in ELSEWHERE
 
 
 class Times(NamedTuple):
@@ -171,12 +177,16 @@ def _ends(tasks: Iterable[str], table: Table) -> Iterable[int]:
 
 def span_of_workflow_ms(workflow: Workflow, table: Table) -> tuple[int, int]:
     """Return when the first run of a workflow was claimed and when it was decided how its last task
-    ends; 0 for what has not come yet, and for the end of one of which nothing ever ran."""
-    begun, ended = list[int](), 0
+    ends; 0 for what has not come yet, and for the end of one that was cancelled while nothing of it
+    ran: when that was stands in no record."""
+    begun, ends, cancelled = list[int](), [0], list[int]()
     for spec in workflow.spec.tasks:
-        life, reading = table.lives.get(spec.task), table.reading(spec.task)
-        if life is not None and reading is not None:
+        life, reading = table.life(spec.task), table.reading(spec.task)
+        if reading is not None:
             begun += (run.claim.stamp[0] for run in life.runs)
-            ended = max(ended, end_of_task_ms(life, reading))
+            ends.append(end_of_task_ms(life, reading))
+            if reading.state is TaskState.CANCELLED:
+                cancelled.append(ends[-1])
     open_ = bool(table.unfinished.get(workflow.spec.workflow))
-    return min(begun, default=0), 0 if open_ else ended
+    untold = bool(cancelled) and not any(cancelled)
+    return min(begun, default=0), 0 if open_ or untold else max(ends)

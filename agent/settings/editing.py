@@ -244,6 +244,10 @@ class OwnerSettings:
         keep_rules(self._path, rules, self._machine)
         self._read()
 
+    def wait(self) -> bool:
+        """Tell whether any of the settings that were read last holds only after a restart."""
+        return bool(self._differing(self.settled.settings))
+
     async def laid_down_anew(self) -> bool:
         """Read all files again, and tell whether those of the machine say something else than
         before, which is logged where it is wrong; False, too, where the owner's is wrong."""

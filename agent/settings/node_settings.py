@@ -252,7 +252,7 @@ def _address(value: object) -> Address:
     try:
         return parse_address(value)
     except AddressError as error:
-        raise ValueError(f"is wrong: {error}") from error
+        raise ValueError(f"cannot be used: {error}") from error
 
 
 def _tag(value: object) -> str:

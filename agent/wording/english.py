@@ -311,7 +311,10 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.MachineGone: "no word of {host} for {time}",
     api.TaskOnGone: "{task} was in hand on {host}, of which there is no word for {time}: it begins anew as "
     "soon as another machine takes it",
-    api.TaskSuspended: "{task} is suspended on {host}, whose owner needs the machine",
+    api.TaskSuspended: "{task} is suspended on {host}, whose owner needs the machine; others may take it "
+    "if that lasts",
+    api.TaskOffered: "{task} is suspended on {host}, whose owner needs the machine, and others may take it; "
+    "{why}",
     api.TaskFinished: "{task} finished on {host}",
     api.TaskCancelled: "{task} is cancelled",
     api.TaskStopping: "{task} is cancelled, still being stopped on {hosts}",

@@ -431,6 +431,11 @@ class Screen:
             return
         own[progressed.task] = row = task_progressed(known, progressed, event.at_ms)
         changes.tasks.add(progressed.workflow)
+        workflow = self.workflows.get(progressed.workflow)
+        if workflow is not None and 0 < workflow.expected_end_ms < row.expected_end_ms:
+            later = msgspec.structs.replace(workflow, expected_end_ms=row.expected_end_ms)
+            self.workflows[progressed.workflow] = later
+            changes.workflows.add(progressed.workflow)
         if row.host_node:  # else machines are read again
             self._hand_over(row, self.called(progressed.workflow), changes)
 

@@ -5,7 +5,7 @@
     <name></name>
     <message>
         <source>This computer belongs to {flock} already: leave it before you join another.</source>
-        <translation>Este computador já pertence a {flock}: saia dele antes de entrar em outro.</translation>
+        <translation>Este computador já pertence a {flock}: saia dele antes de entrar noutro.</translation>
     </message>
     <message>
         <source>{name} is no invitation.</source>
@@ -13,7 +13,7 @@
     </message>
     <message>
         <source>The agent hangs in this process: quit Wingbeat and start it again.</source>
-        <translation>O agente travou neste processo: feche o Wingbeat e abra-o de novo.</translation>
+        <translation>O agente bloqueou neste processo: feche o Wingbeat e abra-o de novo.</translation>
     </message>
     <message>
         <source>Nothing is wrong as far as this computer sees.</source>
@@ -25,7 +25,7 @@
     </message>
     <message>
         <source>paused by its owner</source>
-        <translation>pausado pelo dono</translation>
+        <translation>em pausa pelo dono</translation>
     </message>
     <message>
         <source>nobody uses it</source>
@@ -33,7 +33,7 @@
     </message>
     <message>
         <source>finishes what runs, then pauses</source>
-        <translation>termina o que roda, depois pausa</translation>
+        <translation>termina o que corre, depois pausa</translation>
     </message>
     <message>
         <source>somebody uses it</source>
@@ -45,7 +45,7 @@
     </message>
     <message>
         <source>Starting …</source>
-        <translation>Iniciando …</translation>
+        <translation>A iniciar …</translation>
     </message>
     <message>
         <source>cancelled</source>
@@ -81,31 +81,31 @@
     </message>
     <message>
         <source>Paused until {when}</source>
-        <translation>Pausado até {when}</translation>
+        <translation>Em pausa até {when}</translation>
     </message>
     <message>
         <source>Paused: you moved the mouse {ago} ago</source>
-        <translation>Pausado: você moveu o mouse há {ago}</translation>
+        <translation>Em pausa: mexeu no rato há {ago}</translation>
     </message>
     <message>
         <source>Paused: outside its hours until {when}</source>
-        <translation>Pausado: fora do horário até {when}</translation>
+        <translation>Em pausa: fora do horário até {when}</translation>
     </message>
     <message>
         <source>Paused: outside its hours</source>
-        <translation>Pausado: fora do horário</translation>
+        <translation>Em pausa: fora do horário</translation>
     </message>
     <message>
         <source>Paused: other programs use {percent} % of the processor, more than {limit} %</source>
-        <translation>Pausado: outros programas usam {percent} % do processador, mais que {limit} %</translation>
+        <translation>Em pausa: outros programas usam {percent} % do processador, mais que {limit} %</translation>
     </message>
     <message>
         <source>Paused: other programs used more than {limit} % of the processor a moment ago</source>
-        <translation>Pausado: outros programas usaram há pouco mais que {limit} % do processador</translation>
+        <translation>Em pausa: outros programas usaram há pouco mais que {limit} % do processador</translation>
     </message>
     <message>
         <source>Paused: {names} runs</source>
-        <translation>Pausado: {names} está aberto</translation>
+        <translation>Em pausa: {names} está aberto</translation>
     </message>
     <message>
         <source>nobody has said yet when it may help</source>
@@ -169,7 +169,7 @@
     </message>
     <message>
         <source>something was laid down for this computer that this version does not know. Tell whoever looks after it: {error}</source>
-        <translation>foi deixada para este computador uma configuração que esta versão não conhece. Avise quem cuida dele: {error}</translation>
+        <translation>foi deixada para este computador uma definição que esta versão não conhece. Avise quem cuida dele: {error}</translation>
     </message>
     <message>
         <source>could not be followed: {error}</source>
@@ -177,7 +177,7 @@
     </message>
     <message>
         <source>it is about to help, and lets its owner say no first</source>
-        <translation>está prestes a ajudar e deixa antes o dono dizer que não</translation>
+        <translation>está prestes a ajudar, e antes deixa o dono dizer que não</translation>
     </message>
     <message>
         <source>it cannot confine programs</source>
@@ -241,7 +241,7 @@
     </message>
     <message>
         <source>{program} made {count} files and folders and names none of them as outputs, of which at most {limit} are kept: put them into one folder, or name its outputs</source>
-        <translation>{program} fez {count} arquivos e pastas e não indica nenhum como resultado, dos quais se guardam no máximo {limit}: ponha-os numa só pasta, ou indique os resultados</translation>
+        <translation>{program} fez {count} ficheiros e pastas e não indica nenhum como resultado, dos quais se guardam no máximo {limit}: ponha-os numa só pasta, ou indique os resultados</translation>
     </message>
     <message>
         <source>{program} could not be started: programs cannot be confined on this machine</source>
@@ -292,7 +292,7 @@
     </message>
     <message>
         <source>outputs lost, runs again in generation {generation}</source>
-        <translation>resultados perdidos, roda de novo na geração {generation}</translation>
+        <translation>resultados perdidos, corre de novo na geração {generation}</translation>
     </message>
     <message>
         <source>taken by {host}</source>
@@ -304,7 +304,7 @@
     </message>
     <message>
         <source>something that is not wingbeat called from there</source>
-        <translation>algo que não é o Wingbeat chamou de lá</translation>
+        <translation>algo que não é o Wingbeat ligou de lá</translation>
     </message>
     <message>
         <source>its message could not be handled here</source>
@@ -316,7 +316,7 @@
     </message>
     <message>
         <source>its certificate has expired, or the clock here is ahead</source>
-        <translation>o certificado dela venceu, ou o relógio daqui está adiantado</translation>
+        <translation>o certificado dela expirou, ou o relógio daqui está adiantado</translation>
     </message>
     <message>
         <source>its certificate is valid from {date} only: compare the clocks of both machines</source>
@@ -332,7 +332,7 @@
     </message>
     <message>
         <source>its certificate ended on {date}: it has to join with a new invitation</source>
-        <translation>o certificado dela venceu em {date}: ela precisa entrar com um novo convite</translation>
+        <translation>o certificado dela expirou em {date}: ela precisa de entrar com um novo convite</translation>
     </message>
     <message>
         <source>{host} was expelled from {name}</source>
@@ -368,7 +368,7 @@
     </message>
     <message>
         <source>a newer connection takes its place</source>
-        <translation>uma conexão mais nova toma o lugar dela</translation>
+        <translation>uma ligação mais nova toma o lugar dela</translation>
     </message>
     <message>
         <source>it speaks no protocol that this version of Wingbeat knows</source>
@@ -380,11 +380,11 @@
     </message>
     <message>
         <source>nothing answers: it is off, elsewhere, or behind a firewall</source>
-        <translation>nada responde: está desligada, em outro lugar ou atrás de um firewall</translation>
+        <translation>nada responde: está desligada, noutro lugar ou atrás de uma firewall</translation>
     </message>
     <message>
         <source>no keeper whose word counts has let it in: it has to join with a new invitation</source>
-        <translation>nenhuma guardiã cuja palavra vale a admitiu: ela precisa entrar com um novo convite</translation>
+        <translation>nenhuma guardiã cuja palavra vale a admitiu: ela precisa de entrar com um novo convite</translation>
     </message>
     <message>
         <source>not a member of this flock</source>
@@ -392,7 +392,7 @@
     </message>
     <message>
         <source>it is not wanted any more</source>
-        <translation>não é mais necessária</translation>
+        <translation>já não é necessária</translation>
     </message>
     <message>
         <source>something that is not wingbeat answers there</source>
@@ -432,7 +432,7 @@
     </message>
     <message>
         <source>it shows no certificate: it has to join the flock first</source>
-        <translation>não mostra nenhum certificado: precisa entrar no bando primeiro</translation>
+        <translation>não mostra nenhum certificado: precisa de entrar no bando primeiro</translation>
     </message>
     <message>
         <source>it showed no certificate</source>
@@ -444,11 +444,11 @@
     </message>
     <message>
         <source>the agent there is stopping</source>
-        <translation>o agente de lá está parando</translation>
+        <translation>o agente de lá está a parar</translation>
     </message>
     <message>
         <source>what it tells is not taken: {error}</source>
-        <translation>o que ela diz não é aceito: {error}</translation>
+        <translation>o que ela diz não é aceite: {error}</translation>
     </message>
     <message>
         <source>TLS failed: {error}</source>
@@ -456,15 +456,15 @@
     </message>
     <message>
         <source>too many connections at once</source>
-        <translation>conexões demais ao mesmo tempo</translation>
+        <translation>demasiadas ligações ao mesmo tempo</translation>
     </message>
     <message>
         <source>too many connections from there are greeting at once</source>
-        <translation>conexões demais de lá se apresentam ao mesmo tempo</translation>
+        <translation>apresentam-se de lá demasiadas ligações ao mesmo tempo</translation>
     </message>
     <message>
         <source>too many transfers with this peer at once</source>
-        <translation>transferências demais com esta máquina ao mesmo tempo</translation>
+        <translation>demasiadas transferências com esta máquina ao mesmo tempo</translation>
     </message>
     <message>
         <source>it did not finish greeting within {length}</source>
@@ -480,7 +480,7 @@
     </message>
     <message>
         <source>its link is gone: {why}</source>
-        <translation>a ligação se foi: {why}</translation>
+        <translation>a ligação perdeu-se: {why}</translation>
     </message>
     <message>
         <source>the network refuses it ({error})</source>
@@ -536,7 +536,7 @@
     </message>
     <message>
         <source>Windows does not tell of the session in which this runs</source>
-        <translation>o Windows não fala da sessão em que isto roda</translation>
+        <translation>o Windows não fala da sessão em que isto corre</translation>
     </message>
     <message>
         <source>the list of programs cannot be read ({error})</source>
@@ -544,7 +544,7 @@
     </message>
     <message>
         <source>it runs as a service, which sees no keyboard: start it with the desktop</source>
-        <translation>ele roda como serviço, que não vê o teclado: inicie-o com a área de trabalho</translation>
+        <translation>corre como serviço, que não vê o teclado: inicie-o com o ambiente de trabalho</translation>
     </message>
     <message>
         <source>its source failed: {error}</source>
@@ -552,7 +552,7 @@
     </message>
     <message>
         <source>a program fills the screen</source>
-        <translation>um programa ocupa a tela</translation>
+        <translation>um programa ocupa o ecrã</translation>
     </message>
     <message>
         <source>{app} uses the microphone</source>
@@ -564,7 +564,7 @@
     </message>
     <message>
         <source>a game fills the screen</source>
-        <translation>um jogo ocupa a tela</translation>
+        <translation>um jogo ocupa o ecrã</translation>
     </message>
     <message>
         <source>a presentation is on</source>
@@ -572,11 +572,11 @@
     </message>
     <message>
         <source>a program keeps the screen on</source>
-        <translation>um programa mantém a tela ligada</translation>
+        <translation>um programa mantém o ecrã ligado</translation>
     </message>
     <message>
         <source>Paused: {why}</source>
-        <translation>Pausado: {why}</translation>
+        <translation>Em pausa: {why}</translation>
     </message>
     <message>
         <source>Paused: a call ended only {ago} ago</source>
@@ -584,7 +584,7 @@
     </message>
     <message>
         <source>Paused: {what} cannot be seen ({why})</source>
-        <translation>Pausado: não se vê {what} ({why})</translation>
+        <translation>Em pausa: não se vê {what} ({why})</translation>
     </message>
     <message>
         <source>Not helping: programs cannot be confined on this machine</source>
@@ -596,11 +596,11 @@
     </message>
     <message>
         <source>Helps nobody until you say when it may</source>
-        <translation>Não ajuda ninguém até você dizer quando pode</translation>
+        <translation>Não ajuda ninguém até dizer quando pode</translation>
     </message>
     <message>
         <source>Helps nobody: you said not now</source>
-        <translation>Não ajuda ninguém: você disse agora não</translation>
+        <translation>Não ajuda ninguém: disse que agora não</translation>
     </message>
     <message>
         <source>Runs only what is submitted on this computer</source>
@@ -608,7 +608,7 @@
     </message>
     <message>
         <source>Helps: the screen is locked</source>
-        <translation>Ajuda: a tela está bloqueada</translation>
+        <translation>Ajuda: o ecrã está bloqueado</translation>
     </message>
     <message>
         <source>Helps: nobody is logged in</source>
@@ -632,7 +632,7 @@
     </message>
     <message>
         <source>machines that help now: 1 of 1; none has taken it yet</source>
-        <translation>máquinas que ajudam agora: 1 de 1; nenhuma a pegou ainda</translation>
+        <translation>máquinas que ajudam agora: 1 de 1; nenhuma a tomou ainda</translation>
     </message>
     <message>
         <source>no machine allows network to {program}</source>
@@ -675,6 +675,14 @@
         <translation>{task} estava em {host}, de que não há notícias há {time}: recomeça assim que outra máquina a assuma</translation>
     </message>
     <message>
+        <source>{task} is suspended on {host}, whose owner needs the machine; others may take it if that lasts</source>
+        <translation>{task} está suspensa em {host}, cujo dono precisa da máquina; se isso durar, outras podem assumi-la</translation>
+    </message>
+    <message>
+        <source>{task} is suspended on {host}, whose owner needs the machine, and others may take it; {why}</source>
+        <translation>{task} está suspensa em {host}, cujo dono precisa da máquina, e outras podem assumi-la; {why}</translation>
+    </message>
+    <message>
         <source>the newest of {count} called {name} is meant: {workflow}, submitted {submitted}</source>
         <translation>vale o mais novo dos {count} chamados {name}: {workflow}, enviado {submitted}</translation>
     </message>
@@ -692,19 +700,19 @@
     </message>
     <message>
         <source>Wingbeat {version} is installed: it starts when what runs here has ended, at once with `wingbeat restart --now`</source>
-        <translation>O Wingbeat {version} está instalado: começa quando terminar o que roda aqui, ou já com `wingbeat restart --now`</translation>
+        <translation>O Wingbeat {version} está instalado: começa quando terminar o que corre aqui, ou já com `wingbeat restart --now`</translation>
     </message>
     <message>
         <source>Wingbeat {version} is installed: `wingbeat restart` starts it when what runs here has ended</source>
-        <translation>O Wingbeat {version} está instalado: `wingbeat restart` o inicia quando terminar o que roda aqui</translation>
+        <translation>O Wingbeat {version} está instalado: `wingbeat restart` inicia-o quando terminar o que corre aqui</translation>
     </message>
     <message>
         <source>Wingbeat {version} is installed, which is older than what runs: it starts with `wingbeat restart`, and refuses data and settings whose format it does not know</source>
-        <translation>O Wingbeat {version} está instalado, mais antigo que o que roda: começa com `wingbeat restart` e recusa dados e configurações cujo formato não conhece</translation>
+        <translation>O Wingbeat {version} está instalado, mais antigo que o que corre: começa com `wingbeat restart` e recusa dados e definições cujo formato não conhece</translation>
     </message>
     <message>
         <source>Wingbeat {version} runs on {hosts}, and {own} on this machine: install the same version here when you can</source>
-        <translation>O Wingbeat {version} roda em {hosts}, e o {own} nesta máquina: instale aqui a mesma versão quando puder</translation>
+        <translation>O Wingbeat {version} corre em {hosts}, e o {own} nesta máquina: instale aqui a mesma versão quando puder</translation>
     </message>
     <message>
         <source>the machine at {address}</source>
@@ -720,7 +728,7 @@
     </message>
     <message>
         <source>what was laid down for all users of this computer is wrong; the rest of it holds. Tell whoever looks after it: {error}</source>
-        <translation>o que foi definido para todos os usuários deste computador está errado; o resto vale. Avise quem cuida dele: {error}</translation>
+        <translation>o que foi definido para todos os utilizadores deste computador está errado; o resto vale. Avise quem cuida dele: {error}</translation>
     </message>
     <message>
         <source>programs cannot be kept apart on this computer, so it takes no work of others: {error}</source>
@@ -728,19 +736,19 @@
     </message>
     <message>
         <source>this computer was to join a flock by an invitation that was laid down for it ({folder}), and cannot: {error}</source>
-        <translation>este computador deveria entrar em um bando por um convite deixado para ele ({folder}), e não consegue: {error}</translation>
+        <translation>este computador devia entrar num bando por um convite deixado para ele ({folder}), e não consegue: {error}</translation>
     </message>
     <message>
         <source>this computer joins a flock by an invitation that was laid down for it, as soon as {places} can be reached{last}</source>
-        <translation>este computador entra em um bando por um convite deixado para ele assim que {places} puder ser alcançado{last}</translation>
+        <translation>este computador entra num bando por um convite deixado para ele assim que {places} puder ser alcançado{last}</translation>
     </message>
     <message>
         <source>the certificate of this machine ends on {date} and could not be renewed ({error}): switch on a keeper of the flock</source>
-        <translation>o certificado desta máquina vence em {date} e não pôde ser renovado ({error}): ligue uma guardiã do bando</translation>
+        <translation>o certificado desta máquina expira em {date} e não pôde ser renovado ({error}): ligue uma guardiã do bando</translation>
     </message>
     <message>
         <source>the certificate of this machine begins only on {date}, so nobody lets it in: if the clock here is right, one was wrong before, so this machine, a keeper, makes itself a new one within an hour, or at once when you start its agent anew</source>
-        <translation>o certificado desta máquina só começa em {date}, por isso ninguém a admite: se o relógio daqui está certo, antes algum estava errado; esta máquina, uma guardiã, faz um novo para si em uma hora, ou logo que você iniciar o agente de novo</translation>
+        <translation>o certificado desta máquina só começa em {date}, por isso ninguém a admite: se o relógio daqui está certo, antes algum estava errado; esta máquina, uma guardiã, faz um novo para si numa hora, ou logo que iniciar o agente de novo</translation>
     </message>
     <message>
         <source>the clock of this machine is {length} ahead of those of all others: set all by the same time server</source>
@@ -752,11 +760,11 @@
     </message>
     <message>
         <source>your own setting of {name} does nothing, for an administrator has fixed it in {folder}</source>
-        <translation>a sua própria configuração de {name} não tem efeito, pois um administrador a fixou em {folder}</translation>
+        <translation>a sua própria definição de {name} não tem efeito, pois um administrador a fixou em {folder}</translation>
     </message>
     <message>
         <source>the certificate of {peer} has ended, or a clock is wrong: compare the clocks of both; if they are right, leave the flock on {peer} and join again with a new invitation</source>
-        <translation>o certificado de {peer} venceu, ou algum relógio está errado: compare os relógios das duas; se estiverem certos, saia do bando em {peer} e entre de novo com um novo convite</translation>
+        <translation>o certificado de {peer} expirou, ou algum relógio está errado: compare os relógios das duas; se estiverem certos, saia do bando em {peer} e entre de novo com um novo convite</translation>
     </message>
     <message>
         <source>the certificate of {peer} is not valid yet by the clock of this machine: set both clocks by the same time server</source>
@@ -764,7 +772,7 @@
     </message>
     <message>
         <source>{peer} runs a version of Wingbeat that this one cannot talk to: update the older of both</source>
-        <translation>{peer} tem uma versão do Wingbeat com a qual esta não conversa: atualize a mais antiga das duas</translation>
+        <translation>{peer} tem uma versão do Wingbeat com a qual esta não se entende: atualize a mais antiga das duas</translation>
     </message>
     <message>
         <source>the policy of this computer is wrong, and until it is mended this computer helps nobody. Tell whoever looks after it: {error}</source>
@@ -788,7 +796,7 @@
     </message>
     <message>
         <source> until you resume</source>
-        <translation> até você retomar</translation>
+        <translation> até retomar</translation>
     </message>
     <message>
         <source>, last: {error}</source>
@@ -834,7 +842,7 @@
     </message>
     <message>
         <source> (user {user})</source>
-        <translation> (usuário {user})</translation>
+        <translation> (utilizador {user})</translation>
     </message>
     <message>
         <source>an unknown system</source>
@@ -866,7 +874,7 @@
     </message>
     <message>
         <source>Nothing fills the screen</source>
-        <translation>Nada ocupa a tela inteira</translation>
+        <translation>Nada ocupa o ecrã inteiro</translation>
     </message>
     <message>
         <source>Other programs use {percent} % of the processor: busy</source>
@@ -878,15 +886,15 @@
     </message>
     <message>
         <source>The screen is locked</source>
-        <translation>A tela está bloqueada</translation>
+        <translation>O ecrã está bloqueado</translation>
     </message>
     <message>
         <source>The screen is not locked</source>
-        <translation>A tela não está bloqueada</translation>
+        <translation>O ecrã não está bloqueado</translation>
     </message>
     <message>
         <source>Nobody is logged in at a screen</source>
-        <translation>Ninguém está conectado a uma tela</translation>
+        <translation>Ninguém tem sessão num ecrã</translation>
     </message>
     <message>
         <source>{size} of memory are free</source>
@@ -902,11 +910,11 @@
     </message>
     <message>
         <source>cancelled; still being stopped on {hosts}</source>
-        <translation>cancelado; ainda sendo parado em {hosts}</translation>
+        <translation>cancelado; ainda a ser parado em {hosts}</translation>
     </message>
     <message>
         <source>{task} was cancelled, and is still being stopped on {hosts}</source>
-        <translation>{task} foi cancelada e ainda está sendo parada em {hosts}</translation>
+        <translation>{task} foi cancelada e ainda está a ser parada em {hosts}</translation>
     </message>
     <message>
         <source>an agent died running it</source>
@@ -950,11 +958,11 @@
     </message>
     <message>
         <source>machines that help now: {count} of {every}; none has taken it yet</source>
-        <translation>máquinas que ajudam agora: {count} de {every}; nenhuma a pegou ainda</translation>
+        <translation>máquinas que ajudam agora: {count} de {every}; nenhuma a tomou ainda</translation>
     </message>
     <message>
         <source>none of the machines that could run it has taken it yet</source>
-        <translation>nenhuma das máquinas que poderiam executá-la a pegou ainda</translation>
+        <translation>nenhuma das máquinas que poderiam executá-la a tomou ainda</translation>
     </message>
     <message>
         <source>no machine that helps now can run it</source>
@@ -962,7 +970,7 @@
     </message>
     <message>
         <source>Somebody on {hosts} has to allow {programs} first</source>
-        <translation>Alguém em {hosts} precisa permitir antes: {programs}</translation>
+        <translation>Alguém em {hosts} precisa de permitir antes: {programs}</translation>
     </message>
     <message>
         <source>{host} has no program {program}</source>
@@ -970,11 +978,11 @@
     </message>
     <message>
         <source>it broke the connection off</source>
-        <translation>interrompeu a conexão</translation>
+        <translation>interrompeu a ligação</translation>
     </message>
     <message>
         <source>it says that this machine&apos;s certificate has ended, or its clock differs</source>
-        <translation>diz que o certificado desta máquina venceu, ou o relógio dela é outro</translation>
+        <translation>diz que o certificado desta máquina expirou, ou o relógio dela é outro</translation>
     </message>
     <message>
         <source>it takes members only, and this machine showed no certificate</source>
@@ -990,11 +998,11 @@
     </message>
     <message>
         <source>it closed the connection</source>
-        <translation>fechou a conexão</translation>
+        <translation>fechou a ligação</translation>
     </message>
     <message>
         <source>no Wingbeat listens there: it may not be running, or on another port</source>
-        <translation>nenhum Wingbeat escuta lá: pode não estar em execução, ou estar em outra porta</translation>
+        <translation>nenhum Wingbeat escuta lá: pode não estar em execução, ou estar noutra porta</translation>
     </message>
     <message>
         <source>it refuses this machine: {why}</source>
@@ -1062,51 +1070,51 @@
     </message>
     <message>
         <source>Paused: you used the keyboard or mouse {ago} ago</source>
-        <translation>Pausado: você usou o teclado ou o mouse há {ago}</translation>
+        <translation>Em pausa: usou o teclado ou o rato há {ago}</translation>
     </message>
     <message>
         <source>Paused: somebody typed in {where} {ago} ago</source>
-        <translation>Pausado: alguém digitou em {where} há {ago}</translation>
+        <translation>Em pausa: alguém escreveu em {where} há {ago}</translation>
     </message>
     <message>
         <source>Paused: somebody touched the locked screen {ago} ago</source>
-        <translation>Pausado: alguém tocou na tela bloqueada há {ago}</translation>
+        <translation>Em pausa: alguém tocou no ecrã bloqueado há {ago}</translation>
     </message>
     <message>
         <source>Paused: {names} uses this computer</source>
-        <translation>Pausado: {names} usa este computador</translation>
+        <translation>Em pausa: {names} usa este computador</translation>
     </message>
     <message>
         <source>Paused: this computer runs on battery</source>
-        <translation>Pausado: este computador usa a bateria</translation>
+        <translation>Em pausa: este computador usa a bateria</translation>
     </message>
     <message>
         <source>Paused: an exclusive program has ended only {ago} ago</source>
-        <translation>Pausado: um programa exclusivo terminou há só {ago}</translation>
+        <translation>Em pausa: um programa exclusivo terminou há só {ago}</translation>
     </message>
     <message>
         <source>Paused: this computer was plugged in only {ago} ago</source>
-        <translation>Pausado: este computador foi ligado à tomada há só {ago}</translation>
+        <translation>Em pausa: este computador foi ligado à tomada há só {ago}</translation>
     </message>
     <message>
         <source>Paused: a program filled the screen until {ago} ago</source>
-        <translation>Pausado: um programa ocupava a tela até há {ago}</translation>
+        <translation>Em pausa: um programa ocupava o ecrã até há {ago}</translation>
     </message>
     <message>
         <source>Paused: memory came free only {ago} ago</source>
-        <translation>Pausado: a memória ficou livre há só {ago}</translation>
+        <translation>Em pausa: a memória ficou livre há só {ago}</translation>
     </message>
     <message>
         <source>Paused: only {size} of memory are free, {kept_size} are kept for you</source>
-        <translation>Em pausa: só há {size} de memória livres, {kept_size} ficam para você</translation>
+        <translation>Em pausa: só há {size} de memória livres, {kept_size} ficam para si</translation>
     </message>
     <message>
         <source>Paused: what was last asked for, in {file}, cannot be read; resume to go on</source>
-        <translation>Pausado: o último pedido, em {file}, não pode ser lido; retome para continuar</translation>
+        <translation>Em pausa: o último pedido, em {file}, não pode ser lido; retome para continuar</translation>
     </message>
     <message>
         <source>{name} fills the screen</source>
-        <translation>{name} ocupa a tela</translation>
+        <translation>{name} ocupa o ecrã</translation>
     </message>
     <message>
         <source>Last input seen {ago} ago in {where}</source>
@@ -1114,11 +1122,11 @@
     </message>
     <message>
         <source>The screen is locked; {names} uses another</source>
-        <translation>A tela está bloqueada; {names} usa outra</translation>
+        <translation>O ecrã está bloqueado; {names} usa outro</translation>
     </message>
     <message>
         <source>The screen is not locked; {names} uses another</source>
-        <translation>A tela não está bloqueada; {names} usa outra</translation>
+        <translation>O ecrã não está bloqueado; {names} usa outro</translation>
     </message>
     <message>
         <source>Helps: the rules allow it</source>
@@ -1146,15 +1154,15 @@
     </message>
     <message>
         <source>paused</source>
-        <translation>pausada</translation>
+        <translation>em pausa</translation>
     </message>
     <message>
         <source>keyboard and mouse</source>
-        <translation>o teclado e o mouse</translation>
+        <translation>o teclado e o rato</translation>
     </message>
     <message>
         <source>which programs run</source>
-        <translation>os programas que rodam</translation>
+        <translation>os programas que correm</translation>
     </message>
     <message>
         <source>whether this computer is on mains</source>
@@ -1162,7 +1170,7 @@
     </message>
     <message>
         <source>whether a program fills the screen</source>
-        <translation>se um programa ocupa a tela</translation>
+        <translation>se um programa ocupa o ecrã</translation>
     </message>
     <message>
         <source>how much memory is free</source>
@@ -1174,11 +1182,11 @@
     </message>
     <message>
         <source>the agent was not started in a graphical session; start it from the desktop, or let it help always</source>
-        <translation>o agente não foi iniciado em uma sessão gráfica; inicie-o pela área de trabalho ou deixe-o ajudar sempre</translation>
+        <translation>o agente não foi iniciado numa sessão gráfica; inicie-o a partir do ambiente de trabalho ou deixe-o ajudar sempre</translation>
     </message>
     <message>
         <source>the agent was not started in a graphical session</source>
-        <translation>o agente não foi iniciado em uma sessão gráfica</translation>
+        <translation>o agente não foi iniciado numa sessão gráfica</translation>
     </message>
     <message>
         <source>it has not been looked at yet</source>
@@ -1186,7 +1194,7 @@
     </message>
     <message>
         <source>does not belong to {flock} any more</source>
-        <translation>não pertence mais a {flock}</translation>
+        <translation>já não pertence a {flock}</translation>
     </message>
     <message>
         <source>it has to be measured for a few seconds</source>
@@ -1198,15 +1206,15 @@
     </message>
     <message>
         <source>X11 sees only part of what happens in a Wayland session</source>
-        <translation>o X11 vê só parte do que acontece em uma sessão Wayland</translation>
+        <translation>o X11 vê só parte do que acontece numa sessão Wayland</translation>
     </message>
     <message>
         <source>the X server has gone</source>
-        <translation>o servidor X se foi</translation>
+        <translation>o servidor X desapareceu</translation>
     </message>
     <message>
         <source>display {display} cannot be reached ({error})</source>
-        <translation>a tela {display} não é alcançada ({error})</translation>
+        <translation>o ecrã {display} não é alcançado ({error})</translation>
     </message>
     <message>
         <source>there is no {name} bus</source>
@@ -1214,7 +1222,7 @@
     </message>
     <message>
         <source>the compositor has gone</source>
-        <translation>o compositor se foi</translation>
+        <translation>o compositor desapareceu</translation>
     </message>
     <message>
         <source>Windows does not tell ({error})</source>
@@ -1230,7 +1238,7 @@
     </message>
     <message>
         <source>{host} is stopping; ask another machine</source>
-        <translation>{host} está parando; peça a outra máquina</translation>
+        <translation>{host} está a parar; peça a outra máquina</translation>
     </message>
     <message>
         <source>{host} has a full disk; ask another machine</source>
@@ -1270,7 +1278,7 @@
     </message>
     <message>
         <source>{workflow} is still being stopped: remove it in a moment</source>
-        <translation>{workflow} ainda está sendo parado: remova-o daqui a pouco</translation>
+        <translation>{workflow} ainda está a ser parado: remova-o daqui a pouco</translation>
     </message>
     <message>
         <source>{workflow} cannot be removed: unfinished work needs it</source>
@@ -1318,7 +1326,7 @@
     </message>
     <message>
         <source>an input could not be fetched</source>
-        <translation>uma entrada não pôde ser buscada</translation>
+        <translation>não foi possível obter uma entrada</translation>
     </message>
     <message>
         <source>the program could not be started</source>
@@ -1330,7 +1338,7 @@
     </message>
     <message>
         <source>the program saved its state</source>
-        <translation>o programa salvou seu estado</translation>
+        <translation>o programa guardou o seu estado</translation>
     </message>
     <message>
         <source>datasets came or went</source>
@@ -1346,7 +1354,7 @@
     </message>
     <message>
         <source>{task} runs on {host}</source>
-        <translation>{task} roda em {host}</translation>
+        <translation>{task} corre em {host}</translation>
     </message>
     <message>
         <source>{task} finished on {host}</source>
@@ -1354,11 +1362,7 @@
     </message>
     <message>
         <source>{host} has taken {task} and fetches its inputs</source>
-        <translation>{host} pegou {task} e busca suas entradas</translation>
-    </message>
-    <message>
-        <source>{task} is suspended on {host}: its owner needs the machine</source>
-        <translation>{task} está suspensa em {host}: o dono precisa da máquina</translation>
+        <translation>{host} tomou {task} e obtém as suas entradas</translation>
     </message>
     <message>
         <source>{task} waits until a person marks it done: {asks}</source>
@@ -1382,11 +1386,11 @@
     </message>
     <message>
         <source>looking for machines is switched off here: type their addresses in Settings, under This computer</source>
-        <translation>a procura de máquinas está desligada aqui: digite os endereços delas em Ajustes, em Este computador</translation>
+        <translation>a procura de máquinas está desligada aqui: escreva os endereços delas em Definições, em Este computador</translation>
     </message>
     <message>
         <source>the disk with {folder} is full: make room there; until then no new work is taken</source>
-        <translation>o disco com {folder} está cheio: libere espaço; até lá nenhum trabalho novo é aceito</translation>
+        <translation>o disco com {folder} está cheio: arranje espaço; até lá nenhum trabalho novo é aceite</translation>
     </message>
     <message>
         <source>two machines call themselves {peer} and cannot be told apart (at {places}), as one was set up as a copy of the other: on the copy, quit Wingbeat, delete its data (here that is {folder}) and join again with a new invitation</source>
@@ -1402,15 +1406,15 @@
     </message>
     <message>
         <source>machines do not find each other on this network ({why}): type their addresses in Settings, under This computer</source>
-        <translation>as máquinas não se encontram nesta rede ({why}): digite os endereços delas em Ajustes, em Este computador</translation>
+        <translation>as máquinas não se encontram nesta rede ({why}): escreva os endereços delas em Definições, em Este computador</translation>
     </message>
     <message>
         <source>this computer belongs to no flock yet: join one, or create one, under Flock</source>
-        <translation>este computador ainda não pertence a um bando: entre em um, ou crie um, em Bando</translation>
+        <translation>este computador ainda não pertence a um bando: entre num, ou crie um, em Bando</translation>
     </message>
     <message>
         <source>no other machine is found on this network: a firewall may be in between, or the network keeps its machines apart (Wi-Fi for guests does); whoever looks after it can let UDP 5353 and TCP {port} pass, or you type the addresses of machines in Settings, under This computer</source>
-        <translation>nenhuma outra máquina é encontrada nesta rede: pode haver um firewall no meio, ou a rede isola as máquinas (como o Wi-Fi para visitantes); quem cuida dela pode liberar UDP 5353 e TCP {port}, ou você digita os endereços das máquinas em Ajustes, em Este computador</translation>
+        <translation>nenhuma outra máquina é encontrada nesta rede: pode haver uma firewall no meio, ou a rede isola as máquinas (como o Wi-Fi para visitantes); quem cuida dela pode deixar passar UDP 5353 e TCP {port}, ou escreva os endereços das máquinas em Definições, em Este computador</translation>
     </message>
     <message>
         <source>another flock is on this network too: if the machine that you miss belongs there, let it leave that one and join yours</source>
@@ -1422,7 +1426,7 @@
     </message>
     <message>
         <source>another program was there first, so this computer is reached at port {port}: a firewall may have to let that pass</source>
-        <translation>outro programa já ocupava a porta, então este computador é alcançado na porta {port}: talvez um firewall precise liberá-la</translation>
+        <translation>outro programa já ocupava a porta, por isso este computador é alcançado na porta {port}: talvez uma firewall tenha de a deixar passar</translation>
     </message>
     <message>
         <source>by the clock here this computer belongs to its flock only from {date} on, so nobody lets it in: if the clock is right, leave the flock and join again with a new invitation</source>
@@ -1430,7 +1434,7 @@
     </message>
     <message>
         <source>this computer belonged to its flock until {date}, so nobody lets it in any more: if the clock here is right, leave the flock and join again with a new invitation</source>
-        <translation>este computador pertenceu ao bando até {date}, então ninguém mais o deixa entrar: se o relógio daqui está certo, saia do bando e entre de novo com um novo convite</translation>
+        <translation>este computador pertenceu ao bando até {date}, por isso já ninguém o deixa entrar: se o relógio daqui está certo, saia do bando e entre de novo com um novo convite</translation>
     </message>
     <message>
         <source>another machine was set up as a copy of this one, so the two cannot be told apart: on the copy, quit Wingbeat, delete {folder} and join again with a new invitation</source>
@@ -1442,7 +1446,7 @@
     </message>
     <message>
         <source>another machine answers where {peer} was ({address}): if its address was typed here, correct it in Settings, under This computer</source>
-        <translation>outra máquina responde onde estava {peer} ({address}): se o endereço foi digitado aqui, corrija-o em Ajustes, em Este computador</translation>
+        <translation>outra máquina responde onde estava {peer} ({address}): se o endereço foi escrito aqui, corrija-o em Definições, em Este computador</translation>
     </message>
     <message>
         <source>{peer} was here and is gone: it may be switched off or asleep, or its network is down</source>
@@ -1450,7 +1454,7 @@
     </message>
     <message>
         <source>another program answers where {peer} should ({address}): if the address was typed here, correct it in Settings, under This computer</source>
-        <translation>outro programa responde onde deveria estar {peer} ({address}): se o endereço foi digitado aqui, corrija-o em Ajustes, em Este computador</translation>
+        <translation>outro programa responde onde deveria estar {peer} ({address}): se o endereço foi escrito aqui, corrija-o em Definições, em Este computador</translation>
     </message>
     <message>
         <source>{peer} belongs to another flock: let it leave that one, and join this one again with a new invitation</source>
@@ -1466,7 +1470,7 @@
     </message>
     <message>
         <source>{peer} does not answer: it may be switched off or asleep, on another network, or its firewall keeps Wingbeat out</source>
-        <translation>{peer} não responde: pode estar desligada ou suspensa, em outra rede, ou o firewall dela bloqueia o Wingbeat</translation>
+        <translation>{peer} não responde: pode estar desligada ou suspensa, noutra rede, ou a firewall dela bloqueia o Wingbeat</translation>
     </message>
     <message>
         <source>{peer} and this computer do not understand each other: update Wingbeat on both</source>
@@ -1474,11 +1478,11 @@
     </message>
     <message>
         <source>nothing was heard of {name} and {count} more since this computer started Wingbeat: they may be switched off, on another network, or Wingbeat does not run there</source>
-        <translation>nada se soube de {name} e de mais {count} desde que o Wingbeat iniciou neste computador: podem estar desligadas, em outra rede, ou o Wingbeat não está aberto nelas</translation>
+        <translation>nada se soube de {name} e de mais {count} desde que o Wingbeat iniciou neste computador: podem estar desligadas, noutra rede, ou o Wingbeat não está aberto nelas</translation>
     </message>
     <message>
         <source>nothing was heard of {peer} since this computer started Wingbeat: it may be switched off, on another network, or Wingbeat does not run there</source>
-        <translation>nada se soube de {peer} desde que o Wingbeat iniciou neste computador: pode estar desligada, em outra rede, ou o Wingbeat não está aberto nela</translation>
+        <translation>nada se soube de {peer} desde que o Wingbeat iniciou neste computador: pode estar desligada, noutra rede, ou o Wingbeat não está aberto nela</translation>
     </message>
     <message>
         <source>the inputs are there</source>
@@ -1638,7 +1642,7 @@
     </message>
     <message>
         <source>waits for you</source>
-        <translation>espera por você</translation>
+        <translation>espera por si</translation>
     </message>
     <message>
         <source>done</source>
@@ -1654,11 +1658,11 @@
     </message>
     <message>
         <source>did not run</source>
-        <translation>não rodou</translation>
+        <translation>não correu</translation>
     </message>
     <message>
         <source>fetching inputs</source>
-        <translation>buscando entradas</translation>
+        <translation>a obter entradas</translation>
     </message>
     <message>
         <source>A workflow is done</source>
@@ -1670,7 +1674,7 @@
     </message>
     <message>
         <source>A step waits for you</source>
-        <translation>Um passo espera por você</translation>
+        <translation>Um passo espera por si</translation>
     </message>
     <message>
         <source>A machine joined or left the flock</source>
@@ -1690,15 +1694,15 @@
     </message>
     <message>
         <source>{workflow} waits for you</source>
-        <translation>{workflow} espera por você</translation>
+        <translation>{workflow} espera por si</translation>
     </message>
     <message>
         <source>May {program} run here?</source>
-        <translation>{program} pode rodar aqui?</translation>
+        <translation>{program} pode correr aqui?</translation>
     </message>
     <message>
         <source>{publisher} published it. Nothing of it runs here until you allow it.</source>
-        <translation>{publisher} o publicou. Nada dele roda aqui até que você permita.</translation>
+        <translation>{publisher} publicou-o. Nada dele corre aqui até o permitir.</translation>
     </message>
     <message>
         <source>Somebody</source>
@@ -1783,7 +1787,7 @@
     </message>
     <message>
         <source>when machines are idle</source>
-        <translation>quando houver máquinas ociosas</translation>
+        <translation>quando houver máquinas livres</translation>
     </message>
     <message>
         <source>now, on this computer</source>
@@ -1795,7 +1799,7 @@
     </message>
     <message>
         <source>Can run on {machines}.</source>
-        <translation>Pode rodar em {machines}.</translation>
+        <translation>Pode correr em {machines}.</translation>
     </message>
     <message>
         <source>No machine has {extra}; the command that brings it is {command}.</source>
@@ -1807,11 +1811,11 @@
     </message>
     <message>
         <source>Runs on this computer at once, also while you use it.</source>
-        <translation>Roda já neste computador, mesmo com você usando-o.</translation>
+        <translation>Corre já neste computador, mesmo enquanto o usa.</translation>
     </message>
     <message>
         <source>No machine helps at the moment; it starts as soon as one does.</source>
-        <translation>Nenhuma máquina ajuda no momento; começa assim que uma ajudar.</translation>
+        <translation>De momento nenhuma máquina ajuda; começa assim que uma ajudar.</translation>
     </message>
     <message>
         <source>step for a person</source>
@@ -1843,11 +1847,11 @@
     </message>
     <message>
         <source>not needed any more</source>
-        <translation>não é mais necessária</translation>
+        <translation>já não é necessária</translation>
     </message>
     <message>
         <source>lost with its machine</source>
-        <translation>perdida com sua máquina</translation>
+        <translation>perdida com a sua máquina</translation>
     </message>
     <message>
         <source>yesterday {clock}</source>
@@ -1902,15 +1906,15 @@
     </message>
     <message>
         <source>Starting …; pauses as soon as it is up</source>
-        <translation>Iniciando …; pausa assim que estiver pronto</translation>
+        <translation>A iniciar …; faz pausa assim que estiver pronto</translation>
     </message>
     <message>
         <source>Does not help at the moment</source>
-        <translation>Não ajuda no momento</translation>
+        <translation>De momento não ajuda</translation>
     </message>
     <message>
         <source>Ready to help; nothing to do at the moment</source>
-        <translation>Pronto para ajudar; nada a fazer no momento</translation>
+        <translation>Pronto para ajudar; de momento nada a fazer</translation>
     </message>
     <message>
         <source>For 15 minutes</source>
@@ -1934,7 +1938,7 @@
     </message>
     <message>
         <source>Finish what runs, then pause</source>
-        <translation>Terminar o que roda, depois pausar</translation>
+        <translation>Terminar o que corre, depois pausar</translation>
     </message>
     <message numerus="yes">
         <source>%n machine(s) want to join the flock</source>
@@ -1947,8 +1951,8 @@
         <source>%n step(s) wait for you</source>
         <comment>gates</comment>
         <translation>
-            <numerusform>%n passo espera por você</numerusform>
-            <numerusform>%n passos esperam por você</numerusform>
+            <numerusform>%n passo espera por si</numerusform>
+            <numerusform>%n passos esperam por si</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -1985,17 +1989,17 @@
     <message numerus="yes">
         <source>Running %n task(s) for the flock</source>
         <translation>
-            <numerusform>Rodando %n tarefa para o bando</numerusform>
-            <numerusform>Rodando %n tarefas para o bando</numerusform>
+            <numerusform>A correr %n tarefa para o bando</numerusform>
+            <numerusform>A correr %n tarefas para o bando</numerusform>
         </translation>
     </message>
     <message>
         <source>Running {task} for {workflow}</source>
-        <translation>Rodando {task} para {workflow}</translation>
+        <translation>A correr {task} para {workflow}</translation>
     </message>
     <message>
         <source>Holding {task}: you need this computer</source>
-        <translation>{task} suspensa: você precisa deste computador</translation>
+        <translation>{task} suspensa: precisa deste computador</translation>
     </message>
     <message>
         <source>{sentence}; quits after that</source>
@@ -2007,11 +2011,11 @@
     </message>
     <message>
         <source>Paused until you resume</source>
-        <translation>Pausado até você retomar</translation>
+        <translation>Em pausa até retomar</translation>
     </message>
     <message>
         <source>Paused, {countdown} left</source>
-        <translation>Pausado, faltam {countdown}</translation>
+        <translation>Em pausa, faltam {countdown}</translation>
     </message>
     <message>
         <source>Resume</source>
@@ -2023,7 +2027,7 @@
     </message>
     <message>
         <source>The agent of this computer does not run, so what you see is from before.</source>
-        <translation>O agente deste computador não está rodando; o que você vê é de antes.</translation>
+        <translation>O agente deste computador não está a correr; o que vê é de antes.</translation>
     </message>
     <message>
         <source>Start it</source>
@@ -2047,19 +2051,19 @@
     </message>
     <message>
         <source>Join or create a flock</source>
-        <translation>Entrar em um bando ou criar um</translation>
+        <translation>Entrar num bando ou criar um</translation>
     </message>
     <message numerus="yes">
         <source>%n machine(s) cannot be reached; work there may run twice.</source>
         <comment>machines of the flock without a link</comment>
         <translation>
-            <numerusform>%n máquina está inacessível; o trabalho de lá pode rodar duas vezes.</numerusform>
-            <numerusform>%n máquinas estão inacessíveis; o trabalho de lá pode rodar duas vezes.</numerusform>
+            <numerusform>%n máquina está inacessível; o trabalho de lá pode correr duas vezes.</numerusform>
+            <numerusform>%n máquinas estão inacessíveis; o trabalho de lá pode correr duas vezes.</numerusform>
         </translation>
     </message>
     <message>
         <source>Find out why</source>
-        <translation>Descobrir por quê</translation>
+        <translation>Descobrir porquê</translation>
     </message>
     <message numerus="yes">
         <source>%n workflow(s) of others wait for your permission to run here.</source>
@@ -2078,11 +2082,11 @@
     </message>
     <message>
         <source>Other machines run Wingbeat {version}, this one runs {own}: install the same version here when you can.</source>
-        <translation>Outras máquinas rodam o Wingbeat {version}, esta roda o {own}: instale aqui a mesma versão quando puder.</translation>
+        <translation>Outras máquinas correm o Wingbeat {version}, esta corre o {own}: instale aqui a mesma versão quando puder.</translation>
     </message>
     <message>
         <source>Wingbeat {version} is installed, which is older than what runs. It starts when you say so, and refuses data whose format it does not know.</source>
-        <translation>O Wingbeat {version} está instalado, mais antigo que o que roda. Ele começa quando você disser, e recusa dados cujo formato não conhece.</translation>
+        <translation>O Wingbeat {version} está instalado, mais antigo que o que corre. Ele começa quando disser, e recusa dados cujo formato não conhece.</translation>
     </message>
     <message>
         <source>Wingbeat {version} is installed; it starts anew when the running task ends.</source>
@@ -2090,11 +2094,11 @@
     </message>
     <message>
         <source>Wingbeat {version} is installed; it starts anew when this window is closed and no task runs here.</source>
-        <translation>O Wingbeat {version} está instalado; ele recomeça quando esta janela for fechada e nenhuma tarefa rodar aqui.</translation>
+        <translation>O Wingbeat {version} está instalado; ele recomeça quando esta janela for fechada e nenhuma tarefa correr aqui.</translation>
     </message>
     <message>
         <source>Wingbeat {version} is installed; it starts anew when you say so.</source>
-        <translation>O Wingbeat {version} está instalado; ele recomeça quando você disser.</translation>
+        <translation>O Wingbeat {version} está instalado; recomeça quando disser.</translation>
     </message>
     <message>
         <source>done {when}</source>
@@ -2114,7 +2118,7 @@
     </message>
     <message>
         <source>Waited {waited}, ran {ran}, {makespan} from submission to end</source>
-        <translation>Esperou {waited}, rodou {ran}, {makespan} do envio ao fim</translation>
+        <translation>Esperou {waited}, correu {ran}, {makespan} do envio ao fim</translation>
     </message>
     <message numerus="yes">
         <source>%n attempt(s)</source>
@@ -2129,7 +2133,7 @@
     </message>
     <message>
         <source>Ran</source>
-        <translation>Rodou</translation>
+        <translation>Correu</translation>
     </message>
     <message>
         <source>In all</source>
@@ -2196,7 +2200,7 @@
     </message>
     <message>
         <source>waits for you: {steps}</source>
-        <translation>espera por você: {steps}</translation>
+        <translation>espera por si: {steps}</translation>
     </message>
     <message>
         <source>suspended: its machine is needed</source>
@@ -2208,7 +2212,7 @@
     </message>
     <message>
         <source>Process {process} cannot be ended: end it yourself, then start Wingbeat.</source>
-        <translation>O processo {process} não pode ser encerrado: encerre-o você mesmo e inicie o Wingbeat.</translation>
+        <translation>O processo {process} não pode ser terminado: termine-o e inicie o Wingbeat.</translation>
     </message>
     <message>
         <source>Put away</source>
@@ -2272,7 +2276,7 @@
     </message>
     <message>
         <source>Took</source>
-        <translation>Levou</translation>
+        <translation>Demorou</translation>
     </message>
     <message>
         <source>Program</source>
@@ -2284,7 +2288,7 @@
     </message>
     <message>
         <source>Why, or how long</source>
-        <translation>Por quê, ou quanto falta</translation>
+        <translation>Porquê, ou quanto falta</translation>
     </message>
     <message>
         <source>each waits for what is before it</source>
@@ -2308,7 +2312,7 @@
     </message>
     <message>
         <source>Work, or why not</source>
-        <translation>Trabalho, ou por que não</translation>
+        <translation>Trabalho, ou porque não</translation>
     </message>
     <message>
         <source>Load</source>
@@ -2348,7 +2352,7 @@
     </message>
     <message>
         <source>Full screen</source>
-        <translation>Tela cheia</translation>
+        <translation>Ecrã inteiro</translation>
     </message>
     <message>
         <source>Calls</source>
@@ -2408,7 +2412,7 @@
     </message>
     <message>
         <source>Not while a program fills the screen</source>
-        <translation>Não enquanto um programa ocupa a tela inteira</translation>
+        <translation>Não enquanto um programa ocupa o ecrã inteiro</translation>
     </message>
     <message>
         <source>Not while a microphone or camera is in use</source>
@@ -2432,7 +2436,7 @@
     </message>
     <message>
         <source>Not while one of these programs runs</source>
-        <translation>Não enquanto um destes programas roda</translation>
+        <translation>Não enquanto um destes programas corre</translation>
     </message>
     <message>
         <source>Who may use it</source>
@@ -2444,11 +2448,11 @@
     </message>
     <message>
         <source>When keyboard and mouse rest for</source>
-        <translation>Com teclado e mouse parados por</translation>
+        <translation>Com teclado e rato parados por</translation>
     </message>
     <message>
         <source>When I come back, let a task end that needs at most</source>
-        <translation>Quando eu voltar, deixar terminar a tarefa que precisa de até</translation>
+        <translation>Quando eu voltar, deixar acabar o que precisa de até</translation>
     </message>
     <message>
         <source>This computer</source>
@@ -2460,7 +2464,7 @@
     </message>
     <message>
         <source>What it sees of you</source>
-        <translation>O que ele vê de você</translation>
+        <translation>O que vê de si</translation>
     </message>
     <message>
         <source>When it helps</source>
@@ -2488,7 +2492,7 @@
     </message>
     <message>
         <source>A flock is the machines that work together. Somebody who belongs to it lets you in, or makes you an invitation.</source>
-        <translation>Um bando são as máquinas que trabalham juntas. Alguém que pertence a ele admite você, ou lhe faz um convite.</translation>
+        <translation>Um bando são as máquinas que trabalham juntas. Alguém que lhe pertence admite-o, ou faz-lhe um convite.</translation>
     </message>
     <message>
         <source>Ask a flock nearby</source>
@@ -2516,7 +2520,7 @@
     </message>
     <message>
         <source>Open an invitation file …</source>
-        <translation>Abrir um arquivo de convite …</translation>
+        <translation>Abrir um ficheiro de convite …</translation>
     </message>
     <message>
         <source>Name of the flock</source>
@@ -2536,11 +2540,11 @@
     </message>
     <message>
         <source>Wingbeat then waits in the tray from when you log in. You can pause it from there at any time.</source>
-        <translation>O Wingbeat fica então na bandeja desde que você entra. Dali você pode pausá-lo a qualquer hora.</translation>
+        <translation>O Wingbeat fica então na área de notificação desde que inicia sessão. Daí pode pô-lo em pausa a qualquer hora.</translation>
     </message>
     <message>
         <source>Start when I log in</source>
-        <translation>Iniciar quando eu entrar no sistema</translation>
+        <translation>Abrir quando eu iniciar sessão</translation>
     </message>
     <message>
         <source>Only with my own work</source>
@@ -2552,11 +2556,11 @@
     </message>
     <message>
         <source>When you touch it, it is yours at once: what runs for others is held within a second, and handed on if you stay. What you submit here runs here, whatever you choose.</source>
-        <translation>Quando você o toca, ele é seu na hora: o que roda para outros é suspenso em um segundo, e repassado se você ficar. O que você envia aqui é executado aqui, seja qual for a escolha.</translation>
+        <translation>Quando lhe toca, é logo seu: o que corre para outros é suspenso num segundo, e entregue a outra máquina se ficar. O que envia aqui é executado aqui, seja qual for a escolha.</translation>
     </message>
     <message>
         <source>Start at login</source>
-        <translation>Iniciar ao entrar no sistema</translation>
+        <translation>Abrir ao iniciar sessão</translation>
     </message>
     <message>
         <source>Step {number} of {count}</source>
@@ -2584,7 +2588,7 @@
     </message>
     <message>
         <source>Whoever looks after this computer has chosen this; it is for you to say otherwise.</source>
-        <translation>Quem cuida deste computador escolheu isto; você pode escolher outra coisa.</translation>
+        <translation>Quem cuida deste computador escolheu isto; pode escolher outra coisa.</translation>
     </message>
     <message>
         <source>Machines</source>
@@ -2620,7 +2624,7 @@
     </message>
     <message>
         <source>Its certificate is void on all machines at once. To come back it has to be invited anew.</source>
-        <translation>Seu certificado deixa de valer em todas as máquinas na hora. Para voltar, precisa de novo convite.</translation>
+        <translation>O seu certificado deixa logo de valer em todas as máquinas. Para voltar, precisa de um novo convite.</translation>
     </message>
     <message>
         <source>Expel</source>
@@ -2632,7 +2636,7 @@
     </message>
     <message>
         <source>{name} does not belong to the flock any more</source>
-        <translation>{name} não pertence mais ao bando</translation>
+        <translation>{name} já não pertence ao bando</translation>
     </message>
     <message>
         <source>Invite machines</source>
@@ -2652,7 +2656,7 @@
     </message>
     <message>
         <source>Save as a file …</source>
-        <translation>Salvar em arquivo …</translation>
+        <translation>Guardar em ficheiro …</translation>
     </message>
     <message>
         <source>Whoever gets this text can join your flock with it. It works for so many machines, and for a day.</source>
@@ -2676,15 +2680,15 @@
     </message>
     <message>
         <source>The firewall could not be opened: {why}</source>
-        <translation>Não foi possível abrir o firewall: {why}</translation>
+        <translation>Não foi possível abrir a firewall: {why}</translation>
     </message>
     <message>
         <source>Nobody allowed it, so the firewall is as it was.</source>
-        <translation>Ninguém o permitiu, por isso o firewall está como estava.</translation>
+        <translation>Ninguém o permitiu, por isso a firewall está como estava.</translation>
     </message>
     <message>
         <source>The firewall lets Wingbeat pass now.</source>
-        <translation>O firewall já deixa passar o Wingbeat.</translation>
+        <translation>A firewall já deixa passar o Wingbeat.</translation>
     </message>
     <message numerus="yes">
         <source>Good for %n machine(s), for {length}.</source>
@@ -2695,7 +2699,7 @@
     </message>
     <message>
         <source>Save the invitation</source>
-        <translation>Salvar o convite</translation>
+        <translation>Guardar o convite</translation>
     </message>
     <message>
         <source>Graph of the workflow</source>
@@ -2723,7 +2727,7 @@
     </message>
     <message>
         <source>Whose log</source>
-        <translation>Registro de quem</translation>
+        <translation>Registo de quem</translation>
     </message>
     <message>
         <source>Task, machine or text …</source>
@@ -2735,7 +2739,7 @@
     </message>
     <message>
         <source>Log of the agent</source>
-        <translation>Registro do agente</translation>
+        <translation>Registo do agente</translation>
     </message>
     <message>
         <source>Export …</source>
@@ -2743,7 +2747,7 @@
     </message>
     <message>
         <source>Log</source>
-        <translation>Registro</translation>
+        <translation>Registo</translation>
     </message>
     <message>
         <source>No line is like that</source>
@@ -2767,7 +2771,7 @@
     </message>
     <message>
         <source>Export the log</source>
-        <translation>Exportar o registro</translation>
+        <translation>Exportar o registo</translation>
     </message>
     <message>
         <source>{task} of {workflow}</source>
@@ -2807,7 +2811,7 @@
     </message>
     <message>
         <source>Workflows stand here from when they have ended, whoever ran them, for as long as the settings say: with how long they waited and ran, where, and why they failed.</source>
-        <translation>Os fluxos ficam aqui desde que terminam, seja quem for que os tenha executado, pelo tempo que as configurações dizem: com quanto esperaram e rodaram, onde, e por que falharam.</translation>
+        <translation>Os fluxos ficam aqui desde que terminam, seja quem for que os tenha executado, pelo tempo que as definições dizem: com quanto esperaram e correram, onde, e porque falharam.</translation>
     </message>
     <message>
         <source>Nothing has ended yet</source>
@@ -2914,10 +2918,6 @@
         <translation>Recusar {name}</translation>
     </message>
     <message>
-        <source>{name} is let in; it joins when its person confirms the code.</source>
-        <translation>{name} foi admitida; entra quando a pessoa de lá confirmar o código.</translation>
-    </message>
-    <message>
         <source>{name} is not let in.</source>
         <translation>{name} não foi admitida.</translation>
     </message>
@@ -2935,7 +2935,7 @@
     </message>
     <message>
         <source>Admit it only if the same code stands on its screen: ask its person.</source>
-        <translation>Admita só se o mesmo código estiver na tela dela: pergunte à pessoa.</translation>
+        <translation>Admita só se o mesmo código estiver no ecrã dela: pergunte à pessoa.</translation>
     </message>
     <message>
         <source>It can be answered at {keepers}.</source>
@@ -2955,7 +2955,7 @@
     </message>
     <message>
         <source>Save …</source>
-        <translation>Salvar …</translation>
+        <translation>Guardar …</translation>
     </message>
     <message>
         <source>{name} cannot be shown: {why}</source>
@@ -2978,6 +2978,10 @@
         <translation>Filtrar …</translation>
     </message>
     <message>
+        <source>Clear</source>
+        <translation>Limpar</translation>
+    </message>
+    <message>
         <source>Filter</source>
         <translation>Filtrar</translation>
     </message>
@@ -2987,15 +2991,15 @@
     </message>
     <message>
         <source>runs here</source>
-        <translation>roda aqui</translation>
+        <translation>corre aqui</translation>
     </message>
     <message>
         <source>runs here, by your permission</source>
-        <translation>roda aqui, com sua permissão</translation>
+        <translation>corre aqui, com a sua permissão</translation>
     </message>
     <message>
         <source>waits for your permission</source>
-        <translation>espera sua permissão</translation>
+        <translation>espera a sua permissão</translation>
     </message>
     <message>
         <source>never here</source>
@@ -3003,11 +3007,11 @@
     </message>
     <message>
         <source>Programs are not confined here, as the settings say.</source>
-        <translation>Os programas não são confinados aqui, conforme os ajustes.</translation>
+        <translation>Os programas não são confinados aqui, conforme as definições.</translation>
     </message>
     <message>
         <source>files</source>
-        <translation>arquivos</translation>
+        <translation>ficheiros</translation>
     </message>
     <message>
         <source>network</source>
@@ -3019,7 +3023,7 @@
     </message>
     <message>
         <source>tracing</source>
-        <translation>rastreamento</translation>
+        <translation>rastreio</translation>
     </message>
     <message>
         <source>yes</source>
@@ -3067,7 +3071,7 @@
     </message>
     <message>
         <source>Give {name} …</source>
-        <translation>Informar {name} …</translation>
+        <translation>Indicar {name} …</translation>
     </message>
     <message>
         <source>All that is submitted on {machine} may run here.</source>
@@ -3095,11 +3099,11 @@
     </message>
     <message>
         <source>changed since you allowed it</source>
-        <translation>mudou desde que você o permitiu</translation>
+        <translation>mudou desde que o permitiu</translation>
     </message>
     <message>
         <source>as you allowed it</source>
-        <translation>como você o permitiu</translation>
+        <translation>como o permitiu</translation>
     </message>
     <message>
         <source>not part of it any more</source>
@@ -3159,11 +3163,11 @@
     </message>
     <message>
         <source>{who} submitted it on {machine}, {when}, with programs of its own.</source>
-        <translation>{who} o enviou em {machine}, {when}, com programas próprios.</translation>
+        <translation>{who} enviou-o em {machine}, {when}, com programas próprios.</translation>
     </message>
     <message>
         <source>{who} submitted it from another machine, {when}, with programs of its own.</source>
-        <translation>{who} o enviou de outra máquina, {when}, com programas próprios.</translation>
+        <translation>{who} enviou-o de outra máquina, {when}, com programas próprios.</translation>
     </message>
     <message>
         <source>Other questions: {count}</source>
@@ -3183,7 +3187,7 @@
     </message>
     <message>
         <source>This computer forgets its key and works alone. To come back it has to be invited.</source>
-        <translation>Este computador esquece sua chave e trabalha sozinho. Para voltar, precisa ser convidado.</translation>
+        <translation>Este computador esquece a sua chave e trabalha sozinho. Para voltar, precisa de ser convidado.</translation>
     </message>
     <message>
         <source>Leave</source>
@@ -3195,7 +3199,7 @@
     </message>
     <message>
         <source>What only this computer keeps is given to other machines, what runs here is handed back, and it leaves the flock. Wingbeat then ends and starts at login no more; the program itself is removed by whatever has installed it.</source>
-        <translation>O que só este computador guarda é entregue a outras máquinas, o que roda aqui é devolvido, e ele deixa o bando. O Wingbeat então fecha e não abre mais no login; o programa em si é removido por quem o instalou.</translation>
+        <translation>O que só este computador guarda é entregue a outras máquinas, o que corre aqui é devolvido, e ele deixa o bando. O Wingbeat fecha então e já não abre ao iniciar sessão; o programa em si é removido por quem o instalou.</translation>
     </message>
     <message>
         <source>Remove, and keep its data</source>
@@ -3223,7 +3227,7 @@
     </message>
     <message>
         <source>Of the folder that is there, files of the same name are replaced and others stay. Both can be kept: the new one is then called {name}.</source>
-        <translation>Na pasta que já lá está, os arquivos do mesmo nome são substituídos e os outros ficam. Podem guardar-se ambas: a nova passa a chamar-se {name}.</translation>
+        <translation>Na pasta que já lá está, os ficheiros do mesmo nome são substituídos e os outros ficam. Podem guardar-se ambas: a nova passa a chamar-se {name}.</translation>
     </message>
     <message>
         <source>{name} is there already.</source>
@@ -3243,18 +3247,18 @@
     </message>
     <message>
         <source>The agent runs as a service of its own and goes on; only the window and the tray icon end.</source>
-        <translation>O agente roda como serviço próprio e continua; só a janela e o ícone da bandeja terminam.</translation>
+        <translation>O agente corre como serviço próprio e continua; só a janela e o ícone da área de notificação terminam.</translation>
     </message>
     <message numerus="yes">
         <source>%n task(s) run here for the flock. Handed back, they begin anew on another machine, or from where they last saved.</source>
         <translation>
-            <numerusform>%n tarefa roda aqui para o bando. Devolvida, recomeça em outra máquina, ou de onde salvou por último.</numerusform>
-            <numerusform>%n tarefas rodam aqui para o bando. Devolvidas, recomeçam em outra máquina, ou de onde salvaram por último.</numerusform>
+            <numerusform>%n tarefa corre aqui para o bando. Devolvida, recomeça noutra máquina, ou de onde guardou por último.</numerusform>
+            <numerusform>%n tarefas correm aqui para o bando. Devolvidas, recomeçam noutra máquina, ou de onde guardaram por último.</numerusform>
         </translation>
     </message>
     <message>
         <source>This computer then does not help the flock any more.</source>
-        <translation>Este computador então não ajuda mais o bando.</translation>
+        <translation>Este computador deixa então de ajudar o bando.</translation>
     </message>
     <message>
         <source>Hand back and quit</source>
@@ -3278,13 +3282,13 @@
     </message>
     <message>
         <source>Tasks stand here from when they are submitted until they have ended: first those that run, then those that wait, in the order in which the flock takes them.</source>
-        <translation>As tarefas ficam aqui desde o envio até terminarem: primeiro as que rodam, depois as que esperam, na ordem em que o bando as pega.</translation>
+        <translation>As tarefas ficam aqui desde o envio até terminarem: primeiro as que correm, depois as que esperam, pela ordem em que o bando as toma.</translation>
     </message>
     <message numerus="yes">
         <source>%n task(s) run</source>
         <translation>
-            <numerusform>%n tarefa roda</numerusform>
-            <numerusform>%n tarefas rodam</numerusform>
+            <numerusform>%n tarefa corre</numerusform>
+            <numerusform>%n tarefas correm</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -3299,8 +3303,8 @@
         <source>%n wait(s) for you</source>
         <comment>gates</comment>
         <translation>
-            <numerusform>%n espera por você</numerusform>
-            <numerusform>%n esperam por você</numerusform>
+            <numerusform>%n espera por si</numerusform>
+            <numerusform>%n esperam por si</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -3313,7 +3317,7 @@
     </message>
     <message>
         <source>Settings</source>
-        <translation>Ajustes</translation>
+        <translation>Definições</translation>
     </message>
     <message>
         <source>General</source>
@@ -3341,7 +3345,7 @@
     </message>
     <message>
         <source>While a program fills the screen, nothing is told.</source>
-        <translation>Enquanto um programa ocupa a tela inteira, nada é avisado.</translation>
+        <translation>Enquanto um programa ocupa o ecrã inteiro, nada é avisado.</translation>
     </message>
     <message>
         <source>Also about workflows of others</source>
@@ -3349,7 +3353,7 @@
     </message>
     <message>
         <source>The agent has not told its settings yet.</source>
-        <translation>O agente ainda não disse seus ajustes.</translation>
+        <translation>O agente ainda não disse as suas definições.</translation>
     </message>
     <message>
         <source>any</source>
@@ -3372,6 +3376,10 @@
         <translation>Remover deste computador …</translation>
     </message>
     <message>
+        <source>Start anew now</source>
+        <translation>Reiniciar agora</translation>
+    </message>
+    <message>
         <source>Processor for programs</source>
         <translation>Processador para programas</translation>
     </message>
@@ -3381,7 +3389,7 @@
     </message>
     <message>
         <source>Finished work is remembered for</source>
-        <translation>O trabalho terminado é lembrado por</translation>
+        <translation>O trabalho terminado é lembrado durante</translation>
     </message>
     <message>
         <source>Machines that ask to be let in</source>
@@ -3389,7 +3397,7 @@
     </message>
     <message>
         <source>A version that was installed starts</source>
-        <translation>Uma versão instalada inicia</translation>
+        <translation>Uma versão instalada começa</translation>
     </message>
     <message>
         <source>Ask me for each</source>
@@ -3397,11 +3405,11 @@
     </message>
     <message>
         <source>Run them</source>
-        <translation>Rodar</translation>
+        <translation>Executar</translation>
     </message>
     <message>
         <source>Never run them</source>
-        <translation>Nunca rodar</translation>
+        <translation>Nunca executar</translation>
     </message>
     <message>
         <source>Only what nobody else wants</source>
@@ -3409,7 +3417,7 @@
     </message>
     <message>
         <source>A little in any case</source>
-        <translation>Um pouco em todo caso</translation>
+        <translation>Um pouco em todo o caso</translation>
     </message>
     <message>
         <source>for ever</source>
@@ -3434,6 +3442,10 @@
     <message>
         <source>Only with an invitation</source>
         <translation>Só com um convite</translation>
+    </message>
+    <message>
+        <source>Holds when Wingbeat has started anew: {names}</source>
+        <translation>Vale depois de o Wingbeat reiniciar: {names}</translation>
     </message>
     <message>
         <source>Tasks at a time</source>
@@ -3473,11 +3485,11 @@
     </message>
     <message>
         <source>End of each log, kept on another machine</source>
-        <translation>Fim de cada registro, em outra máquina</translation>
+        <translation>Fim de cada registo, noutra máquina</translation>
     </message>
     <message>
         <source>When no task runs here</source>
-        <translation>Quando nada roda aqui</translation>
+        <translation>Quando nada corre aqui</translation>
     </message>
     <message>
         <source>When I say so</source>
@@ -3486,10 +3498,6 @@
     <message>
         <source>Shown in this language from the next start on.</source>
         <translation>Neste idioma a partir do próximo início.</translation>
-    </message>
-    <message>
-        <source>Holds after a restart of the agent: {names}</source>
-        <translation>Vale depois de reiniciar o agente: {names}</translation>
     </message>
     <message>
         <source>This computer has left {flock}.</source>
@@ -3505,7 +3513,7 @@
     </message>
     <message>
         <source>Submit the file whose path was copied</source>
-        <translation>Enviar o arquivo cujo caminho foi copiado</translation>
+        <translation>Enviar o ficheiro cujo caminho foi copiado</translation>
     </message>
     <message>
         <source>Cancel what is chosen</source>
@@ -3521,7 +3529,7 @@
     </message>
     <message>
         <source>Log of the chosen task</source>
-        <translation>Registro da tarefa escolhida</translation>
+        <translation>Registo da tarefa escolhida</translation>
     </message>
     <message>
         <source>Pause or resume this computer</source>
@@ -3541,7 +3549,7 @@
     </message>
     <message>
         <source>In a graph: arrows walk, + and - zoom, 0 shows all.</source>
-        <translation>Em um grafo: setas andam, + e - ampliam, 0 mostra tudo.</translation>
+        <translation>Num grafo: setas andam, + e - ampliam, 0 mostra tudo.</translation>
     </message>
     <message>
         <source>{place} (Ctrl+{number})</source>
@@ -3581,15 +3589,15 @@
     </message>
     <message>
         <source>Files</source>
-        <translation>Arquivos</translation>
+        <translation>Ficheiros</translation>
     </message>
     <message>
         <source>It runs</source>
-        <translation>Roda</translation>
+        <translation>Corre</translation>
     </message>
     <message>
         <source>Run it here now</source>
-        <translation>Rodar aqui agora</translation>
+        <translation>Executar aqui agora</translation>
     </message>
     <message>
         <source>Faults</source>
@@ -3616,7 +3624,7 @@
     </message>
     <message>
         <source>Submitting …</source>
-        <translation>Enviando …</translation>
+        <translation>A enviar …</translation>
     </message>
     <message>
         <source>Its last results go to {folder}</source>
@@ -3628,13 +3636,13 @@
     </message>
     <message>
         <source>Reading …</source>
-        <translation>Lendo …</translation>
+        <translation>A ler …</translation>
     </message>
     <message numerus="yes">
         <source>%n thing(s) to mend before it can run:</source>
         <translation>
-            <numerusform>%n coisa a corrigir antes de rodar:</numerusform>
-            <numerusform>%n coisas a corrigir antes de rodar:</numerusform>
+            <numerusform>%n coisa a corrigir antes de correr:</numerusform>
+            <numerusform>%n coisas a corrigir antes de correr:</numerusform>
         </translation>
     </message>
     <message>
@@ -3651,7 +3659,7 @@
     </message>
     <message>
         <source>{name} is known already and not run twice.</source>
-        <translation>{name} já existe e não roda duas vezes.</translation>
+        <translation>{name} já existe e não corre duas vezes.</translation>
     </message>
     <message>
         <source>Details</source>
@@ -3671,7 +3679,7 @@
     </message>
     <message>
         <source>Add files …</source>
-        <translation>Adicionar arquivos …</translation>
+        <translation>Adicionar ficheiros …</translation>
     </message>
     <message>
         <source>Mark done</source>
@@ -3679,23 +3687,23 @@
     </message>
     <message>
         <source>Files can also be dropped here.</source>
-        <translation>Os arquivos também podem ser soltos aqui.</translation>
+        <translation>Os ficheiros também podem ser soltos aqui.</translation>
     </message>
     <message>
         <source>There is no file {name} any more.</source>
-        <translation>O arquivo {name} não existe mais.</translation>
+        <translation>O ficheiro {name} já não existe.</translation>
     </message>
     <message>
         <source>{name} has no place: all names have their file. Choose it at the one that it is to replace.</source>
-        <translation>{name} não tem lugar: todos os nomes já têm o seu arquivo. Escolha-o no nome que ele deve substituir.</translation>
+        <translation>{name} não tem lugar: todos os nomes já têm o seu ficheiro. Escolha-o no nome que ele deve substituir.</translation>
     </message>
     <message>
         <source>Files to attach</source>
-        <translation>Arquivos a anexar</translation>
+        <translation>Ficheiros a anexar</translation>
     </message>
     <message>
         <source>File for {name}</source>
-        <translation>Arquivo para {name}</translation>
+        <translation>Ficheiro para {name}</translation>
     </message>
     <message>
         <source>nothing chosen yet</source>
@@ -3711,7 +3719,7 @@
     </message>
     <message>
         <source>Choose a file for {name}</source>
-        <translation>Escolher um arquivo para {name}</translation>
+        <translation>Escolher um ficheiro para {name}</translation>
     </message>
     <message>
         <source>Do not attach {name}</source>
@@ -3727,7 +3735,7 @@
     </message>
     <message>
         <source>This step does not wait any more.</source>
-        <translation>Este passo não espera mais.</translation>
+        <translation>Este passo já não espera.</translation>
     </message>
     <message>
         <source>{name} (folder)</source>
@@ -3747,7 +3755,7 @@
     </message>
     <message>
         <source>Why</source>
-        <translation>Por quê</translation>
+        <translation>Porquê</translation>
     </message>
     <message>
         <source>Ask them</source>
@@ -3791,7 +3799,7 @@
     </message>
     <message>
         <source>Its inputs have changed since: mixed inputs</source>
-        <translation>Suas entradas mudaram desde então: entradas misturadas</translation>
+        <translation>As suas entradas mudaram desde então: entradas misturadas</translation>
     </message>
     <message numerus="yes">
         <source>%n machine(s) are free but their owners have not allowed {program}.</source>
@@ -3802,15 +3810,15 @@
     </message>
     <message>
         <source>No machine helps at the moment; it starts as soon as one does. It can also run here now, while you use this computer.</source>
-        <translation>Nenhuma máquina ajuda no momento; começa assim que uma ajudar. Também pode rodar aqui agora, com você usando este computador.</translation>
+        <translation>De momento nenhuma máquina ajuda; começa assim que uma ajudar. Também pode correr aqui agora, enquanto usa este computador.</translation>
     </message>
     <message>
         <source>Timeline: who ran what when</source>
-        <translation>Linha do tempo: quem rodou o quê e quando</translation>
+        <translation>Linha do tempo: quem correu o quê e quando</translation>
     </message>
     <message>
         <source>Nothing has run yet.</source>
-        <translation>Nada rodou ainda.</translation>
+        <translation>Nada correu ainda.</translation>
     </message>
     <message>
         <source>Mon</source>
@@ -3875,17 +3883,17 @@
     </message>
     <message>
         <source>Scripts and all other files ({patterns})</source>
-        <translation>Scripts e todos os outros arquivos ({patterns})</translation>
+        <translation>Scripts e todos os outros ficheiros ({patterns})</translation>
     </message>
     <message>
         <source>There is no workflow in {folder}: their files end in {suffix}.</source>
-        <translation>Não há fluxo em {folder}: seus arquivos terminam em {suffix}.</translation>
+        <translation>Não há fluxo em {folder}: os seus ficheiros terminam em {suffix}.</translation>
     </message>
     <message numerus="yes">
         <source>%n more file(s) are left out: submit them next.</source>
         <translation>
-            <numerusform>%n arquivo ficou de fora: envie-o depois.</numerusform>
-            <numerusform>%n arquivos ficaram de fora: envie-os depois.</numerusform>
+            <numerusform>%n ficheiro ficou de fora: envie-o depois.</numerusform>
+            <numerusform>%n ficheiros ficaram de fora: envie-os depois.</numerusform>
         </translation>
     </message>
     <message>
@@ -3899,8 +3907,8 @@
     <message numerus="yes">
         <source>Drop to submit %n file(s)</source>
         <translation>
-            <numerusform>Solte para enviar %n arquivo</numerusform>
-            <numerusform>Solte para enviar %n arquivos</numerusform>
+            <numerusform>Solte para enviar %n ficheiro</numerusform>
+            <numerusform>Solte para enviar %n ficheiros</numerusform>
         </translation>
     </message>
     <message>
@@ -3913,11 +3921,11 @@
     </message>
     <message>
         <source>Drop a workflow file or a script here, or choose one. The flock then runs its tasks on the machines that nobody uses.</source>
-        <translation>Solte aqui um arquivo de fluxo ou um script, ou escolha um. O bando executa então as tarefas nas máquinas que ninguém usa.</translation>
+        <translation>Solte aqui um ficheiro de fluxo ou um script, ou escolha um. O bando executa então as tarefas nas máquinas que ninguém usa.</translation>
     </message>
     <message>
         <source>Try the example</source>
-        <translation>Testar o exemplo</translation>
+        <translation>Experimentar o exemplo</translation>
     </message>
     <message>
         <source>Nothing of yours</source>
@@ -3925,7 +3933,7 @@
     </message>
     <message>
         <source>What you submit from this computer stands here.</source>
-        <translation>O que você enviar deste computador aparece aqui.</translation>
+        <translation>O que enviar deste computador aparece aqui.</translation>
     </message>
     <message>
         <source>Show everybody&apos;s</source>
@@ -3993,7 +4001,7 @@
     </message>
     <message>
         <source>{name} comes before what you chose: choose a file for it too.</source>
-        <translation>{name} vem antes do que você escolheu: escolha também um arquivo para ele.</translation>
+        <translation>{name} vem antes do que escolheu: escolha também um ficheiro para ele.</translation>
     </message>
     <message>
         <source>Still missing: {names}. The tasks behind this step may need it.</source>
@@ -4001,7 +4009,7 @@
     </message>
     <message>
         <source>Wingbeat runs already, as process {process}, and does not answer: wait a little, or end that process, then start it again.</source>
-        <translation>O Wingbeat já roda, como processo {process}, e não responde: espere um pouco, ou encerre esse processo, e inicie de novo.</translation>
+        <translation>O Wingbeat já corre, como processo {process}, e não responde: espere um pouco, ou termine esse processo, e inicie de novo.</translation>
     </message>
     <message>
         <source>Flocks nearby</source>
@@ -4013,7 +4021,7 @@
     </message>
     <message>
         <source>Listening to the network …</source>
-        <translation>Escutando a rede …</translation>
+        <translation>A escutar a rede …</translation>
     </message>
     <message>
         <source>The same code stands there</source>
@@ -4025,7 +4033,7 @@
     </message>
     <message>
         <source>Asking {flock} to let this computer in</source>
-        <translation>Pedindo a {flock} para entrar</translation>
+        <translation>A pedir a {flock} para entrar</translation>
     </message>
     <message>
         <source>Ask somebody at {keeper} to open the flock there and to admit this computer. There the same code must stand; if it is another one, do not join.</source>
@@ -4053,7 +4061,7 @@
     </message>
     <message>
         <source>Ask one of them; somebody there has to let this computer in.</source>
-        <translation>Peça a um deles; alguém lá precisa admitir este computador.</translation>
+        <translation>Peça a um deles; alguém lá precisa de admitir este computador.</translation>
     </message>
     <message>
         <source>No flock is heard on this network. Ask for an invitation instead.</source>
@@ -4061,11 +4069,11 @@
     </message>
     <message>
         <source>You have confirmed the code; now somebody at {keeper} has to admit.</source>
-        <translation>Você confirmou o código; agora alguém em {keeper} precisa admitir.</translation>
+        <translation>Confirmou o código; agora alguém em {keeper} precisa de admitir.</translation>
     </message>
     <message>
         <source>Waiting for somebody at {keeper} …</source>
-        <translation>Esperando alguém em {keeper} …</translation>
+        <translation>À espera de alguém em {keeper} …</translation>
     </message>
     <message>
         <source>Somebody at {keeper} lets this computer in. Is the code the same?</source>
@@ -4073,7 +4081,7 @@
     </message>
     <message>
         <source>Joining …</source>
-        <translation>Entrando …</translation>
+        <translation>A entrar …</translation>
     </message>
     <message>
         <source>Somebody at {keeper} does not let this computer in.</source>
@@ -4141,7 +4149,7 @@
     </message>
     <message>
         <source>all tasks together have more than {most} inputs: gather them in steps</source>
-        <translation>todas as tarefas juntas têm mais de {most} entradas: reúna-as em etapas</translation>
+        <translation>todas as tarefas juntas têm mais de {most} entradas: reúna-as por passos</translation>
     </message>
     <message>
         <source>parameters have at most {most} characters as text, and these {given}</source>
@@ -4165,7 +4173,7 @@
     </message>
     <message>
         <source>there is nothing in this file</source>
-        <translation>não há nada neste arquivo</translation>
+        <translation>não há nada neste ficheiro</translation>
     </message>
     <message>
         <source>cannot be read: it is not there</source>
@@ -4177,7 +4185,7 @@
     </message>
     <message>
         <source>is not UTF-8 text from here on: save it as UTF-8</source>
-        <translation>não é texto UTF-8 a partir daqui: salve como UTF-8</translation>
+        <translation>a partir daqui não é texto UTF-8: guarde-o como UTF-8</translation>
     </message>
     <message>
         <source>a workflow is a mapping with tasks, not {given}</source>
@@ -4229,7 +4237,7 @@
     </message>
     <message>
         <source>a text cannot begin with this character: put quotes around it</source>
-        <translation>um texto não pode começar com este caractere: ponha-o entre aspas</translation>
+        <translation>um texto não pode começar com este carácter: ponha-o entre aspas</translation>
     </message>
     <message>
         <source>there is no such escape: use single quotes or a double \</source>
@@ -4253,15 +4261,15 @@
     </message>
     <message>
         <source>cannot be read: its name is none that a file can have</source>
-        <translation>não pode ser lido: seu nome não é um que um arquivo possa ter</translation>
+        <translation>não pode ser lido: o seu nome não é um que um ficheiro possa ter</translation>
     </message>
     <message>
         <source>the character U+{code} has no place here</source>
-        <translation>o caractere U+{code} não tem lugar aqui</translation>
+        <translation>o carácter U+{code} não tem lugar aqui</translation>
     </message>
     <message>
         <source>a second document starts here: make it a file</source>
-        <translation>um segundo documento começa aqui: faça dele um arquivo</translation>
+        <translation>um segundo documento começa aqui: faça dele um ficheiro</translation>
     </message>
     <message>
         <source>more than {most} values, all aliases counted</source>
@@ -4341,7 +4349,7 @@
     </message>
     <message>
         <source>&lt;name&gt; is missing: the program&apos;s name, which its file has too</source>
-        <translation>falta &lt;name&gt;: o nome do programa, que seu arquivo também tem</translation>
+        <translation>falta &lt;name&gt;: o nome do programa, que o seu ficheiro também tem</translation>
     </message>
     <message>
         <source>this is not XML: {why}</source>
@@ -4377,15 +4385,15 @@
     </message>
     <message>
         <source>there is no file {name} in {folder}</source>
-        <translation>não há o arquivo {name} em {folder}</translation>
+        <translation>não há o ficheiro {name} em {folder}</translation>
     </message>
     <message>
         <source>{name} fits no file in {folder}</source>
-        <translation>{name} não corresponde a nenhum arquivo em {folder}</translation>
+        <translation>{name} não corresponde a nenhum ficheiro em {folder}</translation>
     </message>
     <message>
         <source>{name} fits more than {most} files</source>
-        <translation>{name} serve para mais de {most} arquivos</translation>
+        <translation>{name} serve para mais de {most} ficheiros</translation>
     </message>
     <message>
         <source>{name} is no file but a device, a pipe or a socket</source>
@@ -4401,11 +4409,11 @@
     </message>
     <message>
         <source>there is no file in the folder {name}</source>
-        <translation>não há nenhum arquivo na pasta {name}</translation>
+        <translation>não há nenhum ficheiro na pasta {name}</translation>
     </message>
     <message>
         <source>there is no file {name}</source>
-        <translation>não há o arquivo {name}</translation>
+        <translation>não há o ficheiro {name}</translation>
     </message>
     <message>
         <source>{name} cannot be read: {why}</source>
@@ -4425,7 +4433,7 @@
     </message>
     <message>
         <source>{name} is no name that a file can have</source>
-        <translation>{name} não é um nome que um arquivo possa ter</translation>
+        <translation>{name} não é um nome que um ficheiro possa ter</translation>
     </message>
     <message>
         <source>{name} is a link to something that is not there</source>
@@ -4433,7 +4441,7 @@
     </message>
     <message>
         <source>{name} is a link that leads out of the folder, to {path}: name it by itself, or put the file there</source>
-        <translation>{name} é um link que leva para fora da pasta, a {path}: indique-o por si só, ou ponha o arquivo ali</translation>
+        <translation>{name} é um link que leva para fora da pasta, a {path}: indique-o por si só, ou ponha o ficheiro ali</translation>
     </message>
     <message>
         <source>the identifier after id: is missing</source>
@@ -4469,11 +4477,11 @@
     </message>
     <message>
         <source>{name} has the line ends of Windows, which the shells of other systems cannot read: save it with those of Unix</source>
-        <translation>{name} tem os fins de linha do Windows, que os shells de outros sistemas não leem: salve com os do Unix</translation>
+        <translation>{name} tem os fins de linha do Windows, que as shells de outros sistemas não leem: guarde-o com os do Unix</translation>
     </message>
     <message>
         <source>no task runs the program {name}: remove it</source>
-        <translation>nenhuma tarefa roda o programa {name}: tire-o</translation>
+        <translation>nenhuma tarefa executa o programa {name}: tire-o</translation>
     </message>
     <message>
         <source>{task} has {count} outputs: write {ways}</source>
@@ -4485,7 +4493,7 @@
     </message>
     <message>
         <source>{task} is run for each value: write {how} for all of them</source>
-        <translation>{task} roda para cada valor: escreva {how} para todas</translation>
+        <translation>{task} corre para cada valor: escreva {how} para todas</translation>
     </message>
     <message>
         <source>{task} is no fan-out, and how many outputs it has is not known: write {how} for the first</source>
@@ -4513,7 +4521,7 @@
     </message>
     <message>
         <source>{owner} needs program: what it runs</source>
-        <translation>{owner} precisa de program: o que roda</translation>
+        <translation>{owner} precisa de program: o que executar</translation>
     </message>
     <message>
         <source>{owner} needs asks: what a person is asked to do</source>
@@ -4529,11 +4537,11 @@
     </message>
     <message>
         <source>{owner} needs run: the script or the program&apos;s folder, beside this file</source>
-        <translation>{owner} precisa de run: o script ou a pasta do programa, ao lado deste arquivo</translation>
+        <translation>{owner} precisa de run: o script ou a pasta do programa, ao lado deste ficheiro</translation>
     </message>
     <message>
         <source>{task} is run {count} times: write {how} for all of them</source>
-        <translation>{task} roda {count} vezes: escreva {how} para todas</translation>
+        <translation>{task} corre {count} vezes: escreva {how} para todas</translation>
     </message>
     <message>
         <source>the variable {name} has no default, so a value must be given</source>
@@ -4569,7 +4577,7 @@
     </message>
     <message>
         <source>to run over files write for_each: {how}</source>
-        <translation>para percorrer arquivos escreva for_each: {how}</translation>
+        <translation>para percorrer ficheiros escreva for_each: {how}</translation>
     </message>
     <message>
         <source>for_each: there is no task {name}</source>
@@ -4577,7 +4585,7 @@
     </message>
     <message>
         <source>for_each: {task} is run once only, so it has no values</source>
-        <translation>for_each: {task} roda uma só vez, então não tem valores</translation>
+        <translation>for_each: {task} corre uma só vez, então não tem valores</translation>
     </message>
     <message>
         <source>for_each goes round in a circle: {way}</source>
@@ -4697,7 +4705,7 @@
     </message>
     <message>
         <source>command is empty: name a file of this folder, like [run.sh]</source>
-        <translation>command está vazio: cite um arquivo desta pasta, como [run.sh]</translation>
+        <translation>command está vazio: cite um ficheiro desta pasta, como [run.sh]</translation>
     </message>
     <message>
         <source>a name has 1 to {most} characters</source>
@@ -4713,7 +4721,7 @@
     </message>
     <message>
         <source>{name} is not inside the working folder: name a file like points.las</source>
-        <translation>{name} não fica dentro da pasta de trabalho: cite um arquivo como points.las</translation>
+        <translation>{name} não fica dentro da pasta de trabalho: cite um ficheiro como points.las</translation>
     </message>
     <message>
         <source>{name} is no whole path: write one like /srv/maps or ~/maps</source>
@@ -4765,7 +4773,7 @@
     </message>
     <message>
         <source>did you mean {names}?</source>
-        <translation>você quis dizer {names}?</translation>
+        <translation>queria dizer {names}?</translation>
     </message>
     <message>
         <source>is not empty: nothing is written over what is there</source>
@@ -4813,11 +4821,11 @@
     </message>
     <message>
         <source>{name}: no machine runs WebCL, which no browser has any more: make it javascript</source>
-        <translation>{name}: nenhuma máquina roda WebCL, que nenhum navegador tem mais: use javascript</translation>
+        <translation>{name}: nenhuma máquina executa WebCL, que já nenhum navegador tem: use javascript</translation>
     </message>
     <message>
         <source>{name} returns {kind}, but its reducer returns {given}</source>
-        <translation>{name} devolve {kind}, mas seu reducer devolve {given}</translation>
+        <translation>{name} devolve {kind}, mas o seu reducer devolve {given}</translation>
     </message>
     <message>
         <source>a {kind} has exactly one parameter, and {name} has {count}</source>
@@ -4921,7 +4929,7 @@
     </message>
     <message>
         <source>{file} has no function {name}, which is what a job runs</source>
-        <translation>{file} não tem a função {name}, que é o que um job roda</translation>
+        <translation>{file} não tem a função {name}, que é o que um job executa</translation>
     </message>
     <message>
         <source>it takes {names}</source>
@@ -4965,7 +4973,7 @@
     </message>
     <message>
         <source>deliver: results go to folders of the machine that you sit at; submit it there</source>
-        <translation>deliver: os resultados vão para pastas do computador em que está; submeta-o aí</translation>
+        <translation>deliver: os resultados vão para pastas do computador em que está; envie-o aí</translation>
     </message>
     <message>
         <source>deliver: {folder} is no whole path of a folder</source>
@@ -5268,11 +5276,11 @@
     </message>
     <message>
         <source>{given} is for scripts and programs: a workflow says itself how each of its steps runs</source>
-        <translation>{given} é para scripts e programas: um fluxo diz ele mesmo como cada etapa roda</translation>
+        <translation>{given} é para scripts e programas: um fluxo diz ele mesmo como corre cada passo</translation>
     </message>
     <message>
         <source>choose the files for each of which it is to run</source>
-        <translation>escolha os arquivos para cada um dos quais ele deve rodar</translation>
+        <translation>escolha os ficheiros para cada um dos quais ele deve correr</translation>
     </message>
     <message>
         <source>{name} is neither a workflow nor a program: a workflow ends in {suffix}, a script in .py, .sh and the like, and other programs may be executed</source>
@@ -5280,7 +5288,7 @@
     </message>
     <message>
         <source>Without files</source>
-        <translation>Sem arquivos</translation>
+        <translation>Sem ficheiros</translation>
     </message>
     <message>
         <source>Once</source>
@@ -5288,7 +5296,7 @@
     </message>
     <message>
         <source>Once for each file</source>
-        <translation>Uma vez por arquivo</translation>
+        <translation>Uma vez por ficheiro</translation>
     </message>
     <message>
         <source>Several times</source>
@@ -5300,11 +5308,11 @@
     </message>
     <message>
         <source>With which files</source>
-        <translation>Com que arquivos</translation>
+        <translation>Com que ficheiros</translation>
     </message>
     <message>
         <source>How often</source>
-        <translation>Quantas vezes roda</translation>
+        <translation>Quantas vezes corre</translation>
     </message>
     <message>
         <source>Parameters</source>
@@ -5312,7 +5320,7 @@
     </message>
     <message>
         <source>Files for the program</source>
-        <translation>Arquivos para o programa</translation>
+        <translation>Ficheiros para o programa</translation>
     </message>
     <message numerus="yes">
         <source>{names} and %n more</source>
@@ -5324,7 +5332,7 @@
     </message>
     <message>
         <source>None; files can be dropped here</source>
-        <translation>Nenhum; arquivos podem ser soltos aqui</translation>
+        <translation>Nenhum; ficheiros podem ser soltos aqui</translation>
     </message>
     <message>
         <source>It is told: {words}</source>
@@ -5336,7 +5344,7 @@
     </message>
     <message>
         <source>As CSV, for spreadsheets …</source>
-        <translation>Como CSV, para planilhas …</translation>
+        <translation>Como CSV, para folhas de cálculo …</translation>
     </message>
     <message>
         <source>As JSON, for programs …</source>
@@ -5348,7 +5356,7 @@
     </message>
     <message>
         <source>Hours per day: used, waiting, given</source>
-        <translation>Horas por dia: usadas, esperando, dadas</translation>
+        <translation>Horas por dia: usadas, em espera, dadas</translation>
     </message>
     <message>
         <source>given by this computer</source>
@@ -5412,20 +5420,20 @@
     </message>
     <message>
         <source>Handing over what only this computer keeps …</source>
-        <translation>Entregando o que só este computador guarda …</translation>
+        <translation>A entregar o que só este computador guarda …</translation>
     </message>
     <message numerus="yes">
         <source>%n dataset(s) are on this computer only, {size}: they are being handed over.</source>
         <translation>
-            <numerusform>%n conjunto de dados está só neste computador, {size}: está sendo entregue.</numerusform>
-            <numerusform>%n conjuntos de dados estão só neste computador, {size}: estão sendo entregues.</numerusform>
+            <numerusform>%n conjunto de dados está só neste computador, {size}: está a ser entregue.</numerusform>
+            <numerusform>%n conjuntos de dados estão só neste computador, {size}: estão a ser entregues.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>No machine takes %n dataset(s) that only this computer keeps: switch another one on, or save the results first.</source>
         <translation>
-            <numerusform>Nenhuma máquina recebe %n conjunto de dados que só este computador guarda: ligue outra, ou salve antes os resultados.</numerusform>
-            <numerusform>Nenhuma máquina recebe %n conjuntos de dados que só este computador guarda: ligue outra, ou salve antes os resultados.</numerusform>
+            <numerusform>Nenhuma máquina recebe %n conjunto de dados que só este computador guarda: ligue outra, ou guarde antes os resultados.</numerusform>
+            <numerusform>Nenhuma máquina recebe %n conjuntos de dados que só este computador guarda: ligue outra, ou guarde antes os resultados.</numerusform>
         </translation>
     </message>
     <message>
@@ -5442,7 +5450,7 @@
     </message>
     <message>
         <source>with its scripts and files as they are now</source>
-        <translation>com os scripts e arquivos como estão agora</translation>
+        <translation>com os scripts e ficheiros como estão agora</translation>
     </message>
     <message>
         <source>as it was</source>
@@ -5458,23 +5466,23 @@
     </message>
     <message>
         <source>It cannot be read as it is now ({why}), and runs as it was.</source>
-        <translation>Não pode ser lido como está agora ({why}), e roda como foi.</translation>
+        <translation>Não pode ser lido como está agora ({why}), e corre como foi.</translation>
     </message>
     <message>
         <source>It runs under another name.</source>
-        <translation>Roda com outro nome.</translation>
+        <translation>Corre com outro nome.</translation>
     </message>
     <message>
         <source>The same was submitted {when} ({how}), and is not run twice.</source>
-        <translation>O mesmo foi enviado {when} ({how}), e não roda duas vezes.</translation>
+        <translation>O mesmo foi enviado {when} ({how}), e não corre duas vezes.</translation>
     </message>
     <message>
         <source>{name} was submitted before, {when} ({how}). If nothing has changed since, it is not run twice.</source>
-        <translation>{name} já foi enviado antes, {when} ({how}). Se nada mudou desde então, não roda duas vezes.</translation>
+        <translation>{name} já foi enviado antes, {when} ({how}). Se nada mudou desde então, não corre duas vezes.</translation>
     </message>
     <message>
         <source>Call it {name}</source>
-        <translation>Chamar de {name}</translation>
+        <translation>Chamar-lhe {name}</translation>
     </message>
     <message>
         <source>Show what was hidden, or leave it out again</source>
@@ -5490,7 +5498,7 @@
     </message>
     <message>
         <source>That frees {size} on this computer now; copies on other machines go when room is wanted there.</source>
-        <translation>Isso libera {size} neste computador agora; as cópias em outras máquinas somem quando lá faltar espaço.</translation>
+        <translation>Isso liberta {size} neste computador agora; as cópias noutras máquinas desaparecem quando lá faltar espaço.</translation>
     </message>
     <message>
         <source>This computer forgets what became of it, and the flock what it still has of it.</source>
@@ -5498,11 +5506,11 @@
     </message>
     <message>
         <source>Its results and logs are deleted. The history keeps what became of it.</source>
-        <translation>Os resultados e os registros são apagados. O histórico guarda o que foi feito dele.</translation>
+        <translation>Os resultados e os registos são apagados. O histórico guarda o que foi feito dele.</translation>
     </message>
     <message>
         <source>That frees {size} on this computer.</source>
-        <translation>Isso libera {size} neste computador.</translation>
+        <translation>Isso liberta {size} neste computador.</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -5514,7 +5522,7 @@
     </message>
     <message>
         <source>{names} removed; that freed {size} here.</source>
-        <translation>{names} removido; isso liberou {size} aqui.</translation>
+        <translation>{names} removido; isso libertou {size} aqui.</translation>
     </message>
     <message>
         <source>It is deleted here, with what was decided about it. Work that brings it asks anew.</source>
@@ -5535,8 +5543,8 @@
     <message numerus="yes">
         <source>%n step(s) will run</source>
         <translation>
-            <numerusform>%n passo vai rodar</numerusform>
-            <numerusform>%n passos vão rodar</numerusform>
+            <numerusform>%n passo vai correr</numerusform>
+            <numerusform>%n passos vão correr</numerusform>
         </translation>
     </message>
     <message>
@@ -5593,7 +5601,7 @@
     </message>
     <message>
         <source>runs</source>
-        <translation>roda</translation>
+        <translation>corre</translation>
     </message>
     <message>
         <source>kept</source>
@@ -5601,11 +5609,11 @@
     </message>
     <message>
         <source>adding {name} ({number} of {count})</source>
-        <translation>adicionando {name} ({number} de {count})</translation>
+        <translation>a adicionar {name} ({number} de {count})</translation>
     </message>
     <message>
         <source>publishing {name}</source>
-        <translation>publicando {name}</translation>
+        <translation>a publicar {name}</translation>
     </message>
     <message>
         <source>takes {path} along, which lies outside of its folder: look whether that may leave this computer, and confirm it</source>
@@ -5621,7 +5629,7 @@
     </message>
     <message>
         <source>No program of yours runs at the moment</source>
-        <translation>Nenhum programa seu está em execução no momento</translation>
+        <translation>De momento nenhum programa seu está em execução</translation>
     </message>
     <message>
         <source>{name} is fixed by {file}, which only an administrator of this machine changes</source>
@@ -5633,11 +5641,11 @@
     </message>
     <message>
         <source>Wingbeat {version} runs, and no other version is installed here</source>
-        <translation>O Wingbeat {version} roda, e nenhuma outra versão está instalada aqui</translation>
+        <translation>O Wingbeat {version} corre, e nenhuma outra versão está instalada aqui</translation>
     </message>
     <message>
         <source>deliver: an agent that is a service writes into no folders of people; fetch results</source>
-        <translation>deliver: um agente que é um serviço não escreve em pastas de pessoas; busque os resultados</translation>
+        <translation>deliver: um agente que é um serviço não escreve em pastas de pessoas; vá buscar os resultados</translation>
     </message>
     <message>
         <source>{workflow} is work of {submitter}: they decide, or an administrator of this machine</source>
@@ -5687,7 +5695,7 @@
     </message>
     <message>
         <source>{name} lies in a file that only your account can read, for no key store is open here.</source>
-        <translation>{name} fica em um arquivo que só a sua conta pode ler, pois nenhum cofre de chaves está aberto aqui.</translation>
+        <translation>{name} fica num ficheiro que só a sua conta pode ler, pois nenhum cofre de chaves está aberto aqui.</translation>
     </message>
     <message>
         <source>{name} is laid down for all by an administrator.</source>
@@ -5731,7 +5739,7 @@
     </message>
     <message>
         <source>No program may read {paths}: keys, settings or somebody&apos;s own things lie there.</source>
-        <translation>Nenhum programa pode ler {paths}: lá ficam chaves, configurações ou coisas pessoais de alguém.</translation>
+        <translation>Nenhum programa pode ler {paths}: lá ficam chaves, definições ou coisas pessoais de alguém.</translation>
     </message>
     <message>
         <source>{name} has no step {step}</source>

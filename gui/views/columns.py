@@ -172,7 +172,7 @@ def machine_columns() -> tuple[Column, ...]:
                ), 160, narrow=130, tip=_machine_tip,
                sort=lambda each: each.view.name.casefold(),
                mark=lambda each: (mark_of_machine(each), _permille(each))),
-        Column("state", tr("State"), lambda each, now_s: state_text(each), 132, narrow=116),
+        Column("state", tr("State"), lambda each, now_s: state_text(each), 150),
         Column("work", tr("Work, or why not"), work_text, 290, stretch=True, tip=work_tip),
         Column("load", tr("Load"), lambda each, now_s: load_text(each), 64,
                sort=lambda each: each.view.load_percent, right=True, spare=True),

@@ -99,12 +99,8 @@ class JoinRequests(QWidget):
 
     def _answered(self, answered: Answered) -> None:
         self._context.bridge.want_flock()
-        if answered.admitted:
-            said = tr("{name} is let in; it joins when its person confirms the code.",
-                      name=answered.name)  # fmt: skip
-        else:
-            said = tr("{name} is not let in.", name=answered.name)
-        self._context.said.emit(said)
+        if not answered.admitted:  # else its card says what comes next, until it has joined
+            self._context.said.emit(tr("{name} is not let in.", name=answered.name))
 
 
 def _who(each: JoinRequestView) -> str:

@@ -51,7 +51,7 @@ class LogWindow(QWidget):
         clear = tr("Not found: clear the search")
         self.missed = button(clear, "taskLogMissed", self.search.clear, flat=True)
         self.missed.setVisible(False)
-        copy = button(tr("Copy"), "taskLogCopy", lambda: copy_text(self.text), "copy")
+        copy = button(tr("Copy"), "taskLogCopy", self._copy, "copy")
         export = button(
             tr("Export …"),
             "taskLogExport",
@@ -128,3 +128,11 @@ class LogWindow(QWidget):
     def _find_next(self) -> None:
         if not self.text.find(self.search.text()):
             self._find_first(self.search.text())
+
+    def _copy(self) -> None:
+        """What the person has selected, else all; what the search has found is no selection."""
+        cursor = self.text.textCursor()
+        if cursor.selectedText().casefold() == self.search.text().casefold():
+            cursor.clearSelection()
+            self.text.setTextCursor(cursor)
+        copy_text(self.text)

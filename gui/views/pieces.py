@@ -186,7 +186,9 @@ def filter_field(name: str, act: Callable[[str], object], hint: str = "") -> QLi
         minimumWidth=18 * GRID,
         maximumWidth=32 * GRID,
     )
-    field.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
+    sign = field.addAction(icon("search", "quiet"), QLineEdit.ActionPosition.LeadingPosition)
+    for each in field.findChildren(QToolButton):
+        each.setAccessibleName(tr("Filter") if sign in each.actions() else tr("Clear"))
     field.textChanged.connect(lambda text: act(text))
     return field
 

@@ -15,6 +15,7 @@ from agent.api.settings import (
     ChangeSettings,
     SettingsView,
 )
+from agent.api.update import START_ANEW, StartAnew
 from gui import settings
 from gui.model.news import NewsKind, kind_words
 from gui.model.notices import FlockPart
@@ -54,7 +55,7 @@ SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
 
 
 class SettingsDialog(Sheet):
-    """Everything holds at once; there is nothing to confirm."""
+    """There is nothing to confirm. What does not hold at once says so, with a button for that."""
 
     def __init__(self, context: ViewContext, login: Login, parent: QWidget | None = None) -> None:
         super().__init__(parent, "settingsDialog", tr("Settings"))
@@ -122,14 +123,19 @@ class SettingsDialog(Sheet):
             return _page(
                 quiet(tr("The agent has not told its settings yet."), wrap=True), "stretch"
             )
-        self.restart_note = set_up(label(tr("Kept in {file}", file=view.file)), quiet=True)
+        self.restart_note = quiet(wrap=True)
         leave = button(tr("Leave the flock …"), "leaveFlock", self._leave)
         leave.setEnabled(bool(self._context.screen.node and self._context.screen.node.flock))
         remove = button(tr("Remove from this computer …"), "removeWingbeat", self._remove)
-        controls = form(*(_by_whom(view, *each) for each in self._machine_controls(view)))
+        fields = self._machine_controls(view)
+        self._called = {setting: text for setting, text, _ in fields}
+        controls = form(*(_by_whom(view, *each) for each in fields))
         wrong = label(sentences(view.whys, view.wrong), "laidDownWrong")
         wrong.setVisible(bool(view.wrong))
-        return _page(wrong, controls, self.restart_note, "stretch", row(leave, remove, "stretch"))
+        self.anew = button(tr("Start anew now"), "startAnew", self._start_anew, "retry")
+        self._tell_restart(view)
+        waits = row((self.restart_note, 1), self.anew)
+        return _page(wrong, controls, waits, "stretch", row(leave, remove, "stretch"))
 
     def _machine_controls(self, view: SettingsView) -> tuple[tuple[str, str, QWidget], ...]:
         """By the name of the setting and what it is called."""
@@ -288,11 +294,21 @@ class SettingsDialog(Sheet):
     def _changed(self, view: SettingsView) -> None:
         self.fault.hide()
         self._context.take((view,))
+        self._tell_restart(view)
+
+    def _tell_restart(self, view: SettingsView) -> None:
+        """What holds later, and the button for at once."""
+        said = tr("Kept in {file}", file=view.file)
         if view.restart:
-            names = ", ".join(view.restart)
-            self.restart_note.setText(
-                tr("Holds after a restart of the agent: {names}", names=names)
-            )
+            called = (self._called.get(name, name) for name in view.restart)
+            said = tr("Holds when Wingbeat has started anew: {names}", names=", ".join(called))
+        self.restart_note.setText(said)
+        self.anew.setVisible(bool(view.restart))
+
+    def _start_anew(self) -> None:
+        """What runs here is handed back first."""
+        wish = StartAnew(now=True)
+        self._context.bridge.ask(self, START_ANEW, wish, lambda _: self.close(), self.fault.say)
 
     def _leave(self) -> None:
         from gui.views.questions import ask_to_leave

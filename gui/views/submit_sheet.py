@@ -280,7 +280,7 @@ class SubmitSheet(Sheet):
         if deliver := workflow.submit.deliver:
             said.append(tr("Its last results go to {folder}", folder=deliver))
         if file.sent:
-            said = [file.news] if file.known is None else []
+            said = [file.news] if file.known is None and len(self._files) > 1 else []
         self.machines.setText("\n".join(filter(None, said)))
 
     def _show_choices(self, file: SheetFile) -> None:

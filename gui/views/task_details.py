@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QScrollArea, QWidget
 
 from agent.api.permissions import ASK_OWNERS, AskOwners, OwnersAsked
 from agent.api.programs import bare_name
-from agent.api.reasons import TaskReady, WaitsForAcceptance, reason_of
+from agent.api.reasons import TaskOffered, TaskReady, WaitsForAcceptance, reason_of
 from agent.api.rpc import ErrorCode
 from agent.api.values import ENDED, UNDER_WAY, NamedPriority, TaskState
 from agent.api.work import GATE, WHY, Gate, Story, TaskView, Why, WorkflowView
@@ -255,7 +255,7 @@ class TaskDetails(QScrollArea):
         self.retry.setAccessibleName(self.retry.text().strip())
         for part in (*self._why, self.copy):
             part.setVisible(single is not None)
-        if single is None or single.state is not TaskState.READY:
+        if single is None or single.state not in (TaskState.READY, TaskState.SUSPENDED):
             own = screen.tasks_of(workflow.workflow) if not tasks else []
             self._show_button(self.ask_them, bool(lacks_leave(screen, own)[0]))
 
@@ -314,7 +314,8 @@ class TaskDetails(QScrollArea):
         waits = _upper(explained(story.why, story.now), story.task.name)
         self.now.setText("\n".join([waits, *(f"– {each}" for each in told)]))
         why = reason_of(story.why, story.now)
-        lacks = isinstance(why, TaskReady) and isinstance(why.why, WaitsForAcceptance)
+        waiting = why.why if isinstance(why, TaskReady | TaskOffered) else None
+        lacks = isinstance(waiting, WaitsForAcceptance)
         self._show_button(self.ask_them, lacks)
         now_s = time.time()
         lines = [

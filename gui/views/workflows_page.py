@@ -110,6 +110,7 @@ class WorkflowsPage(QWidget):
             tr("Nothing of yours"),
             tr("What you submit from this computer stands here."),
             button(tr("Show everybody's"), "showEverybodys", lambda: self.whose.choose(True)),
+            button(tr("Try the example"), "tryExampleHere", self._try_example),
         )
         self._stack = QStackedWidget()
         for each in (self.empty, self.others, self.table):

@@ -43,10 +43,13 @@ class Machine:
         self.tried += 1
         return self.starts
 
-    def updates(self, *, by_itself: bool = True, finish_s_max: float = 900.0) -> Updates:
+    def updates(
+        self, *, by_itself: bool = True, wait: bool = False, finish_s_max: float = 900.0
+    ) -> Updates:
         return Updates(
             self,
             by_itself=lambda: by_itself,
+            settings_wait=lambda: wait,
             look=self.look,
             trial=self.trial,
             finish_s_max=finish_s_max,
@@ -103,6 +106,18 @@ async def test_where_a_person_decides_work_goes_on_until_then(
     assert not due.done()
     updates.start_anew(StartAnew(now=True))
     assert await due == installed
+
+
+async def test_where_settings_wait_the_same_version_starts_anew_when_somebody_says_so() -> None:
+    machine = Machine(tasks=1)
+    updates = machine.updates(wait=True)
+    due = watched(updates)
+    assert updates.view() is None
+    assert updates.start_anew(StartAnew()) == __version__
+    assert machine.drains()
+    assert not due.done()
+    machine.tasks = 0
+    assert await due == __version__
 
 
 async def test_what_does_not_start_or_goes_again_is_not_begun() -> None:

@@ -156,3 +156,18 @@ async def test_the_log_says_at_the_end_how_long_it_took(
         await run_through(there, client, "timed", "t")
     line = next(each.message for each in caplog.records if "has ended" in each.message)
     assert "1 done; waited 0 s, ran 0 s, makespan 0 s" in line
+
+
+async def test_what_was_cancelled_while_it_ran_ends_with_its_program(tmp_path: Path) -> None:
+    """Every node tells the same end, whether or not it heard of it before the program stopped."""
+    async with serving(tmp_path) as there, greeted(there) as client:
+        tasks = [{"id": "step", "program": "copy"}]
+        name = (await client.result("submit", {"name": "short", "tasks": tasks}))["workflow"]
+        there.node.volunteer()
+        there.node.handle(Cancel("c", name))
+        assert await names(client, state="cancelled") == ["short"]
+        (task,) = there.node.runs
+        there.node.stop_program(task)
+        (run,) = there.node.table.life(task).runs
+        (told,) = (await client.result("past"))["workflows"]
+        assert (told["ended_ms"], told["attempts"]) == (run.stamp[0], 1)

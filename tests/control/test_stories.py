@@ -19,7 +19,7 @@ from agent.control.views import Views
 from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
-from agent.protocol.records import Claim, Failed, Life, Run, Running, TaskLife, TaskState
+from agent.protocol.records import Claim, Failed, Life, Run, Running, Suspended, TaskLife, TaskState
 from agent.wording.speech import english
 from tests.control.serving import SURVEY, LineClient, Serving, greeted, id_of, workflow
 from tests.control.surface import ALDER, KNOWN, NODE, FakeNode
@@ -199,6 +199,31 @@ async def test_where_it_failed_before(there: Serving, client: LineClient) -> Non
     there.node.table.join([], [TaskLife(COPY, Life(runs=(run,)))], [])
     story = await client.result("why", {"task": "survey/copy"})
     assert story["machines"] == ["birch could run it, and failed at it before"]
+
+
+@pytest.mark.parametrize(
+    ("offered", "now"),
+    [
+        (False, "others may take it if that lasts"),
+        (True, "and others may take it; elm could run it, but nobody there has allowed copy yet"),
+    ],
+)
+async def test_one_that_is_suspended_says_who_else_may_take_it(
+    there: Serving, client: LineClient, offered: bool, now: str
+) -> None:
+    seen(there, {"name": "elm"}, volunteering=False)
+    folder = {"dataset": "tree:" + "1" * 64}
+    held = {"id": "held", "program": "copy@1", "published": folder}
+    await client.result("submit", {"name": "w", "tasks": [held]})
+    (task,) = (task for task, spec in there.node.table.specs.items() if spec.name == "held")
+    phase = Suspended(offered)
+    run = Run(1, 1, NODE, 1, Claim(1, (1, 0), NODE), 2_000, phase=phase, revision=2)
+    there.node.table.join(lives=[TaskLife(task, Life(runs=(run,)))])
+    story = await client.result("why", {"task": task})
+    assert story["now"].startswith("held is suspended on birch, whose owner needs the machine")
+    assert story["now"].endswith(now)
+    said = [each.partition(" ")[0] for each in story["machines"]]
+    assert said == (["elm"] if offered else [])
 
 
 async def test_each_state_has_its_sentence(there: Serving, client: LineClient) -> None:

@@ -33,6 +33,7 @@ from agent.api import (
 from agent.api.methods import AnyMethod
 from agent.api.secrets import SecretView
 from agent.api.session import Event, Welcome
+from agent.api.update import StartingAnew
 from agent.api.values import Dataset, Position, TaskState
 from agent.api.volunteering import ProgramsRunning, VolunteeringView, VolunteerRules
 from agent.client import ClientError, Home
@@ -112,6 +113,7 @@ REPLIES: dict[str, object] = {
     "invite": flock.Invitation("wingbeat-1", "wingbeat-1", "office", 1, 9),
     "join": JOINED,
     "leave": flock.Left("office"),
+    "start_anew": StartingAnew("0.1.0"),
     "nearby": admission.NearbyReply((admission.NearbyFlock("f1", "office", 2, True),)),
     "past": PAST,
     "plan": work.PlanReply(False, (), (), 1, int(NOW_S * 1000)),

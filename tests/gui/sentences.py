@@ -235,6 +235,8 @@ WAITING: tuple[Reason, ...] = (
     why.TaskFetches("segment", "acor"),
     why.TaskRuns("segment", "acor"),
     why.TaskSuspended("segment", "acor"),
+    why.TaskOffered("segment", "acor", why.WaitsForAcceptance("p", ("b", "c"))),
+    why.TaskOffered("segment", "acor", why.NoHelper(told.PausedByOwner())),
     why.TaskFinished("segment", "acor"),
     why.TaskCancelled("segment"),
     why.TaskStopping("segment", ("acor",)),

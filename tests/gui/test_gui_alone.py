@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from agent.api.values import PRIORITY_NAMES
@@ -26,6 +26,7 @@ from agent.api.volunteering import (
 )
 from agent.api.work import WorkflowView
 from agent.client import inspecting
+from agent.paths import VARIABLE
 from gui.views.columns import workflow_columns
 from gui.views.inspect_sheet import InspectSheet
 from gui.views.program_form import EACH, OFTEN, ONCE
@@ -76,6 +77,18 @@ def opened(qtbot: QtBot, window: Window, *paths: Path) -> SubmitSheet:
     sheet = certain(window.submit([str(path) for path in paths]))
     until(qtbot, lambda: sheet.submit.isEnabled() or sheet.faults.count() > 0)
     return sheet
+
+
+def test_the_example_can_be_submitted(
+    qtbot: QtBot, context: ViewContext, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It lies among Wingbeat's own files, of which nothing else leaves this computer."""
+    monkeypatch.setenv(VARIABLE, str(context.home.data.parent))
+    certain(window.findChild(QPushButton, "tryExample")).click()
+    sheet = certain(window.findChild(SubmitSheet))
+    until(qtbot, lambda: sheet.submit.isEnabled() or sheet.faults.count() > 0)
+    assert sheet.faults.count() == 0
+    sheet.close()
 
 
 def test_a_script_runs_with_the_files_that_were_dropped_with_it(

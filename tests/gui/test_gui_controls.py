@@ -36,7 +36,7 @@ from tests.gui.values import task
 CONTROLS = (
     *(QAbstractButton, QComboBox, QAbstractSpinBox, QLineEdit, QAbstractItemView, QPlainTextEdit),
 )
-INSIDE = ("QAbstractSpinBox", "QComboBox", "QLineEdit", "QTableView", "QTabBar", "Table")
+INSIDE = ("QAbstractSpinBox", "QComboBox", "QTableView", "QTabBar", "Table")
 """What these have in them is theirs."""
 TOLD_LATER = ("qt_", "knownOffer")
 """Qt's own, and the name that is offered, once there is one."""

@@ -49,6 +49,7 @@ S = TaskState
 OLD = workflow(counts={S.ABORTED: 1}, state="failed", ended_ms=5)
 FELL = task("a", S.ABORTED, host="acor", permille=300, ended_ms=5, reason="it fell")
 ALL_BUT_ONE = workflow(counts={S.TERMINATED: 2, S.RUNNING: 1}, state="running")
+ENDS_SOON = workflow(counts={S.RUNNING: 1}, expected_end_ms=NOW_MS + 5_000)
 RUNS, LOW = workflow(counts={S.RUNNING: 1}), workflow("low", counts={S.READY: 1, S.WAITING: 1})
 HALF = [status(LOW), shown(LOW, task("a", S.READY))]
 HALF_RUNS = happened(1, moved("a", S.READY, S.RUNNING, where="low"))
@@ -115,6 +116,18 @@ FOLDS = {
         [happened(1, session.TaskProgressed("a", "a", "line-42", "acor", 250, 30_000))],
         lambda screen, _: attrgetter("permille", "expected_end_ms")(screen.tasks["line-42"]["a"]),
         (250, NOW_MS + 30_000),
+    ),
+    "no workflow is to end before a task of it": (
+        [status(ENDS_SOON), shown(ENDS_SOON, task("a", S.RUNNING))],
+        [happened(1, session.TaskProgressed("a", "a", "line-42", "acor", 250, 30_000))],
+        lambda screen, changes: (of(screen).expected_end_ms, changes.workflows),
+        (NOW_MS + 30_000, {"line-42"}),
+    ),
+    "one that goes on after its task ends when it did": (
+        [status(ENDS_SOON), shown(ENDS_SOON, task("a", S.RUNNING))],
+        [happened(1, session.TaskProgressed("a", "a", "line-42", "acor", 250, 1_000))],
+        lambda screen, _: of(screen).expected_end_ms,
+        NOW_MS + 5_000,
     ),
     "a new status forgets what is no more": (
         [status(VIEW), shown(VIEW, *chain())],

@@ -270,7 +270,7 @@ async def test_many_are_sent_in_their_order_and_one_that_is_refused_stops_no_oth
     ("language", "said"),
     [
         ("en", ["Adding a.csv (1 of 1)", "Publishing say"]),
-        ("pt", ["Adicionando a.csv (1 de 1)", "Publicando say"]),
+        ("pt", ["A adicionar a.csv (1 de 1)", "A publicar say"]),
     ],
 )
 async def test_what_is_done_of_one_file_is_said_in_the_language_of_its_person(

@@ -410,11 +410,14 @@ def test_how_much_of_a_log_lies_elsewhere_is_set_where_what_others_take_here_is_
     )
     assert (part.text(), part.maximum()) == ("1.0 MB", 16.0)
     until(qtbot, lambda: taken.text() == "those of others take 0 B here now")
+    waits = "End of each log, kept on another machine"
+    assert waits not in dialog.restart_note.text()
     part.setValue(0)
     part.editingFinished.emit()
     until(qtbot, lambda: bool(context.screen.settings and context.screen.settings.logs_mb == 0))
     assert part.text() == "nothing"
-    assert "logs_mb" in dialog.restart_note.text()
+    assert waits in dialog.restart_note.text()
+    assert not dialog.anew.isHidden()
     dialog.close()
 
 

@@ -199,6 +199,12 @@ def leave(stage: Stage) -> QWidget:
     return dialog
 
 
+def start_anew(stage: Stage) -> QWidget:
+    dialog = settings(stage)
+    dialog.anew.click()
+    return dialog
+
+
 def remove(stage: Stage) -> QWidget:
     press(settings(stage), "removeWingbeat")
     until(stage.qtbot, lambda: stage.window.findChild(QPushButton, "removeKeep") is not None)
@@ -308,6 +314,7 @@ CASES = (
     Case("Outputs._work", "dataset_files", with_task("import", "openOutput0")),
     Case("SettingsDialog._ask", "change_settings", change, act=True),
     Case("SettingsDialog._leave", "leave", leave, act=True),
+    Case("SettingsDialog._start_anew", "start_anew", start_anew, act=True),
     Case("Removal.begin", "leave", remove, act=True),
     Case("SubmitSheet._check", "plan", sheet),
     Case("SubmitSheet._edit", "editor", sheet_button("submitEdit")),

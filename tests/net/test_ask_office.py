@@ -168,7 +168,7 @@ class Office:
     notices: list[JoinRequested | JoinRequestEnded] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.admissions = Admissions(self.keeper, lambda _: None, self.notices.append)
+        self.admissions = Admissions(self.keeper, lambda _: None, self.notices.append, str)
 
     def hear(self, peer: Membership, *words: RequestWord) -> None:
         self.admissions.hear(peer.node_id, words)
@@ -181,7 +181,7 @@ class Office:
 
     @property
     def known(self) -> Sequence[JoinRequestView]:
-        return self.admissions.requests(str)
+        return self.admissions.requests()
 
 
 @pytest.fixture
@@ -199,7 +199,8 @@ async def test_requests_are_a_keepers_to_tell(flock: Office) -> None:
     flock.hear(flock.second, WORD)
     flock.hear(flock.second, WORD)
     assert [each.code for each in flock.known] == ["418 230"]
-    assert flock.notices == [JoinRequested(WORD.request, "laptop", "ada", "418 230", "b")]
+    by = flock.second.node_id
+    assert flock.notices == [JoinRequested(WORD.request, "laptop", "ada", "418 230", by)]
     flock.hear(flock.plain)
     assert len(flock.known) == 1
 
@@ -217,12 +218,12 @@ async def test_an_answer_that_cannot_reach_the_keeper_is_told_so(flock: Office) 
     flock.hear(flock.second, WORD)
     assert len(flock.known) == 1
     with pytest.raises(MembershipError, match="another code, 418 230: compare again"):
-        await flock.admissions.decide(WORD.request, "000 000", str, nowhere, admit=True)
+        await flock.admissions.decide(WORD.request, "000 000", nowhere, admit=True)
     with pytest.raises(MembershipError, match="is not reached: no address"):
-        await flock.admissions.decide(WORD.request, "418-230", str, nowhere, admit=True)
-    elsewhere = Admissions(flock.plain, lambda _: None, flock.notices.append)
+        await flock.admissions.decide(WORD.request, "418-230", nowhere, admit=True)
+    elsewhere = Admissions(flock.plain, lambda _: None, flock.notices.append, str)
     with pytest.raises(MembershipError, match="do it on a keeper"):
-        await elsewhere.decide(WORD.request, "418 230", str, nowhere, admit=True)
+        await elsewhere.decide(WORD.request, "418 230", nowhere, admit=True)
     elsewhere.close()
 
 

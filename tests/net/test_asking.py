@@ -83,10 +83,12 @@ class Asked:
 
 
 @asynccontextmanager
-async def asked_at(keeper: Membership, *, may_ask: bool = True) -> AsyncIterator[Asked]:
+async def asked_at(
+    keeper: Membership, *, may_ask: bool = True, name: str = ""
+) -> AsyncIterator[Asked]:
     told: list[JoinRequest] = []
     requests = requests_of(keeper, told.append)
-    desk = EnrolmentServer(keeper, requests=requests, may_ask=may_ask)
+    desk = EnrolmentServer(keeper, requests=requests, may_ask=may_ask, name=name)
     async with serving(desk.serve, keeper.tls.server) as port:
         try:
             yield Asked(keeper, requests, Address(LOOPBACK, port), told)
@@ -128,6 +130,13 @@ async def test_a_keeper_that_is_not_to_be_asked_says_so_and_tells_nobody(tmp_pat
         assert "let nobody in without an invitation" in sentence
         assert "ask somebody of the flock for one" in sentence
         assert (there.told, there.requests.open()) == ([], [])
+
+
+async def test_a_keeper_that_was_renamed_is_asked_by_the_name_that_it_has_now(
+    tmp_path: Path,
+) -> None:
+    async with asked_at(first(tmp_path), name="library\x1b[2J") as there:
+        assert (await there.door()).keeper == "library[2J"
 
 
 async def test_both_sides_see_one_code_and_two_people_let_a_machine_in(

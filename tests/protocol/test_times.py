@@ -15,13 +15,19 @@ from agent.protocol.records import (
     Life,
     Lost,
     Phase,
+    PriorityWish,
     Run,
     Running,
     Scheduled,
     Suspended,
+    TaskLife,
     Terminated,
+    Workflow,
+    WorkflowSpec,
     Yielded,
 )
+from agent.protocol.settings import Settings
+from agent.protocol.table import Table
 from agent.protocol.times import (
     end_of_run_ms,
     end_of_task_ms,
@@ -134,11 +140,13 @@ DONE = run(2, Terminated(), 9_000, 6_000)
         ((run(1, Failed(), 5_000), run(2, Lost(), 99_000)), 0, [5_000, 99_000], 5_000),
         ((run(1, Yielded(), 5_000, **STOPPED),), 1, [5_000], 5_000),
         (
-            (run(1, Lost(), 99_000, 5_000), run(2, Evicted(), 8_000, 7_000)),
+            (run(1, Lost(), 99_000, 5_000), run(2, Yielded(), 8_000, 7_000, **STOPPED)),
             1,
             [7_000, 8_000],
             8_000,
         ),
+        ((run(1, Evicted(), 5_000),), 1, [5_000], 0),
+        ((run(1, Failed(), 5_000),), 1, [5_000], 0),
         (
             (
                 run(1, Yielded(), 99_000, 5_000, **OVERTAKEN),
@@ -153,7 +161,7 @@ DONE = run(2, Terminated(), 9_000, 6_000)
     ids=[
         *("goes on", "overtaken", "overtaken, done", "lost late", "lost early", "left off late"),
         *("failed after a loss", "loss after the failure", "cancelled", "cancelled, lost"),
-        *("cancelled, loser", "never ran"),
+        *("handed back, cancelled", "failed, cancelled", "cancelled, loser", "never ran"),
     ],
 )
 def test_the_ends_of_runs_and_of_their_task(
@@ -163,6 +171,29 @@ def test_the_ends_of_runs_and_of_their_task(
     reading = read_off(task("T1", failures_max=1), life, lambda _: None, 5)
     assert [end_of_run_ms(each, life, reading) for each in runs] == ends
     assert end_of_task_ms(life, reading) == end
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "end"),
+    [
+        (run(1, Yielded(), 8_000, **STOPPED), (), 8_000),
+        (run(1, Evicted(), 8_000), (run(2, Yielded(), 9_000, **STOPPED),), 9_000),
+        (run(1, Evicted(), 8_000), (), 0),
+        (None, (), 0),
+    ],
+    ids=["ran", "ran again", "handed back", "never ran"],
+)
+def test_what_was_cancelled_while_nothing_ran_did_not_end_before(
+    first: Run | None, second: tuple[Run, ...], end: int
+) -> None:
+    """The end of the step before is none of it, and neither is that of a run that was handed back."""
+    table = Table(Settings())
+    spec = WorkflowSpec("W", "W", (1_000, 0), "host1", "ana", (task("T1"), task("T2", "T1")))
+    table.join([Workflow(spec, PriorityWish(1, "host1", 50))], [])
+    table.join([], [TaskLife("T1", Life(runs=(run(1, Terminated(), 4_000),)))])
+    runs = () if first is None else (first, *second)
+    table.join([], [TaskLife("T2", Life(1, 0, 1, runs))])
+    assert span_of_workflow_ms(table.workflows["W"], table) == (3_000, end)
 
 
 @pytest.mark.parametrize(

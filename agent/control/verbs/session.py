@@ -68,5 +68,6 @@ async def stop(call: RequestContext, params: Stop) -> Stopping:
 @serves(START_ANEW)
 async def start_anew(call: RequestContext, params: StartAnew) -> StartingAnew:
     """Have the agent begin with the version that is installed, when what runs here has ended or at
-    once; answered before that. Raises ``RefusedError`` where no other is installed."""
+    once; answered before that. Raises ``RefusedError`` where no other is installed and no setting
+    waits for it."""
     return StartingAnew(call.rooms.updates.start_anew(params))

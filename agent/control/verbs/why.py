@@ -18,7 +18,7 @@ from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.reasons import HelpsOthers, NeedsGivenUp, StoryEntry
-from agent.protocol.records import NodeId, TaskSpec
+from agent.protocol.records import NodeId, Run, Suspended, TaskSpec
 from agent.protocol.seats import failed_on, misfit
 from agent.wording.run_ends import named
 from agent.wording.speech import Speech
@@ -52,8 +52,8 @@ async def why(call: RequestContext, params: Why) -> Story:
     now = views.now
     spec = find_task(now.table, params.task)
     task = views.task(spec)
-    waits = (task.state in WAITING or bool(task.gone_ms)) and not spec.gate
-    machines = tuple(_machines(spec, now)) if waits else ()
+    waits = task.state in WAITING or bool(task.gone_ms) or _is_offered(spec, now)
+    machines = tuple(_machines(spec, now)) if waits and not spec.gate else ()
     said = Speech()
     waiting = _now(task, spec, now)
     return Story(
@@ -67,12 +67,26 @@ async def why(call: RequestContext, params: Why) -> Story:
     )
 
 
+def _owner(spec: TaskSpec, now: Snapshot) -> Run | None:
+    """The run that counts, None where no machine has the task."""
+    reading = now.table.reading(spec.task)
+    return reading.owner if reading is not None else None
+
+
+def _is_offered(spec: TaskSpec, now: Snapshot) -> bool:
+    """Whether it was suspended for so long that another machine may take it."""
+    owner = _owner(spec, now)
+    return owner is not None and isinstance(owner.phase, Suspended) and owner.phase.offered
+
+
 def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
-    """Of each machine that is seen whether it could run the task."""
-    hands = tasks_by_host(now.table)
+    """Of each machine that is seen, but for one that has the task, whether it could run it."""
+    hands, owner = tasks_by_host(now.table), _owner(spec, now)
     presence = _presence(now)
     failed = failed_on(now.table.life(spec.task))
     for machine in seen(now):
+        if owner is not None and owner.host == machine.node:
+            continue
         host, slots = machine.name, slots_of(machine)
         lacks = misfit(spec, machine.capabilities)
         if isinstance(lacks, reasons.NotAccepted):
@@ -133,6 +147,8 @@ def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> Reason:
             return reasons.GateWaits(name, task.asks)
         case TaskState.CANCELLED | TaskState.ABORTED:
             return _given_up(name, _given(task) or Opaque(task.reason))
+        case TaskState.SUSPENDED if _is_offered(spec, now):
+            return reasons.TaskOffered(name, host, _helpers(spec, now))
         case _:
             return IN_HAND[task.state](name, host)
 
