@@ -31,6 +31,8 @@ from installers.making.tree import COMMANDS, PACKAGES, make_libraries, make_tree
 LINUX = ROOT / "installers/linux"
 LINE = "line"
 """The library of the programs that inspect real lines, and how the names of these begin."""
+PLANS = "wingbeat-plan"
+"""The command that makes the plan of an inspection."""
 TOP = "opt/wingbeat"
 PLACES = {
     "wingbeat.desktop": "usr/share/applications",
@@ -75,6 +77,7 @@ def make_debs(
     _move_inspection(own / PACKAGES / TASKS, beside / PACKAGED.relative_to("/"))
     _share(root)
     _document(root, "wingbeat", licences(others, installed, OWN_TEXT))
+    _put(beside / "usr/bin" / PLANS, (LINUX / "inspection" / PLANS).read_text("utf-8"))
     _document(beside, "wingbeat-inspection", licences(beside, "/", OWN_TEXT))
     told = {"@VERSION@": __version__, "@LIBRARIES@": installed}
     made = [_packed(root, LINUX, told, folder), _packed(beside, LINUX / "inspection", told, folder)]
