@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from pathlib import Path
 
 import tomlkit
 
-from agent.host.private_windows import service_identifier
+from agent.host.private_windows import WindowsGuard, service_identifier
 from agent.paths import INVITATION_FILE, SETTINGS_FILE
 
 HELP = {"idle": "when idle", "never": "not now"}
@@ -84,16 +85,31 @@ def lay_down(options: argparse.Namespace, folder: Path, run: Run) -> None:
     settings that are there and cannot be read."""
     if not options.invitation and not options.help_others:
         return
-    make_folder(folder, f"{EVERYBODY}:(OI)(CI)RX", run)
+    make_folder_for_all(folder, run)
+    invitation, settings = folder / INVITATION_FILE, folder / SETTINGS_FILE
     if options.invitation:
         given = Path(options.invitation).read_bytes()  # as shells write it, PowerShell in UTF-16
-        (folder / INVITATION_FILE).write_bytes(given)
+        invitation.write_bytes(given)
     if options.help_others:
-        settings = folder / SETTINGS_FILE
-        told = tomlkit.parse(settings.read_text("utf-8-sig") if settings.exists() else "")
+        told = tomlkit.parse(settings.read_text("utf-8-sig") if is_ours(settings) else "")
         told["volunteer"] = HELP[options.help_others]
         settings.write_text(tomlkit.dumps(told), "utf-8", newline="\n")
-    run(["icacls", str(folder), "/setowner", ADMINISTRATORS, "/t", "/c", "/q"])
+    for each, written in ((invitation, options.invitation), (settings, options.help_others)):
+        if written:
+            run(["icacls", str(each), "/setowner", ADMINISTRATORS, "/q"])
+
+
+def is_ours(path: Path) -> bool:
+    """Tell whether there is such a file or folder, and nobody but administrators can have made it."""
+    return path.exists() and (os.name != "nt" or not WindowsGuard().alterable(path))
+
+
+def make_folder_for_all(folder: Path, run: Run) -> None:
+    """Make the folder of the machine, in which everybody may read. Windows lets everybody make one of that
+    name: then it is set aside, with whatever they have laid down there. Raises ``OSError``."""
+    if folder.exists() and not is_ours(folder):
+        folder.rename(folder.with_name(f"{folder.name}.{secrets.token_hex(4)}"))
+    make_folder(folder, f"{EVERYBODY}:(OI)(CI)RX", run)
 
 
 def make_folder(folder: Path, right: str, run: Run) -> None:
@@ -102,13 +118,14 @@ def make_folder(folder: Path, right: str, run: Run) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rights = [f"{ADMINISTRATORS}:(OI)(CI)F", f"{SYSTEM}:(OI)(CI)F", right]
     run(["icacls", str(folder), "/setowner", ADMINISTRATORS, "/q"])
+    run(["icacls", str(folder), "/reset", "/q"])
     run(["icacls", str(folder), "/inheritance:r", "/grant:r", *rights, "/q"])
 
 
 def serve(own: Path, folder: Path, run: Run) -> None:
     """Enter the service, or what is new of it, give its account a folder of its own, and start it.
     Raises ``OSError`` where Windows refuses."""
-    make_folder(folder, f"{EVERYBODY}:(OI)(CI)RX", run)
+    make_folder_for_all(folder, run)
     act = "create" if run(["sc", "query", SERVICE]) else "config"
     program = f'"{own / SERVICE_PROGRAM}"'
     words = ["binPath=", program, "obj=", SERVICE_ACCOUNT, "start=", "auto"]

@@ -179,6 +179,28 @@ def test_a_service_that_windows_refuses_is_told(
     assert "Windows enters no service (sc create says 5)" in capsys.readouterr().err
 
 
+def test_what_others_have_laid_down_before_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also a file of theirs in a folder that counts is not made the administrators'."""
+    folder = tmp_path / "Wingbeat"
+    folder.mkdir()
+    (folder / "policy.toml").write_text('volunteer = "always"')
+    ran: list[Sequence[str]] = []
+    monkeypatch.setattr(administer, "is_ours", lambda path: path != folder and path.exists())
+    told = argparse.Namespace(invitation="", help_others="idle")
+    lay_down(told, folder, ran.append)
+    assert [each.name for each in folder.iterdir()] == ["settings.toml"]
+    assert len(list(tmp_path.glob("Wingbeat.*/policy.toml"))) == 1
+    monkeypatch.setattr(administer, "is_ours", lambda path: path == folder)
+    (folder / "policy.toml").write_text('volunteer = "always"')
+    (folder / "settings.toml").write_text("slots = 64")
+    ran.clear()
+    lay_down(told, folder, ran.append)
+    assert "slots" not in (folder / "settings.toml").read_text()
+    assert not [each for each in ran if "/t" in each or str(folder / "policy.toml") in each]
+
+
 def test_settings_that_cannot_be_read_are_left_as_they_are_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
