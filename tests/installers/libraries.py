@@ -124,7 +124,11 @@ def plans() -> None:
     python = ("/opt/wingbeat/current/bin/python3", "-P", "-c", FLIGHT)
     environment = {**os.environ, "PYTHONPATH": "/usr/share/wingbeat"}
     subprocess.run(python, env=environment, cwd=folder, check=True)
-    told = run("sh", "-c", f"cd {folder} && wingbeat-plan flight --heights ellipsoid --out planned")
+    told = run(
+        "sh",
+        "-c",
+        f"cd {folder} && wingbeat-plan flight --heights ellipsoid --tile-m 2000 --out planned",
+    )
     assert "tiles along" in told, told
     run("wingbeat", "agent", "--background")
     submit = f"cd {folder} && wingbeat submit planned/line.wingbeat.yaml --allow-file flight --wait"
