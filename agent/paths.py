@@ -33,8 +33,10 @@ START = "start.py"
 would be another one."""
 SERVICE = "WINGBEAT_SERVICE"
 SERVICE_SOCKET = Path("/run/wingbeat/control.socket")
-"""Where an agent that runs as a service of Linux listens for everybody on this machine; the variable
-names another place, and that of a home that was moved."""
+SERVICE_PIPE = r"\\.\pipe\wingbeat-service"
+"""Where an agent that runs as a service listens for everybody on this machine, on Linux and on Windows;
+the variable names another place, and that of a home that was moved."""
+SERVICE_PLACES = {"linux": SERVICE_SOCKET, "win32": Path(SERVICE_PIPE)}
 TASK_LOGS = "tasks"
 """The folder among the logs for what programs print."""
 PACKAGED = (
@@ -44,7 +46,7 @@ PACKAGED = (
 )
 """Where packages put what is for all agents of a machine."""
 SERVICE_FOLDERS = ("STATE_DIRECTORY", "LOGS_DIRECTORY", "CACHE_DIRECTORY")
-"""Variables by which systemd tells a service where it may write."""
+"""Variables by which systemd, or our launcher for the service of Windows, tells where it may write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,7 @@ class Home:
         moved, told = environment.get(VARIABLE, "").strip(), environment.get(SERVICE, "")
         if moved:
             return replace(cls.at(Path(moved).expanduser()), service=Path(told) if told else None)
-        native = SERVICE_SOCKET if sys.platform == "linux" else None
-        service = Path(told) if told else native
+        service = Path(told) if told else SERVICE_PLACES.get(sys.platform)
         known = platformdirs.PlatformDirs(APPLICATION, appauthor=False)
         machine = MachineFiles.native()
         if all(environment.get(each) for each in SERVICE_FOLDERS):

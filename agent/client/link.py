@@ -49,7 +49,7 @@ from agent.client.errors import (
     error_of,
 )
 from agent.client.proof import new_nonce, proof_of, same
-from agent.host.local_socket import account_of, connect
+from agent.host.local_socket import account_of, connect, is_service_there, listens
 from agent.paths import Home
 
 NO_AGENT = "no agent runs here: start one with `wingbeat agent`"
@@ -115,21 +115,17 @@ def service_of(home: Home) -> Path | None:
     """Return where the agent that runs as a service of this machine listens, where that is the one
     for this home, which has no agent of its own; else None. Whether it answers is not looked at."""
     service = home.service
-    with contextlib.suppress(OSError):
-        if service is not None and service.is_socket() and not _has_own(home):
-            return service
+    if service is not None and is_service_there(service) and not _has_own(home):
+        return service
     return None
 
 
 def _has_own(home: Home) -> bool:
-    """One that was killed has left its file."""
     try:
-        os.kill(read_control_file(home).process, 0)
-    except (ClientError, ProcessLookupError):
+        control = read_control_file(home)
+    except ClientError:
         return False
-    except OSError:
-        return True
-    return True
+    return listens(control.place, control.process)
 
 
 class Link:
@@ -156,7 +152,7 @@ class Link:
         ``DisconnectedError`` when it hangs up first, ``NotUnderstoodError`` when no answer comes in
         time or it is not an agent's; nothing stays open then."""
         try:
-            reader, writer = await connect(control.place)
+            reader, writer = await connect(control.place, service=control.service)
         except OSError as error:
             raise NoAgentError(NO_AGENT) from error
         link = cls(reader, writer)

@@ -6,7 +6,8 @@ that they hold it (``agent.client.proof``).
 
 An agent that is a service is everybody's on its machine. Whom the system names may submit, see, and act
 on what they have submitted themselves; acts on the flock and settings are for administrators: root, and
-the groups that the settings name. Nobody has it read or write files by their paths, which it would do
+the groups that the settings name; on Windows whoever has the rights of an administrator at that moment.
+Nobody has it read or write files by their paths, which it would do
 with rights of its own, not theirs.
 """
 
@@ -16,8 +17,11 @@ import os
 from collections.abc import Collection
 
 from agent.client.proof import new_nonce, proof_of, same
+from agent.host.private_windows import Caller
 
 ROOT = 0
+Account = int | str
+"""As the system numbers it; a text on Windows."""
 FOR_PERSONS = frozenset(
     [
         "hello",
@@ -73,7 +77,7 @@ class Neighbour:
     """Who has connected at ``place``; ``account`` is its number, None where the system does not tell
     it, as for members that ask from other machines, who show nothing here."""
 
-    def __init__(self, token: str, place: str = "", account: int | None = None) -> None:
+    def __init__(self, token: str, place: str = "", account: Account | None = None) -> None:
         self._token, self._place, self.account = token, place, account
         self._wanted = token if account is not None else ""
 
@@ -97,10 +101,14 @@ class Person(Neighbour):
     """Somebody who has come to an agent that is a service; ``name`` is what the system calls the
     account, or its number."""
 
-    def __init__(self, account: int, administrators: Collection[str]) -> None:
-        super().__init__("", "", account)
-        self.name, groups = _known(account)
-        self.administers = account in (ROOT, os.geteuid()) or bool(groups & set(administrators))
+    def __init__(self, caller: int | Caller, administrators: Collection[str]) -> None:
+        if isinstance(caller, Caller):
+            super().__init__("", "", caller.account)
+            self.name, self.administers = caller.name, caller.administers
+            return
+        super().__init__("", "", caller)
+        self.name, groups = _known(caller)
+        self.administers = caller in (ROOT, os.geteuid()) or bool(groups & set(administrators))
 
     def may_enter(self, shown: str) -> bool:  # noqa: ARG002 - nothing has to be shown
         """Whoever it is: the system has told."""

@@ -24,7 +24,7 @@ import msgspec
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.session import CONTROL_FILE, ControlFile, read_control
 from agent.control.connection import Connection
-from agent.control.doorkeeping import Neighbour, Person
+from agent.control.doorkeeping import Account, Neighbour, Person
 from agent.control.envelope import failure_line
 from agent.control.estimates import TaskProgress
 from agent.control.event_log import EventLog
@@ -36,12 +36,11 @@ from agent.control.program_views import FlockPrograms
 from agent.control.request_context import RequestContext
 from agent.control.uploads import Uploads
 from agent.control.views import Views
-from agent.host.local_socket import Listening, account_of, listen
+from agent.host.local_socket import Listening, account_of, caller_of, listen, listen_for_all
 from agent.host.private_files import PrivateFolder
 from agent.protocol.phrases import UNREADABLE
 
 TOKEN_BYTES = 32
-FOR_ALL = 0o666
 LOOPBACK = "127.0.0.1"
 UPLOADS = "uploads"
 """In the data folder: what clients send, until it is a dataset."""
@@ -109,7 +108,7 @@ class ControlServer:
             programs=FlockPrograms(node, self._members),
         )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
-        self._accounts: dict[Connection, int | None] = {}
+        self._accounts: dict[Connection, Account | None] = {}
         self._listening: Listening | None = None
         self._loopback: asyncio.Server | None = None
         self._elsewhere: Path | None = None
@@ -126,8 +125,7 @@ class ControlServer:
             if self._telnet:
                 self._loopback = await asyncio.start_server(self._arrived, LOOPBACK, 0)
             if self._service is not None:
-                self._for_all = await listen(self._service, self._person_arrived)
-                self._service.chmod(FOR_ALL)
+                self._for_all = await listen_for_all(self._service, self._person_arrived)
             self._unsubscribe = self._node.subscribe(self._noticed)
             told = (self._folder, self.place, self._token, self.port)
             await asyncio.to_thread(write_control_file, *told)
@@ -163,11 +161,11 @@ class ControlServer:
     async def _person_arrived(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        account = account_of(writer)
-        if account is None:
+        caller = caller_of(writer)
+        if caller is None:
             writer.close()
             return
-        person = await asyncio.to_thread(Person, account, self._administrators)
+        person = await asyncio.to_thread(Person, caller, self._administrators)
         await self._serve(person, "", reader, writer)
 
     @staticmethod
@@ -215,7 +213,7 @@ class ControlServer:
         connection ends, as one of this machine is."""
         await self._serve(Neighbour(self._token), name, reader, writer)
 
-    def _full_for(self, account: int | None) -> int:
+    def _full_for(self, account: Account | None) -> int:
         """How many have taken all places of this account, or of all; 0 while there is one."""
         of = Counter(
             self._accounts[each] for each in self._connections if each.greeted and not each.over

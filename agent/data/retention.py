@@ -44,7 +44,9 @@ COLLECT_EVERY_S = 3_600.0
 ADDED_KEPT_S = 3_600.0
 """What a client has brought is copied for this long, until a workflow names it."""
 SPREAD_PER_LOOK_MAX = 64
-REFUSED_REST_S = 60.0
+REFUSED_REST_S, LEAVING_REST_S = 60.0, 1.0
+"""Before a peer is offered again what it refused; who leaves is not waited for so long, and a peer that
+was just met may break off once."""
 
 log = logging.getLogger(__name__)
 
@@ -206,6 +208,8 @@ class DatasetRetention:
         ``DatasetError`` when it cannot be read what is here; it is copied all the same."""
         if self.look_elsewhere is not None:
             return []
+        if not self._leaving:
+            self._refused.clear()
         self._leaving = True
         self._soon.set()
         here = set(await asyncio.to_thread(self._store.holdings))
@@ -298,7 +302,8 @@ class DatasetRetention:
             # Who broke off because it is gone may take one as soon as it is back (``met``, where that
             # is not known yet).
             for peer in (set(peers) - set(keepers)).intersection(self._node.reachable()):
-                self._refused[(peer, dataset)] = now_s + REFUSED_REST_S
+                rest_s = LEAVING_REST_S if self._leaving else REFUSED_REST_S
+                self._refused[(peer, dataset)] = now_s + rest_s
 
     async def _collect(self) -> None:
         now_s = time.monotonic()

@@ -32,7 +32,12 @@ def check(done: object) -> None:
     """Raise ``OSError`` with the last fault that Windows tells, if ``done``, what a call has
     returned, says that it was refused; else do nothing."""
     if not done:
-        raise _ctypes.WinError(_ctypes.get_last_error())
+        raise _ctypes.WinError(last_error())
+
+
+def last_error() -> int:
+    """Return the number of the last fault that Windows has told this thread."""
+    return int(_ctypes.get_last_error())
 
 
 @cache

@@ -18,12 +18,15 @@ does not count.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent.api.errors import MembershipError
@@ -96,6 +99,16 @@ def run_quietly(command: Sequence[str]) -> bytes:
     except subprocess.TimeoutExpired as error:
         raise OSError(0, f"{command[0]} did not end within {COMMAND_S_MAX:.0f} s") from error
     return done.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who has called the pipe of a service: identifier and name of the account, and whether it has the
+    rights of an administrator now."""
+
+    account: str
+    name: str
+    administers: bool
 
 
 class WindowsGuard:
@@ -190,6 +203,13 @@ def _mask(rights: str) -> int:
     for at in range(0, len(rights), 2):
         mask |= _RIGHTS.get(rights[at : at + 2], _CHANGES)
     return mask
+
+
+def service_identifier(name: str) -> str:
+    """Return the identifier of the account that Windows makes for a service of this name; by it the
+    account is known before the service is there."""
+    digest = hashlib.sha1(name.upper().encode("utf-16-le"), usedforsecurity=False).digest()
+    return "-".join(("S-1-5-80", *map(str, struct.unpack("<5I", digest))))
 
 
 def own_identifier(run: Run = run_quietly) -> str:

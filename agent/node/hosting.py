@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -27,6 +26,7 @@ from agent.api.errors import ServiceError
 from agent.api.volunteering import NOT_YET
 from agent.control.server import ControlServer
 from agent.driver.resting import new_loop
+from agent.host.local_socket import service_answers
 from agent.host.stop_signals import Asked, Ending, InputEnding, native_ending
 from agent.node.agent import Agent
 from agent.node.own_files import until_removed
@@ -349,11 +349,7 @@ def serves_all(home: Home) -> bool:
     """Tell whether an agent that is a service, of another process, takes clients now."""
     if home.service is None or is_service(home):
         return False
-    with socket.socket(socket.AF_UNIX) as calling, suppress(OSError):
-        calling.settimeout(SERVICE_ANSWERS_S)
-        calling.connect(str(home.service))
-        return True
-    return False
+    return service_answers(home.service, SERVICE_ANSWERS_S)
 
 
 def _running(agent: Agent, server: ControlServer) -> Running:

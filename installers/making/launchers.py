@@ -1,7 +1,8 @@
 """The programs of the Windows package, made from `installers/windows/*.c` by mingw.
 
-Two run Python under names of their own; a third is for the setup programs (`sessions.c`). Their icon is drawn from our own wing, in the sizes that Windows asks for, and their version is a
-resource, so that lists of processes and dialogs call them by name. No time of making is in them.
+Two run Python under names of their own; one has the agent run as a service (`service.c`), and one is for
+the setup programs (`sessions.c`). Their icon is drawn from our own wing, in the sizes that Windows asks
+for, and their version is a resource, so that lists of processes and dialogs call them by name. No time of making is in them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ SOURCES = ROOT / "installers/windows"
 PROGRAMS = {
     "wingbeat": ("launcher.c", "Wingbeat command", ("-DCONSOLE", "-mconsole"), ()),
     "wingbeat-tray": ("launcher.c", "Wingbeat", ("-mwindows",), ()),
+    "wingbeat-service": ("service.c", "Wingbeat service", ("-mwindows",), ("-lshell32",)),
     "sessions": ("sessions.c", "Wingbeat setup", ("-mwindows",), ("-luserenv", "-lntdll")),
 }
 """By name its source, what it is called, for which kind of program it is compiled, its libraries."""

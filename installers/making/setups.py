@@ -61,7 +61,10 @@ CONDITIONS = {
 """Which components of the MSI are installed only at times."""
 _SYSTEM, _ROLLBACK, _NEVER_FAILS, _EMBEDDED, _INSTALLED = 0x400 | 0x800, 0x100, 0x40, 2, 18
 _OF_FOLDER = '-B "[INSTALLDIR]administer.py"'
-_LAY_DOWN = 'lay-down "--invitation=[INVITATIONFILE]" --help-others=[HELP] --firewall=[FIREWALL]'
+_LAY_DOWN = (
+    'lay-down "--invitation=[INVITATIONFILE]" --help-others=[HELP] --firewall=[FIREWALL]'
+    " --service=[SERVICE]"
+)
 _GONE = 'REMOVE = "ALL" AND NOT UPGRADINGPRODUCTCODE AND NOT REPLACED'
 ACTIONS: tuple[tuple[str, int, str, str, str, int], ...] = (
     (

@@ -6,6 +6,9 @@
  *     sessions start FOLDER   starts the trays and agents again that the last end has ended
  *     sessions unset          removes what the setup program (not the MSI) has installed
  *
+ * The service of the machine, where it runs, is ended and started first: it is told by its own manager, and
+ * is no session's.
+ *
  * A setup program runs as an administrator, or as the system; trays and agents belong to people. So each
  * is asked by a process of its own person, made with the token of the process that is to end, and started
  * again with the token of that session's shell, which is never an elevated one. Who is to be started is
@@ -18,10 +21,11 @@
 #include <winternl.h>
 #include <stdio.h>
 #include <wchar.h>
+#include "service.h"
 
 #define FOUND_MAX 256
 #define QUIT_MS 80000 /* wingbeat-tray --quit gives up after 75 s */
-#define LEAVE_MS 190000 /* and --leave hands over for 60 s and leaves within 45 s before */
+#define PART_MS 190000 /* and --leave hands over for 60 s and leaves within 45 s before */
 #define GONE_MS 10000
 #define LOOK_MS 100
 #define UNSET_MS 60000
@@ -115,11 +119,9 @@ static HANDLE run_like(DWORD process, wchar_t *line) {
     return made.hProcess;
 }
 
-static void keep(DWORD session, BOOL tray) {
+static void keep(const wchar_t *name, BOOL tray) {
     HKEY key;
-    wchar_t name[16];
     DWORD old = 0, size = sizeof old, value = tray;
-    _snwprintf(name, 16, L"%lu", session);
     if (RegCreateKeyExW(HKEY_LOCAL_MACHINE, KEPT, 0, NULL, 0, KEY_ALL_ACCESS | KEY_WOW64_64KEY, NULL, &key,
                         NULL))
         return;
@@ -128,15 +130,58 @@ static void keep(DWORD session, BOOL tray) {
     RegCloseKey(key);
 }
 
+/* Wait for the service to get there; whether it has. */
+static BOOL becomes(SC_HANDLE service, DWORD state, DWORD within_ms) {
+    SERVICE_STATUS now;
+    for (DWORD waited = 0; QueryServiceStatus(service, &now); waited += LOOK_MS) {
+        if (now.dwCurrentState == state || waited >= within_ms)
+            return now.dwCurrentState == state;
+        Sleep(LOOK_MS);
+    }
+    return FALSE;
+}
+
+static void with_service(void (*act)(SC_HANDLE, BOOL), BOOL leaves) {
+    SC_HANDLE manager = OpenSCManagerW(NULL, NULL, SC_MANAGER_CONNECT);
+    SC_HANDLE service = manager ? OpenServiceW(manager, SERVICE, SERVICE_ALL_ACCESS) : NULL;
+    if (service) {
+        act(service, leaves);
+        CloseServiceHandle(service);
+    }
+    if (manager)
+        CloseServiceHandle(manager);
+}
+
+static void end_service(SC_HANDLE service, BOOL leaves) {
+    SERVICE_STATUS now;
+    if (!QueryServiceStatus(service, &now) || now.dwCurrentState == SERVICE_STOPPED)
+        return;
+    keep(SERVICE, TRUE);
+    if (now.dwCurrentState == SERVICE_START_PENDING)
+        becomes(service, SERVICE_RUNNING, GONE_MS); /* it takes no word before */
+    if (now.dwCurrentState != SERVICE_STOP_PENDING) /* an update asks twice */
+        ControlService(service, leaves ? LEAVE : SERVICE_CONTROL_STOP, &now);
+    becomes(service, SERVICE_STOPPED, leaves ? LEAVE_MS + STOP_MS : STOP_MS + GONE_MS);
+}
+
+static void start_service(SC_HANDLE service, BOOL unused) {
+    (void)unused;
+    StartServiceW(service, 0, NULL);
+}
+
 static int end(const wchar_t *folder, BOOL leaves) {
     static struct found all[FOUND_MAX];
     HANDLE asking[FOUND_MAX];
-    int asked = 0, count = find(folder, all);
+    int asked = 0, count;
+    with_service(end_service, leaves);
+    count = find(folder, all);
     for (int each = 0; each < count; each++) {
         BOOL tray = is_tray(&all[each]), first = TRUE;
+        wchar_t session[16];
         if (!tray && !is_agent(&all[each]))
             continue;
-        keep(all[each].session, tray);
+        _snwprintf(session, 16, L"%lu", all[each].session);
+        keep(session, tray);
         for (int other = 0; other < each; other++)
             first &= all[other].session != all[each].session;
         wchar_t line[LINE_MAX];
@@ -146,7 +191,7 @@ static int end(const wchar_t *folder, BOOL leaves) {
             asking[asked++] = made;
     }
     if (asked)
-        WaitForMultipleObjects(asked, asking, TRUE, leaves ? LEAVE_MS : QUIT_MS);
+        WaitForMultipleObjects(asked, asking, TRUE, leaves ? PART_MS : QUIT_MS);
     for (DWORD waited = 0; (count = find(folder, all)) && waited < GONE_MS; waited += LOOK_MS) {
         for (int each = 0; each < count; each++) {
             HANDLE process = OpenProcess(PROCESS_TERMINATE, FALSE, all[each].process);
@@ -180,7 +225,10 @@ static int start(const wchar_t *folder) {
         return 0; /* nothing ran */
     for (DWORD each = 0;
          !RegEnumValueW(key, each, name, &length, NULL, NULL, (BYTE *)&tray, &size); each++) {
-        DWORD shell = shell_of(wcstoul(name, NULL, 10));
+        BOOL service = !wcscmp(name, SERVICE);
+        DWORD shell = service ? 0 : shell_of(wcstoul(name, NULL, 10));
+        if (service)
+            with_service(start_service, FALSE);
         const wchar_t *words = tray ? L"--background" : L"agent --background";
         _snwprintf(line, LINE_MAX, L"\"%ls\\%ls\" %ls", folder, tray ? TRAY : AGENT, words);
         HANDLE made = shell ? run_like(shell, line) : NULL;

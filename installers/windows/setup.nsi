@@ -39,6 +39,7 @@ Var invitation
 Var help
 Var firewall
 Var autostart
+Var service
 
 !macro Fail CODE TEXT
     SetErrorLevel ${CODE}
@@ -107,11 +108,15 @@ Section /o "Let other machines in (firewall)" let_in
     StrCpy $firewall "1"
 SectionEnd
 
+Section /o "Service, also while nobody is logged in" as_service
+    StrCpy $service "1"
+SectionEnd
+
 Section "-rest"
     SetOutPath "$TEMP"
     RMDir /r "$INSTDIR.old"
     nsExec::ExecToLog '"$INSTDIR\python.exe" -B "$INSTDIR\administer.py" lay-down "--invitation=$invitation" \
-        "--help-others=$help" "--firewall=$firewall"'
+        "--help-others=$help" "--firewall=$firewall" "--service=$service"'
     Pop $0
     ${If} $0 <> 0
         SetErrorLevel 3
@@ -125,8 +130,14 @@ Function .onInit
     ${GetParameters} $parameters
     ClearErrors
     ${GetOptions} $parameters "/SERVICE" $0
-    ${IfNot} ${Errors}
-        !insertmacro Fail 3 "There is no service for Windows yet: leave /SERVICE out."
+    ${If} ${Errors}
+        StrCpy $service ""
+    ${ElseIf} $0 == "=1"
+        !insertmacro SelectSection ${as_service}
+    ${ElseIf} $0 == "=0"
+        StrCpy $service "0"
+    ${Else}
+        !insertmacro Fail 3 "/SERVICE is 0 or 1: /SERVICE=1."
     ${EndIf}
     ${GetOptions} $parameters "/HELP=" $help
     ${If} $help != ""

@@ -57,8 +57,6 @@ tasks:
     program: line_aggregate
     inputs: ["detect/*/interest.json", points/decisions]
     parameters: "line={name}"
-"""
-REPORT = """\
   draft:
     program: line_preview
     data: [{plan}]
@@ -74,8 +72,6 @@ REPORT = """\
       - "georeference/*/quality.csv"
       - annotations/notes
     parameters: "gates=${{gates}} operator=${{operator}} notes=${{notes}}"
-"""
-GATES = """\
 gates:
   features:
     asks: >-
@@ -100,8 +96,7 @@ gates:
     asked: "${{gates}}"
 """
 TASKS = Path(__file__).resolve().parents[1]
-PARTS = WORKFLOW + (REPORT if (TASKS / "line_report").is_dir() else "") + GATES
-STEPS = tuple(dict.fromkeys(re.findall(r"program: (\w+)", PARTS)))
+STEPS = tuple(dict.fromkeys(re.findall(r"program: (\w+)", WORKFLOW)))
 """The programs of the workflow, which are published with it."""
 IMPORT = "line_import"
 
@@ -118,7 +113,7 @@ def write_workflow(plan: Plan, flight: Path, folder: Path, share: str = "") -> P
         _let_read(folder / PROGRAMS / IMPORT, share.partition("/")[0])
     path = folder / FILE
     place = str(flight.resolve()).replace("'", "''")
-    told = PARTS.format(
+    told = WORKFLOW.format(
         name=name_of(plan),
         count=plan.count,
         last=plan.count - 1,

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.client.removal import PARTING_STANDS_STILL_S
 from agent.data.retention import wanted_of
 from agent.net import transfer_words
+from agent.net.transfer_words import Pipe
 from agent.node.agent import Agent
 from agent.protocol.events import MarkGate
-from agent.protocol.records import Evicted, InputRef, TaskSpec, TaskState, Terminated
+from agent.protocol.records import Evicted, InputRef, NodeId, TaskSpec, TaskState, Terminated
 from agent.protocol.settings import Settings
 from agent.storage.datasets.store import DatasetStore
 from tests.datasets.nodes import (
@@ -348,6 +350,28 @@ async def test_what_only_this_node_keeps_is_taken_by_another_before_it_goes(
         await bee.stop("it goes first")
         again = await ant.live.datasets.hand_over(0.0)
         assert (again.datasets, again.size_bytes, again.takers) == (1, MEGABYTE, 0)
+
+
+async def test_who_goes_offers_again_what_a_peer_broke_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for a machine that goes as long as a refusal rests otherwise."""
+    options = replace(QUIET, protocol=Settings(copies=1))
+    async with members(tmp_path, "ant", "bee", options=options) as (ant, bee):
+        path, name = a_file(tmp_path / "mine", MEGABYTE)
+        await ant.live.datasets.add(path)
+        transfers, failed = ant.live.datasets.transfers, list[NodeId]()
+        reach = transfers.reach
+
+        async def broken(peer: NodeId) -> Pipe:
+            if not failed:
+                failed.append(peer)
+                raise ConnectionResetError("the link was one too many")
+            return await reach(peer)
+
+        monkeypatch.setattr(transfers, "reach", broken)
+        left = await ant.live.datasets.hand_over(PARTING_STANDS_STILL_S)
+        assert (left.datasets, here(bee, name), failed) == (0, True, [bee.node_id])
 
 
 async def test_what_nobody_has_is_said(tmp_path: Path) -> None:

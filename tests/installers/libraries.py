@@ -2,7 +2,8 @@
 `python -m tests.installers inspection`.
 
 They are made from what is committed; then, on a bare Debian 12 and 13, apt has to choose those for its
-Python by itself, each of them has to load there, and each program of the inspection of a line.
+Python by itself, each of them has to load there, and each program of the inspection of a line; and what
+is installed makes a plan of a flight, and works it.
 """
 
 from __future__ import annotations
@@ -88,10 +89,49 @@ def inside() -> None:
         assert "Traceback" not in told.stderr, told
         assert "ERROR" in told.stdout, told
         say(f"{each.parent.name} begins, and says what it was not given")
+    plans()
     for package in ("wingbeat-inspection-python", "wingbeat"):
         run(*APT, "purge", f"{package}*")
     assert not Path("/usr/lib/wingbeat").exists()
     assert not Path("/opt/wingbeat").exists()
+
+
+FLIGHT = """
+import sys
+from pathlib import Path
+import numpy as np
+from tasks.line import cloud
+from tasks.line.crs import named
+dice, count = np.random.default_rng(1), 30_000
+along, beside = dice.uniform(0, 1_000, count), dice.normal(0, 30, count)
+points = cloud.Points.of(
+    np.round(500_000 + along, 3), np.round(3_318_000 + beside, 3), np.round(along / 10, 3),
+    gps_time=400_000 + along / 50, classification=np.full(count, 2),
+)
+Path("flight").mkdir()
+wkt = named("EPSG:32617", "ellipsoid").wkt()
+cloud.write(Path("flight/a.laz"), [points], wkt, standard_time=False)
+"""
+"""Bare ground along 1,000 m."""
+
+
+def plans() -> None:
+    """As somebody does who has the package and no clone."""
+    from tests.installers.life import run, say, took
+
+    folder = Path("/srv/line")
+    folder.mkdir()
+    python = ("/opt/wingbeat/current/bin/python3", "-P", "-c", FLIGHT)
+    environment = {**os.environ, "PYTHONPATH": "/usr/share/wingbeat"}
+    subprocess.run(python, env=environment, cwd=folder, check=True)
+    run("wingbeat", "agent", "--background")
+    words = "flight --heights ellipsoid --tile-m 2000 --out planned --gates none --wait"
+    inspect = f"cd {folder} && wingbeat inspect {words}"
+    told = took("planning and working a flight", lambda: run("sh", "-c", inspect))
+    assert "tiles along" in told, told
+    run("wingbeat", "stop")
+    shutil.rmtree(folder)
+    say(told.splitlines()[0])
 
 
 if __name__ == "__main__":

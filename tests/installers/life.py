@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import re
+import resource
 import shutil
 import socket
 import struct
@@ -362,11 +363,19 @@ def until(true: Callable[[], object], limit_s: float = LIMIT_S) -> None:
 
 
 def took(what: str, act: Callable[[], str | object]) -> str:
-    """Do something and tell how long that took; what it returned, as a text."""
-    started_s = time.monotonic()
+    """Do something and tell how long that took, and how much of the processor, which others may have
+    taken meanwhile; what it returned, as a text."""
+    started_s, before_s = time.monotonic(), computed_s()
     done = act()
-    say(f"{what}: {time.monotonic() - started_s:.2f} s")
+    took_s, of_it_s = time.monotonic() - started_s, computed_s() - before_s
+    say(f"{what}: {took_s:.2f} s ({of_it_s:.1f} s of the processor, load {os.getloadavg()[0]:.0f})")
     return str(done)
+
+
+def computed_s() -> float:
+    """What commands that were waited for have taken of the processor."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def say(text: str) -> None:

@@ -14,13 +14,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from agent.host.private_windows import service_identifier
 from agent.net.addresses import Address
 from agent.net.invitation import KEEPER_BYTES, SECRET_BYTES, Invitation, parse_invitation
 from installers.making.locked import MakingError
 from installers.making.setups import ENTRIES, OFFERED, _files_for_wix, _for_nsis, _for_wix
 from installers.making.windows import Python, _members, described, pack
 from installers.windows import administer
-from installers.windows.administer import lay_down, rule, with_folder
+from installers.windows.administer import lay_down, rule, serve, serve_no_more, with_folder
 
 EPOCH_S = 1_700_000_000
 FOLDER = r"C:\Program Files\Wingbeat"
@@ -144,11 +145,67 @@ def test_what_an_administrator_says_is_laid_down_for_administrators_to_change(
     assert (folder / "invitation").read_bytes() == file.read_bytes()
 
 
+@pytest.mark.parametrize("there", [False, True])
+def test_a_service_is_entered_once_under_an_account_that_owns_one_folder(
+    there: bool, tmp_path: Path
+) -> None:
+    ran: list[Sequence[str]] = []
+
+    def run(words: Sequence[str]) -> int:
+        ran.append(words)
+        return 0 if words[:2] != ["sc", "query"] or there else 1060
+
+    serve(tmp_path / "own", tmp_path / "Wingbeat", run)
+    acts = [each[1] for each in ran if each[0] == "sc"]
+    assert acts == ["query", "config" if there else "create", *acts[2:-1], "start"]
+    entered = next(each for each in ran if each[1] == acts[1])
+    assert entered[entered.index("obj=") + 1] == r"NT SERVICE\Wingbeat"
+    program = entered[entered.index("binPath=") + 1]
+    assert program == f'"{tmp_path / "own" / "wingbeat-service.exe"}"', "a path with spaces"
+    account = service_identifier("Wingbeat")
+    granted = [each[1] for each in ran if any(account in word for word in each)]
+    assert granted == [str(tmp_path / "Wingbeat" / "service")], "and nothing else is theirs"
+    ran.clear()
+    serve_no_more(run)
+    assert ["sc", "delete", "Wingbeat"] in ran or not there
+
+
+def test_a_service_that_windows_refuses_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PROGRAMDATA", str(tmp_path))
+    monkeypatch.setattr(administer, "_run", lambda words: 5 if words[0] == "sc" else 0)
+    assert administer.main(["lay-down", "--service=1"]) == 1
+    assert "Windows enters no service (sc create says 5)" in capsys.readouterr().err
+
+
+def test_what_others_have_laid_down_before_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also a file of theirs in a folder that counts is not made the administrators'."""
+    folder = tmp_path / "Wingbeat"
+    folder.mkdir()
+    (folder / "policy.toml").write_text('volunteer = "always"')
+    ran: list[Sequence[str]] = []
+    monkeypatch.setattr(administer, "is_ours", lambda path: path != folder and path.exists())
+    told = argparse.Namespace(invitation="", help_others="idle")
+    lay_down(told, folder, ran.append)
+    assert [each.name for each in folder.iterdir()] == ["settings.toml"]
+    assert len(list(tmp_path.glob("Wingbeat.*/policy.toml"))) == 1
+    monkeypatch.setattr(administer, "is_ours", lambda path: path == folder)
+    (folder / "policy.toml").write_text('volunteer = "always"')
+    (folder / "settings.toml").write_text("slots = 64")
+    ran.clear()
+    lay_down(told, folder, ran.append)
+    assert "slots" not in (folder / "settings.toml").read_text()
+    assert not [each for each in ran if "/t" in each or str(folder / "policy.toml") in each]
+
+
 def test_settings_that_cannot_be_read_are_left_as_they_are_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PROGRAMDATA", str(tmp_path))
-    monkeypatch.setattr(administer, "_run", lambda _: None)
+    monkeypatch.setattr(administer, "_run", lambda _: 0)
     settings = tmp_path / "Wingbeat/settings.toml"
     settings.parent.mkdir()
     settings.write_text("slots = \n")

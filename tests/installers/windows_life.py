@@ -24,6 +24,7 @@ FOLDER = DRIVE / "Program Files/Wingbeat"
 ELSEWHERE = DRIVE / "elsewhere"
 OTHER = {"WINGBEAT_HOME": r"C:\work\other"}
 LAID_DOWN = DRIVE / "ProgramData/Wingbeat"
+SERVICE_FOLDER = LAID_DOWN / "service"
 HOME = DRIVE / "users/root/AppData/Local/wingbeat"
 WORK = DRIVE / "work"
 UNINSTALL = r"HKLM\Software\Microsoft\Windows\CurrentVersion\Uninstall"
@@ -88,10 +89,13 @@ def live(first: Path, second: Path) -> None:
     leaves()
     is_gone()
     assert LAID_DOWN.is_dir(), "what an administrator laid down stays"
-    took("installing by MSI", lambda: msi("/i", first, "AUTOSTART=0"))
+    took("installing by MSI", lambda: msi("/i", first, "AUTOSTART=0", "SERVICE=1"))
     assert "Wingbeat" not in registry(RUN)
-    took("a newer MSI over it", lambda: msi("/i", second))
+    serves(first.name)
+    # Wine does not tell an older MSI that it is upgraded (UPGRADINGPRODUCTCODE), so that takes its service along.
+    took("a newer MSI over it", lambda: msi("/i", second, "SERVICE=1"))
     assert "Wingbeat" not in registry(RUN), "what was said once holds"
+    serves(second.name)
     took("removing and purging the MSI", lambda: msi("/x", second, "PURGE=1"))
     is_gone()
     shutil.rmtree(WORK)
@@ -103,7 +107,7 @@ def live(first: Path, second: Path) -> None:
 
 def refuses(setup: Path) -> None:
     """What makes no sense is refused before anything is changed, and nothing waits for a click."""
-    for word in ("/SERVICE", "/HELP=maybe", r"/INVITATIONFILE=C:\nowhere.txt"):
+    for word in ("/SERVICE", "/SERVICE=yes", "/HELP=maybe", r"/INVITATIONFILE=C:\nowhere.txt"):
         done = subprocess.run(["wine", str(setup), "/S", word], check=False, timeout=60)
         assert done.returncode == 3, word
     assert not FOLDER.exists()
@@ -194,6 +198,38 @@ def leaves() -> None:
     say("a machine that is removed has left its flock")
 
 
+def serves(version: str) -> None:
+    """The agent of the machine runs as a service; commands and tray of a person reach it, and there is no
+    other. Wine keeps services and people in one session, so it sees their input itself."""
+    until(lambda: "RUNNING" in service())
+    until(answers)
+    own = SERVICE_FOLDER / "data/control.json"
+    told = json.loads(own.read_text())
+    name = f"by{version.replace('.', '-')}"
+    command("wingbeat.exe", "new", name)
+    command("wingbeat.exe", "submit", rf"{name}\{name}.wingbeat.yaml")
+    until(lambda: name in command("wingbeat.exe", "permissions"))
+    command("wingbeat.exe", "permissions", "allow-once", name)  # as an administrator
+    until(lambda: "3/3" in command("wingbeat.exe", "status"))
+    command("wingbeat.exe", "fetch", f"{name}/top", "--into", name)
+    tray = subprocess.Popen(["wine", str(FOLDER / "wingbeat-tray.exe"), "--background"])
+    until(lambda: (HOME / "window.lock").exists() and "wingbeat-tray.exe" in processes())
+    assert not (HOME / "control.json").exists(), "no agent of a person is begun beside it"
+    refused = subprocess.run(
+        ["wine", str(FOLDER / "wingbeat.exe"), "agent"], capture_output=True, text=True, check=False
+    )
+    assert "runs as a service" in refused.stderr, refused
+    wine(FOLDER / "wingbeat-tray.exe", "--quit")
+    tray.wait(60)
+    assert json.loads(own.read_text()) == told, "the service goes on without a tray"
+    say("the service has done a workflow of a person, and their tray reaches it")
+
+
+def service() -> str:
+    done = subprocess.run(["wine", "sc", "query", "Wingbeat"], capture_output=True, check=False)
+    return done.stdout.decode(errors="replace")
+
+
 def other(*words: str) -> str:
     """What a command says to the agent of another machine, which is none of the package."""
     return command(str(ELSEWHERE / "wingbeat.exe"), *words, **OTHER)
@@ -213,6 +249,7 @@ def is_gone() -> None:
     assert "wingbeat" not in processes()
     whole = registry("HKLM\\Software") + registry("HKLM\\SYSTEM\\CurrentControlSet\\Control")
     assert "wingbeat" not in whole.lower()
+    assert "Wingbeat" not in service()
 
 
 def quiet_uninstall() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -160,6 +161,16 @@ def test_removing_ones_own_leaves_the_service_alone(served: Served) -> None:
         assert not home.data.exists()
         assert served.ask("status").returncode == 0
         assert service.poll() is None
+
+
+def test_what_the_command_of_the_service_sends_lies_in_no_folder_that_is_never_sent() -> None:
+    told = (REPOSITORY / "installers/linux/wingbeat-night").read_text()
+    words = dict(re.findall(r"\b([A-Z_]+)=(/\S+)", told))
+    packed = Path(words["TMPDIR"], "wingbeat-packed", "count")
+    home = Home.of(words)
+    assert home.data == Path("/var/lib/wingbeat/data")
+    assert home.own_folder(packed) is None
+    assert packed.is_relative_to("/var/lib/wingbeat"), "the service has a /tmp of its own"
 
 
 def _script(served: Served) -> str:
