@@ -98,19 +98,17 @@ class WorkflowsPage(QWidget):
         self.empty = Empty(
             "drop",
             tr("No workflows yet"),
-            tr(
-                "Drop a workflow file or a script here, or choose one. The flock then runs its "
-                "tasks on the machines that nobody uses."
-            ),
+            tr("Drop a workflow file or a script here, or choose one. The flock then runs its "
+               "tasks on the machines that nobody uses."),
             self._submit_button(tr("Submit a workflow …"), "submitFirst"),
-            button(tr("Try the example"), "tryExample", self._try_example),
-        )
+            self._example_button("tryExample"),
+        )  # fmt: skip
         self.others = Empty(
             "workflows",
             tr("Nothing of yours"),
             tr("What you submit from this computer stands here."),
             button(tr("Show everybody's"), "showEverybodys", lambda: self.whose.choose(True)),
-            button(tr("Try the example"), "tryExampleHere", self._try_example),
+            self._example_button("tryExampleHere"),
         )
         self._stack = QStackedWidget()
         for each in (self.empty, self.others, self.table):
@@ -122,6 +120,9 @@ class WorkflowsPage(QWidget):
             ("Ctrl+F", self.filter.setFocus),
         ):
             action(self, key, key, act)
+
+    def _example_button(self, name: str) -> QPushButton:
+        return button(tr("Try the example"), name, self._try_example)
 
     def _submit_button(self, text: str, name: str) -> QPushButton:
         submit = self._context.submit
