@@ -14,7 +14,7 @@
                     ``groups_windows`` with its calls in ``groups_windows_api``
 ``guardian``        on Linux: starts programs and ends them when the agent did not get to do it;
                     ``keeper`` keeps one of them, by ``process_tree`` and ``folder_size``, in a
-                    ``processor_group`` where the system has such
+                    group of ``control_groups`` where the system has such
 ``machine``         what this machine has, for the matching of requirements
 ==================  =============================================================================
 """
