@@ -39,6 +39,8 @@ SMALL_SHARE = "10"
 """Of the processor, where others have 100."""
 MEMORY_TRIED = 64 * 1024 * 1024
 TRIED_S, SETTLES_S, PAUSE_S = 2.0, 0.5, 0.002
+CLOSED_S = 10.0
+"""Some hundred processes that end on a busy machine."""
 
 
 class ControlGroups:
@@ -66,6 +68,23 @@ class ControlGroups:
         if self.place:
             path = f"{self.place}/{PREFIX}{os.getpid()}-{keeper}"
             ControlGroup(path, self.holds, made=True).close()
+
+    def kill(self) -> None:
+        """End what is in the groups of the keepers of this guardian."""
+        for each in self._own():
+            each.kill()
+
+    def close(self) -> None:
+        """End and remove them; what takes very long stays for the next guardian."""
+        for each in self._own():
+            each.close(CLOSED_S)
+
+    def _own(self) -> list[ControlGroup]:
+        if not self.place:
+            return []
+        names = os.listdir(self.place)  # noqa: PTH208
+        own = [each for each in names if each.startswith(f"{PREFIX}{os.getpid()}-")]
+        return [ControlGroup(f"{self.place}/{each}", self.holds, made=True) for each in own]
 
     def _remove_left(self) -> None:
         """What guardians that were killed have left, with whatever is in there."""
@@ -146,12 +165,12 @@ class ControlGroup:
         """Tell whether the kernel has ended something of it for that since it was begun."""
         return self._times_ended() > self._ran_out
 
-    def close(self) -> None:
-        """End what is in it and remove it; it stays, and nothing is raised, where that takes long."""
+    def close(self, limit_s: float = SETTLES_S) -> None:
+        """End what is in it and remove it; it stays, and nothing is raised, where that takes longer."""
         if not self._made:
             return
         self.kill()
-        until_s = time.monotonic() + SETTLES_S
+        until_s = time.monotonic() + limit_s
         while os.path.exists(self._path) and time.monotonic() < until_s:  # noqa: PTH110
             try:
                 os.rmdir(self._path)  # noqa: PTH106
@@ -244,7 +263,7 @@ def _tried(group: ControlGroup) -> frozenset[str]:
     else:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
-    return frozenset(found)
+    return frozenset(found) if found & {FREEZE, KILL} else frozenset()
 
 
 def _held_back(group: ControlGroup, said: bytes) -> set[str]:

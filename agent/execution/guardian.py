@@ -74,14 +74,10 @@ class Guardian:
             if self._woken in ready:
                 self._reap()
             if self._agent.fileno() in ready and not self._serve():
-                self._end_groups()
+                self._groups.kill()
                 end_tree(os.getpid())
-                self._end_groups()
+                self._groups.close()
                 return
-
-    def _end_groups(self) -> None:
-        for keeper in self._keepers:
-            self._groups.end(keeper)
 
     def _serve(self) -> bool:
         """One request; False when there will be no more."""
