@@ -28,6 +28,7 @@ from agent.execution.control_groups import (
     ControlGroup,
     ControlGroups,
 )
+from tests.execution.installed import state_of
 from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually, wait_for
 from tests.security.held import working_in
 
@@ -206,11 +207,11 @@ async def test_a_program_is_in_a_group_of_its_own_and_ends_with_its_agent(
     agent = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         await eventually(lambda: len(list(tmp_path.rglob("beats-*"))) >= 3)
+        begun = {*working_in(tmp_path / "home")}
         groups = [each for each in place.iterdir() if each.name.startswith(PREFIX)]
-        within = {
-            int(each) for group in groups for each in (group / "cgroup.procs").read_text().split()
-        }
-        assert {*working_in(tmp_path / "home")} <= within
+        members = [(each / "cgroup.procs").read_text().split() for each in groups]
+        within = {int(each) for found in members for each in found}
+        assert {each for each in begun if state_of(each)} <= within
         assert agent.pid not in within
     finally:
         agent.kill()
