@@ -50,11 +50,11 @@ class ControlGroups:
         self.place, self.holds = "", frozenset[str]()
         with suppress(OSError):
             self.place = _place(roots, _read(own))
-        if self.place:
-            self._remove_left()
-            trial = self.of_keeper()
-            self.holds = _tried(trial)
-            trial.close()
+            if self.place:
+                self._remove_left()
+                trial = self.of_keeper()
+                self.holds = _tried(trial)
+                trial.close()
         if not self.holds:
             self.place = ""
 
