@@ -31,8 +31,8 @@ PREFIX = "wingbeat-programs-"
 AGENTS = "wingbeat-agent"
 """Where the agent moves to in a unit that was handed on to it."""
 ROOTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
-MARKS = ("user.delegate", "trusted.delegate")
-"""What systemd writes on groups that it leaves to others."""
+MARK = "trusted.delegate"
+"""What systemd writes on groups that it leaves to others: for root, who may write on all."""
 FREEZE, KILL, MEMORY, PROCESSES, PROCESSOR = "freeze", "kill", "memory", "processes", "processor"
 CONTROLLERS = ("memory", "pids", "cpu")
 SMALL_SHARE = "10"
@@ -105,7 +105,7 @@ class ControlGroup:
         self._path, self._made = path, made
         self._told: dict[str, str] = {}
         self._frozen = False
-        self._ran_out = 0
+        self._ran_out = (0, 0)
 
     @property
     def members(self) -> str:
@@ -162,8 +162,10 @@ class ControlGroup:
         return []
 
     def ran_out_of_memory(self) -> bool:
-        """Tell whether the kernel has ended something of it for that since it was begun."""
-        return self._times_ended() > self._ran_out
+        """Tell whether the kernel has ended something of it, for its own ceiling and not for the
+        whole machine's, since it was begun."""
+        before = zip(self._ran_out, self._times_ended(), strict=True)
+        return all(then < now for then, now in before)
 
     def close(self, limit_s: float = SETTLES_S) -> None:
         """End what is in it and remove it; it stays, and nothing is raised, where that takes longer."""
@@ -194,9 +196,11 @@ class ControlGroup:
     def _stands_still(self) -> bool:
         return _within(SETTLES_S, lambda: "frozen 1" in self.said("cgroup.events"))
 
-    def _times_ended(self) -> int:
+    def _times_ended(self) -> tuple[int, int]:
+        """How often it was at its ceiling, and something of it was ended for any memory."""
         words = self.said("memory.events").split()
-        return int(words[words.index("oom_kill") + 1]) if "oom_kill" in words else 0
+        counts = dict(zip(words[::2], words[1::2], strict=False))
+        return int(counts.get("oom", 0)), int(counts.get("oom_kill", 0))
 
 
 NO_GROUP = ControlGroup("", frozenset())
@@ -219,17 +223,12 @@ def _place(roots: tuple[str, ...], groups: str) -> str:
 
 
 def _is_handed_on(folder: str) -> bool:
-    if any(_mark(folder, name) == b"1" for name in MARKS):
-        return True
+    with suppress(OSError):
+        if os.getxattr(folder, MARK) == b"1":
+            return True
     beside = os.path.dirname(folder)  # noqa: PTH120
     mine = os.access(f"{folder}/cgroup.subtree_control", os.W_OK)
     return mine and not os.access(f"{beside}/cgroup.procs", os.W_OK)
-
-
-def _mark(folder: str, name: str) -> bytes:
-    with suppress(OSError):
-        return os.getxattr(folder, name)
-    return b""
 
 
 def _divide(folder: str) -> None:

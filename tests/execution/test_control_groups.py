@@ -155,6 +155,8 @@ def test_what_the_kernel_ended_for_its_memory_counts_from_the_begin_on(folder: P
     (folder / "group" / "memory.events").write_text("low 0\noom 4\noom_kill 3\n")
     group.begin(1_000, 0, spare=True)
     assert not group.ran_out_of_memory()
+    (folder / "group" / "memory.events").write_text("low 0\noom 4\noom_kill 4\n")
+    assert not group.ran_out_of_memory(), "that was the whole machine's"
     (folder / "group" / "memory.events").write_text("low 0\noom 5\noom_kill 4\n")
     assert group.ran_out_of_memory()
 
