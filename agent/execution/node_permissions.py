@@ -9,6 +9,7 @@ tries to read a file.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import tempfile
@@ -37,7 +38,7 @@ def permitted(
 ) -> tuple[str, ...]:
     """Return this command of Node and a script with Node's permissions to these files and folders;
     unchanged where its script does not ask for that or its Node has none. Takes long the first time."""
-    if len(command) < 2 or Path(command[0]).stem != "node":
+    if len(command) < 2 or not is_node(command):
         return tuple(command)
     asked = ASKED.search(_beginning(command[1]))
     option = option_of(command[0]) if asked else ""
@@ -48,10 +49,22 @@ def permitted(
     return (command[0], "--no-warnings", option, *allowed, *more, *command[1:])
 
 
-@cache
+def is_node(command: Sequence[str]) -> bool:
+    """Tell whether Node executes this command."""
+    return Path(command[0]).stem == "node"
+
+
 def option_of(node: str) -> str:
     """Return the option by which this Node denies what it is not allowed, found out by trying; empty
-    where it has none."""
+    where it has none. A Node that was replaced is tried anew."""
+    try:
+        return _tried(node, Path(node).stat().st_mtime_ns)
+    except OSError:
+        return ""
+
+
+@cache
+def _tried(node: str, _changed_ns: int) -> str:
     with tempfile.TemporaryDirectory(prefix="wingbeat-node-") as folder:
         own, other = Path(folder, "own"), Path(folder, "other")
         own.mkdir()
@@ -66,8 +79,9 @@ def option_of(node: str) -> str:
 
 
 def _allowed(option: str, paths: Sequence[str]) -> list[str]:
-    """A folder with all that lies in it."""
-    return [f"{option}={each}/*" if Path(each).is_dir() else f"{option}={each}" for each in paths]
+    """A folder with all that lies in it; Node takes some paths as they are, and follows others."""
+    real = dict.fromkeys(name for each in paths for name in (each, os.path.realpath(each)))
+    return [f"{option}={each}/*" if Path(each).is_dir() else f"{option}={each}" for each in real]
 
 
 def _succeeds(words: Sequence[str]) -> bool:

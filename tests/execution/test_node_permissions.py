@@ -80,12 +80,12 @@ def test_a_node_without_permissions_runs_as_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(under_test, "OPTIONS", ("--no-such-option",))
-    option_of.cache_clear()
+    under_test._tried.cache_clear()
     try:
         command = (NODE, str(JAVASCRIPT / "run.js"))
         assert permitted(command, (), (str(tmp_path),)) == command
     finally:
-        option_of.cache_clear()
+        under_test._tried.cache_clear()
 
 
 def test_what_is_no_node_has_none(tmp_path: Path) -> None:
