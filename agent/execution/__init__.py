@@ -9,12 +9,13 @@
 ``scratch``         the working folder of a run: inputs, outputs, what attempts hand on,
                     and what is needed of the place where datasets are kept
 ``limits``          what a run may take of the machine
-``confinement``     what a program may reach, and what keeps it within that
+``confinement``     what a program may reach, and what keeps it within that; ``node_permissions``
+                    what Node.js itself denies to scripts that ask for it
 ``groups``          a program and all that it starts, behind one interface; ``groups_linux``,
                     ``groups_windows`` with its calls in ``groups_windows_api``
 ``guardian``        on Linux: starts programs and ends them when the agent did not get to do it;
                     ``keeper`` keeps one of them, by ``process_tree`` and ``folder_size``, in a
-                    ``processor_group`` where the system has such
+                    group of ``control_groups`` where the system has such
 ``machine``         what this machine has, for the matching of requirements
 ==================  =============================================================================
 """

@@ -39,6 +39,7 @@ from agent.execution.limits import (
     NodeLimits,
     limits_of,
 )
+from agent.execution.node_permissions import is_node, permitted
 from agent.execution.output import OutputLog, shortened
 from agent.execution.programs import Program, ProgramError, Programs
 from agent.execution.scratch import OutputError, Saving, Scratch, ScratchFolders, Store
@@ -293,6 +294,9 @@ class Children:
         )
         if boundary is not None:
             environment["HOME"] = str(scratch.temporary)
+            reads = (str(program.folder), *given.reads)
+            if is_node(command):
+                command = await asyncio.to_thread(permitted, command, reads, boundary.writes)
         if any("\0" in word for word in (*command, *environment.values())):
             raise ProgramError("it would be told something with a zero byte, which no system can")
         return Launch(

@@ -60,6 +60,8 @@ class Process(Protocol):
     ended: asyncio.Future[Exit]
     silent: asyncio.Future[None]
     """Nothing more can be heard of the group: all have closed their pipes."""
+    held: tuple[str, ...]
+    """What the kernel does for a group as a whole: freeze, end it, hold back its memory."""
 
     def say(self, line: bytes) -> None:
         """Write to its standard input, as far as it reads."""

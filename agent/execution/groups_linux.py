@@ -112,6 +112,7 @@ class LinuxGroup:
         """0, or the number of the error for which it could not be started."""
         self.ended: asyncio.Future[Exit] = self._loop.create_future()
         self.silent: asyncio.Future[None] = self._loop.create_future()
+        self.held: tuple[str, ...] = ()
         self._hear, self._free = hear, free
         self._keeper: Keeper | None = keeper
         self._input, *outputs = files
@@ -181,7 +182,8 @@ class LinuxGroup:
         """Take in the words of one answer of the keeper: the program started, failed to, took too
         much, or ended, which settles ``started`` and ``ended``. Unknown answers are ignored."""
         match words:
-            case ["started"]:
+            case ["started", *held]:
+                self.held = tuple(held)
                 self._settle(0)
             case ["failed", number]:
                 self._release()

@@ -55,6 +55,7 @@ class WindowsGroup(asyncio.SubprocessProtocol):
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[Exit] = self._loop.create_future()
         self.silent: asyncio.Future[None] = self._loop.create_future()
+        self.held: tuple[str, ...] = ()
         self._api, self._job, self._launch, self._hear = api, job, launch, hear
         self._transport: asyncio.SubprocessTransport
         self._suspended: dict[int, None] = {}

@@ -28,9 +28,9 @@ import socket
 import sys
 from contextlib import suppress
 
+from agent.execution.control_groups import ControlGroups
 from agent.execution.keeper import become_subreaper, keep
 from agent.execution.process_tree import children_of, end_tree
-from agent.execution.processor_group import ProcessorGroup
 
 assert sys.platform != "win32"
 
@@ -56,7 +56,7 @@ class Guardian:
     def __init__(self, agent: socket.socket) -> None:
         self._agent = agent
         self._keepers: set[int] = set()
-        self._group = ProcessorGroup()
+        self._groups = ControlGroups()
         self._woken, wakes = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wakes, False)
@@ -74,8 +74,9 @@ class Guardian:
             if self._woken in ready:
                 self._reap()
             if self._agent.fileno() in ready and not self._serve():
+                self._groups.kill()
                 end_tree(os.getpid())
-                self._group.close()
+                self._groups.close()
                 return
 
     def _serve(self) -> bool:
@@ -104,7 +105,7 @@ class Guardian:
         code = 1
         try:
             self._agent.close()
-            keep(file, self._group.members)
+            keep(file, self._groups.of_keeper())
             code = 0
         finally:
             os._exit(code)
@@ -123,7 +124,9 @@ class Guardian:
                     os.kill(process, signal.SIGKILL)
                     continue
                 orphans |= process not in self._keepers or status != 0
-                self._keepers.discard(process)
+                if process in self._keepers:
+                    self._groups.end(process)
+                    self._keepers.discard(process)
         if orphans:
             for process in children_of(os.getpid()):
                 if process not in self._keepers:

@@ -11,10 +11,14 @@ at the lowest weight, with the disk to itself only when nobody else reads, and a
 ended when the machine's memory is used up, as the keeper itself. A program that is to have more
 than what others leave is only made nicer.
 
+Where there are control groups (``control_groups``), the program is in one from its first instruction
+on, and suspending, ending and its ceilings are the kernel's. What the keeper does by itself goes for
+what is not in it: a program that is not confined may start others before it is moved.
+
 The agent sends a request for each program and single letters about it; the keeper answers in lines.
 
 =================  ========================================================================
-``started``        the program runs
+``started what``   the program runs, in a control group that holds these things
 ``failed N``       it could not be started: errno N
 ``excess what N``  it is being ended, because it took N bytes of ``memory``, ``disk``, or N
                    ``processes``; ``full``: the disk of this machine has only N bytes left
@@ -39,6 +43,7 @@ import time
 from contextlib import suppress
 
 from agent.execution.confinement.enclosing import DEFAULT_SIGNALS, Enclosure
+from agent.execution.control_groups import MEMORY, ControlGroup
 from agent.execution.folder_size import WALK_SHARE, folder_bytes, nameless_bytes
 from agent.execution.process_tree import descendants, end_tree, reap, signal_tree
 
@@ -78,10 +83,9 @@ def become_subreaper() -> None:
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def keep(agent: int, group: str) -> None:
+def keep(agent: int, group: ControlGroup) -> None:
     """Run programs one after the other as the agent asks for them by the socket of this file
-    number, until it closes its end; then end what still runs. ``group`` is the file that takes
-    those that give way to all others; empty where there is none."""
+    number, each in this group, until the agent closes its end; then end what still runs."""
     become_subreaper()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _write("/proc/self/oom_score_adj", FIRST_TO_END)
@@ -90,13 +94,15 @@ def keep(agent: int, group: str) -> None:
         while keeper.serve():
             pass
     except OSError:
+        group.kill()
         end_tree(os.getpid())  # the agent is gone
+    group.close()
 
 
 class Keeper:
     """Runs the programs that the agent asks for, one at a time."""
 
-    def __init__(self, agent: socket.socket, group: str) -> None:
+    def __init__(self, agent: socket.socket, group: ControlGroup) -> None:
         self._agent, self._group = agent, group
         self._woken, wakes = os.pipe()
         os.set_blocking(self._woken, False)
@@ -131,9 +137,11 @@ class Keeper:
         finally:
             for file in files:
                 os.close(file)
-        self._say("started")
-        self._watch(Bounds(request), request)
+        self._say(" ".join(("started", *sorted(self._group.holds))))
+        self._watch(Bounds(request, self._group), request)
         self._code = self._enclosure.end(self._code)
+        if self._group.ran_out_of_memory():
+            self._say(f"excess memory {request['memory']}")
         self._say(f"ended {self._code} {round(1_000 * self._cpu_s)} {self._memory_kb}")
         return True
 
@@ -157,19 +165,19 @@ class Keeper:
         look_at_s = time.monotonic() + look_s
         while reap(self._reaped):
             if not self._program:
-                end_tree(os.getpid(), self._reaped)
+                self._end_all()
                 continue
             self._wait(max(0.0, look_at_s - time.monotonic()))
             if time.monotonic() < look_at_s:
                 continue
             if self._suspended:  # who was about to fork has done so after the last look
-                signal_tree(os.getpid(), signal.SIGSTOP)
+                self._suspend_all()
             step_back_all(os.getpid(), spare=request["spare"], group=self._group)
             look_s, excess = bounds.look(min(LOOK_S_MAX, 2 * look_s))
             look_at_s = time.monotonic() + look_s
             if excess:
                 self._say(f"excess {excess}")
-                end_tree(os.getpid(), self._reaped)
+                self._end_all()
 
     def _wait(self, limit_s: float) -> None:
         """For a word of the agent or the end of a process."""
@@ -188,11 +196,22 @@ class Keeper:
             if letter in (SUSPEND, RESUME):
                 self._suspended = letter == SUSPEND
             if letter == SUSPEND:
-                signal_tree(os.getpid(), signal.SIGSTOP)
+                self._suspend_all()
             elif letter == RESUME:
+                self._group.thaw()
                 signal_tree(os.getpid(), signal.SIGCONT)
             elif letter == KILL:
-                end_tree(os.getpid(), self._reaped)
+                self._end_all()
+
+    def _suspend_all(self) -> None:
+        """By the group, where all of it is in there and can be frozen."""
+        frozen = self._group.freeze()
+        if not frozen or not set(descendants(os.getpid())) <= set(self._group.processes()):
+            signal_tree(os.getpid(), signal.SIGSTOP)
+
+    def _end_all(self) -> None:
+        self._group.kill()
+        end_tree(os.getpid(), self._reaped)
 
     def _reaped(self, process: int, status: int, used: resource.struct_rusage) -> None:
         self._cpu_s += used.ru_utime + used.ru_stime
@@ -218,8 +237,9 @@ class Keeper:
 class Bounds:
     """What a program may take, and whether it does."""
 
-    def __init__(self, request: dict[str, Any]) -> None:
-        self._memory: int = request["memory"]
+    def __init__(self, request: dict[str, Any], group: ControlGroup) -> None:
+        held = MEMORY in group.holds and request["boundary"] is not None  # from its beginning on
+        self._memory: int = 0 if held else request["memory"]
         self._disk: int = request["disk"]
         self._free: int = request["free"]
         self._processes: int = request.get("processes", 0)
@@ -291,18 +311,23 @@ def _own_bytes(process: int) -> int:
 
 
 def start(
-    request: dict[str, Any], files: list[int], group: str, enclosure: Enclosure | None = None
+    request: dict[str, Any],
+    files: list[int],
+    group: ControlGroup,
+    enclosure: Enclosure | None = None,
 ) -> int:
-    """Start the program of a request in a session of its own, with low priority, within its boundary
-    if it has one, and return its process id without waiting; raise ``OSError`` when it cannot be
-    started. It begins before its priority is set; what it may have started by then is left to
-    ``step_back_all``."""
+    """Start the program of a request in a session and group of its own, with low priority, within
+    its boundary if it has one, and return its process id without waiting; raise ``OSError`` when it
+    cannot be started. It begins before its priority is set; what it may have started by then is left
+    to ``step_back_all``."""
+    spare = request["spare"]
+    group.begin(request.get("memory", 0), request.get("processes", 0), spare=spare)
     if enclosure is not None and request["boundary"] is not None:
-        program = enclosure.start(request, files)
+        program = enclosure.start(request, files, group)
     else:
         program = _spawn(request, files)
-    spare = request["spare"]
-    _step_back(program, spare=spare, group=group)
+        _write(group.members, str(program))
+    _step_back(program, spare=spare)
     _step_back_together(os.PRIO_PGRP, IOPRIO_OF_GROUP, program, spare=spare)
     return program
 
@@ -324,15 +349,15 @@ def _spawn(request: dict[str, Any], files: list[int]) -> int:
         os.chdir("/")
 
 
-def step_back_all(keeper: int, *, spare: bool, group: str) -> None:
+def step_back_all(keeper: int, *, spare: bool, group: ControlGroup) -> None:
     """Lower the priority of every process below a keeper where that was not done yet, more with
-    ``spare``, also into this ``group`` if it is not empty; what the system refuses is passed
-    over."""
+    ``spare``, and move it into this group; what the system refuses is passed over."""
     nice = NICE_SPARE if spare else NICE_LOW
     for process in descendants(keeper):
         if _has_stepped_back(process, nice, spare=spare):
             continue
-        _step_back(process, spare=spare, group=group)
+        _write(group.members, str(process))
+        _step_back(process, spare=spare)
         _step_back_together(os.PRIO_PROCESS, IOPRIO_OF_PROCESS, process, spare=spare)
 
 
@@ -349,13 +374,11 @@ def _has_stepped_back(process: int, nice: int, *, spare: bool) -> bool:
         return True
 
 
-def _step_back(process: int, *, spare: bool, group: str) -> None:
+def _step_back(process: int, *, spare: bool) -> None:
     """Behind everybody else. What a system refuses is done without.
 
     How it is scheduled comes last: who has inherited that has inherited the rest as well.
     """
-    if spare and group:
-        _write(group, str(process))
     _write(f"/proc/{process}/autogroup", str(NICE_SPARE if spare else NICE_LOW))
     if spare:
         with suppress(OSError):

@@ -36,6 +36,7 @@ PLACES = {
     "wingbeat.desktop": "usr/share/applications",
     "autostart/wingbeat.desktop": "etc/xdg/autostart",
     "wingbeat.xml": f"{TOP}/package",
+    "apparmor/wingbeat": f"{TOP}/package/apparmor",
     "wingbeat.metainfo.xml": "usr/share/metainfo",
     "wingbeat-night.service": "lib/systemd/system",
     "wingbeat-night": "usr/sbin",
@@ -44,7 +45,7 @@ PLACES = {
     "firewalld/wingbeat.xml": "usr/lib/firewalld/services",
 }
 """Where what the system reads goes; file types by way of a script, as to read them anew takes the
-system longer than all the rest of an update."""
+system longer than all the rest of an update. The profile too, as not every system can read it."""
 COMPLETIONS = {
     "usr/share/bash-completion/completions/wingbeat": BASH,
     "usr/share/zsh/vendor-completions/_wingbeat": ZSH,

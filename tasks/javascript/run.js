@@ -1,4 +1,6 @@
 "use strict";
+// node permissions: worker
+//
 // Runs a job written in JavaScript. The job gets an engine of its own, without files, network or
 // modules, and a thread of its own, so that the agent's CANCEL is heard while it computes.
 //

@@ -32,7 +32,7 @@ from agent.execution.process_tree import descendants
 from tests.bench import live_throughput, live_true
 from tests.bench.report import Figures, Limit, Verdict, judged
 from tests.driver.worlds import RUN
-from tests.execution.installed import state_of
+from tests.execution.installed import stands_still, state_of
 from tests.hosts.waiting import eventually
 from tests.security.hiding import HIDES
 from tests.security.scene import Machine
@@ -132,7 +132,7 @@ async def _held(folder: Path) -> Figures:
         keeper = _keeper_of(machine)
         suspended_s = await _until(
             lambda: machine.children.suspend("t", RUN),
-            lambda: all(state_of(each) in ("T", "") for each in descendants(keeper)),
+            lambda: all(map(stands_still, descendants(keeper))),
         )
         below = descendants(keeper)
 

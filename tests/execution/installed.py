@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent.execution.control_groups import ROOTS
 from agent.node.programs import ProgramReader
 from agent.protocol.messages import Capabilities
 
@@ -104,3 +105,15 @@ def state_of(process: int) -> str:
     except (FileNotFoundError, ProcessLookupError):
         return ""
     return "" if state in "ZX" else state
+
+
+def stands_still(process: int) -> bool:
+    """Whether it was stopped, is in a control group that was frozen, or is gone."""
+    if state_of(process) in ("T", ""):
+        return True
+    try:
+        own = Path(f"/proc/{process}/cgroup").read_text().partition("0::")[2].split("\n")[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    said = (Path(f"{root}{own}/cgroup.events") for root in ROOTS)
+    return any("frozen 1" in each.read_text() for each in said if each.exists())

@@ -57,6 +57,7 @@ class NotedProcess:
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[Exit] = loop.create_future()
         self.silent: asyncio.Future[None] = loop.create_future()
+        self.held: tuple[str, ...] = ()
         self.done: list[str] = []
 
     def say(self, line: bytes) -> None:

@@ -331,7 +331,8 @@ class Held:
         ended, silent = (asyncio.get_running_loop().create_future() for _ in range(2))
         ended.set_result(Exit(0))
         silent.set_result(None)
-        return SimpleNamespace(ended=ended, silent=silent, kill=lambda: None, close=lambda: None)
+        done = {"kill": lambda: None, "close": lambda: None}
+        return SimpleNamespace(ended=ended, silent=silent, held=(), **done)
 
 
 @pytest.fixture

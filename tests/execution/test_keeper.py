@@ -25,6 +25,7 @@ if sys.platform != "linux":
 from unittest.mock import Mock
 
 from agent.execution import keeper as under_test
+from agent.execution.control_groups import NO_GROUP
 from agent.execution.keeper import HEADER, Bounds, Keeper, memory_bytes, start
 from agent.execution.process_tree import _children_by_parent, children_of, descendants, end_tree
 from tests.certain import certain
@@ -65,13 +66,13 @@ def test_what_there_is_too_much_of_and_when_to_look_again(
     monkeypatch.setattr(os, "statvfs", lambda _: found)
     monkeypatch.setattr(under_test, "folder_bytes", lambda _: disk)
     monkeypatch.setattr(under_test, "memory_bytes", lambda *_: memory)
-    bounds = Bounds({"memory": 0, "disk": 0, "free": 0, "folder": "/x", **wanted})
+    bounds = Bounds({"memory": 0, "disk": 0, "free": 0, "folder": "/x", **wanted}, NO_GROUP)
     assert bounds.look(0.5) == expected
 
 
 def test_a_disk_that_cannot_be_asked_is_not_full(tmp_path: Path) -> None:
     gone = {"memory": 0, "disk": 0, "free": 2**60, "folder": str(tmp_path / "gone")}
-    assert Bounds(gone).look(0.5) == (0.5, "")
+    assert Bounds(gone, NO_GROUP).look(0.5) == (0.5, "")
 
 
 def test_a_walk_through_a_large_folder_is_made_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +85,7 @@ def test_a_walk_through_a_large_folder_is_made_seldom(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(under_test, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
     monkeypatch.setattr(under_test, "folder_bytes", walk)
-    bounds = Bounds({"memory": 0, "disk": 1, "free": 0, "folder": "/"})
+    bounds = Bounds({"memory": 0, "disk": 1, "free": 0, "folder": "/"}, NO_GROUP)
     for after_s, expected in ((0.0, 1), (9.5, 1), (0.5, 2), (9.5, 2), (0.5, 3)):
         now_s[0] += after_s
         bounds.look(0.5)
@@ -120,7 +121,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[socket.socket, Keepe
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     near, far = socket.socketpair()
     with near, far:
-        keeper = Keeper(far, "")
+        keeper = Keeper(far, NO_GROUP)
         yield near, keeper, wakes[0]
         for file in (keeper._woken, wakes[0]):
             os.close(file)
@@ -236,7 +237,7 @@ def test_a_program_has_its_folder_its_files_its_session_and_usual_signals(
     command = ["/bin/sh", "-c", script]
     asked = {"command": command, "folder": "run", "environment": {"MINE": "7"}, "spare": True}
     try:
-        program = start(asked, [nothing, tell, tell], "")
+        program = start(asked, [nothing, tell, tell], NO_GROUP)
     finally:
         for number, handler in before:
             signal.signal(number, handler)
@@ -264,7 +265,7 @@ def test_one_that_cannot_be_started_leaves_the_keeper_where_it_was(
     monkeypatch.chdir(tmp_path)
     asked = {"command": ["/nowhere"], "folder": ".", "environment": {}, "spare": True}
     with pytest.raises(FileNotFoundError):
-        start(asked, [0, 1, 2], "")
+        start(asked, [0, 1, 2], NO_GROUP)
     assert Path.cwd() == Path("/")
 
 

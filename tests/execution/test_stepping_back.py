@@ -17,6 +17,7 @@ if sys.platform != "linux":
 from collections.abc import Iterator
 
 from agent.execution import groups_linux
+from agent.execution.control_groups import NO_GROUP, ControlGroup
 from agent.execution.keeper import step_back_all
 from tests.certain import certain
 from tests.execution.installed import parent_of
@@ -26,11 +27,13 @@ from tests.hosts.waiting import EVENTUALLY_S_MAX, eventually, wait_for
 AUTOGROUP = Path("/proc/self/autogroup")
 IN_A_GROUP = """
 import sys; sys.path.insert(0, sys.argv[1])
-from agent.execution import guardian
-class Group(guardian.ProcessorGroup):
-    def _make(self, root, groups):
-        self.members = {!r}
-guardian.ProcessorGroup = Group
+from agent.execution import control_groups, guardian
+class Group(control_groups.ControlGroup):
+    members = {!r}
+class Groups(control_groups.ControlGroups):
+    def of_keeper(self):
+        return Group("", frozenset())
+guardian.ControlGroups = Groups
 guardian.main()
 """
 """A guardian of a machine where programs have a control group."""
@@ -77,32 +80,47 @@ def test_one_started_before_its_parent_had_stepped_back_steps_back_too() -> None
                 lambda: os.getpriority(os.PRIO_PROCESS, early) == 19, EVENTUALLY_S_MAX, "it is nice"
             )
             wait_for(lambda: _in_group_behind(early), EVENTUALLY_S_MAX, "so is its group")
-            step_back_all(parent.pid, spare=True, group="")
+            step_back_all(parent.pid, spare=True, group=NO_GROUP)
             assert os.sched_getscheduler(early) == os.SCHED_IDLE
         finally:
             os.kill(early, signal.SIGKILL)
 
 
-@pytest.mark.parametrize(("spare", "members"), [(True, 2), (False, 0)], ids=["spare", "share"])
-def test_whatever_gives_way_to_all_others_is_put_into_the_idle_group(
-    group: tuple[Path, int], spare: bool, members: int
+class Taking(ControlGroup):
+    """A group with this file of members."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("", frozenset())
+        self._taking = str(path)
+
+    @property
+    def members(self) -> str:
+        return self._taking
+
+
+@pytest.mark.parametrize("spare", [True, False], ids=["spare", "share"])
+def test_whatever_a_program_has_started_is_put_into_its_group(
+    group: tuple[Path, int], spare: bool
 ) -> None:
     """The kernel takes one process with each write, wherever in the file."""
     path, taken = group
     script = "sleep 1000 & echo $!; wait"
     with subprocess.Popen(
-        ["/bin/sh", "-c", f"({script}) & wait"], stdout=subprocess.PIPE, text=True
+        ["/bin/sh", "-c", f"({script}) & wait"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # else all that the tests run in would step back
     ) as parent:
         started = int(certain(parent.stdout).readline())
         below = [parent_of(started), started]
         try:
-            step_back_all(parent.pid, spare=spare, group=str(path))
-            assert os.read(taken, 100).decode() == "".join(map(str, below[:members]))
+            step_back_all(parent.pid, spare=spare, group=Taking(path))
+            assert os.read(taken, 100).decode() == "".join(map(str, below))
 
             def nobody_moves() -> bool:
                 """The kernel lets a user change one scheduling group in a tenth of a second, so
                 whoever was put off is taken up again."""
-                step_back_all(parent.pid, spare=spare, group=str(path))
+                step_back_all(parent.pid, spare=spare, group=Taking(path))
                 return os.read(taken, 100) == b""
 
             wait_for(nobody_moves, EVENTUALLY_S_MAX, "whoever is there stays there")
@@ -112,12 +130,11 @@ def test_whatever_gives_way_to_all_others_is_put_into_the_idle_group(
 
 
 @pytest.mark.parametrize("here", [{"spare": True}, {"spare": False}], indirect=True)
-async def test_a_program_is_in_the_idle_group_from_its_start_on(
+async def test_a_program_is_in_its_group_from_its_start_on(
     here: Place,
     group: tuple[Path, int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
 ) -> None:
     path, taken = group
     monkeypatch.setattr(groups_linux, "GUARDIAN", IN_A_GROUP.format(str(path)))
@@ -125,8 +142,7 @@ async def test_a_program_is_in_the_idle_group_from_its_start_on(
     program, _ = await here.running()
     (tmp_path / "go").touch()
     await here.succeeds()
-    spare = request.node.callspec.params["here"]["spare"]
-    assert os.read(taken, 100)[: len(str(program))].decode() == (str(program) if spare else "")
+    assert os.read(taken, 100)[: len(str(program))].decode() == str(program)
 
 
 @placed(spare=True)

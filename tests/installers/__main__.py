@@ -1,5 +1,5 @@
 """The packages for Debian, from their making to their purge: `python -m tests.installers [12] [13] [vm]`;
-with `windows` those for Windows, with `inspection` the libraries of the inspection, see there.
+with `apparmor` whether AppArmor reads the profile that they bring, with `windows` those for Windows, with `inspection` the libraries of the inspection, see there.
 
 Makes them from what is committed, and others with a higher version; then, on a bare Debian of each
 of these numbers, everything that ``life`` does with them, and with `vm` what ``machine`` does in one
@@ -23,7 +23,12 @@ from tests.installers.machine import boots
 from tests.installers.tools import left_out
 from tests.style.source import REPOSITORY
 
-DEBIANS, BOOTS, LIBRARIES = ("12", "13"), "vm", "inspection"
+DEBIANS, BOOTS, LIBRARIES, APPARMOR = ("12", "13"), "vm", "inspection", "apparmor"
+PARSE = (
+    "apt-get -q update && apt-get -q -y --no-install-recommends install apparmor && "
+    "apparmor_parser --skip-kernel-load --skip-cache installers/linux/apparmor/wingbeat"
+)
+"""On a Debian whose AppArmor is as new as the one of Ubuntu 24.04; loading it needs such a kernel."""
 SIZE_MB_MAX = 45.0
 VERSION_FILE = Path("agent/__init__.py")
 
@@ -31,6 +36,8 @@ VERSION_FILE = Path("agent/__init__.py")
 def main() -> int:
     """Make both packages and try them on each Debian, or those for Windows under Wine; return how many
     of these failed."""
+    if sys.argv[1:] == [APPARMOR]:
+        return 0 if left_out("the packages for Debian") else int(not is_parsed())
     if sys.argv[1:] in (["windows"], [LIBRARIES]):
         return libraries.main() if sys.argv[1] == LIBRARIES else windows.main()
     if left_out("the packages for Debian"):
@@ -47,6 +54,14 @@ def main() -> int:
             shutil.copytree(made.parent / "apt", dist / version)
         places = sys.argv[1:] or (*DEBIANS, BOOTS)
         return sum(not (boots(dist) if each == BOOTS else lives(dist, each)) for each in places)
+
+
+def is_parsed() -> bool:
+    """Tell whether AppArmor reads the profile of what is committed; it is not loaded."""
+    words = ["sh", "tests/places/fresh", "13", "sh", "-c", PARSE]
+    done = subprocess.run(words, cwd=REPOSITORY, check=False, stdout=subprocess.DEVNULL)
+    print(f"AppArmor's profile: {'failed' if done.returncode else 'parsed'}", flush=True)
+    return not done.returncode
 
 
 def build(clone: Path, version: str) -> Path:

@@ -18,7 +18,7 @@ from agent.execution.confinement.boundary import Means
 from agent.execution.confinement.landlock import version
 from agent.protocol.events import ChildFailed, ChildNotStarted
 from tests.driver.worlds import RUN
-from tests.execution.installed import state_of
+from tests.execution.installed import stands_still
 from tests.hosts.waiting import eventually
 from tests.security.held import NODE, PROGRAMS, begin, working_in
 from tests.security.scene import Machine
@@ -53,7 +53,7 @@ async def test_a_paused_program_stands_still_until_it_is_gone(machine: Machine, 
     begin(machine, name)
     await has_begun(machine.folder, name)
     machine.children.suspend("t", RUN)
-    await eventually(lambda: {state_of(each) for each in working_in(machine.folder)} <= {"T", ""})
+    await eventually(lambda: all(map(stands_still, working_in(machine.folder))))
     stood = beats(machine.folder)
     machine.children.stop("t", RUN, "test")
     work = machine.home.scratch / "run-1" / "work"

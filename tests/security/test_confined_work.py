@@ -19,11 +19,13 @@ from agent.execution.confinement.boundary import NO_MEANS, NO_WISHES, Boundary, 
 from agent.execution.confinement.landlock import version
 from agent.execution.confinement.proof import Proof, prove
 from agent.execution.confinement.reachable import reads_of
-from agent.execution.groups import Launch
-from agent.execution.groups_linux import LinuxGroups
+from agent.execution.groups import Hear, Launch
+from agent.execution.groups_linux import LinuxGroup, LinuxGroups
+from agent.execution.node_permissions import option_of
 from agent.protocol.events import ChildFailed, ChildNotStarted, ChildSucceeded
 from agent.protocol.reasons import EndCause
 from tests.security.scene import Machine
+from tests.workflow.agents import JAVASCRIPT, needs_node
 
 ORDINARY = """
 import json, multiprocessing, os, pathlib, shutil, subprocess, sys, tempfile, threading, zipfile
@@ -213,3 +215,27 @@ async def test_what_cannot_be_confined_runs_only_where_its_owner_said_so(
     assert none.by == ()
     assert none.open("signals")
     assert none.means == NO_MEANS
+
+
+@needs_node
+async def test_a_job_in_javascript_runs_confined_and_with_the_permissions_of_its_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[tuple[str, ...]] = []
+    start = LinuxGroups.start
+
+    async def noted(self: LinuxGroups, launch: Launch, hear: Hear) -> LinuxGroup:
+        started.append(launch.command)
+        return await start(self, launch, hear)
+
+    monkeypatch.setattr(LinuxGroups, "start", noted)
+    machine = Machine(tmp_path, "on")
+    code = (JAVASCRIPT / "run.js").read_text("utf-8")
+    machine.install("javascript", ["node", "run.js"], {"run.js": code})
+    try:
+        ended = await machine.run("javascript", '{"constant": [1, 2]}')
+        assert isinstance(ended, ChildSucceeded), machine.log()
+    finally:
+        await machine.children.close()
+    option = option_of(started[-1][0])
+    assert not option or option in started[-1]

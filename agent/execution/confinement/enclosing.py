@@ -32,6 +32,8 @@ TYPE_CHECKING = False  # importing typing would take as long as starting a progr
 if TYPE_CHECKING:
     from typing import Any
 
+    from agent.execution.control_groups import ControlGroup
+
 NO_NEW_PRIVILEGES, SECURE_BITS, SET_SECCOMP, FILTER_MODE = 38, 28, 22, 2
 NO_PRIVILEGE_OF_ROOT = 0b101111
 """Root gets no capabilities by being root, neither now nor later."""
@@ -66,9 +68,10 @@ class Enclosure:
         self._home = ""
         self._report = -1
 
-    def start(self, request: dict[str, Any], files: list[int]) -> int:
-        """Start the program of a request and return its process id, or that of the first process of
-        its own set, once it is executed; raise ``OSError`` when something of that fails."""
+    def start(self, request: dict[str, Any], files: list[int], group: ControlGroup) -> int:
+        """Start the program of a request in this group and return its process id, or that of the
+        first process of its own set, once it is executed; raise ``OSError`` when something of that
+        fails."""
         boundary = request["boundary"]
         if not self._entered:
             if boundary["mounts"]:
@@ -81,7 +84,7 @@ class Enclosure:
         self._refresh(boundary)
         rules = self._rules(boundary)
         try:
-            enclosed = Enclosed(request, files, rules, self._starter)
+            enclosed = Enclosed(request, files, rules, group, self._starter)
             if boundary["own processes"]:
                 return self._start_first(enclosed)
             return enclosed.start()
@@ -111,7 +114,8 @@ class Enclosure:
         if not process:
             _be_first(enclosed, report)
         os.close(report)
-        number = STATUS.unpack(os.read(self._report, STATUS.size))[0]
+        told = os.read(self._report, STATUS.size)
+        number = STATUS.unpack(told)[0] if told else errno.EAGAIN
         if number:
             os.waitpid(process, 0)
             raise OSError(number, os.strerror(number))
@@ -157,9 +161,15 @@ class Enclosed:
     """A program that is ready to be started within its boundary."""
 
     def __init__(
-        self, request: dict[str, Any], files: list[int], rules: Ruleset, starter: Starter
+        self,
+        request: dict[str, Any],
+        files: list[int],
+        rules: Ruleset,
+        group: ControlGroup,
+        starter: Starter,
     ) -> None:
-        self._request, self._files, self._rules, self._starter = request, files, rules, starter
+        self._request, self._files, self._rules = request, files, rules
+        self._group, self._starter = group, starter
         self._limits = _limits(request["boundary"])
 
     def start(self) -> int:
@@ -171,6 +181,7 @@ class Enclosed:
         """In the child, which has its own of all that is changed here."""
         for place, file in enumerate(self._files):
             os.dup2(file, place)
+        self._group.enter()
         os.setsid()
         os.chdir(self._request["folder"])
         own = Place("/proc/self")

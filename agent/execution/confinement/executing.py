@@ -33,6 +33,9 @@ LINK_AT = 8
 """Where a context has what follows it, and its stack after that, whatever the processor."""
 LINK_AND_STACK = struct.Struct("@PPiN")
 STACK_BYTES = 256 * 1024
+EXECUTED_S_MAX = 10.0
+"""Who kills a child before it has executed its program leaves the interpreter in it, for good. This
+process is ended then, by the usual effect of the signal, whatever the interpreter waits for."""
 APART_BYTES = 1024 * 1024
 """So far below what the parent has ever used of its stack."""
 
@@ -82,7 +85,9 @@ class Starter:
         first = self._lead(calls)
         how = SHARED_MEMORY_UNTIL_EXECUTED | signal.SIGCHLD
         stack = ctypes.c_void_p(self._stacks[-1])
+        signal.setitimer(signal.ITIMER_REAL, EXECUTED_S_MAX)
         process: int = _libc.clone(_libc.setcontext, stack, how, first)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         if process < 0 or self._come_back.value:
             number = self._error or ctypes.get_errno()
             if process > 0:

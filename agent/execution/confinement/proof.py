@@ -51,6 +51,8 @@ class Proof:
     """What a confined program could do, by its sort."""
     hindered: tuple[str, ...] = ()
     """What a confined program has to be able to do, and was not."""
+    held: tuple[str, ...] = ()
+    """What a control group does for all processes of a program at once."""
     error: str = ""
     """Why it could not be tried, in the words of the system."""
 
@@ -63,7 +65,8 @@ class Proof:
             return ()
         names = [f"Landlock {self.means.landlock}", "seccomp"]
         names += ["own mounts"] if self.means.mounts else []
-        return (*names, "own process numbers") if self.means.processes else tuple(names)
+        names += ["own process numbers"] if self.means.processes else []
+        return (*names, f"control groups ({', '.join(self.held)})") if self.held else tuple(names)
 
     def open(self, sort: Sort) -> bool:
         """Tell whether something of this sort went, or nothing could be tried."""
@@ -136,7 +139,8 @@ async def _tried(
     told = json.loads(text)
     past = tuple((sort, tuple(dict.fromkeys(told[sort]))) for sort in SORTS if told[sort])
     hindered = tuple(told[NEEDED])
-    return Proof(means, holds=not past and not hindered, past=past, hindered=hindered)
+    holds = not past and not hindered
+    return Proof(means, holds, past, hindered, process.held)
 
 
 @contextmanager
