@@ -135,8 +135,8 @@ def free_bytes(folder: str) -> tuple[int, int]:
     ``OSError`` when it cannot be asked."""
     found = os.statvfs(folder)
     free = found.f_bavail * found.f_frsize
-    if not found.f_files:
-        return free, 0
+    if not found.f_files or not found.f_favail:  # some keep no such list, or do not tell of it
+        return free, BLOCK_BYTES
     each = min(found.f_blocks * found.f_frsize // found.f_files, FILE_BYTES_MAX)
     return min(free, found.f_favail * each), each
 

@@ -128,7 +128,7 @@ class Scratch:
         self._store = store
         self._saved = 0
         self._has_given = False
-        self._bytes_left = sys.maxsize
+        self._bytes_kept, self._bytes_max = 0, sys.maxsize
         self._marks: tuple[_Marks, ...] = ()
 
     def make(self) -> None:
@@ -255,7 +255,7 @@ class Scratch:
         missing or fewer are named, too much was made, or together they are longer than ``bytes_max``
         if it is not 0: a file may be much longer than what it takes on disk, and others would get
         all of it. Raise ``OSError`` when one cannot be kept."""
-        self._bytes_left = bytes_max or sys.maxsize
+        self._bytes_kept, self._bytes_max = 0, bytes_max or sys.maxsize
         if named is None:
             return await (self._made(note) if declared is None else self._declared(declared, task))
         declared = declared or ()
@@ -303,10 +303,10 @@ class Scratch:
         return kept, tuple(_text(path.name) for path in paths)
 
     async def _keep_output(self, path: Path) -> Dataset:
-        most, length = self._bytes_left, await asyncio.to_thread(length_of, str(path))
-        self._bytes_left -= length
-        if self._bytes_left < 0:
-            raise OutputError(EndCause("WroteTooMuch", took_bytes=length, limit_bytes=most))
+        self._bytes_kept += await asyncio.to_thread(length_of, str(path))
+        took, most = self._bytes_kept, self._bytes_max
+        if took > most:
+            raise OutputError(EndCause("WroteTooMuch", took_bytes=took, limit_bytes=most))
         return await self.keep(path)
 
     async def _made(self, note: Callable[[str], object]) -> Outputs:
