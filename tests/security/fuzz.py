@@ -126,7 +126,9 @@ def _count(outcome: Outcome, ended: Event, said: str) -> None:
     cause = getattr(ended, "why", None)
     outcome.ends[cause.kind if isinstance(cause, EndCause) else type(ended).__name__] += 1
     outcome.found += [line for line in said.splitlines() if line.startswith("GOT")]
-    if "secret of " in said.replace("secret of sha256", ""):
+    if re.search(
+        r"secret of (?!sha256)[\w.-]", said
+    ):  # it may print its own text, which ends there
         outcome.found.append(f"it printed a secret: {said}")
     outcome.workers += sum(map(int, re.findall(r"^workers (\d+)$", said, re.MULTILINE)))
     outcome.calls += sum(map(int, re.findall(r"^calls (\d+)$", said, re.MULTILINE)))
