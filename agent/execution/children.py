@@ -28,6 +28,7 @@ from agent.execution.allowed_commands import ConfinementError, refuse_steering
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
 from agent.execution.confinement.proof import Proof
 from agent.execution.confinement.rule import OFF, Confinement, Given, UnconfinedError
+from agent.execution.deleting import delete_tree
 from agent.execution.grants import Grants
 from agent.execution.groups import Exit, Groups, Hear, Launch, Process
 from agent.execution.inherited import inherited
@@ -132,7 +133,7 @@ class Children:
         """Delete all working folders, which an agent that was killed has left; what cannot be
         deleted stays. Raise ``OSError`` when the place of them cannot be listed."""
         for left in self._scratch.iterdir():
-            shutil.rmtree(left, ignore_errors=True)
+            delete_tree(left)
 
     def prepare(self) -> None:
         """Have what starts programs made ready in a moment, and return at once; do nothing when
@@ -268,7 +269,8 @@ class Children:
                 run.used = f"; took {used}"
             ending = self._whose_fault(ending)
             await saving.finish()
-            return await self._event(effect, program, ending, found, output, scratch)
+            bytes_max = limits.disk_mb * MEGABYTE
+            return await self._event(effect, program, ending, found, output, scratch, bytes_max)
 
     async def _launch(
         self, program: Program, effect: StartChild, limits: Limits, scratch: Scratch
@@ -364,6 +366,7 @@ class Children:
         found: Exit,
         output: OutputLog,
         scratch: Scratch,
+        bytes_max: int,
     ) -> Event:
         key = (effect.task, effect.run)
         match ending:
@@ -382,7 +385,7 @@ class Children:
                 return ChildFailed(*key, why)
             case Succeeded(named):
                 try:
-                    told = (named, program.outputs, effect.task, output.note)
+                    told = (named, program.outputs, effect.task, output.note, bytes_max)
                     outputs, names = await scratch.outputs(*told)
                 except OutputError as error:
                     return ChildFailed(*key, structs.replace(error.why, program=program.name))

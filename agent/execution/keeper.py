@@ -42,15 +42,16 @@ import sys
 import time
 from contextlib import suppress
 
-from agent.execution.confinement.enclosing import DEFAULT_SIGNALS, Enclosure
+from agent.execution.confinement.enclosing import DEFAULT_SIGNALS, NO_CORE, Enclosure
 from agent.execution.control_groups import MEMORY, ControlGroup
-from agent.execution.folder_size import WALK_SHARE, folder_bytes, nameless_bytes
+from agent.execution.folder_size import WALK_SHARE, free_bytes, nameless_bytes, sizes
 from agent.execution.process_tree import descendants, end_tree, reap, signal_tree
 
 assert sys.platform != "win32"
 
 TYPE_CHECKING = False  # importing typing would take as long as starting a program
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 SUSPEND, RESUME, KILL, REQUEST = b"S", b"C", b"K", b"R"
@@ -72,6 +73,7 @@ IOPRIO_OF_PROCESS, IOPRIO_OF_GROUP = 1, 2
 IDLE_IO, LOW_IO = 3 << 13, (2 << 13) | 7
 NICE_SPARE, NICE_LOW = 19, 10
 LOOK_S_MIN, LOOK_S_MAX = 0.05, 0.5
+WALK_S_MAX = 0.02
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 FIRST_TO_END = "1000"
 
@@ -83,11 +85,17 @@ def become_subreaper() -> None:
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def forbid_cores() -> None:
+    """Have no process below this one leave what was in its memory when it fails."""
+    with suppress(OSError, ValueError):  # the account may have less already
+        resource.setrlimit(resource.RLIMIT_CORE, (NO_CORE, NO_CORE))
+
+
 def keep(agent: int, group: ControlGroup) -> None:
     """Run programs one after the other as the agent asks for them by the socket of this file
     number, each in this group, until the agent closes its end; then end what still runs."""
     become_subreaper()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    forbid_cores()
     _write("/proc/self/oom_score_adj", FIRST_TO_END)
     keeper = Keeper(socket.socket(fileno=agent), group)
     try:
@@ -244,7 +252,9 @@ class Bounds:
         self._free: int = request["free"]
         self._processes: int = request.get("processes", 0)
         self._folder: str = request.get("counted") or request["folder"]
-        self._walk_at_s = 0.0
+        self._walk: Iterator[int] | None = None
+        self._walk_at_s = self._walked_s = 0.0
+        self._walked = self._each = 0
 
     def look(self, look_s: float) -> tuple[float, str]:
         """Look whether the program takes too much; return in how many seconds to look again, and
@@ -254,16 +264,30 @@ class Bounds:
         if free < self._free:
             return look_s, f"full {free}"
         if self._disk and time.monotonic() >= self._walk_at_s:
-            began_s = time.monotonic()
-            used = folder_bytes(self._folder)
-            used += nameless_bytes(self._folder, descendants(os.getpid()))
-            ended_s = time.monotonic()
-            self._walk_at_s = ended_s + WALK_SHARE * (ended_s - began_s)
+            used = self._count_files()
             if used > self._disk:
                 return look_s, f"disk {used}"
+            look_s = LOOK_S_MIN if self._walk is not None else look_s
         if not (self._memory or self._processes):
             return look_s, ""
         return self._look_at_processes(look_s, descendants(os.getpid()))
+
+    def _count_files(self) -> int:
+        """Count on for a moment, for the owner must not wait for that, and return how many bytes
+        were found by then; when all were, rest as many times longer as that took."""
+        began_s = time.monotonic()
+        if self._walk is None:
+            self._walk, self._walked_s = sizes(self._folder, self._each), 0.0
+            self._walked = nameless_bytes(self._folder, descendants(os.getpid()))
+        for number, size in enumerate(self._walk):
+            self._walked += size
+            if number % 64 == 0 and time.monotonic() > began_s + WALK_S_MAX:
+                self._walked_s += time.monotonic() - began_s
+                return self._walked
+        ended_s = time.monotonic()
+        self._walk = None
+        self._walk_at_s = ended_s + WALK_SHARE * (self._walked_s + ended_s - began_s)
+        return self._walked
 
     def _look_at_processes(self, look_s: float, found: list[int]) -> tuple[float, str]:
         """Processes are counted without their threads, which the kernel counts."""
@@ -277,10 +301,10 @@ class Bounds:
 
     def _free_bytes(self) -> int:
         try:
-            found = os.statvfs(self._folder)
+            free, self._each = free_bytes(self._folder)
         except OSError:
             return self._free
-        return found.f_bavail * found.f_frsize
+        return free
 
 
 def memory_bytes(processes: list[int], limit: int) -> int:

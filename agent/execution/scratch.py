@@ -27,24 +27,27 @@ database or file server: it is passed on to programs as it is, and nothing is ev
 from __future__ import annotations
 
 import asyncio
+import errno
 import itertools
 import logging
 import os
 import re
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol
 
+from agent.execution.deleting import FOLDER_MODE, delete_tree
+from agent.execution.folder_size import files_below, length_of
 from agent.execution.output import arguments
 from agent.protocol.effects import StartChild
 from agent.protocol.names import NOT_ATTACHED
 from agent.protocol.reasons import EndCause
 from agent.protocol.records import Dataset, DatasetId, short_text
 
-FOLDER_MODE = 0o700
 UNUSED_MAX = 16
 WORK, TEMPORARY, GIVEN = "work", "tmp", "given"
 INPUTS, CHECKPOINT, SAVED, PARAMETERS = "inputs", "checkpoint", "saved", "parameters"
@@ -126,6 +129,7 @@ class Scratch:
         self._store = store
         self._saved = 0
         self._has_given = False
+        self._bytes_kept, self._bytes_max = 0, sys.maxsize
         self._marks: tuple[_Marks, ...] = ()
 
     def make(self) -> None:
@@ -150,7 +154,7 @@ class Scratch:
     def remove(self) -> None:
         """Delete all of it; what cannot be deleted stays, and nothing is raised."""
         for each in (self.home, self.given) if self._has_given else (self.home,):
-            _remove_tree(each)
+            delete_tree(each)
 
     # -- for the program -------------------------------------------------------------------
 
@@ -246,11 +250,15 @@ class Scratch:
         declared: tuple[str, ...] | None,
         task: str,
         note: Callable[[str], object] = id,
+        bytes_max: int = 0,
     ) -> Outputs:
         """Keep the outputs that the program named, those that are no files of its folder as external
         identifiers, or its declared ones for ``named`` None; for both None all that it made, of
         which ``note`` hears a sentence. Return them with their names. Raise ``OutputError`` when declared ones are
-        missing or fewer are named, or too much was made, ``OSError`` when one cannot be kept."""
+        missing or fewer are named, too much was made, or together they are longer than ``bytes_max``
+        if it is not 0: a file may be much longer than what it takes on disk, and others would get
+        all of it. Raise ``OSError`` when one cannot be kept."""
+        self._bytes_kept, self._bytes_max = 0, bytes_max or sys.maxsize
         if named is None:
             return await (self._made(note) if declared is None else self._declared(declared, task))
         declared = declared or ()
@@ -294,7 +302,15 @@ class Scratch:
         return await self._all_of([path for _, path in paths if path is not None])
 
     async def _all_of(self, paths: list[Path]) -> Outputs:
-        return tuple([await self.keep(path) for path in paths]), tuple(_text(p.name) for p in paths)
+        kept = tuple([await self._keep_output(path) for path in paths])
+        return kept, tuple(_text(path.name) for path in paths)
+
+    async def _keep_output(self, path: Path) -> Dataset:
+        self._bytes_kept += await asyncio.to_thread(length_of, str(path))
+        took, most = self._bytes_kept, self._bytes_max
+        if took > most:
+            raise OutputError(EndCause("WroteTooMuch", took_bytes=took, limit_bytes=most))
+        return await self.keep(path)
 
     async def _made(self, note: Callable[[str], object]) -> Outputs:
         if self._store is None or (self._marks and _is_as_made(self.folder, self._marks[0])):
@@ -312,7 +328,7 @@ class Scratch:
         path = self._own(word)
         if path is None or self._store is None:
             return Dataset(word, external=True)
-        return await self.keep(path)
+        return await self._keep_output(path)
 
     def _own(self, name: str) -> Path | None:
         """A file or folder inside this one, all links followed; None for everything else."""
@@ -334,7 +350,7 @@ def _own_work(folder: Path) -> tuple[list[str], list[str]]:
             hidden = each.name.startswith(".") or each.is_symlink()
             if hidden or not (each.is_file() or each.is_dir()):
                 left_out.append(each.name)
-            elif each.is_file() or any(files for _, _, files in os.walk(each.path)):
+            elif each.is_file() or any(files_below(each.path)):
                 made.append(each.name)
     return sorted(made), sorted(left_out)
 
@@ -374,18 +390,30 @@ def _copied(path: Path) -> Path:
     into = path.parent / "whole"
     into.mkdir()
     copy = into / path.name
-    if path.is_dir():
-        shutil.copytree(path, copy, symlinks=True)
-        _remove_tree(path)
-    else:
-        shutil.copyfile(path, copy)
-        path.unlink()
+    try:
+        if path.is_dir():
+            shutil.copytree(path, copy, symlinks=True)
+        else:
+            shutil.copyfile(path, copy, follow_symlinks=False)
+    except RecursionError as error:
+        raise OSError(errno.ENAMETOOLONG, "it has too many folders one in the other") from error
+    delete_tree(path) if path.is_dir() else path.unlink()
     return copy
 
 
 def _moved(folder: Path, name: Path, into: Path) -> Path:
     """Move what lies in a folder that a program may change meanwhile: no link on the way is followed
-    that was not one when it was looked at. Raise ``OSError`` when it is not there any more."""
+    that was not one when it was looked at, and what was moved is no link, pipe or device, whatever
+    had its name before. Raise ``OSError`` when it is not there any more, or is one of those."""
+    moved = _renamed(folder, name, into)
+    mode = moved.lstat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        moved.unlink()
+        raise OSError(errno.EINVAL, "it is neither a file nor a folder any more")
+    return moved
+
+
+def _renamed(folder: Path, name: Path, into: Path) -> Path:
     if sys.platform == "win32":
         return (folder / name).rename(into / name.name)
     with ExitStack() as opened:
@@ -396,21 +424,6 @@ def _moved(folder: Path, name: Path, into: Path) -> Path:
             opened.callback(os.close, at)
         os.rename(name.name, into / name.name, src_dir_fd=at)
     return into / name.name
-
-
-def _remove_tree(folder: Path) -> None:
-    """A program may have taken its own rights away, and what was laid for it is read-only."""
-
-    def again(_function: object, path: str, _error: object) -> None:
-        with suppress(OSError):
-            Path(path).parent.chmod(FOLDER_MODE)
-            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
-                Path(path).chmod(FOLDER_MODE)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                Path(path).unlink()
-
-    shutil.rmtree(folder, onerror=again)
 
 
 class Saving:
@@ -429,6 +442,9 @@ class Saving:
         if path is None:
             log.warning("a program names %r as its saved state, which cannot be kept", name)
             return
+        if self._next is not None:  # or a program fills the disk with states of no use
+            loop = asyncio.get_running_loop()
+            loop.run_in_executor(None, delete_tree, self._next.parent)
         self._next = path
         if self._work is None:
             self._work = asyncio.create_task(self._keep())

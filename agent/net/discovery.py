@@ -121,7 +121,7 @@ class Discovery:
 
     def sightings(self) -> tuple[Sighting, ...]:
         """Return the other nodes that announce themselves on this network, of whatever flock, as
-        they were seen last; at most 256."""
+        they were seen last; at most 256, of more the newest and those of this flock."""
         return tuple(self._sightings.values())
 
     # -- multicast -------------------------------------------------------------------------
@@ -218,7 +218,8 @@ class Discovery:
         sighting = read_record(record)
         if sighting is None or sighting.node == self._me:
             return
-        if name not in self._sightings and len(self._sightings) >= SIGHTINGS_MAX:
+        full = name not in self._sightings and len(self._sightings) >= SIGHTINGS_MAX
+        if full and not self._has_room_for(sighting):
             return
         self._sightings[name] = sighting
         if sighting.flock != self._flock:
@@ -229,6 +230,15 @@ class Discovery:
         addresses = [address for address in told if has_way(address.host)]
         if addresses:
             self._callbacks.found(sighting.node, addresses)
+
+    def _has_room_for(self, sighting: Sighting) -> bool:
+        """Forget the oldest, of other flocks first and for those only of others: whoever makes many
+        up hides nobody who comes."""
+        names = [name for name, each in self._sightings.items() if each.flock != self._flock]
+        if not names and sighting.flock != self._flock:
+            return False
+        del self._sightings[next(iter(names or self._sightings))]
+        return True
 
     def _lost(self, name: str) -> None:
         sighting = self._sightings.pop(name, None)

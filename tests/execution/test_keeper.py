@@ -62,9 +62,11 @@ def test_what_there_is_too_much_of_and_when_to_look_again(
     memory: int,
     expected: tuple[float, str],
 ) -> None:
-    found = SimpleNamespace(f_bavail=free // 4_096, f_frsize=4_096, f_bfree=10**9, f_bsize=1)
+    found = SimpleNamespace(
+        f_bavail=free // 4_096, f_frsize=4_096, f_bfree=10**9, f_bsize=1, f_files=0
+    )
     monkeypatch.setattr(os, "statvfs", lambda _: found)
-    monkeypatch.setattr(under_test, "folder_bytes", lambda _: disk)
+    monkeypatch.setattr(under_test, "sizes", lambda *_: iter([disk]))
     monkeypatch.setattr(under_test, "memory_bytes", lambda *_: memory)
     bounds = Bounds({"memory": 0, "disk": 0, "free": 0, "folder": "/x", **wanted}, NO_GROUP)
     assert bounds.look(0.5) == expected
@@ -78,13 +80,13 @@ def test_a_disk_that_cannot_be_asked_is_not_full(tmp_path: Path) -> None:
 def test_a_walk_through_a_large_folder_is_made_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s, walks = [100.0], [0]
 
-    def walk(_: str) -> int:
+    def walk(*_: object) -> Iterator[int]:
         now_s[0] += 0.5
         walks[0] += 1
-        return 0
+        return iter(())
 
     monkeypatch.setattr(under_test, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
-    monkeypatch.setattr(under_test, "folder_bytes", walk)
+    monkeypatch.setattr(under_test, "sizes", walk)
     bounds = Bounds({"memory": 0, "disk": 1, "free": 0, "folder": "/"}, NO_GROUP)
     for after_s, expected in ((0.0, 1), (9.5, 1), (0.5, 2), (9.5, 2), (0.5, 3)):
         now_s[0] += after_s

@@ -237,13 +237,13 @@ def test_a_folder_that_has_gone_takes_nothing(tmp_path: Path) -> None:
 def test_what_cannot_be_looked_at_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone = SimpleNamespace(path="gone", is_dir=lambda **_: False)
+    gone = SimpleNamespace(name="gone", is_dir=lambda **_: False)
 
     def stat(**_: object) -> object:
         raise OSError(errno.ENOENT, "it is gone")
 
     found = SimpleNamespace(st_nlink=1, st_size=700, st_ino=1)
-    there = SimpleNamespace(path="there", is_dir=lambda **_: False, stat=lambda **_: found)
+    there = SimpleNamespace(name="there", is_dir=lambda **_: False, stat=lambda **_: found)
     gone.stat = stat
 
     class Entries(list[object]):
@@ -254,4 +254,6 @@ def test_what_cannot_be_looked_at_is_left_out(
             pass
 
     monkeypatch.setattr(os, "scandir", lambda _: Entries([gone, there]))
-    assert folder_bytes("anywhere") == 700, "as many bytes as it is long, where no blocks are told"
+    assert folder_bytes(str(tmp_path)) == 700, (
+        "as many bytes as it is long, where no blocks are told"
+    )

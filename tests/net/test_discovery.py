@@ -25,6 +25,7 @@ from agent.net import discovery, discovery_network
 from agent.net.addresses import Address
 from agent.net.discovery import (
     SERVICE,
+    SIGHTINGS_MAX,
     Discovery,
     DiscoveryCallbacks,
     Sighting,
@@ -185,6 +186,24 @@ async def test_nonsense_on_the_network_is_passed_over() -> None:
     # Agents of others may be at work on this network: only what was said here is judged.
     assert not {"", "a", "b"} & {sighting.node for sighting in ant.sightings()}
     await ant.stop()
+
+
+@pytest.mark.parametrize("told", [OTHER_FLOCK, FLOCK], ids=["another flock", "this flock"])
+def test_mdns_flood_hides_no_member(told: str) -> None:
+    """Whoever is on the network can make up as many as they like, of this flock too."""
+    ear = Ear()
+    ant = ear.listening(ANT, FLOCK)
+    for number in range(2 * SIGHTINGS_MAX):
+        node = f"{number:032x}"
+        ant._note(node, own_record(node, told, 1, 1_000, ["192.0.2.1"]))
+    ant._note(BEE, own_record(BEE, FLOCK, 1, 1_002, [LOOPBACK]))
+    assert (BEE, [Address(LOOPBACK, 1002)]) in ear.found
+    assert BEE in {each.node for each in ant.sightings()}
+    assert len(ant.sightings()) == SIGHTINGS_MAX
+    for number in range(2 * SIGHTINGS_MAX):
+        node = f"{number:032x}"
+        ant._note(node, own_record(node, "f" * len(FLOCK), 1, 1_000, ["192.0.2.1"]))
+    assert BEE in {each.node for each in ant.sightings()}, "others do not take a member's place"
 
 
 # -- without multicast -------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 
-from tests.security import attacks_beyond_files  # noqa: F401 - they name themselves
+from tests.security import attacks_beyond_files, attacks_on_the_kernel  # noqa: F401 - they name themselves
 from tests.security.attacks import ATTACKS, told
 
 

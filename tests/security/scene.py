@@ -38,7 +38,7 @@ from tests.execution.places import FolderStore
 from tests.hosts.waiting import eventually
 
 HERE = Path(__file__).parent
-HOSTILE = ("hostile.py", "attacks.py", "attacks_beyond_files.py")
+HOSTILE = ("hostile.py", "attacks.py", "attacks_beyond_files.py", "attacks_on_the_kernel.py")
 INPUT = f"sha256:{64 * 'a'}"
 NAMES = tuple(
     name
@@ -68,6 +68,8 @@ class Machine:
     folder: Path
     rule: Rule
     limits: NodeLimits = NodeLimits(replace(USUAL, wall_s=60))  # noqa: RUF009
+    interactive: bool = False
+    """Programs do not wait until nobody else wants the processor."""
     told: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -134,7 +136,7 @@ class Machine:
 
     def start(self, program: str, parameters: str = "", task: str = "t", **more: Any) -> None:
         spec = TaskSpec(task, task, program, parameters=parameters, **more)
-        self.children.start(StartChild(task, RUN, spec, (INPUT,)))
+        self.children.start(StartChild(task, RUN, spec, (INPUT,), interactive=self.interactive))
 
     async def end(self, task: str = "t") -> Event:
         def ends() -> list[Event]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -27,9 +28,29 @@ NEEDS_MORE = frozenset(
         "adds_a_key",
         "knows_the_home_of_the_owner",
         "reads_secrets_of_the_environment",
+        "goes_before_all_others",
+        "raises_the_number_of_its_files",
+        "calls_by_other_numbers",
+        "finds_files_that_were_left_open",
     ]
 )
 """What also a program that is not confined gets only on some machines, or never."""
+NEEDS_ROOT = frozenset(
+    [
+        "watches_files_with_fanotify",
+        "watches_what_processors_do",
+        "reads_messages_of_the_kernel",
+        "opens_a_file_by_its_handle",
+        "mounts_the_home_of_the_owner_in_its_folder",
+        "makes_a_mount_writable_again",
+        "changes_its_root",
+        "loads_code_into_the_kernel",
+        "types_into_a_terminal",
+        "would_be_ended_last_without_memory",
+        "reads_keys_of_the_session",
+    ]
+)
+"""What such a program gets of any machine where its account is root, and else of some."""
 
 
 REVIEW = {
@@ -73,5 +94,6 @@ def test_nothing_outside_its_folder_has_changed(confined: Attacked) -> None:
 
 def test_without_confinement_the_same_attacks_get_what_they_want(tmp_path: Path) -> None:
     found = attacked(tmp_path, "off")
-    assert set(NAMES) - found.got - NEEDS_MORE == set(), found.log
+    more = NEEDS_MORE if os.geteuid() == 0 else NEEDS_MORE | NEEDS_ROOT
+    assert set(NAMES) - found.got - more == set(), found.log
     assert any(path.endswith(".bashrc") for path in found.changed)

@@ -58,6 +58,25 @@ time.sleep(60)
 ONE_LARGE_FILE = (
     "signal.signal(signal.SIGXFSZ, signal.SIG_DFL); os.truncate(os.open('a', 65), 10**9)"
 )
+FILLS_THE_LIST_OF_FILES = """
+for n in range(1_000_000):
+    os.close(os.open(f'{n}', os.O_CREAT))
+    if n % 1_000 == 0:
+        time.sleep(0.05)
+"""
+FILLS_FAR_BELOW = """
+for _ in range(2_200):
+    os.mkdir('d')
+    os.chdir('d')
+for n in range(100):
+    open(f'{n}', 'wb').write(b'x' * 1_000_000)
+time.sleep(60)
+"""
+NAMES_WHAT_IS_HOLLOW = """
+for n in range(30):
+    os.truncate(os.open(f'{n}', os.O_CREAT | os.O_RDWR), 10**7)
+print('TERMINATED', *range(30), flush=True)
+"""
 FORKS = """
 made = 0
 try:
@@ -113,6 +132,9 @@ OVER: Mapping[str, tuple[Limits, str, str]] = {
     "temporary files": (Limits(disk_mb=20), FILLS_TEMPORARY, "WroteTooMuch"),
     "files without names": (Limits(disk_mb=20), FILLS_WITHOUT_NAMES, "WroteTooMuch"),
     "files of two names": (Limits(disk_mb=20), FILLS_UNDER_TWO_NAMES, "WroteTooMuch"),
+    "files of no size": (Limits(disk_mb=20), FILLS_THE_LIST_OF_FILES, "WroteTooMuch"),
+    "files below any path": (Limits(disk_mb=20), FILLS_FAR_BELOW, "WroteTooMuch"),
+    "hollow outputs": (Limits(disk_mb=20), NAMES_WHAT_IS_HOLLOW, "WroteTooMuch"),
     "one large file": (Limits(disk_mb=20), ONE_LARGE_FILE, "WroteTooMuch"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -24,6 +25,7 @@ from agent.execution.groups_linux import LinuxGroup, LinuxGroups
 from agent.execution.node_permissions import option_of
 from agent.protocol.events import ChildFailed, ChildNotStarted, ChildSucceeded
 from agent.protocol.reasons import EndCause
+from agent.protocol.records import Dataset
 from tests.security.scene import Machine
 from tests.workflow.agents import JAVASCRIPT, needs_node
 
@@ -239,3 +241,32 @@ async def test_a_job_in_javascript_runs_confined_and_with_the_permissions_of_its
         await machine.children.close()
     option = option_of(started[-1][0])
     assert not option or option in started[-1]
+
+
+ESCAPES = """
+function weevil_main(path) {
+  const host = this.constructor.constructor("return process")();
+  const found = host.mainModule.require("fs").readFileSync(path, "utf8");
+  host.mainModule.require("fs").writeSync(1, "GOT " + found);
+  return 1;
+}
+"""
+
+
+@needs_node
+@pytest.mark.parametrize("rule", ["on", "off"])
+async def test_javascript_reads_no_host_file(tmp_path: Path, rule: str) -> None:
+    """Leaving the engine of a job is easy; what holds is that its process is confined."""
+    machine, job = Machine(tmp_path, rule), f"sha256:{64 * 'b'}"  # type: ignore[arg-type]
+    (machine.store.folder / f"{job.replace(':', '-')}.job.js").write_text(ESCAPES)
+    shipped = (JAVASCRIPT / "run.js").read_text()
+    machine.install("js", ["node", "run.js"], {"run.js": shipped})
+    secret = str(machine.owner / ".ssh" / "id")
+    argument = {"name": "path", "value": secret}
+    told = {"entry": "weevil_main", "parameters": ["path"], "returns": "Number"}
+    try:
+        machine.start("js", json.dumps({**told, "arguments": [argument]}), raw=(Dataset(job),))
+        await machine.end()
+    finally:
+        await machine.children.close()
+    assert ("GOT secret of id" in machine.log()) == (rule == "off"), machine.log()

@@ -43,6 +43,8 @@ def files(told: Told) -> Attempts:
     yield "truncate", lambda: os.truncate(file, os.stat(file).st_size)
     yield "mode", lambda: os.chmod(file, os.stat(file).st_mode & 0o7777)
     yield "times", lambda: os.utime(file)
+    yield "watch", lambda: _watch(folder)
+    yield "attributes", lambda: os.listxattr(file)
     yield "list processes", lambda: os.listdir("/proc")
 
 
@@ -103,6 +105,15 @@ def main(told: Told) -> dict[str, list[str]]:
 
 def _open(path: str, flags: int) -> None:
     os.close(os.open(path, flags, 0o600))
+
+
+def _watch(folder: str) -> None:
+    watching = _libc.inotify_init1(os.O_CLOEXEC)
+    _check(watching)
+    try:
+        _check(_libc.inotify_add_watch(watching, os.fsencode(folder), 0x100))
+    finally:
+        os.close(watching)
 
 
 def _socket(family: int, kind: int) -> None:

@@ -43,6 +43,15 @@ OF_SYSTEM = ("/usr/", "/etc/", "/proc/", "/sys/", "/dev/")
 """What lies here changes for no other reason."""
 PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 FILES_OF_A_KEEPER_MAX = 1_024
+NO_CORE = 1
+"""With 0 the kernel would still tell the system's own collector of each end, and of all that was in
+memory; so large a file it does not begin."""
+ALWAYS = (
+    (resource.RLIMIT_CORE, NO_CORE),
+    (resource.RLIMIT_NICE, 0),
+    (resource.RLIMIT_RTPRIO, 0),
+)
+"""Accounts that make music may go before all others; programs of others may not."""
 STATUS = struct.Struct("=i")
 DEFAULT_SIGNALS = (
     signal.SIGPIPE,
@@ -196,7 +205,7 @@ class Enclosed:
 def _limits(boundary: dict[str, Any]) -> list[tuple[int, int]]:
     """What is wanted, where the account may not have less already."""
     wanted = (
-        (resource.RLIMIT_CORE, 0),
+        *ALWAYS,
         (resource.RLIMIT_NOFILE, boundary["files"]),
         (resource.RLIMIT_NPROC, _processes(boundary)),
         (resource.RLIMIT_FSIZE, boundary["file bytes"]),
@@ -204,7 +213,7 @@ def _limits(boundary: dict[str, Any]) -> list[tuple[int, int]]:
     )
     found = []
     for which, most in wanted:
-        if most or which == resource.RLIMIT_CORE:
+        if most or (which, most) in ALWAYS:
             _, least = resource.getrlimit(which)
             found.append((which, most if least == resource.RLIM_INFINITY else min(most, least)))
     return found

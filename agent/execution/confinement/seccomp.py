@@ -2,9 +2,10 @@
 
 Landlock holds files; this holds what Landlock has no word for: sockets of any kind, tracing, new
 namespaces, mounts, kernel interfaces with a history of faults, and calls that reach other
-processes of the same account by their number. A denied call answers that it is not permitted; some
-answer that there is no such call, because then programs take the older one, which can be
-looked at (``clone3``) or is not needed.
+processes of the same account by their number; and of files what Landlock passes over: watching any
+folder, and attributes. A denied call answers that it is not permitted; some answer that there is no
+such call, or not for this file, because then programs take the older one, which can be looked at
+(``clone3``), look now and then (``tail -f``), write block by block, or do without.
 
 Only the interface that the filter was made for may be used: another one (32 bit programs, x32) has other
 numbers, and with it the process would pass by the table.
@@ -26,6 +27,10 @@ NUMBER_AT, ARCH_AT, ARGUMENTS_AT = 0, 4, 16
 NEW_NAMESPACES = 0x7E020000
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 STREAM, SEQUENCES, TYPE_BITS = 1, 5, 0xF
+ANY, TCP, UDP = 0, 6, 17
+"""Protocols; of sockets to the kernel 0 tells of addresses and routes, and no other does."""
+SETS_LEASE, NOTIFIES = 1024, 1026
+IDLE_IO, CLASS_OF_IO = 3 << 13, 0xE000
 PUSHES_INPUT, OF_CONSOLE = 0x5412, 0x541C
 SETS_FLAGS, SETS_PROJECT = 0x40086602, 0x401C5820
 
@@ -47,7 +52,12 @@ msgget 68 186|msgsnd 69 189|msgrcv 70 188|msgctl 71 187|mq_open 240 180|mq_unlin
 """
 _NOT_THERE = """
 clone3 435 435|io_uring_setup 425 425|io_uring_enter 426 426|io_uring_register 427 427
-memfd_create 319 279|memfd_secret 447 447
+memfd_create 319 279|memfd_secret 447 447|io_setup 206 0
+inotify_init 253 -|inotify_init1 294 26|inotify_add_watch 254 27
+"""
+_NOT_SUPPORTED = """
+getxattr 191 8|lgetxattr 192 9|listxattr 194 11|llistxattr 195 12|getxattrat 464 464|listxattrat 465 465
+fallocate 285 47
 """
 _NO_NETWORK = "connect 42 203|bind 49 200|listen 50 201|accept 43 202|accept4 288 242"
 _NO_METADATA = """
@@ -76,13 +86,15 @@ _LOOKED_AT = {
     "socketpair 53 199": (Where(0, (AF_UNIX,)), Where(1, (STREAM, SEQUENCES), TYPE_BITS)),
     "prlimit64 302 261": (OWN,),
     "setpriority 141 140": (Where(0, (0, 1)), Where(1, (0,))),
-    "ioprio_set 251 30": (Where(0, (1, 2)), Where(1, (0,))),
+    "ioprio_set 251 30": (Where(0, (1, 2)), Where(1, (0,)), Where(2, (IDLE_IO,), CLASS_OF_IO)),
+    "fcntl 72 25": (Where(1, (SETS_LEASE, NOTIFIES), forbidden=True),),
     PINS: (OWN,),
     "sched_setscheduler 144 119": (OWN,),
     "sched_setparam 142 118": (OWN,),
     "sched_setattr 314 274": (OWN,),
 }
-"""Other processes of the account are reached by number in these; 0 is the caller itself."""
+"""Other processes of the account are reached by number in most of these; 0 is the caller itself. Its
+turn at the disk nobody raises, and nobody has to ask a program before writing what that reads."""
 
 
 @cache
@@ -94,7 +106,7 @@ def assembled(machine: str, *, network: bool, metadata: bool, pinned: bool = Fal
     at = PLACE[machine]
     families = (AF_INET, AF_INET6, AF_NETLINK) if network else ()
     looked_at = dict(_LOOKED_AT)
-    looked_at["socket 41 198"] = (Where(0, families),)
+    looked_at["socket 41 198"] = (Where(0, families), Where(2, (ANY, TCP, UDP)))
     commands = (PUSHES_INPUT, OF_CONSOLE) + (() if metadata else (SETS_FLAGS, SETS_PROJECT))
     looked_at["ioctl 16 29"] = (Where(1, commands, forbidden=True),)
     if pinned:
@@ -106,6 +118,7 @@ def assembled(machine: str, *, network: bool, metadata: bool, pinned: bool = Fal
     denied += ("" if network else f"|{_NO_NETWORK}") + ("" if metadata else f"|{_NO_METADATA}")
     code += _denials(_numbers(denied, at), errno.EPERM)
     code += _denials(_numbers(_NOT_THERE, at), errno.ENOSYS)
+    code += _denials(_numbers(_NOT_SUPPORTED, at), errno.EOPNOTSUPP)
     return b"".join([*code, _step(RETURN, ALLOW)])
 
 

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.storage.datasets.errors import NotKeepable
-from agent.storage.datasets.manifest import Entry, fault_of_paths
+from agent.storage.datasets.manifest import PATH_LENGTH_MAX, Entry, fault_of_paths
 from agent.storage.datasets.objects import Objects, copy_into, digests
+
+SHOWN = 60
 
 
 @dataclass(slots=True)
@@ -94,6 +96,8 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[Path, str]]:
         yield folder, prefix[:-1]
     for entry in entries:
         path, name = Path(entry.path), f"{prefix}{entry.name}"
+        if len(name) > PATH_LENGTH_MAX:
+            raise NotKeepable(f"{name[:SHOWN]!r}… is longer than {PATH_LENGTH_MAX} characters.")
         if entry.is_symlink() and entry.is_dir():
             raise NotKeepable(f"{path} is a link to a folder: put the folder itself there.")
         if entry.is_dir():
