@@ -179,7 +179,7 @@ class ControlGroup:
             except OSError:
                 select.select([], [], [], PAUSE_S)
 
-    def said(self, name: str) -> str:
+    def content_of(self, name: str) -> str:
         """Return what the kernel says in a file of it; empty where there is none."""
         with suppress(OSError):
             return _read(f"{self._path}/{name}")
@@ -194,11 +194,11 @@ class ControlGroup:
             self._told[name] = text if self._say(name, text) else ""
 
     def _stands_still(self) -> bool:
-        return _within(SETTLES_S, lambda: "frozen 1" in self.said("cgroup.events"))
+        return _within(SETTLES_S, lambda: "frozen 1" in self.content_of("cgroup.events"))
 
     def _times_ended(self) -> tuple[int, int]:
         """How often it was at its ceiling, and something of it was ended for any memory."""
-        words = self.said("memory.events").split()
+        words = self.content_of("memory.events").split()
         counts = dict(zip(words[::2], words[1::2], strict=False))
         return int(counts.get("oom", 0)), int(counts.get("oom_kill", 0))
 
@@ -266,9 +266,9 @@ def _tried(group: ControlGroup) -> frozenset[str]:
 
 
 def _held_back(group: ControlGroup, said: bytes) -> set[str]:
-    charged = group.said("memory.max").strip() == str(MEMORY_TRIED)
-    charged = charged and int(group.said("memory.current") or 0) > 0
-    idle = "1" in (group.said("cpu.idle").strip(), group.said("cpu.weight").strip())
+    charged = group.content_of("memory.max").strip() == str(MEMORY_TRIED)
+    charged = charged and int(group.content_of("memory.current") or 0) > 0
+    idle = "1" in (group.content_of("cpu.idle").strip(), group.content_of("cpu.weight").strip())
     found = ((PROCESSES, said == b"held"), (MEMORY, charged), (PROCESSOR, idle))
     return {name for name, held in (*found, (FREEZE, group.freeze())) if held}
 

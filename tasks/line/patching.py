@@ -28,8 +28,9 @@ from tasks.line.scene import TOWER, WIRE, Scene, density_of
 from tasks.line.spans import Spans, spans_of
 from tasks.line.towers import Tower
 from tasks.line.wire_growth import grown_pieces, joined, seen
+from tasks.line.wire_points import on_wires
 from tasks.line.wire_seeds import seeds_of, thinned
-from tasks.line.wires import Wires, on_wires
+from tasks.line.wires import Wires
 
 Floats = NDArray[np.float64]
 Classes = NDArray[np.uint8]

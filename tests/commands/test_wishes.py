@@ -186,7 +186,8 @@ def test_what_lies_in_a_share_is_read_where_that_is_and_its_owner_allows_it(
         make_flock(alder, birch)
         alder.said("submit", str(folder / "w.wingbeat.yaml"), "--name", "shared")
         wait_for(lambda: asked(birch) == ["shared"], WITHIN_S, "its owner is asked")
-        assert "reading share:flights" in birch.said("permissions")
+        wants = "reading share:flights"
+        wait_for(lambda: wants in birch.said("permissions"), WITHIN_S, "its program has come")
         sentence = "alder does not have share:flights, which report reads"
         wait_for(lambda: sentence in alder.said("why", "shared/report"), WITHIN_S, sentence)
         assert asked(alder) == []

@@ -143,10 +143,10 @@ def test_a_group_is_told_its_ceilings(folder: Path, spare: bool, idle: str, weig
     group = ControlGroup(str(folder / "group"), frozenset())
     group.begin(1_000, 20, spare=spare)
     names = ("memory.max", "pids.max", "memory.swap.max", "memory.oom.group", "cpu.idle")
-    assert [group.said(name) for name in names] == ["1000", "20", "0", "1", idle]
-    assert group.said("cpu.weight") == weight
+    assert [group.content_of(name) for name in names] == ["1000", "20", "0", "1", idle]
+    assert group.content_of("cpu.weight") == weight
     group.begin(0, 0, spare=spare)
-    assert [group.said(name)[:3] for name in names[:3]] == ["max", "max", "max"]
+    assert [group.content_of(name)[:3] for name in names[:3]] == ["max", "max", "max"]
 
 
 def test_what_the_kernel_ended_for_its_memory_counts_from_the_begin_on(folder: Path) -> None:

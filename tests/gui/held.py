@@ -37,6 +37,7 @@ from agent.api.update import StartingAnew
 from agent.api.values import Dataset, Position, TaskState
 from agent.api.volunteering import ProgramsRunning, VolunteeringView, VolunteerRules
 from agent.client import ClientError, Home
+from agent.client.inspecting import Flight
 from gui.bridge.bridge import Bridge, Task
 from tests.gui.values import LOG, NOW_S, current, node, past_workflow, peer, task, workflow
 from tests.hosts.waiting import EVENTUALLY_S_MAX
@@ -110,6 +111,7 @@ REPLIES: dict[str, object] = {
     "flock_create": JOINED,
     "gate": WISHED,
     "grant": permissions.Granted("measure@1", (permissions.AskedFor("network", "lan", True),)),
+    "inspected": (Flight(), ""),
     "invite": flock.Invitation("wingbeat-1", "wingbeat-1", "office", 1, 9),
     "join": JOINED,
     "leave": flock.Left("office"),

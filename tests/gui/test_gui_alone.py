@@ -262,7 +262,7 @@ def test_the_folder_of_a_flight_is_asked_about_planned_and_submitted(
     submitting = certain(window.findChild(SubmitSheet))
     until(qtbot, submitting.submit.isEnabled)
     assert (tmp_path / f"{flight.name}-inspection" / "line.wingbeat.yaml").is_file()
-    assert submitting.summary.text().startswith("10 tasks, 4 steps for a person")
+    assert submitting.summary.text().startswith("13 tasks, 4 steps for a person")
     submitting.close()
 
 

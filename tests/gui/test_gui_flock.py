@@ -110,6 +110,7 @@ def test_a_published_program_waits_for_the_owners_word(
     told: list[News] = []
     context.changed.connect(lambda changes: told.extend(changes.news))
     until(qtbot, lambda: context.screen.node is not None)
+    machines[1].said("pause")  # or it does its own work, and nobody else is asked any more
     publish(machines[1], tmp_path, name)
     until(qtbot, lambda: programs_waiting(context.screen) == 1)
     until(qtbot, lambda: NewsKind.PROGRAM in [each.kind for each in told])
@@ -132,6 +133,7 @@ def test_a_published_program_waits_for_the_owners_word(
             qtbot,
             lambda: machines[1].answer("status", f"{name} it")["workflow"]["state"] == "finished",
         )
+    machines[1].said("resume")
     window.close()
     window.deleteLater()
 

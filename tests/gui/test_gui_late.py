@@ -36,7 +36,7 @@ from gui.bridge import following
 from gui.bridge.bridge import Bridge
 from gui.model.screen import Changes, Screen
 from gui.theme.look import look
-from gui.views import choosing, log_page, permission_sheet, submit_sheet
+from gui.views import choosing, inspect_sheet, log_page, permission_sheet, submit_sheet
 from gui.views.computer_page import ComputerPage
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
@@ -59,6 +59,7 @@ from tests.gui.under_way import (
     Case,
     Stage,
     close,
+    flight_sheet,
     permission,
     settings,
     turn,
@@ -74,6 +75,7 @@ def stage(
     for module in (bridge_module, following):
         monkeypatch.setattr(module, "Client", agent)
     monkeypatch.setattr(submit_sheet, "editor_command", lambda *_: agent.hold("editor"))
+    monkeypatch.setattr(inspect_sheet, "inspected", lambda *_: agent.hold("inspected"))
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda *_: False)
     home = Home.at(tmp_path)
     bridge = WatchedBridge(home, agent)
@@ -385,6 +387,7 @@ CHOOSERS: dict[str, Callable[[Stage], tuple[QWidget, Callable[[], object]]]] = {
         stage.window,
         lambda: stage.window.workflows.details.outputs._save(RUNNING),  # type: ignore[arg-type]
     ),
+    "InspectSheet._choose": lambda stage: both(flight_sheet(stage), "_choose"),
     "ProgramForm._add": lambda stage: both(program_sheet(stage), "program._add"),
     "PastExport._save": lambda stage: both(
         stage.page(Place.HISTORY, HistoryPage).export, "_save", "csv", PAST

@@ -23,6 +23,7 @@ from gui.views.again_sheet import AgainSheet
 from gui.views.first_run import FirstRun
 from gui.views.flock_page import InviteDialog
 from gui.views.gate_dialog import GateDialog
+from gui.views.inspect_sheet import InspectSheet
 from gui.views.log_window import LogWindow
 from gui.views.permission_sheet import PermissionSheet
 from gui.views.pieces import Sheet, set_up
@@ -79,6 +80,10 @@ def test_the_wheel_over_any_page_or_sheet_changes_no_value(
         *(PermissionSheet(context, window), AgainSheet(context, task.workflow, parent=window)),
         *(LogWindow(context, task), SecretSheet(context, "survey-db", window)),
     ]
+    flight = InspectSheet(context, tmp_path, window)
+    for asked in ("crs", "heights"):
+        flight._ask(asked)
+    sheets.append(flight)
     assert set(Sheet.__subclasses__()) <= {type(each) for each in sheets}, (
         "another sheet is to be looked at"
     )

@@ -20,6 +20,7 @@ from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage, InviteDialog
 from gui.views.gate_dialog import GateDialog
 from gui.views.history_page import HistoryPage
+from gui.views.inspect_sheet import InspectSheet
 from gui.views.log_page import LogPage
 from gui.views.secret_sheet import SecretSheet
 from gui.views.settings_dialog import SettingsDialog
@@ -216,6 +217,12 @@ def sheet(stage: Stage) -> SubmitSheet:
     return certain(stage.window.submit([str(stage.file("late.wingbeat.yaml", FILE))]))
 
 
+def flight_sheet(stage: Stage) -> InspectSheet:
+    sheet = InspectSheet(stage.context, stage.folder, stage.window)
+    sheet.show()
+    return sheet
+
+
 def sheet_button(name: str) -> Begin:
     def begin(stage: Stage) -> QWidget:
         made = sheet(stage)
@@ -319,6 +326,7 @@ CASES = (
     Case("SubmitSheet._check", "plan", sheet),
     Case("SubmitSheet._edit", "editor", sheet_button("submitEdit")),
     Case("SubmitSheet._send", "submit", sheet_button("submitDo"), act=True),
+    Case("InspectSheet._look", "inspected", flight_sheet),
     Case("ComputerPage._send", "set_volunteering",
          on_page(Place.COMPUTER, ComputerPage, act=lambda page: page.mains.toggle()), act=True),
     Case("RunningChoice._ask", "running_programs",
