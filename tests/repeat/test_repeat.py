@@ -68,6 +68,7 @@ def _own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def suite(folder: Path, text: str) -> Path:
     path = folder / "test_small.py"
     path.write_text(text)
+    (folder / "pytest.ini").touch()  # or names would begin with what it shares with the clone
     return path
 
 
