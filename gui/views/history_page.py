@@ -60,7 +60,8 @@ class HistoryPage(QWidget):
         self._again = timer(self, AGAIN_MS, self.read, once=True)
         self._make_filters()
         self._make_list()
-        self.detail = PastDetail(context)
+        self._detail: PastDetail | None = None
+        self._below = QStackedWidget()
         self.rows.wanted.connect(self._read_pages)
         self.table.chosen.connect(self._chosen)
         self._lay()
@@ -69,6 +70,15 @@ class HistoryPage(QWidget):
         context.tidied.connect(self.read)
 
     # -- parts -------------------------------------------------------------------------------
+
+    @property
+    def detail(self) -> PastDetail:
+        """What is below the list, made when it is first wanted: all at once takes longer than a frame
+        may."""
+        if self._detail is None:
+            self._detail = PastDetail(self._context)
+            self._below.addWidget(self._detail)
+        return self._detail
 
     def _make_filters(self) -> None:
         self.filter = filter_field("historySearch", lambda _: self.read(), tr("Search …"))
@@ -133,7 +143,7 @@ class HistoryPage(QWidget):
         plot = row(self.plot, margins=(2 * GRID, 0, 2 * GRID, GRID))
         self.tools = held(column(choices, plot, spacing=0))
         down = Qt.Orientation.Vertical
-        self.split = splitter("historySplit", down, [300, 300], self._stack, self.detail)
+        self.split = splitter("historySplit", down, [300, 300], self._stack, self._below)
         column(head, self.tools, (self.split, 1), on=self, spacing=0)
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
 
@@ -256,7 +266,7 @@ class HistoryPage(QWidget):
         comes = shown is self.table and self._stack.currentWidget() is not self.table
         self._stack.setCurrentWidget(shown)
         self.tools.setVisible(not is_empty(reply))
-        self.detail.setVisible(bool(lines.workflows))
+        self._below.setVisible(bool(lines.workflows))
         if comes and not self.filter.hasFocus():
             self.table.setFocus()
 

@@ -160,7 +160,7 @@ def test_it_is_searched_as_one_types_and_an_empty_end_has_a_door(
     until(qtbot, lambda: shown(page) == [name])
     QTest.keyClicks(page.filter, " nothing of the kind")
     until(qtbot, page.unfit.isVisible)
-    assert page.detail.isHidden()
+    assert not page.detail.isVisible()
     press(page, "historyClear")
     until(qtbot, lambda: {other, name} <= set(shown(page)))
     assert page.filter.text() == ""
