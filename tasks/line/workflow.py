@@ -49,18 +49,10 @@ tasks:
     program: line_aggregate
     inputs: ["detect/*/interest.json"]
     parameters: "line={name}"
-  preview:
-    program: line_preview
-    data: [{plan}]
-    inputs: [candidates/line.json, "detect/*/corridor.json", "import/*/index.json"]
   aggregate:
     program: line_aggregate
     inputs: ["detect/*/interest.json", points/decisions]
     parameters: "line={name}"
-  draft:
-    program: line_preview
-    data: [{plan}]
-    inputs: [aggregate/line.json, "detect/*/corridor.json", "import/*/index.json"]
   report:
     program: line_report
     data: [{plan}]
@@ -72,6 +64,14 @@ tasks:
       - "georeference/*/quality.csv"
       - annotations/notes
     parameters: "gates=${{gates}} operator=${{operator}} notes=${{notes}}"
+  preview:
+    program: line_preview
+    data: [{plan}]
+    inputs: [candidates/line.json, "detect/*/corridor.json", "import/*/index.json"]
+  draft:
+    program: line_preview
+    data: [{plan}]
+    inputs: [aggregate/line.json, "detect/*/corridor.json", "import/*/index.json"]
 gates:
   features:
     asks: >-
