@@ -129,7 +129,8 @@ def test_what_is_kept_stands_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(page, "RESULTS", tmp_path)
-    monkeypatch.setattr(command.benchmark("twice"), "measure", lambda **_: kept("twice"))
+    measured = kept("twice")  # before it is what is told
+    monkeypatch.setattr(command.benchmark("twice"), "measure", lambda **_: measured)
     assert command.main(["twice", "--keep"]) == 0
     assert "Limits" in capsys.readouterr().out
     before = f"above\n{page.MARK.format('here')}\n| old |\n{page.END}\nbelow\n"
