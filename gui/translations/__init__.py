@@ -16,6 +16,8 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from gui import words
 
 CONTEXT = ""
+COUNT_MAX = 2**31 - 1
+"""What Qt counts to; another machine may say more."""
 NAMES = {"en": "English", "pt": "Português"}
 
 
@@ -60,5 +62,5 @@ window is open would end the window."""
 
 
 def _translate(text: str, count: int | None, note: str) -> str:
-    number = -1 if count is None else count
+    number = -1 if count is None else min(count, COUNT_MAX)
     return QCoreApplication.translate(CONTEXT, text, note or None, number)

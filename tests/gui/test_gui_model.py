@@ -292,3 +292,13 @@ def test_sentences_stand_where_the_translators_tool_finds_them() -> None:
 def test_a_sentence_begins_large_unless_with_the_name_of_a_machine() -> None:
     texts = ["acor is away", "the disk is full."]
     assert sentences((), texts, " ", {"acor", ""}) == "acor is away. The disk is full."
+
+
+@pytest.mark.parametrize("code", ["en", "pt"])
+def test_a_count_beyond_what_qt_counts_to_is_said_all_the_same(qapp: object, code: str) -> None:
+    """Another machine may tell any number."""
+    from gui.translations import speak
+
+    speak(code)
+    assert "2147483647" in words.tr_n("waits for %n task(s)", "", 2**40)
+    words.install(None)
