@@ -71,7 +71,9 @@ def inside() -> None:
     found = sorted(PROGRAMS.glob("line_*/program.yaml"))
     assert found, "there are programs for lines"
     for each in found:
-        (described,) = re.findall(r"^command: \[\"{python}\", (.*)\]$", each.read_text(), re.M)
+        (described,) = re.findall(
+            r"^command: \[\"{python}\", (.*)\]$", each.read_text(), re.MULTILINE
+        )
         told = subprocess.run(
             ["/opt/wingbeat/current/bin/python3", *described.split(", "), "-p", "none"],
             cwd=each.parent,
