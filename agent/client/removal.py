@@ -35,6 +35,7 @@ from agent.api.flock import (
 )
 from agent.client.connected import Client
 from agent.client.errors import ClientError
+from agent.host.deleting import delete_tree
 from agent.paths import APPLICATION, SERVICE, SERVICE_FOLDERS, Home
 from agent.paths import VARIABLE as VARIABLE  # noqa: PLC0414
 
@@ -246,7 +247,7 @@ def delete_home(home: Home) -> list[Path]:
     """Delete all that an agent of this home has kept: data, settings, logs and cache; return what
     could not be deleted. No agent may run on it."""
     for folder in home.folders:
-        shutil.rmtree(folder, ignore_errors=True)
+        delete_tree(folder)
     tops = {each.parent for each in home.folders}
     for top in tops:  # those that were made for it, if they held nothing else
         if len(tops) == 1 or top.name == APPLICATION:

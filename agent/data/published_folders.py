@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from agent.data.leave import is_name_of
 from agent.data.node_datasets import NodeDatasets
 from agent.execution.programs import Program, ProgramError, Programs, Reader
+from agent.host.deleting import delete_tree
 from agent.protocol.records import DatasetId
 
 SEEN_MAX = 256
@@ -76,4 +76,4 @@ class PublishedFolders:
         try:
             yield beside
         finally:
-            shutil.rmtree(beside, ignore_errors=True)
+            delete_tree(beside)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-import shutil
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from itertools import islice
@@ -45,6 +44,7 @@ from agent.execution.grants import Grants
 from agent.execution.machine import look_at_extras
 from agent.execution.program_content import contents
 from agent.execution.programs import Program, ProgramError, Programs, Reader
+from agent.host.deleting import delete_tree
 from agent.host.private_files import write_whole
 from agent.protocol.effects import (
     TaskMoved,
@@ -340,7 +340,7 @@ class PublishedPrograms:
         await asyncio.to_thread(self._grants.revoke, [name])
         self._programs.drop(name)
         self._changed()
-        await asyncio.to_thread(shutil.rmtree, self._folders.place(dataset), ignore_errors=True)
+        await asyncio.to_thread(delete_tree, self._folders.place(dataset))
 
     async def forget(self, name: str, *, trial: bool) -> int:
         """Delete a published program here, its folder and the dataset that nobody else needs, with what
@@ -363,7 +363,7 @@ class PublishedPrograms:
         await asyncio.to_thread(self._grants.revoke, [name])
         self._programs.drop(name)
         self._changed()
-        await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
+        await asyncio.to_thread(delete_tree, place)
         if alone:
             await self._datasets.let_go([dataset], added=True)
         return frees
@@ -436,9 +436,7 @@ class PublishedPrograms:
         needed = {spec.program for _, spec, _ in brought(self._table)}
         for name, dataset in programs.items():
             if name not in needed:
-                await asyncio.to_thread(
-                    shutil.rmtree, self._folders.place(dataset), ignore_errors=True
-                )
+                await asyncio.to_thread(delete_tree, self._folders.place(dataset))
 
     def _announce(self, asked: PermissionAsked) -> None:
         self._announced[asked.workflow] = time.monotonic()

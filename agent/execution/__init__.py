@@ -7,8 +7,7 @@
 ``output``          what programs print: the lines between node and program (the source's table
                     3.4) are heard, the rest goes to a log that has an end
 ``scratch``         the working folder of a run: inputs, outputs, what attempts hand on,
-                    and what is needed of the place where datasets are kept; ``deleting`` what it
-                    has left
+                    and what is needed of the place where datasets are kept
 ``limits``          what a run may take of the machine
 ``confinement``     what a program may reach, and what keeps it within that; ``node_permissions``
                     what Node.js itself denies to scripts that ask for it

@@ -28,7 +28,6 @@ from agent.execution.allowed_commands import ConfinementError, refuse_steering
 from agent.execution.child import GRACE_S, Broken, Child, Deprived, Ending, Stopped, Succeeded
 from agent.execution.confinement.proof import Proof
 from agent.execution.confinement.rule import OFF, Confinement, Given, UnconfinedError
-from agent.execution.deleting import delete_tree
 from agent.execution.grants import Grants
 from agent.execution.groups import Exit, Groups, Hear, Launch, Process
 from agent.execution.inherited import inherited
@@ -45,6 +44,7 @@ from agent.execution.output import OutputLog, shortened
 from agent.execution.programs import Program, ProgramError, Programs
 from agent.execution.scratch import OutputError, Saving, Scratch, ScratchFolders, Store
 from agent.execution.shares import opened, place_of
+from agent.host.deleting import delete_tree
 from agent.paths import task_log
 from agent.protocol.effects import StartChild
 from agent.protocol.events import (

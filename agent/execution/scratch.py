@@ -40,9 +40,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol
 
-from agent.execution.deleting import FOLDER_MODE, delete_tree
 from agent.execution.folder_size import files_below, length_of
 from agent.execution.output import arguments
+from agent.host.deleting import FOLDER_MODE, delete_tree
 from agent.protocol.effects import StartChild
 from agent.protocol.names import NOT_ATTACHED
 from agent.protocol.reasons import EndCause

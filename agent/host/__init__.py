@@ -7,6 +7,7 @@
 ``libraries``       a library of the system, whose calls know their types
 ``memory``          gives memory back that is not needed any more
 ``private_files``   small files, written whole or not at all; those that only their owner reads
+``deleting``        a folder with all that is in it, whatever a program did against that
 ``logs``            writes the agent's log, in files that take each other's place
 ==================  ==========================================================================
 

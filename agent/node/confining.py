@@ -39,7 +39,8 @@ def confinement_of(
         if confinement.rule != WHEN_POSSIBLE:
             bar("others" if confinement.rule == OWN_WORK else "all")
 
-    confinement = Confinement(read_rule(settings.confinement), secrets, home.folders)
+    rule = read_rule(settings.confinement)
+    confinement = Confinement(rule, secrets, home.folders, place=home.scratch)
     confinement.known = known
     return confinement
 

@@ -132,17 +132,18 @@ async def _try(trial: Trial, tell: Callable[[str], None], place: Path) -> Tried:
         else:
             tell(_in_words(event))
 
-    (place / "scratch").mkdir()
+    scratch = place / "scratch"
+    scratch.mkdir()
     limits = node_limits(machine.memory_mb, 1)
     given = [_whole(each) for each in (*trial.raw, *trial.inputs)]
     children = Children(
         programs,
-        place / "scratch",
+        scratch,
         place / "log",
         told,
         store=results,
         limits=limits,
-        confinement=Confinement(OWN_WORK, kept=Home.of().folders, reads=given),
+        confinement=Confinement(OWN_WORK, kept=Home.of().folders, reads=given, place=scratch),
     )
     try:
         children.start(_order(trial, tried.program))

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import tomlkit
 
+from agent.host.deleting import delete_tree
 from agent.host.private_windows import WindowsGuard, service_identifier
 from agent.paths import INVITATION_FILE, SETTINGS_FILE
 
@@ -150,7 +151,7 @@ def purge(folder: Path, run: Run) -> None:
     """Delete what is laid down, and what the service has kept for itself alone."""
     run(["icacls", str(folder), "/setowner", ADMINISTRATORS, "/t", "/c", "/q"])
     run(["icacls", str(folder), "/reset", "/t", "/c", "/q"])
-    shutil.rmtree(folder, ignore_errors=True)
+    delete_tree(folder)
     if sys.platform == "win32":
         import ctypes
 

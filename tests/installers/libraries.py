@@ -9,6 +9,7 @@ is installed makes a plan of a flight, and works it.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -70,16 +71,11 @@ def inside() -> None:
     found = sorted(PROGRAMS.glob("line_*/program.yaml"))
     assert found, "there are programs for lines"
     for each in found:
-        program = each.parent.name.removeprefix("line_")
+        (described,) = re.findall(
+            r"^command: \[\"{python}\", (.*)\]$", each.read_text(), re.MULTILINE
+        )
         told = subprocess.run(
-            [
-                "/opt/wingbeat/current/bin/python3",
-                "-I",
-                "tasks/line/__main__.py",
-                program,
-                "-p",
-                "none",
-            ],
+            ["/opt/wingbeat/current/bin/python3", *described.split(", "), "-p", "none"],
             cwd=each.parent,
             capture_output=True,
             text=True,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import io
+import os
 import re
 import tarfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -223,3 +225,25 @@ def test_a_search_path_gets_the_folder_once_and_keeps_all_else() -> None:
     assert with_folder(path, FOLDER, there=False) == path
     assert with_folder("", FOLDER, there=True) == FOLDER
     assert rule("delete")[-1] == "name=Wingbeat"
+
+
+def test_a_purge_deletes_the_store_of_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stored contents are read-only, and Windows refuses to delete such a file."""
+    stored = tmp_path / "Wingbeat" / "service" / "objects" / "1c86"
+    stored.parent.mkdir(parents=True)
+    stored.write_text("x")
+    stored.chmod(0o444)
+    unlink = os.unlink
+
+    def as_windows_does(path: Any, **told: Any) -> None:
+        if not stored.stat().st_mode & 0o200:
+            raise PermissionError(path)
+        unlink(path, **told)
+
+    monkeypatch.setattr(os, "unlink", as_windows_does)
+    commands: list[list[str]] = []
+    administer.purge(tmp_path / "Wingbeat", lambda words: commands.append(list(words)))
+    assert list(tmp_path.iterdir()) == []
+    assert [each[0] for each in commands] == ["icacls", "icacls"]

@@ -21,7 +21,9 @@ def attack(function: Callable[[], object]) -> Callable[[], object]:
 
 
 def call(number: int, *arguments: Any) -> int:
-    result = libc.syscall(number, *arguments)
+    """A number is handed over whole: of a shorter one on the stack, the upper half is anything."""
+    whole = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    result = libc.syscall(number, *whole)
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return int(result) + 1

@@ -303,4 +303,4 @@ def reads_secrets_of_the_environment() -> object:
 
 @attack
 def knows_the_home_of_the_owner() -> object:
-    return os.environ.get("HOME", "").startswith(told["home"])
+    return os.environ.get("HOME") == told["home"]

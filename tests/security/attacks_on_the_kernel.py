@@ -188,7 +188,7 @@ def reads_keys_of_the_session() -> object:
 @attack
 def takes_the_disk_at_once() -> object:
     file = os.open("large", os.O_CREAT | os.O_RDWR, 0o600)
-    return call(machine(285, 47), file, 0, ctypes.c_long(0), ctypes.c_long(1 << 20))
+    return call(machine(285, 47), file, 0, 0, 1 << 20)
 
 
 @attack

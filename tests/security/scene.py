@@ -80,7 +80,9 @@ class Machine:
         self.groups = LinuxGroups()
         self.programs = Programs(self.home.programs, reader())
         secrets = (self.home.identity / "node.key", self.home.data / "control.json")
-        self.confinement = Confinement(self.rule, lambda: secrets, self.home.folders)
+        self.confinement = Confinement(
+            self.rule, lambda: secrets, self.home.folders, place=self.home.scratch
+        )
         self.grants = Grants(self.home.data / "grants.json", self.home.folders)
         self._make_files()
         self.children = Children(

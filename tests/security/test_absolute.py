@@ -31,6 +31,7 @@ NAMES = [
 ]
 LEAST = {"multiplies": 20}
 """Processes that there are when it has begun, 2 for the others."""
+BEATS = "home/cache/scratch/run-1/work/beats-*"
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ async def machine(tmp_path: Path) -> AsyncIterator[Machine]:
 
 
 def beats(folder: Path) -> dict[str, int]:
-    return {str(each): each.stat().st_size for each in folder.rglob("beats-*")}
+    return {str(each): each.stat().st_size for each in folder.glob(BEATS)}
 
 
 async def has_begun(folder: Path, name: str) -> None:
@@ -56,8 +57,9 @@ async def test_a_paused_program_stands_still_until_it_is_gone(machine: Machine, 
     await eventually(lambda: all(map(stands_still, working_in(machine.folder))))
     stood = beats(machine.folder)
     machine.children.stop("t", RUN, "test")
-    work = machine.home.scratch / "run-1" / "work"
-    await eventually(lambda: beats(work) in (stood, {}) and not list(working_in(machine.folder)))
+    await eventually(
+        lambda: beats(machine.folder) in (stood, {}) and not list(working_in(machine.folder))
+    )
     await machine.end()
 
 

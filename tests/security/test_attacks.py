@@ -37,6 +37,7 @@ NEEDS_MORE = frozenset(
 """What also a program that is not confined gets only on some machines, or never."""
 NEEDS_ROOT = frozenset(
     [
+        "reads_shadow_or_other_private_files_of_the_system",
         "watches_files_with_fanotify",
         "watches_what_processors_do",
         "reads_messages_of_the_kernel",

@@ -172,6 +172,24 @@ async def test_what_is_open_is_found_by_trying_not_by_a_version(
     assert "network: AF_INET" in found.told()
 
 
+async def test_what_an_agent_tries_lies_where_the_next_one_clears(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever kills it meanwhile leaves nothing that stays."""
+    left: list[Path] = []
+
+    async def killed(launch: Launch, _: Hear) -> LinuxGroup:
+        left.extend(machine.home.scratch.glob("trial-*"))
+        assert launch.folder.is_relative_to(left[-1])
+        machine.children.clear_scratch()
+        assert list(machine.home.scratch.iterdir()) == []
+        raise ProcessLookupError
+
+    monkeypatch.setattr(machine.groups, "start", killed)
+    assert not (await machine.children.prove()).holds
+    assert len(left) == len(list(proving._candidates()))
+
+
 async def test_a_means_that_the_system_refuses_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,10 +15,10 @@ if sys.platform != "linux":
 
 from agent.execution import keeper
 from agent.execution.control_groups import NO_GROUP
-from agent.execution.deleting import delete_tree
 from agent.execution.folder_size import folder_bytes, free_bytes, length_of, sizes
 from agent.execution.keeper import Bounds
 from agent.execution.scratch import Scratch
+from agent.host.deleting import delete_tree
 from agent.storage.datasets.errors import NotKeepable
 from agent.storage.datasets.gathering import look
 from tests.execution.places import FolderStore

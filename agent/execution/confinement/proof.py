@@ -79,18 +79,20 @@ class Proof:
         return "; ".join(filter(None, [*went, *self.hindered, self.error]))
 
 
-async def prove(groups: Groups, secrets: Sequence[Path], kept: Sequence[Path]) -> Proof:
+async def prove(
+    groups: Groups, secrets: Sequence[Path], kept: Sequence[Path], place: Path | None = None
+) -> Proof:
     """Try the means that this kernel names, and return the first proof that holds, else the last of
     the others. ``secrets`` are files of the agent that a program must not read, ``kept`` the
-    folders of the agent."""
+    folders of the agent; it is tried in ``place``, without one among the system's temporary files."""
     linux = sys.platform == "linux"
     found = Proof(
         error="this system has no Landlock" if linux else "it is not built for this system"
     )
     for means in _candidates():
         try:
-            with TemporaryDirectory(prefix="wingbeat-confined-") as place:
-                found = await _tried(groups, means, Path(place), secrets, kept)
+            with TemporaryDirectory(prefix="trial-", dir=place) as folder:
+                found = await _tried(groups, means, Path(folder), secrets, kept)
         except (OSError, TimeoutError, ValueError) as error:
             found = Proof(means, error=str(error) or "it did not end in time")
         if found.holds:

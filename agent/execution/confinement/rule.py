@@ -58,10 +58,12 @@ class Confinement:
         secrets: Callable[[], Sequence[Path]] = tuple,
         kept: Sequence[Path] = (),
         reads: Sequence[str] = (),
+        place: Path | None = None,
     ) -> None:
         """``secrets`` are files of the agent that no program may read, asked for in a thread;
-        ``kept`` its folders. ``reads`` is what all programs may read besides."""
-        self.rule = rule
+        ``kept`` its folders. ``reads`` is what all programs may read besides. What holds is tried in
+        ``place``, which the agent clears when it starts."""
+        self.rule, self._place = rule, place
         self._secrets, self._kept, self._reads = secrets, tuple(kept), tuple(reads)
         self._proving: asyncio.Task[Proof] | None = None
         self.known: Callable[[Proof], object] = id
@@ -81,7 +83,7 @@ class Confinement:
 
     async def _prove(self, groups: Groups) -> Proof:
         secrets = await asyncio.to_thread(self._secrets)
-        found = await prove(groups, secrets, self._kept)
+        found = await prove(groups, secrets, self._kept, self._place)
         asyncio.get_running_loop().call_soon(self.known, found)
         return found
 
