@@ -86,8 +86,8 @@ MARKS = {
 }
 """What the tests have that are marked so, and where their files are or what they import for it."""
 COMPLAINTS = pytest.StashKey[list[dict[str, Any]]]()
-STARTS_AN_AGENT = "machine"
-"""The fixture of the window's tests."""
+STARTS_AN_AGENT = frozenset(["machine", "context_on"])
+"""What tests of the window take as a fixture, or call themselves."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -122,7 +122,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"{item.nodeid}: give this case an id")
         for name in _marks(item.path):
             item.add_marker(name)
-        if STARTS_AN_AGENT in getattr(item, "fixturenames", ()):
+        if not STARTS_AN_AGENT.isdisjoint(_taken(item)):
             item.add_marker("live")
     if config.getoption("drawn_order", None) is None:
         waits: dict[Path, bool] = {}
@@ -131,6 +131,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             waits[item.path] = waits.get(item.path, False) or marked
         place = places(waits)
         items.sort(key=lambda item: place[item.path])
+
+
+def _taken(item: pytest.Item) -> tuple[str, ...]:
+    """The fixtures of a test, and what it names itself."""
+    if not isinstance(item, pytest.Function):
+        return ()
+    code = getattr(item.function, "__code__", None)
+    return (*item.fixturenames, *(code.co_names if code is not None else ()))
 
 
 @cache
