@@ -10,6 +10,9 @@ Nothing is taken from the person who runs the tests: neither the screen and the 
 nor a database, nor the home of a Wingbeat that works for them. A test that forgets to name a home
 gets one that must never come to be.
 
+Numeric libraries have one thread: the workers are as many as the processors, and threads that wait
+for each other there only burn them.
+
 What is left out stands at the very end, each test with what it lacks: a check that is silent about it
 promises more than it tried.
 
@@ -61,6 +64,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in [each for each in os.environ if each.startswith(PERSONAL)]:
     del os.environ[name]
 os.environ["WINGBEAT_HOME"] = str(FORGOTTEN)
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 
 WORKERS_MAX, WORKERS_PER_CORE = 8, 3
 
@@ -78,6 +82,10 @@ MARKS = {
     "display": (
         "a display, its windows or its desktop, or every view of the window",
         ("tests/desktop/", "tests.gui.under_way", "tests.presence.displays"),
+    ),
+    "scans": (
+        "laser scans that others have made, and thousands of broken ones",
+        ("tests/tasks/test_line_labelled", "tests.tasks.line_outcomes"),
     ),
     "hunting": (
         "what hunts for faults in the tests and the simulator themselves",
@@ -107,6 +115,7 @@ def pytest_collection() -> None:
 def pytest_collection_finish() -> None:
     """Look for garbage from here on, but not in what all the tests are made of: a tenth of the time."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 
