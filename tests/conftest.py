@@ -88,8 +88,8 @@ MARKS = {
         ("tests/tasks/test_line_labelled", "tests.tasks.line_outcomes"),
     ),
     "hunting": (
-        "what hunts for faults in the tests and the simulator themselves",
-        ("tests/repeat/", "tests.sim.variants", '"-m", "pytest"'),
+        "what hunts for faults in the tests and the simulator themselves, or measures",
+        ("tests/repeat/", "tests/protocol/test_bench", "tests.sim.variants", '"-m", "pytest"'),
     ),
 }
 """What the tests have that are marked so, and where their files are or what they import for it."""
