@@ -10,6 +10,9 @@ Nothing is taken from the person who runs the tests: neither the screen and the 
 nor a database, nor the home of a Wingbeat that works for them. A test that forgets to name a home
 gets one that must never come to be.
 
+Numeric libraries have one thread: the workers are as many as the processors, and threads that wait
+for each other there only burn them.
+
 What is left out stands at the very end, each test with what it lacks: a check that is silent about it
 promises more than it tried.
 
@@ -61,6 +64,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in [each for each in os.environ if each.startswith(PERSONAL)]:
     del os.environ[name]
 os.environ["WINGBEAT_HOME"] = str(FORGOTTEN)
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"))
 
 WORKERS_MAX, WORKERS_PER_CORE = 8, 3
 
@@ -79,15 +83,19 @@ MARKS = {
         "a display, its windows or its desktop, or every view of the window",
         ("tests/desktop/", "tests.gui.under_way", "tests.presence.displays"),
     ),
+    "scans": (
+        "laser scans that others have made, and thousands of broken ones",
+        ("tests/tasks/test_line_labelled", "tests.tasks.line_outcomes"),
+    ),
     "hunting": (
-        "what hunts for faults in the tests and the simulator themselves",
-        ("tests/repeat/", "tests.sim.variants", '"-m", "pytest"'),
+        "what hunts for faults in the tests and the simulator themselves, or measures",
+        ("tests/repeat/", "tests/protocol/test_bench", "tests.sim.variants", '"-m", "pytest"'),
     ),
 }
 """What the tests have that are marked so, and where their files are or what they import for it."""
 COMPLAINTS = pytest.StashKey[list[dict[str, Any]]]()
-STARTS_AN_AGENT = "machine"
-"""The fixture of the window's tests."""
+STARTS_AN_AGENT = frozenset(["machine", "context_on"])
+"""What tests of the window take as a fixture, or call themselves."""
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -107,6 +115,7 @@ def pytest_collection() -> None:
 def pytest_collection_finish() -> None:
     """Look for garbage from here on, but not in what all the tests are made of: a tenth of the time."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 
@@ -122,7 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"{item.nodeid}: give this case an id")
         for name in _marks(item.path):
             item.add_marker(name)
-        if STARTS_AN_AGENT in getattr(item, "fixturenames", ()):
+        if not STARTS_AN_AGENT.isdisjoint(_taken(item)):
             item.add_marker("live")
     if config.getoption("drawn_order", None) is None:
         waits: dict[Path, bool] = {}
@@ -131,6 +140,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             waits[item.path] = waits.get(item.path, False) or marked
         place = places(waits)
         items.sort(key=lambda item: place[item.path])
+
+
+def _taken(item: pytest.Item) -> tuple[str, ...]:
+    """The fixtures of a test, and what it names itself."""
+    if not isinstance(item, pytest.Function):
+        return ()
+    code = getattr(item.function, "__code__", None)
+    return (*item.fixturenames, *(code.co_names if code is not None else ()))
 
 
 @cache

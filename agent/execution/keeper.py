@@ -375,11 +375,13 @@ def _spawn(request: dict[str, Any], files: list[int]) -> int:
 
 def step_back_all(keeper: int, *, spare: bool, group: ControlGroup) -> None:
     """Lower the priority of every process below a keeper where that was not done yet, more with
-    ``spare``, and move it into this group; what the system refuses is passed over."""
+    ``spare``, and move it into this group; what the system refuses is passed over.
+
+    All are looked at before any is changed, for that changes others of its session: where an owner
+    has the agent be nice already, they would look as if they had been moved."""
     nice = NICE_SPARE if spare else NICE_LOW
-    for process in descendants(keeper):
-        if _has_stepped_back(process, nice, spare=spare):
-            continue
+    below = descendants(keeper)
+    for process in [each for each in below if not _has_stepped_back(each, nice, spare=spare)]:
         _write(group.members, str(process))
         _step_back(process, spare=spare)
         _step_back_together(os.PRIO_PROCESS, IOPRIO_OF_PROCESS, process, spare=spare)

@@ -98,6 +98,7 @@ class Agent:
             hand=self._presence_changed,
             make_sources=lambda: sources_for(self.presence.words, service=options.service),
         )
+        self._owner_settings.follow = self.presence.follow
         self._volunteering = Volunteering(self.presence, self._owner_settings.attributed)
         self.confinement = confinement_of(home, settings, self.presence.bar)
         self.history = TaskHistory(
@@ -477,8 +478,7 @@ class Agent:
                 if not (self._reason or self.flock.busy):
                     self.live.look_for_programs()
                 trimmer.give_back()
-                if await self._owner_settings.laid_down_anew():
-                    self.presence.follow(self._owner_settings.settled.settings.rules)
+                await self._owner_settings.look()
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

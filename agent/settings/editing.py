@@ -13,6 +13,7 @@ import logging
 import threading
 import tomllib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -194,7 +195,9 @@ class OwnerSettings:
     ) -> None:
         self._path, self._running, self._listening = path, settled.settings, listening
         self.settled = self._followed = settled
-        """What the files said when they were read last; and when ``laid_down_anew`` did so."""
+        """What the files said when they were read last; and when what they say was heeded last."""
+        self.follow: Callable[[VolunteerRules], None] = lambda _: None
+        """Called in the loop with the rules of presence when files of the machine say something else."""
         self._machine, self._kept_logs = machine, kept_logs
         self._changing = asyncio.Lock()
 
@@ -207,8 +210,9 @@ class OwnerSettings:
         """Return what the settings files say, with the default of what they do not say and on whose
         word each is, the names of settings that wait for a restart, as this node runs by others,
         the port on which it listens and what logs of others take here. Raises ``ServiceError`` when
-        the owner's file is wrong or cannot be read."""
+        the owner's file is wrong or cannot be read. What it tells is heeded from here on."""
         settled = await asyncio.to_thread(self._read)
+        self._heed(settled)
         kept = settled.settings
         told: dict[str, object] = {
             name: getattr(kept, name)
@@ -248,18 +252,19 @@ class OwnerSettings:
         """Tell whether any of the settings that were read last holds only after a restart."""
         return bool(self._differing(self.settled.settings))
 
-    async def laid_down_anew(self) -> bool:
-        """Read all files again, and tell whether those of the machine say something else than
-        before, which is logged where it is wrong; False, too, where the owner's is wrong."""
-        before = self._followed
-        try:
-            self._followed = now = await asyncio.to_thread(self._read)
-        except ServiceError:
-            return False
+    async def look(self) -> None:
+        """Read all files again; where the owner's is wrong, nothing changes."""
+        with suppress(ServiceError):
+            self._heed(await asyncio.to_thread(self._read))
+
+    def _heed(self, now: Settled) -> None:
+        """Log what is newly wrong in files of the machine, and follow what they newly say."""
+        before, self._followed = self._followed, now
         for each in now.wrong:
             if each not in before.wrong:
                 log.warning("%s", english(each))
-        return (now.defaults, now.policy) != (before.defaults, before.policy)
+        if (now.defaults, now.policy) != (before.defaults, before.policy):
+            self.follow(now.settings.rules)
 
     def attributed(self, view: VolunteeringView) -> VolunteeringView:
         """Return the view with whose word its rules are."""

@@ -227,11 +227,18 @@ async def test_a_policy_that_changes_while_the_agent_runs_is_noticed(
 ) -> None:
     files.write("slots = 2")
     found = OwnerSettings(files.own, files.settled(), machine=files.machine)
-    assert not await found.laid_down_anew()
+    followed: list[VolunteerRules] = []
+    found.follow = followed.append
+    await found.look()
     files.write("slots = 2", None, 'volunteer = "always"\nslots = 1\ncolour = 3')
-    assert (await found.view()).slots == 1, "who looks meanwhile does not hide it"
-    assert await found.laid_down_anew()
-    assert not await found.laid_down_anew()
+    assert (await found.view()).slots == 1
+    assert followed == [files.settled().settings.rules], "what is told holds at once"
+    await found.look()
+    assert len(followed) == 1
+    files.write("slots = 2", None, 'volunteer = "not now"\nslots = 1\ncolour = 3')
+    await found.look()
+    assert followed[1:] == [files.settled().settings.rules]
+    files.write("slots = 2", None, 'volunteer = "always"\nslots = 1\ncolour = 3')
     assert caplog.text.count("there is no setting 'colour'") == 1
     view = await found.view()
     assert (view.slots, view.restart) == (1, ("slots",))

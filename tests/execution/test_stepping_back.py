@@ -98,15 +98,16 @@ class Taking(ControlGroup):
         return self._taking
 
 
+@pytest.mark.parametrize("before", [(), ("nice", "-n", "10")], ids=["usual", "nice before"])
 @pytest.mark.parametrize("spare", [True, False], ids=["spare", "share"])
 def test_whatever_a_program_has_started_is_put_into_its_group(
-    group: tuple[Path, int], spare: bool
+    group: tuple[Path, int], spare: bool, before: tuple[str, ...]
 ) -> None:
     """The kernel takes one process with each write, wherever in the file."""
     path, taken = group
     script = "sleep 1000 & echo $!; wait"
     with subprocess.Popen(
-        ["/bin/sh", "-c", f"({script}) & wait"],
+        [*before, "/bin/sh", "-c", f"({script}) & wait"],
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,  # else all that the tests run in would step back

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from gui.views.wants import asks_words
 from tests.certain import certain
 from tests.gui.acts import press, until
 from tests.gui.conftest import context_on
-from tests.gui.machines import flock
+from tests.gui.machines import prepared
 
 NOTHING = Dataset("", 0)
 
@@ -75,12 +74,9 @@ def test_where_a_value_lies_is_said() -> None:
 def test_it_is_allowed_and_taken_back_and_a_secret_given(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path
 ) -> None:
-    with flock(tmp_path, ("acor",)) as machines, context_on(machines[0]) as context:
-        folder = machines[0].home.programs / "asking"
-        folder.mkdir(parents=True)
-        described = {"command": ["{python}", "a.py"], "secrets": ["survey-db"]}
-        (folder / "program.yaml").write_text(json.dumps(described))
-        (folder / "a.py").write_text("")
+    machine = prepared(tmp_path, "acor")
+    machine.install("asking", "", secrets=["survey-db"])
+    with machine.agent("--name", "acor", "--port", "0"), context_on(machine) as context:
         page = ComputerPage(context)
         page.show()
         context.bridge.want_flock()
@@ -99,7 +95,7 @@ def test_it_is_allowed_and_taken_back_and_a_secret_given(
         sheet.value.setText("the password")
         press(sheet, "keepSecret")
         until(qtbot, lambda: not has("secret_survey-db"))
-        assert [each["name"] for each in machines[0].answer("secrets")["secrets"]] == ["survey-db"]
+        assert [each["name"] for each in machine.answer("secrets")["secrets"]] == ["survey-db"]
         press(page, "revoke_asking")
         until(qtbot, lambda: has("grant_asking"))
         page.close()

@@ -99,12 +99,14 @@ class Machine:
         plain = json.loads(json.dumps({**first, **settings}))
         file.write_text(with_values(text, plain), "utf-8")
 
-    def install(self, name: str, lines: str) -> None:
-        """A program that this machine can run, a few lines of Python."""
+    def install(self, name: str, lines: str, **described: object) -> None:
+        """A program that this machine can run, a few lines of Python, and what its description says
+        besides. A running agent looks for new ones only every half minute."""
         folder = self.home.programs / name
         folder.mkdir(parents=True)
         (folder / "program.py").write_text(lines)
-        (folder / "program.yaml").write_text('command: ["{python}", program.py]\n')
+        told = {"command": ["{python}", "program.py"], **described}
+        (folder / "program.yaml").write_text(json.dumps(told))
 
     # -- commands --------------------------------------------------------------------------
 

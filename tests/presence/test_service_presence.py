@@ -25,7 +25,7 @@ from agent.api.presence_reasons import (
 )
 from agent.api.reasons import Reason
 from agent.api.volunteering import VolunteerRules
-from agent.presence import watching
+from agent.presence import verdict, watching
 from agent.presence.judgement import Cause, Paused, Unpaused, Wish
 from agent.presence.looking import Looker
 from agent.presence.pause import keep_wish, read_wish
@@ -38,6 +38,13 @@ from tests.presence.watched import WATCHFUL, Machine, Told, presence
 
 ASKED = 20
 LIMIT_S = 60.0
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever watches looks again after a moment, and not after two or five seconds."""
+    for name in ("LOOK_WHILE_HELD_S", "LOOK_WHILE_HELPING_S"):
+        monkeypatch.setattr(verdict, name, 0.05)
 
 
 async def test_whoever_comes_back_is_noticed_and_handed_on_in_the_loop(tmp_path: Path) -> None:
@@ -72,7 +79,7 @@ async def test_the_node_is_told_of_changes_and_not_of_seconds(tmp_path: Path) ->
 
 
 async def test_a_later_moment_of_the_same_reason_is_told_and_not_to_the_node(
-    tmp_path: Path,
+    tmp_path: Path, eager: None
 ) -> None:
     async with presence(tmp_path, Machine(running=1, input_s=time.monotonic() - 30)) as (
         found,
@@ -252,7 +259,7 @@ async def test_a_pause_ends_by_itself(tmp_path: Path) -> None:
 
 
 async def test_what_runs_is_finished_and_then_it_is_paused_also_over_a_restart(
-    tmp_path: Path,
+    tmp_path: Path, eager: None
 ) -> None:
     async with presence(tmp_path, Machine(running=1)) as (found, machine):
         await eventually(lambda: machine.helps)
@@ -427,7 +434,9 @@ async def test_rules_that_cannot_be_kept_change_nothing(tmp_path: Path) -> None:
 # -- other reasons of one verdict: which are told to whoever sits here, and which are no news
 
 
-async def test_how_many_tasks_are_left_is_told_and_not_to_the_node(tmp_path: Path) -> None:
+async def test_how_many_tasks_are_left_is_told_and_not_to_the_node(
+    tmp_path: Path, eager: None
+) -> None:
     async with presence(tmp_path, Machine(running=3)) as (found, machine):
         found.finish_then_pause()
         before = list(machine.handed)

@@ -5,6 +5,7 @@ An import counts wherever it stands, inside a function or under `TYPE_CHECKING` 
 """
 
 import ast
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -87,9 +88,17 @@ def parse(path: str, text: str) -> Source:
 
 
 def sources(*folders: str, root: Path = REPOSITORY) -> list[Source]:
-    """All Python files under these folders, in the order of their paths."""
+    """All Python files under these folders, in the order of their paths.
+
+    None of it is ever garbage, and looking for some while it grows takes three times as long as the
+    rest."""
     paths = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
-    return [_read(path, root) for path in paths]
+    gc.disable()
+    try:
+        return [_read(path, root) for path in paths]
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @cache

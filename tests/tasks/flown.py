@@ -7,14 +7,15 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from agent.workflow.program_folder import read_program
 from tasks.inspection import importing
 from tasks.inspection.conversation import Do, Work, converse
-from tasks.inspection.raw_scan import write_raw
+from tasks.inspection.raw_scan import Record, write_raw
 from tasks.inspection.survey import Plan, Planted, Section, measure
-from tasks.inspection.track import write_track
+from tasks.inspection.track import Track, write_track
 from tests.certain import certain
 from tests.hosts.waiting import ended
 
@@ -52,14 +53,20 @@ class Flown:
 
 def fly(folder: Path, plan: Plan = SMALL) -> Flown:
     """The first section of a plan, undamaged."""
-    section = Section(plan, 0)
-    records, labels, track, start_s = measure(section)
+    section, (records, labels, track, start_s) = _measured(plan)
     raw = folder / section.name
     raw.mkdir(parents=True)
     write_raw(raw / importing.RAW_SCAN, start_s, records)
     write_track(raw / importing.RAW_TRACK, track)
     answered = [label for record, label in zip(records, labels, strict=True) if record[3]]
-    return Flown(raw, answered, section.planted)
+    return Flown(raw, answered, list(section.planted))
+
+
+@cache
+def _measured(plan: Plan) -> tuple[Section, tuple[list[Record], list[str], Track, float]]:
+    """As it was measured; nobody changes any of it."""
+    section = Section(plan, 0)
+    return section, measure(section)
 
 
 def said_by(do: Do, arguments: Sequence[object], work: Work | None = None) -> Said:

@@ -108,6 +108,7 @@ def test_an_overview_says_which_wires_are_in_doubt() -> None:
     assert overview_of(np.zeros((0, 3)), np.zeros(0, np.uint8), good).items
 
 
+@pytest.mark.scans
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"{FOLDER} is not there: scans of others")
 def test_a_real_scan_comes_to_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sixth of the points of a real line, from segmentation on, as its programs leave it."""

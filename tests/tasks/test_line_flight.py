@@ -346,6 +346,7 @@ print(most_memory_mb())
 """
 
 
+@pytest.mark.scans
 def test_an_import_of_many_points_needs_little_memory(tmp_path: Path) -> None:
     """Three chunks of points, from reading to writing, in a process of its own."""
     flown(tmp_path / "flight", 3_000_000)

@@ -67,49 +67,55 @@ def test_a_line_with_nothing_near_has_nothing_near() -> None:
     assert obstacles_of(scene.wires.curves, scene.towers, made.places, scene.classes, 5.0) == []
 
 
-def detected(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(folder)
-    places, _ = with_tree()
-    cloud.write(folder / "points.laz", [Points.of(*places.T)])
-    segmenting.do(Work(inputs=[folder / "points.laz"]))
-    detecting.do(Work(inputs=[folder / "segmented.laz", folder / "spans.json"]))
-    return folder / "interest.json"
+@pytest.fixture(scope="module")
+def interest(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """What the programs detect there."""
+    folder = tmp_path_factory.mktemp("detected")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        places, _ = with_tree()
+        cloud.write(folder / "points.laz", [Points.of(*places.T)])
+        segmenting.do(Work(inputs=[folder / "points.laz"]))
+        detecting.do(Work(inputs=[folder / "segmented.laz", folder / "spans.json"]))
+    return (folder / "interest.json").read_bytes()
 
 
-def test_a_line_keeps_its_ids_and_its_orphans(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = detected(tmp_path, monkeypatch)
-    work = Work(inputs=[path], parameters={"line": "made", "voltage_kv": "110"})
+@pytest.fixture
+def detected(interest: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "interest.json"
+    path.write_bytes(interest)
+    return path
+
+
+def test_a_line_keeps_its_ids_and_its_orphans(tmp_path: Path, detected: Path) -> None:
+    work = Work(inputs=[detected], parameters={"line": "made", "voltage_kv": "110"})
     assert aggregating.do(work) == ("line.json", "points_of_interest.csv")
     first = read_points(tmp_path / "line.json")
     assert {each.kind for each in first} == {"vegetation", "tower"}
     tree = next(each for each in first if each.kind == "vegetation")
     assert (tree.relevance, tree.maintenance) == (2, "this season")
     assert tree.span == "T1-T2"
-    told = Interest.read(path)
+    told = Interest.read(detected)
     near = replace(told.obstacles[0], place=(*np.add(told.obstacles[0].place, (1.5, 1.0, 0.5)),))
     assert id_of("made", near.kind, near.place) != tree.id
-    replace(told, obstacles=(near,)).write(path)
+    replace(told, obstacles=(near,)).write(detected)
     (tmp_path / "earlier").mkdir()
     (tmp_path / "line.json").rename(tmp_path / "earlier" / "line.json")
     work.raw = [tmp_path / "earlier" / "line.json"]
     aggregating.do(work)
     assert tree.id in {each.id for each in read_points(tmp_path / "line.json")}
-    replace(told, obstacles=()).write(path)
+    replace(told, obstacles=()).write(detected)
     aggregating.do(work)
     assert tree.id in (tmp_path / "line.json").read_text().split('"orphans"')[1]
     with (tmp_path / "points_of_interest.csv").open() as file:
         assert {row["kind"] for row in csv.DictReader(file)} == {"tower"}
 
 
-def test_the_same_tile_twice_tells_nothing_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = detected(tmp_path, monkeypatch)
-    aggregating.do(Work(inputs=[path]))
+def test_the_same_tile_twice_tells_nothing_twice(tmp_path: Path, detected: Path) -> None:
+    aggregating.do(Work(inputs=[detected]))
     once = read_points(tmp_path / "line.json")
-    aggregating.do(Work(inputs=[path, path]))
+    aggregating.do(Work(inputs=[detected, detected]))
     assert read_points(tmp_path / "line.json") == once
 
 

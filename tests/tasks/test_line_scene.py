@@ -16,8 +16,6 @@ from tasks.line.cloud import Points
 from tasks.line.scene import BUILDING, GROUND, HIGH, TOWER, WATER, WIRE, Scene, scene_of
 from tasks.line.shapes import Echoes
 from tasks.line.spans import Spans, spans_of
-from tests.bench.inspection_changed import made_above_quebec
-from tests.bench.inspection_scans import FOLDER, NEGATIVES, WIRES, scan
 from tests.style.source import REPOSITORY
 from tests.tasks.made_line import KINDS, Floats, Made, made_line
 from tests.tasks.made_objects import OBJECTS, made_objects
@@ -202,42 +200,3 @@ def test_the_same_points_are_the_same_scene() -> None:
     one, other = seen(made.places), seen(made.places)
     assert (one.classes == other.classes).all()
     assert one.wires.curves == other.wires.curves
-
-
-needs_scans = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason="the labelled scans are not beside this repository"
-)
-
-
-@needs_scans
-@pytest.mark.parametrize("name", WIRES)
-def test_wires_of_a_labelled_scan_are_found(name: str) -> None:
-    real = scan(name)
-    truth, places = real.points.classification, real.places
-    classes = scene_of(places, Echoes(real.points.return_number, real.points.returns)).classes
-    wire = truth == WIRE
-    others = np.flatnonzero(truth == 1)
-    near = cKDTree(places[wire]).query(places[others], distance_upper_bound=1.5)[0]
-    judged = np.ones(len(truth), bool)
-    judged[others[np.isfinite(near)]] = False
-    assert f1((classes == WIRE) & judged, wire) >= 0.96
-    assert f1((classes == TOWER) & (truth != 1), truth == TOWER) >= 0.92
-    known = truth != 1
-    assert f1((classes == GROUND) & known, truth == GROUND) >= 0.93
-
-
-@needs_scans
-@pytest.mark.parametrize("name", NEGATIVES)
-def test_no_wire_is_found_where_none_hangs(name: str) -> None:
-    real = scan(name)
-    scene = scene_of(real.places, Echoes(real.points.return_number, real.points.returns))
-    assert not (scene.classes == WIRE).any()
-    assert not (scene.classes == TOWER).any()
-
-
-@needs_scans
-def test_two_spans_that_are_one_curve_on_a_slope_are_two_wires_and_a_tower() -> None:
-    made = made_above_quebec("towers", 128.0)
-    scene = seen(made.places)
-    assert f1(scene.classes == WIRE, made.truth == WIRE) >= 0.97
-    assert len(scene.towers) == len(made.towers) == 1

@@ -42,7 +42,8 @@ def told(tile: Path, patch: str | Path) -> tuple[Points, Points, Spans, Spans]:
         (tile / "patch.csv").write_text(patch)
         patch = tile / "patch.csv"
     points, spans = read(tile / "segmented.laz"), Spans.read(tile / "spans.json")
-    return (points, *patched(points, spans, patch)[:1], spans, patched(points, spans, patch)[1])
+    after, then = patched(points, spans, patch)
+    return points, after, spans, then
 
 
 def test_a_patch_changes_what_lies_within_it_and_nothing_else(tile: Path) -> None:
