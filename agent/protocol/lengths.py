@@ -284,6 +284,8 @@ class Lengths:
         self._kinds: dict[TaskId, Kind] = {}
         self._found: dict[str, dict[Kind, Found]] = {}
         self._short: dict[Kind, bool] = {}
+        self.turns = 0
+        """How often a kind of tasks became known, short, or short no more."""
         for run in past:
             if run.task not in table.specs:
                 self._note(run.kind, run.host, run.ran_ms)
@@ -387,12 +389,14 @@ class Lengths:
         return ran_ms if ran_ms >= STAMPED_MS_MIN else 0
 
     def _note(self, kind: Kind, host: NodeId, ran_ms: int) -> None:
-        known = self._of_kind(kind).length
-        if known.source == "runs":
-            self._deviate(host, kind.content, ran_ms, known.q50_ms)
+        before = self._of_kind(kind)
+        if before.length.source == "runs":
+            self._deviate(host, kind.content, ran_ms, before.length.q50_ms)
         for sketch, scale in self._of_all(kind):
             sketch.note(round(ran_ms / scale))
         self._found.pop(kind.name, None)
+        now = self._of_kind(kind)
+        self.turns += (now.short, now.length.source) != (before.short, before.length.source)
 
     def _deviate(self, host: NodeId, content: str, ran_ms: int, usual_ms: int) -> None:
         octaves = log2(max(1, ran_ms)) - log2(max(1, usual_ms))

@@ -224,7 +224,8 @@ class Node:
 
     def _progress(self, peer: Peer, message: Progress) -> None:
         for item in message.items:
-            self._queue.told_progress(item.task, item.left_ms / 1000)
+            if item.permille:
+                self._queue.told_progress(item.task, item.left_ms / 1000)
             if item.task in self.table.specs:
                 notice = TaskProgressed(item.task, peer.node, item.permille, item.left_ms)
                 self._core.emit(notice)
@@ -252,6 +253,7 @@ class Node:
             TimerKind.HAND_BACK: self._runs.hand_back,
             TimerKind.TELL: lambda _: self._core.tell_own(),
             TimerKind.ROW: lambda _: self._core.tell_row(),
+            TimerKind.ROW_STANDS: self._rows.overran,
             TimerKind.UNKNOWN: self._unknown.due,
         }
 

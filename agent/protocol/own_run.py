@@ -66,6 +66,7 @@ from agent.protocol.records import (
     short_text,
 )
 from agent.protocol.table import News
+from agent.protocol.times import Took
 
 STARTED = 2
 """The revision that says so, of a run that was won and started."""
@@ -110,12 +111,12 @@ class OwnRun:
     checkpoint: DatasetId = ""
     told_s: float = -1e9
     told_permille: int = -1
+    took: Took | None = None
 
-    def left_ms_at(self, now_s: float) -> int:
-        """Return how many milliseconds the run still needs: what its program said last, else what
-        was expected, less what has passed since; 0 when it is later than that."""
-        said_ms = self.run.expected_ms if self.left_ms is None else self.left_ms
-        return max(0, said_ms - int((now_s - self.left_said_s) * 1000))
+    def passed_ms(self, now_s: float) -> int:
+        """Return how many milliseconds ago its program said what it still needs, else how many ago
+        it was started."""
+        return int((now_s - self.left_said_s) * 1000)
 
     def nearly_done(self, now_s: float, limit_ms: int) -> bool:
         """Tell whether the program says that it ends within ``limit_ms``, and is not overdue by
@@ -189,7 +190,7 @@ def _begins_in_row(core: Core, task: TaskId, run: Run, *, in_a_row: bool) -> boo
     started = isinstance(run.phase, Running) and run.revision == STARTED
     if not (isinstance(run.phase, Scheduled) or (in_a_row and started)) or core.stopping:
         return False
-    short = core.table.specs[task].expected_ms < core.settings.short_task_ms
+    short = core.lengths.short(core.table.specs[task])
     return short and not core.table.interactive(task)
 
 

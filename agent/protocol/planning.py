@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
+from math import inf
 
 from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
 from agent.protocol.clock import TimerKind
@@ -64,6 +65,9 @@ QUICK_ROW_S = 1.0
 """Half a row that is done within this was of short tasks indeed."""
 STANDS_S = 3.0
 """A row of which nothing was begun for this long stands still."""
+TOO_LONG, STARTS_S = 4, 0.25
+"""So does one of which a task takes so many times what none was thought to exceed, and the while that it
+takes to start and end a program."""
 AHEAD_S = 0.2
 """Long enough for a round of questions on a busy machine, and for an end that comes early."""
 
@@ -211,7 +215,7 @@ class Planning(Part):
                     return
                 if hopeless and plan.kind(spec) in hopeless:
                     continue
-                by_lot = drawn and plan.short(spec)
+                by_lot = drawn and plan.by_lot(spec)
                 taker = self._taker_by_lot(spec, plan) if by_lot else self._taker(spec, plan)
                 if taker is None and not by_lot and not plan.has_place(spec):
                     hopeless[plan.kind(spec)] = None
@@ -383,13 +387,26 @@ class ShortTaskBatches(Part):
         self._first: TaskId = ""
         self._first_since_s = 0.0
 
+    def on_news(self, news: News) -> None:
+        """Set a timer for each task of this node's row that begins, as others wait behind it, and
+        drop it for one that does not run any more."""
+        core, timers = self.core, self.core.timers
+        for task, _, now in news.moved:
+            own = self._runs.mine.get(task)
+            if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
+                timers.disarm(TimerKind.ROW_STANDS, task)
+            elif core.lengths.short(own.spec) and not timers.armed(TimerKind.ROW_STANDS, task):
+                longest_s = core.lengths.longest_ms(own.spec) / 1000
+                if longest_s < inf:
+                    wait_s = TOO_LONG * longest_s + STARTS_S
+                    timers.arm(TimerKind.ROW_STANDS, core.now_s + wait_s, task)
+
     def slots(self) -> int:
         """Return how many slots short tasks may wait for: those that no long task occupies, 0 when
         there is none."""
-        short_ms = self.core.settings.short_task_ms
+        short = self.core.lengths.short
         return self.core.slots - sum(
-            own.stage in ON_THE_MACHINE and own.spec.expected_ms >= short_ms
-            for own in self._runs.mine.values()
+            own.stage in ON_THE_MACHINE and not short(own.spec) for own in self._runs.mine.values()
         )
 
     def note_claimed(self, tasks: int) -> None:
@@ -405,10 +422,22 @@ class ShortTaskBatches(Part):
             self.in_a_row_max = max(self.in_a_row_max // 2, SHORT_TASKS_PER_SLOT_FIRST)
         self._filled_s = now_s
 
+    def overran(self, task: TaskId) -> None:
+        """Give all waiting tasks of the row back as this one takes far longer than any was thought
+        to, and claim single ones from then on. Do nothing when it does not run here any more."""
+        own = self._runs.mine.get(task)
+        waiting = self._waiting()
+        if own is not None and own.stage in ON_THE_MACHINE and waiting:
+            self.in_a_row_max = 1
+            self._runs.give_back(waiting)
+
+    def _waiting(self) -> list[TaskId]:
+        return [own.task for own in self._runs.mine.values() if own.stage is Stage.QUEUED]
+
     def on_tick(self) -> None:
         """Give all waiting tasks of the row back when the first has not begun for too long, and
         claim single ones from then on."""
-        waiting = [own.task for own in self._runs.mine.values() if own.stage is Stage.QUEUED]
+        waiting = self._waiting()
         first = waiting[0] if waiting else ""
         if first != self._first:
             self._first, self._first_since_s = first, self.core.now_s
@@ -443,13 +472,13 @@ class EarlyClaims(Part):
         own = self._runs.mine.get(task)
         if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
             return False
-        long = own.spec.expected_ms >= self.core.settings.short_task_ms
-        return long and bool(self.core.table.dependants(task))
+        ends = not self.core.lengths.short(own.spec) and self._runs.due_ms(own) is not None
+        return ends and bool(self.core.table.dependants(task))
 
     def _wait_for_end(self, task: TaskId) -> None:
         core = self.core
-        left_s = self._runs.mine[task].left_ms_at(core.now_s) / 1000
-        core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, left_s - AHEAD_S), task)
+        due_s = (self._runs.due_ms(self._runs.mine[task]) or 0) / 1000
+        core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, due_s - AHEAD_S), task)
 
     def end_is_near(self, task: TaskId) -> None:
         """Claim what follows a run of this node, if that goes on here; when the program has said
@@ -458,7 +487,7 @@ class EarlyClaims(Part):
         own = self._runs.mine.get(task)
         if own is None or own.stage is not Stage.RUNNING:
             return
-        if own.left_ms_at(self.core.now_s) > 1000 * AHEAD_S:
+        if (self._runs.due_ms(own) or 0) > 1000 * AHEAD_S:
             self._wait_for_end(task)
             return
         waiting = self.core.table.dependants(task)

@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from agent.protocol.effects import StartChild, TaskMoved
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node
-from agent.protocol.records import ENDED, PRIORITY_LOW, InputRef, TaskSpec, TaskState
+from agent.protocol.records import (
+    ENDED,
+    EXPECTED_MS,
+    PRIORITY_LOW,
+    InputRef,
+    TaskSpec,
+    TaskState,
+)
 from agent.protocol.settings import Settings
 from tests.sim.checks import Watch
 from tests.sim.machine import Machine, MachinePlan
@@ -52,16 +61,23 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A task for a benchmark: how long it runs, and which steps of its workflow it needs."""
+    """A task for a benchmark: how long it runs, which steps of its workflow it needs, and how long
+    its submitter says that it runs: as long as it does where that is None, and nothing for 0."""
 
     duration_s: float
     needs: tuple[int, ...] = ()
     program: str = PROGRAMS[0]
     name: str = ""
+    told_s: float | None = None
+
+    @property
+    def expected_ms(self) -> int:
+        told_s = self.duration_s if self.told_s is None else self.told_s
+        return EXPECTED_MS if self.told_s == 0 else int(told_s * 1000)
 
 
-def chain(length: int, duration_s: float) -> list[Step]:
-    return [Step(duration_s, (n - 1,) if n else ()) for n in range(length)]
+def chain(length: int, duration_s: float, told_s: float | None = None) -> list[Step]:
+    return [Step(duration_s, (n - 1,) if n else (), told_s=told_s) for n in range(length)]
 
 
 class Flock:
@@ -85,12 +101,14 @@ class Flock:
         data_s: tuple[float, float] = (0.002, 0.05),
         node_class: type[Node] = Node,
         watch_class: type[Watch] = Watch,
+        programs: tuple[str, ...] = PROGRAMS,
     ) -> None:
         plan = Plan(seed, "lan", settings or Settings(), exact=True, start_s=start_s)
         plan.fetch_s = data_s
         plan.network = NetworkPlan(delay_s=delays)
+        capable = replace(CAPABLE, programs=programs)
         plan.machines = [
-            MachinePlan(f"n{i:02}", name, slots, CAPABLE, policy, boot_s=i * 0.001)
+            MachinePlan(f"n{i:02}", name, slots, capable, policy, boot_s=i * 0.001)
             for i, name in zip(range(n), names, strict=False)
         ]
         self.simulation = Simulation(plan, node_class)
@@ -122,7 +140,7 @@ class Flock:
                 name=step.name or f"step {number}",
                 program=step.program,
                 inputs=tuple(InputRef(f"{workflow}/{need}", 0) for need in step.needs),
-                expected_ms=int(step.duration_s * 1000),
+                expected_ms=step.expected_ms,
             )
             for number, step in enumerate(steps)
         ]
