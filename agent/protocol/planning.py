@@ -41,7 +41,7 @@ from math import inf
 from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
-from agent.protocol.own_run import ON_THE_MACHINE, Stage
+from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
 from agent.protocol.reading import DerivedState
@@ -388,31 +388,44 @@ class ShortTaskBatches(Part):
         self._first_since_s = 0.0
 
     def on_news(self, news: News) -> None:
-        """Set a timer for each task of this node's row that begins, as others wait behind it, and
-        drop it for one that does not run any more."""
-        core, timers = self.core, self.core.timers
+        """Look after tasks of this node that begin while others wait behind them, and no more after
+        those that do not run any more."""
         for task, _, now in news.moved:
             own = self._runs.mine.get(task)
             if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
-                timers.disarm(TimerKind.ROW_STANDS, task)
-            elif core.lengths.short(own.spec) and not timers.armed(TimerKind.ROW_STANDS, task):
-                longest_s = core.lengths.longest_ms(own.spec) / 1000
-                if longest_s < inf:
-                    wait_s = TOO_LONG * longest_s + STARTS_S
-                    timers.arm(TimerKind.ROW_STANDS, core.now_s + wait_s, task)
+                self.core.timers.disarm(TimerKind.ROW_STANDS, task)
+            else:
+                self._look_after(own)
+
+    def _look_after(self, own: OwnRun) -> None:
+        """Set a timer for when the run takes too long for a row to wait behind it."""
+        timers, left_s = self.core.timers, self._patience_s(own)
+        if 0 < left_s < inf and not timers.armed(TimerKind.ROW_STANDS, own.task):
+            timers.arm(TimerKind.ROW_STANDS, self.core.now_s + left_s, own.task)
+
+    def _patience_s(self, own: OwnRun) -> float:
+        """For how much longer a row may wait behind the run; infinite where it is no short one."""
+        lengths = self.core.lengths
+        if not lengths.short(own.spec):
+            return inf
+        longest_s = TOO_LONG * lengths.longest_ms(own.spec) / 1000 + STARTS_S
+        return longest_s - own.passed_ms(self.core.now_s) / 1000
 
     def slots(self) -> int:
         """Return how many slots short tasks may wait for: those that no long task occupies, 0 when
         there is none."""
-        short = self.core.lengths.short
         return self.core.slots - sum(
-            own.stage in ON_THE_MACHINE and not short(own.spec) for own in self._runs.mine.values()
+            own.stage in ON_THE_MACHINE and not 0 < self._patience_s(own) < inf
+            for own in self._runs.mine.values()
         )
 
     def note_claimed(self, tasks: int) -> None:
         """Adapt how long a row may be, as so many tasks were claimed: double it when the claim
         before is only a moment ago, else halve it, within limits. A single task changes only a row
         that had stood still."""
+        for own in self._runs.mine.values():
+            if own.stage in ON_THE_MACHINE:
+                self._look_after(own)
         if tasks < 2 and self.in_a_row_max >= SHORT_TASKS_PER_SLOT_FIRST:
             return
         now_s = self.core.now_s

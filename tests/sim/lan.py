@@ -6,7 +6,7 @@ protocol and not a model of it. Times are virtual seconds; a run costs what its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -51,6 +51,9 @@ class Times:
     ready_s: float | None = None
     started: list[tuple[float, str]] = field(default_factory=list)
     ended_s: float | None = None
+    claimed: tuple[float, str] | None = None
+    in_a_row_s: float = 0.0
+    """For how long it lay on a node at most that had claimed it."""
 
     @property
     def waited_s(self) -> float:
@@ -69,6 +72,7 @@ class Step:
     program: str = PROGRAMS[0]
     name: str = ""
     told_s: float | None = None
+    outputs: int = 1
 
     @property
     def expected_ms(self) -> int:
@@ -127,7 +131,7 @@ class Flock:
     def submit(
         self,
         workflow: str,
-        steps: Iterable[Step],
+        steps: Sequence[Step],
         *,
         at: float | None = None,
         node: int = 0,
@@ -144,9 +148,8 @@ class Flock:
             )
             for number, step in enumerate(steps)
         ]
-        durations = [step.duration_s for step in steps]
-        for task, duration_s in zip(tasks, durations, strict=True):
-            self.simulation.plan.behaviours[task.task] = Behaviour(duration_s)
+        for task, step in zip(tasks, steps, strict=True):
+            self.simulation.plan.behaviours[task.task] = Behaviour(step.duration_s, step.outputs)
             self.times[task.task] = Times()
             self._open[task.task] = None
         when = self.world.now if at is None else at
@@ -193,16 +196,27 @@ class Flock:
         self.simulation.ledger.fault(machine, "gone")
         machine.die(silent=silent)
 
-    def _moved(self, _: Machine, moved: TaskMoved) -> None:
+    def _moved(self, machine: Machine, moved: TaskMoved) -> None:
         times = self.times.get(moved.task)
         if times is None:
             return
         now = self.world.now
         if moved.after is TaskState.READY and times.ready_s is None:
             times.ready_s = now
+        self._note_row(machine, moved, times)
         if moved.after in ENDED and moved.task in self._open:
             times.ended_s = now
             del self._open[moved.task]
+
+    def _note_row(self, machine: Machine, moved: TaskMoved, times: Times) -> None:
+        """As the machine sees it that has claimed the task; others may hear late."""
+        if moved.after is TaskState.SCHEDULED:
+            run = machine.node.table.owned.get(moved.task) if machine.node else None
+            if run is not None and run.host == machine.node_id:
+                times.claimed = (self.world.now, machine.node_id)
+        elif times.claimed is not None and times.claimed[1] == machine.node_id:
+            times.in_a_row_s = max(times.in_a_row_s, self.world.now - times.claimed[0])
+            times.claimed = None
 
     def _starts(self, machine: Machine, effect: StartChild) -> None:
         if effect.task in self.times:
