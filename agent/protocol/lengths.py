@@ -249,7 +249,7 @@ def quantile_ms(atoms: Atoms, permille: int) -> int:
 
 def remaining_ms(atoms: Atoms, ran_ms: int) -> int:
     """Return how much longer than this those take that take longer, on the average, never 0; as
-    long again where none did."""
+    long again where none did, and the rest of the usual guess where nothing is known."""
     weights = rest = 0
     for weight, mean_ms, end_ms in atoms:
         if mean_ms > ran_ms:
@@ -261,7 +261,9 @@ def remaining_ms(atoms: Atoms, ran_ms: int) -> int:
         else:
             continue
         weights, rest = weights + weight, rest + weight * max(1, left_ms)
-    return max(1, rest // weights) if weights else max(1, ran_ms)
+    if weights:
+        return max(1, rest // weights)
+    return max(1, ran_ms) if atoms else max(EXPECTED_MS - ran_ms, ran_ms)
 
 
 class Found(NamedTuple):

@@ -213,6 +213,7 @@ def _read_graph(path: Path) -> list[Step]:
     executed = workflow.get("execution", workflow)["tasks"]
     runtimes_s = {each.get("id") or each["name"]: each["runtimeInSeconds"] for each in executed}
     by_id = {each.get("id") or each["name"]: each for each in found}
+    program = {each["id"]: str(each["command"]["program"]) for each in executed if "command" in each}
     needs = {task: tuple(by_id[task].get("parents", ())) for task in by_id}
     order: dict[str, int] = {}
     while len(order) < len(by_id):
@@ -224,7 +225,7 @@ def _read_graph(path: Path) -> list[Step]:
         Step(
             scale * runtimes_s[task],
             tuple(order[each] for each in needs[task]),
-            str(by_id[task].get("category") or by_id[task]["name"].rpartition("_")[0] or task),
+            program.get(task, task),
             told_s=NOT_TOLD,
         )
         for task in order
