@@ -229,11 +229,14 @@ class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 class Basis(Struct, frozen=True, gc=False, omit_defaults=True):
     """On what the guess of a length stands: lengths that somebody ``told``, so many earlier ``runs``
-    (of several programs the fewest), what programs say of their own ``progress``."""
+    (of several programs the fewest), what programs say of their own ``progress``. Of one task by
+    earlier runs, one of ten took at most ``low_ms``, nine of ten at most ``high_ms``; else 0."""
 
     told: bool = False
     runs: Count = 0
     progress: bool = False
+    low_ms: Millis = 0
+    high_ms: Millis = 0
 
 
 class CurrentTask(Struct, frozen=True, gc=False):

@@ -27,7 +27,7 @@ from agent.protocol.effects import (
     WorkflowGone,
 )
 from agent.protocol.events import PresenceChanged
-from agent.protocol.lengths import Lengths, PastRun
+from agent.protocol.lengths import Lengths
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
 from agent.protocol.own_work import OwnWork
 from agent.protocol.pending_news import PendingNews
@@ -68,7 +68,6 @@ class NodeSetup:
     holdings: tuple[DatasetId, ...] = ()
     policy: str = "look-ahead"
     version: str = "1"
-    past: tuple[PastRun, ...] = ()
 
 
 @dataclass(slots=True)
@@ -159,7 +158,7 @@ class Core:
         self._stories: dict[TaskId, list[StoryEntry]] = {}
         """Lists, for most are short: an empty deque alone is as large as six entries."""
         remembered_news = self.table.join(setup.workflows, setup.lives, setup.prunings)
-        self.lengths = Lengths(self.table, setup.past)
+        self.lengths = Lengths(self.table)
         self.lengths.on_news(remembered_news)
         self.own = OwnWork(self.me, self.table, setup.noted)
         if setup.identity is not None and not setup.identity.notes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from agent.protocol.effects import Effect, OfRun, Persist
+from agent.protocol.lengths import PastRun
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (
@@ -118,6 +119,13 @@ class MembersChanged:
     """Who belongs to the flock. Who does not any more is not waited for and not believed."""
 
     members: tuple[NodeId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunsRemembered:
+    """What runs took of which this node knows nothing but that, the oldest first."""
+
+    runs: tuple[PastRun, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +290,7 @@ Event = (
     | PresenceChanged
     | CapabilitiesChanged
     | MembersChanged
+    | RunsRemembered
     | InputsFetched
     | FetchFailed
     | ChildStarted

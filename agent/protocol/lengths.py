@@ -100,7 +100,9 @@ class Length(Struct, frozen=True, gc=False):
         return Length(low, middle, high, self.runs, self.source)
 
 
-NOT_KNOWN = Length(EXPECTED_MS, EXPECTED_MS, EXPECTED_MS, 0, "none")
+RUNS, SAID, NONE = "runs", "told", "none"
+"""On what a length stands."""
+NOT_KNOWN = Length(EXPECTED_MS, EXPECTED_MS, EXPECTED_MS, 0, NONE)
 
 
 Likeness = tuple[object, ...]
@@ -278,7 +280,7 @@ class Found(NamedTuple):
 class Lengths:
     """What this node has learned of lengths, and what it says of a task."""
 
-    def __init__(self, table: Table, past: Iterable[PastRun] = ()) -> None:
+    def __init__(self, table: Table) -> None:
         self._table = table
         self._sketches: OrderedDict[tuple[object, ...], Sketch] = OrderedDict()
         self._deviations: dict[tuple[NodeId, str], deque[int]] = {}
@@ -288,9 +290,6 @@ class Lengths:
         self._short: dict[Kind, bool] = {}
         self.turns = 0
         """How often a kind of tasks became known, short, or short no more."""
-        for run in past:
-            if run.task not in table.specs:
-                self._note(run.kind, run.host, run.ran_ms)
 
     # -- what is asked ---------------------------------------------------------------------
 
@@ -314,7 +313,7 @@ class Lengths:
 
     def known(self, spec: TaskSpec) -> bool:
         """Tell whether anything is known of the length, be it what was told."""
-        return self._of_kind(self.kind(spec)).length.source != "none"
+        return self._of_kind(self.kind(spec)).length.source != NONE
 
     def longest_ms(self, spec: TaskSpec) -> float:
         """Return what the task surely does not exceed, as far as is known; infinite where nothing
@@ -358,6 +357,22 @@ class Lengths:
         for task, run in sorted(news.ended, key=_stamp) if len(news.ended) > 1 else news.ended:
             self._learn(task, run)
 
+    def remember(self, past: Iterable[PastRun]) -> None:
+        """Learn from runs of tasks that are not in the table any more, the oldest first."""
+        for run in past:
+            if run.task not in self._table.specs:
+                self._note(run.kind, run.host, run.ran_ms)
+
+    def past_run(self, task: TaskId) -> PastRun | None:
+        """Return what is to be remembered of how a task of the table ended; None where it did not
+        end well, or nobody knows how long it took."""
+        reading = self._table.reading(task)
+        run = None if reading is None else reading.outcome
+        ran_ms = 0 if run is None else self._ran_ms(task, run)
+        if run is None or ran_ms <= 0:
+            return None
+        return PastRun(task, self.kind(self._table.specs[task]), run.host, ran_ms)
+
     def _learn(self, task: TaskId, run: Run) -> None:
         spec = self._table.specs.get(task)
         if spec is None or spec.gate:
@@ -392,7 +407,7 @@ class Lengths:
 
     def _note(self, kind: Kind, host: NodeId, ran_ms: int) -> None:
         before = self._of_kind(kind)
-        if before.length.source == "runs":
+        if before.length.source == RUNS:
             self._deviate(host, kind.content, ran_ms, before.length.q50_ms)
         for sketch, scale in self._of_all(kind):
             sketch.note(round(ran_ms / scale))
@@ -445,7 +460,7 @@ class Lengths:
         if not counted:
             return Found(NOT_KNOWN, atoms, inf, self._short.get(kind, False))
         low, middle, high = (quantile_ms(atoms, permille) for permille in (100, 500, 900))
-        length = Length(low, middle, high, runs, "runs" if runs else "told")
+        length = Length(low, middle, high, runs, RUNS if runs else SAID)
         longest_ms = length.q90_ms * SAFETY[min(counted, len(SAFETY) - 1)]
         short = longest_ms < SHORT_MS or (
             self._short.get(kind, False) and length.q50_ms <= NO_MORE_SHORT_MS

@@ -20,9 +20,17 @@ from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
-from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
+from agent.protocol.events import (
+    DiskUsable,
+    Due,
+    Event,
+    PersistFailed,
+    Received,
+    RunsRemembered,
+)
 from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
+from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
@@ -49,6 +57,7 @@ class Node:
     def __init__(self, setup: NodeSetup) -> None:
         core = self._core = Core(setup)
         self.table: Table = core.table
+        self.lengths: Lengths = core.lengths
         self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
         self._datasets = Datasets(core, self._liveness)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
@@ -109,6 +118,7 @@ class Node:
             DiskUsable: (self._disk_usable,),
             State: (self._state,),
             Progress: (self._progress,),
+            RunsRemembered: (lambda event: self.lengths.remember(event.runs),),
         }
         for part in self._parts:
             for kind, handler in part.handlers().items():
