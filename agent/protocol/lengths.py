@@ -66,8 +66,8 @@ ALIKE_FACTOR = 4
 """Lengths are about the same where nine of ten take at most so many times as long as one of ten."""
 STAMPED_MS_MIN = 10_000
 HALF_LIFE_RUNS = 64
-LATE_MS, NEAR_MS = 250, 20
-"""Ends come so late without meaning anything; then they are expected so soon."""
+LATE_MS, NEAR_MS = 250, 1
+"""Ends come so late without meaning anything; then they are expected at once."""
 LENGTH_MS_MAX = 2**40
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""

@@ -337,7 +337,9 @@ class Runs(Part):
         core = self.core
         since_ms = int((core.now_s - core.owner_since_s) * 1000)
         left_ms = core.presence.lets_end_ms - since_ms
-        return left_ms > 0 and own.stage is Stage.RUNNING and self.left_ms(own) <= left_ms
+        due_ms = self.due_ms(own)
+        ends = due_ms is not None and due_ms <= left_ms
+        return ends and left_ms > 0 and own.stage is Stage.RUNNING
 
     def _make_way(self, own: OwnRun) -> None:
         core = self.core

@@ -34,7 +34,7 @@ from agent.control.port import Notice, Rooms, Streams, Wish
 from agent.control.verbs.submitting import specs_of, submission
 from agent.data.secrets import SecretValues
 from agent.flock.operations import FlockFacts
-from agent.history.earlier_runs import EarlierRuns
+
 from agent.history.task_history import TaskHistory
 from agent.net.link_refusals import Cause, LinkRefusal
 from agent.node.diagnosis import Facts, findings
