@@ -231,6 +231,9 @@ class Estimates:
         passed_ms = max(0, self._progress.now_ms() - run.stamp[0])
         permille = min(PERMILLE_MAX * passed_ms // max(1, length.ms), RECKONED_PERMILLE_MAX)
         rest = self._rest(length.ms, run.stamp[0], length.basis)
+        if rest.known:
+            left_ms = self._now.lengths.left_ms(spec, passed_ms, run.host)
+            rest = Length(left_ms / 1000, length.basis)
         return (permille if rest.known else 0), rest
 
     def _is_at_it(self, reading: DerivedState) -> bool:

@@ -128,25 +128,28 @@ class Kind(NamedTuple):
     def asked(self) -> tuple[tuple[Likeness, float], ...]:
         """Return by what the task is compared, that of the most alike first, each with what lengths
         are multiplied by there."""
-        return self.learned()[:3] if self.told_ms else self.learned()
+        whatever = self._whatever()
+        if self.told_ms:
+            return (*self._told(), whatever[0])
+        return (whatever[0], *self._told(), *whatever[1:])
 
     def learned(self) -> tuple[tuple[Likeness, float], ...]:
-        """Return what a run is alike by, the most alike first, each with what its length is divided
-        by there."""
-        told, scale = self._told()[: 3 if self.told_ms else 2], self.scale
-        return (*((each, scale) for each in told), *((each, 1.0) for each in self._whatever()))
+        """Return what a run is alike by, each with what its length is divided by there."""
+        return (*self._told(), *self._whatever())
 
-    def _told(self) -> tuple[Likeness, ...]:
+    def _told(self) -> tuple[tuple[Likeness, float], ...]:
+        """What was told as long, in particular where nothing was."""
         told = quarter_octave(self.told_ms) if self.told_ms else -1
-        return (
-            (self.content, told, self.size, self.step),
-            (self.content, told, self.size),
-            (self.content, told),
-        )
+        likenesses: tuple[Likeness, ...] = ((self.content, told, self.size),)
+        if told >= 0:
+            step = (self.content, told, self.size, self.step)
+            likenesses = (step, *likenesses, (self.content, told))
+        return tuple((each, self.scale) for each in likenesses)
 
-    def _whatever(self) -> tuple[Likeness, ...]:
+    def _whatever(self) -> tuple[tuple[Likeness, float], ...]:
         """Whatever was told of them."""
-        return (self.content,), (self.name, "by name")
+        step = (self.content, "step", self.size, self.step)
+        return (step, 1.0), ((self.content,), 1.0), ((self.name, "by name"), 1.0)
 
 
 class PastRun(NamedTuple):

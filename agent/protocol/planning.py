@@ -57,7 +57,9 @@ from agent.protocol.seats import (
 )
 from agent.protocol.table import News
 
-SETTLE_S = 0.004
+SETTLE_S, SETTLE_S_MAX, SETTLE_SHARE = 0.004, 0.06, 0.0005
+"""Ends that fall together are waited for so long; for longer ones, which bring more along, a share of
+their length."""
 WAITING_LOOKED_AT_MAX = 100
 LOT_S = 3.0
 """A short task that is for a node with work of its own is left to it for so long: several rows."""
@@ -140,8 +142,10 @@ class Planning(Part):
             return False
         if core.timers.armed(TimerKind.PLAN):
             return True
-        if self._queue.ends_are_near() and not self._is_clear_already(mine):
-            core.timers.arm(TimerKind.PLAN, core.now_s + SETTLE_S)
+        near_s = self._queue.near_end_s()
+        if near_s and not self._is_clear_already(mine):
+            settle_s = min(SETTLE_S_MAX, max(SETTLE_S, SETTLE_SHARE * near_s))
+            core.timers.arm(TimerKind.PLAN, core.now_s + settle_s)
             return True
         return False
 

@@ -221,9 +221,13 @@ class Queue(Part):
         since_s = self.running_since_s.get(spec.task, self.core.now_s)
         return self.core.lengths.of(spec, run.host).q50_ms / 1000 - (self.core.now_s - since_s)
 
-    def ends_are_near(self) -> bool:
-        """Tell whether some run of a longer task is about to end, as far as expectations go."""
-        return next(self._ends(SOON_S), None) is not None
+    def near_end_s(self) -> float:
+        """Return how long a longer task takes whose run is about to end, as far as expectations go;
+        0 where none is."""
+        task = next(self._ends(SOON_S), None)
+        return (
+            0.0 if task is None else self.core.lengths.of(self.core.table.specs[task]).q50_ms / 1000
+        )
 
     def _ends(self, within_s: float) -> Iterator[TaskId]:
         """Longer tasks that are expected to end so soon, or have not yet what they should have."""

@@ -213,7 +213,9 @@ def _read_graph(path: Path) -> list[Step]:
     executed = workflow.get("execution", workflow)["tasks"]
     runtimes_s = {each.get("id") or each["name"]: each["runtimeInSeconds"] for each in executed}
     by_id = {each.get("id") or each["name"]: each for each in found}
-    program = {each["id"]: str(each["command"]["program"]) for each in executed if "command" in each}
+    program = {
+        each["id"]: str(each["command"]["program"]) for each in executed if "command" in each
+    }
     needs = {task: tuple(by_id[task].get("parents", ())) for task in by_id}
     order: dict[str, int] = {}
     while len(order) < len(by_id):
