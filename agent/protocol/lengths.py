@@ -10,10 +10,6 @@ somebody said that it takes, by its step and parameters, and by the size of its 
 Those that agree in all of that are asked first. Where there are few of them, and all that ran the program
 took about as long, these count; so do those of an earlier version that is called the same.
 
-**A sketch** of lengths is a histogram of quarter octaves: 64 runs later a run counts half. It has whole
-numbers only. A run that did not end well took *longer than* it ran: it counts as those that took longer,
-or as long again where there are none.
-
 **Hosts** differ. Of each the deviations from what its runs were expected to take are kept, and their
 median, drawn to none where they are few, is the factor by which it takes longer.
 
@@ -49,6 +45,15 @@ from agent.protocol.records import (
     Terminated,
     Yielded,
 )
+from agent.protocol.sketch import (
+    Atoms,
+    Sketch,
+    bin_end_ms,
+    mean_ms,
+    quantile_ms,
+    quarter_octave,
+    remaining_ms,
+)
 from agent.protocol.table import News, Table
 from agent.protocol.times import end_of_run_ms, held_ms, started_ms, took
 
@@ -65,18 +70,11 @@ ENOUGH_RUNS = 4
 ALIKE_FACTOR = 4
 """Lengths are about the same where nine of ten take at most so many times as long as one of ten."""
 STAMPED_MS_MIN = 10_000
-HALF_LIFE_RUNS = 64
-LATE_MS, NEAR_MS = 250, 1
-"""Ends come so late without meaning anything; then they are expected at once."""
-LENGTH_MS_MAX = 2**40
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""
 DEVIATIONS_KEPT, PER_OCTAVE = 64, 256
 OCTAVES_MAX = 3
 """A host is at most eight times as fast, or as slow, as others."""
-
-_GROWTH = tuple(round(1024 * 2 ** (n / HALF_LIFE_RUNS)) for n in range(HALF_LIFE_RUNS))
-_SHIFT = 8
 
 
 class Length(Struct, frozen=True, gc=False):
@@ -123,7 +121,7 @@ class Kind(NamedTuple):
     def scale(self) -> float:
         """What lengths of tasks like it are multiplied by, as this one was told a little more or
         less than they."""
-        return self.told_ms / _bin_end_ms(quarter_octave(self.told_ms)) if self.told_ms else 1.0
+        return self.told_ms / bin_end_ms(quarter_octave(self.told_ms)) if self.told_ms else 1.0
 
     def asked(self) -> tuple[tuple[Likeness, float], ...]:
         """Return by what the task is compared, that of the most alike first, each with what lengths
@@ -164,111 +162,6 @@ class PastRun(NamedTuple):
 def told_ms(spec: TaskSpec) -> int:
     """Return how long somebody said that the task takes; 0 where nobody did."""
     return spec.expected_ms if spec.expected_ms != EXPECTED_MS or TOLD in spec.more else 0
-
-
-def quarter_octave(ms: int) -> int:
-    """Return the number of the bin of a length, the same on all machines: four for each doubling."""
-    return (max(1, ms) ** 4).bit_length() - 1
-
-
-Atoms = tuple[tuple[int, int, int], ...]
-"""Bins in order: their weights, the mean lengths in them, where they end."""
-
-
-class Sketch:
-    """The lengths of runs that are alike."""
-
-    __slots__ = ("_age", "_bins", "runs")
-
-    def __init__(self) -> None:
-        self.runs = 0
-        """How many ended well."""
-        self._bins: dict[int, tuple[int, int]] = {}
-        self._age = 0
-
-    def note(self, ran_ms: int) -> None:
-        """Count a run that took so long."""
-        self.runs += 1
-        self._add(ran_ms, self._weight())
-
-    def note_longer(self, ran_ms: int) -> None:
-        """Count a run that would have taken longer than this."""
-        weight, first = self._weight(), quarter_octave(ran_ms) + 1
-        longer = {each: bin_[0] for each, bin_ in self._bins.items() if each >= first}
-        whole = sum(longer.values())
-        if not whole:
-            self._add(2 * ran_ms, weight)
-        for each, share in longer.items():
-            had, total = self._bins[each]
-            more = weight * share // whole
-            self._bins[each] = (had + more, total + more * total // had)
-
-    def _add(self, ms: int, weight: int) -> None:
-        ms = min(max(1, ms), LENGTH_MS_MAX)
-        place = quarter_octave(ms)
-        had, total = self._bins.get(place, (0, 0))
-        self._bins[place] = (had + weight, total + ms * weight)
-
-    def _weight(self) -> int:
-        """Of the next one: later ones weigh more, which is as if the earlier ones faded."""
-        if self._age >= _SHIFT * HALF_LIFE_RUNS:
-            self._age -= _SHIFT * HALF_LIFE_RUNS
-            faded = {
-                each: (had >> _SHIFT, total >> _SHIFT) for each, (had, total) in self._bins.items()
-            }
-            self._bins = {each: bin_ for each, bin_ in faded.items() if bin_[0]}
-        self._age += 1
-        return self.last_weight
-
-    @property
-    def last_weight(self) -> int:
-        """How much the last one counts."""
-        turns, step = divmod(max(0, self._age - 1), HALF_LIFE_RUNS)
-        return _GROWTH[step] << turns
-
-    def atoms(self) -> Atoms:
-        """Return what it holds, the shortest first."""
-        return tuple(
-            (had, total // had, _bin_end_ms(place))
-            for place, (had, total) in sorted(self._bins.items())
-        )
-
-
-def _mean(atom: tuple[int, int, int]) -> int:
-    return atom[1]
-
-
-def _bin_end_ms(place: int) -> int:
-    return int(2 ** ((place + 1) / 4))
-
-
-def quantile_ms(atoms: Atoms, permille: int) -> int:
-    """Return the length that so many in a thousand do not exceed."""
-    wanted, passed = sum(each[0] for each in atoms) * permille, 0
-    for weight, mean_ms, _ in atoms:
-        passed += weight
-        if passed * 1000 >= wanted:
-            return mean_ms
-    return atoms[-1][1]
-
-
-def remaining_ms(atoms: Atoms, ran_ms: int) -> int:
-    """Return how much longer than this those take that take longer, on the average, never 0; as
-    long again where none did, and the rest of the usual guess where nothing is known."""
-    weights = rest = 0
-    for weight, mean_ms, end_ms in atoms:
-        if mean_ms > ran_ms:
-            left_ms = mean_ms - ran_ms
-        elif ran_ms <= mean_ms + LATE_MS:
-            left_ms = NEAR_MS
-        elif ran_ms < end_ms:
-            left_ms = (end_ms - ran_ms) // 2
-        else:
-            continue
-        weights, rest = weights + weight, rest + weight * max(1, left_ms)
-    if weights:
-        return max(1, rest // weights)
-    return max(1, ran_ms) if atoms else max(EXPECTED_MS - ran_ms, ran_ms)
 
 
 class Found(NamedTuple):
@@ -459,7 +352,7 @@ class Lengths:
             counted += TOLD_RUNS
             weight = TOLD_RUNS * (sketch.last_weight if sketch is not None else 1)
             place = quarter_octave(kind.told_ms)
-            atoms = tuple(sorted((*atoms, (weight, kind.told_ms, _bin_end_ms(place))), key=_mean))
+            atoms = tuple(sorted((*atoms, (weight, kind.told_ms, bin_end_ms(place))), key=mean_ms))
         if not counted:
             return Found(NOT_KNOWN, atoms, inf, self._short.get(kind, False))
         low, middle, high = (quantile_ms(atoms, permille) for permille in (100, 500, 900))

@@ -34,7 +34,7 @@ from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
-from agent.protocol.planning import EarlyClaims, Planning, ShortTaskBatches
+from agent.protocol.planning import EarlyClaims, Planning
 from agent.protocol.policy import policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
@@ -42,6 +42,7 @@ from agent.protocol.queue import Queue
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import DatasetId, NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.requests import Requests
+from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
 

@@ -20,10 +20,6 @@ from agent.protocol.lengths import (
     Kind,
     Lengths,
     PastRun,
-    Sketch,
-    quantile_ms,
-    quarter_octave,
-    remaining_ms,
 )
 from agent.protocol.records import (
     Claim,
@@ -43,6 +39,7 @@ from agent.protocol.records import (
     WorkflowSpec,
 )
 from agent.protocol.settings import Settings
+from agent.protocol.sketch import Sketch, quantile_ms, quarter_octave, remaining_ms
 from agent.protocol.table import Table
 from agent.protocol.times import Took, took, with_took
 
