@@ -228,9 +228,7 @@ class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Basis(Struct, frozen=True, gc=False, omit_defaults=True):
-    """On what the guess of a length stands: lengths that somebody ``told``, so many earlier ``runs``
-    (of several programs the fewest), what programs say of their own ``progress``. Of one task by
-    earlier runs, one of ten took at most ``low_ms``, nine of ten at most ``high_ms``; else 0."""
+    """On what a guess stands: ``told`` lengths, earlier ``runs`` (one of ten took ``low_ms``), progress."""
 
     told: bool = False
     runs: Count = 0
