@@ -175,7 +175,7 @@ class ChildSucceeded(OfRun):
 
     outputs: tuple[Dataset, ...]
     names: tuple[str, ...] = ()
-    took: Took | None = None
+    took: Took | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,14 +183,14 @@ class ChildFailed(OfRun):
     """The program failed."""
 
     why: Reason
-    took: Took | None = None
+    took: Took | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ChildStopped(OfRun):
     """The program was ended on request; nothing of it runs any more."""
 
-    took: Took | None = None
+    took: Took | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
