@@ -1,7 +1,7 @@
 """How long things still take, and on what each guess stands: one place that everybody asks.
 
-A length is never made up. It stands on earlier runs of the same step, else on what somebody told, else on
-earlier runs of its program; what a running program says of its own progress goes before all of them. Where
+A length is never made up. It stands on earlier runs and on what somebody told, as ``lengths`` of the
+protocol learns it; what a running program says of its own progress goes before all of them. Where
 there is none of these there is no guess, and nothing that is reckoned from it: an end that has to wait for
 something unknown is unknown. So it is with whatever no machine that helps could run, with what is held
 until somebody leaves, and with a guess that has long been passed.
@@ -33,6 +33,7 @@ from agent.control.fitting import FitTable, Machine, Whose, seen, slots_of, take
 from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.identity import TOLD
+from agent.protocol.lengths import NONE, RUNS
 from agent.protocol.policy.default import lay_out
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
@@ -105,13 +106,10 @@ NEVER = Length(inf)
 @lru_cache(4_096)
 def joint(one: Basis, other: Basis) -> Basis:
     """Return what a length stands on that is made of two."""
+    if CERTAIN in (one, other):
+        return other if one == CERTAIN else one
     fewest = min(filter(None, (one.runs, other.runs)), default=0)
     return Basis(one.told or other.told, fewest, one.progress or other.progress)
-
-
-@lru_cache(64)
-def _of_runs(runs: int) -> Basis:
-    return Basis(runs=runs)
 
 
 def later(lengths: Iterable[Length]) -> Length:
@@ -130,11 +128,6 @@ def with_told(expected_s: float) -> tuple[int, More]:
     expected_ms = max(1, round(expected_s * 1000)) if expected_s > 0 else EXPECTED_MS
     like_none = expected_s > 0 and expected_ms == EXPECTED_MS
     return expected_ms, {TOLD: Raw(msgspec.msgpack.encode(expected_ms))} if like_none else {}
-
-
-def told_ms(spec: TaskSpec) -> int:
-    """Return how long somebody said that the task takes; 0 where nobody did."""
-    return spec.expected_ms if spec.expected_ms != EXPECTED_MS or TOLD in spec.more else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,36 +178,31 @@ class Step(NamedTuple):
     left: Length
     in_hand: bool = False
 
+    @property
+    def usual_ms(self) -> int:
+        """What is left of it, and of one of unknown length what is taken for that."""
+        return self.left.ms if self.left.known else EXPECTED_MS
+
 
 class Estimates:
     """Of a node at one moment. What is found out for one row is kept for the next."""
 
     def __init__(self, now: Snapshot, progress: TaskProgress) -> None:
         self._now, self._progress = now, progress
-        self._usual: dict[tuple[str, int, bool], Length] = {}
         self._waiting: dict[WorkflowId, dict[frozenset[NodeId], Length]] = {}
 
     # -- one task --------------------------------------------------------------------------
 
     def length(self, spec: TaskSpec) -> Length:
-        """Return how long a whole run of the task takes: by earlier runs of this step of this
-        program, else as somebody told, else by earlier runs of the program. ``NEVER`` where none of
-        these is known, and for a step that a person does."""
-        kind = spec.program, spec.expected_ms, TOLD in spec.more
-        usual = self._usual.get(kind)
-        if usual is None:
-            usual = self._usual[kind] = self._usual_length(spec)
-        runs, middle_ms = self._now.earlier(spec.program, spec.name, spec.parameters)
-        return Length(middle_ms / 1000, _of_runs(runs)) if runs else usual
-
-    def _usual_length(self, spec: TaskSpec) -> Length:
-        """What is known of a task that is called otherwise than all that ran before."""
-        told, (runs, middle_ms) = told_ms(spec), self._now.earlier(spec.program)
-        if spec.gate or not (told or runs):
+        """Return how long a whole run of the task takes, as the node has learned or was told.
+        ``NEVER`` where nothing is known, and for a step that a person does."""
+        found = self._now.lengths.of(spec)
+        if spec.gate or found.source == NONE:
             return NEVER
-        if told:
-            return Length(told / 1000, ONLY_TOLD)
-        return Length(middle_ms / 1000, _of_runs(runs))
+        if found.source != RUNS:
+            return Length(found.q50_ms / 1000, ONLY_TOLD)
+        basis = Basis(runs=found.runs, low_ms=found.q10_ms, high_ms=found.q90_ms)
+        return Length(found.q50_ms / 1000, basis)
 
     def left(self, spec: TaskSpec, reading: DerivedState) -> Length:
         """Return how long a task still takes; ``NOW`` where it has ended."""
@@ -243,6 +231,9 @@ class Estimates:
         passed_ms = max(0, self._progress.now_ms() - run.stamp[0])
         permille = min(PERMILLE_MAX * passed_ms // max(1, length.ms), RECKONED_PERMILLE_MAX)
         rest = self._rest(length.ms, run.stamp[0], length.basis)
+        if rest.known:
+            left_ms = self._now.lengths.left_ms(spec, passed_ms, run.host)
+            rest = Length(left_ms / 1000, length.basis)
         return (permille if rest.known else 0), rest
 
     def _is_at_it(self, reading: DerivedState) -> bool:
@@ -484,4 +475,4 @@ def _unstarted(steps: Sequence[Step]) -> Iterator[TaskView]:
     for step in steps:
         needs = tuple(each for each in producers_of(step.spec) if each in own)
         stage = Stage.WAITING if needs else Stage.READY
-        yield TaskView(step.spec.task, step.spec.expected_ms / TICKS, needs, stage)
+        yield TaskView(step.spec.task, step.usual_ms / TICKS, needs, stage)

@@ -58,6 +58,7 @@ from agent.protocol.effects import (
     WorkflowSafe,
 )
 from agent.protocol.events import Cancel, MarkGate, Prioritise, Remove, Retry, Submit
+from agent.protocol.lengths import Lengths
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import (
     Dataset,
@@ -415,10 +416,9 @@ class Snapshot(Protocol):
         """Return since when the machine of a run is gone, as far as this node knows; 0 while it may
         still be running."""
 
-    def earlier(self, program: str, step: str = ..., parameters: str = ...) -> tuple[int, int]:
-        """Return how many earlier runs of a program are known, only of steps of this name and with these
-        parameters if one is named, and the middle of their lengths in milliseconds; twice 0 for
-        none."""
+    @property
+    def lengths(self) -> Lengths:
+        """What the node has learned of how long tasks take."""
 
 
 class NodePort(Protocol):

@@ -99,6 +99,9 @@ class Child:
         self._overdue: EndCause | None = None
         self._killing: asyncio.TimerHandle | None = None
         self._watching: asyncio.TimerHandle | None = None
+        self._began_s = 0.0
+        self.took_ms = 0
+        """For how long it ran, from its start to the end of the last of its processes; 0 before."""
 
     @property
     def ran_s(self) -> float:
@@ -140,7 +143,7 @@ class Child:
     def attach(self, process: Process) -> None:
         """Take on the process of the program, which may have said something already, and begin to
         watch its time."""
-        self._process = process
+        self._process, self._began_s = process, self.ran_s
         self._watch()
 
     async def run(self) -> tuple[Ending, Exit]:
@@ -151,6 +154,7 @@ class Child:
         assert process is not None
         try:
             found = await process.ended
+            self.took_ms = max(1, round(1000 * (self.ran_s - self._began_s)))
         except BaseException:
             process.kill()
             raise

@@ -59,6 +59,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.reasons import CauseKind, EndCause
 from agent.protocol.records import SHORT_TEXT_MAX, Dataset, RunName, TaskId, short_text
+from agent.protocol.times import Took
 from agent.wording.speech import english, megabytes
 
 KILL_ALL_S = 5.0
@@ -270,7 +271,9 @@ class Children:
             ending = self._whose_fault(ending)
             await saving.finish()
             bytes_max = limits.disk_mb * MEGABYTE
-            return await self._event(effect, program, ending, found, output, scratch, bytes_max)
+            took = Took(child.took_ms, found.cpu_ms)
+            told = await self._event(effect, program, ending, found, output, scratch, bytes_max)
+            return told if isinstance(told, ChildNotStarted) else replace(told, took=took)
 
     async def _launch(
         self, program: Program, effect: StartChild, limits: Limits, scratch: Scratch
@@ -367,7 +370,7 @@ class Children:
         output: OutputLog,
         scratch: Scratch,
         bytes_max: int,
-    ) -> Event:
+    ) -> ChildSucceeded | ChildFailed | ChildStopped | ChildNotStarted:
         key = (effect.task, effect.run)
         match ending:
             case Stopped():

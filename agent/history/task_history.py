@@ -15,7 +15,9 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -29,7 +31,6 @@ from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.reasons import NO_REASON, NO_WHY, Reason, as_why
 from agent.api.session import WorkflowEnded
-from agent.history.earlier_runs import EarlierRuns, likeness
 from agent.history.log_reading import read_lines, read_piece
 from agent.history.past import Past
 from agent.history.past_records import times_of, worked_ms_of
@@ -38,6 +39,7 @@ from agent.history.stories import Stories
 from agent.host.logs import NORMAL
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.effects import OutcomeChanged, TaskMoved
+from agent.protocol.lengths import Kind, PastRun
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState, WorkflowId
@@ -52,9 +54,12 @@ WRITE_EVERY_S = 1.0
 WAITING_MAX = 50_000
 """Rows that wait for a disk that is not usable; beyond these they are dropped."""
 TRIM_EVERY_ROWS = 20_000
+OF_A_PROGRAM_MAX = 256
+"""So many earlier runs tell how long a program takes; older ones hardly count."""
 AT_IT = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 
 _json = msgspec.json.Encoder().encode
+_length = msgspec.json.Decoder(tuple[str, str, int, int, int, int]).decode
 _raws = msgspec.json.Decoder(list[Raw]).decode
 
 log = logging.getLogger(__name__)
@@ -93,8 +98,10 @@ class TaskHistory:
         self._writing: asyncio.Task[None] | None = None
         self.gone_ms: Callable[[Run], int] = lambda _: 0
         """Since when the machine of a run is gone, as the node sees it; 0 while it is there."""
-        self.earlier = EarlierRuns()
-        """How long programs took."""
+        self.past_run: Callable[[TaskId], PastRun | None] = lambda _: None
+        """What is to be remembered of how a task ended, as the node knows it."""
+        self.remembered: tuple[PastRun, ...] = ()
+        """How long earlier runs took, as this history knew when it was opened."""
         self.past = Past(table, node_id, name_of, wall)
 
     async def start(self) -> None:
@@ -103,7 +110,7 @@ class TaskHistory:
         agent is started again."""
         try:
             self._history = await asyncio.to_thread(History.open, self._path)
-            self.earlier.take(await asyncio.to_thread(self._history.lengths))
+            self.remembered = _past_runs(await asyncio.to_thread(self._history.lengths))
             await self.past.start(self._history.past)
         except (OSError, sqlite3.Error) as error:
             log.warning("no history is kept: %s cannot be opened (%s)", self._path, error)
@@ -208,8 +215,6 @@ class TaskHistory:
         if task not in table.specs or len(self._rows) >= WAITING_MAX:
             return
         row = self._row(task, table)
-        if row.state == TaskState.TERMINATED:
-            self.earlier.note(row.program, row.name, row.alike, row.ran_ms)
         self._rows.append(row)
         self._write_soon()
 
@@ -221,7 +226,7 @@ class TaskHistory:
         times = times_of_task(task, table)
         ends = [self._why(run, table) for run in life.runs if run is not outcome]
         moved = [each for each in ends if each != NO_REASON]
-        why = named(reading.reason or NO_REASON, table)
+        why, past = named(reading.reason or NO_REASON, table), self.past_run(task)
         return TaskRow(
             task=task,
             generation=effective_generation(life),
@@ -229,7 +234,7 @@ class TaskHistory:
             workflow=workflow,
             workflow_name=_named(table, workflow),
             program=spec.program,
-            alike=likeness(spec.parameters),
+            length="" if past is None else _json((*past.kind, past.ran_ms)).decode(),
             state=reading.state.value,
             host=self._name_of(outcome.host) if outcome else "",
             host_node=outcome.host if outcome else "",
@@ -422,6 +427,20 @@ def _view(row: TaskRow) -> api.TaskHistory:
         tuple(whys),
         row.workflow_name,
     )
+
+
+def _past_runs(rows: Iterable[tuple[str, str, str]]) -> tuple[PastRun, ...]:
+    """As they were packed, of each program the latest, the oldest of them first; what cannot be
+    read is left out."""
+    found, counts = list[PastRun](), Counter[str]()
+    for task, host, length in reversed([*rows]):
+        with suppress(msgspec.MsgspecError):
+            content, name, told_ms, step, size, ran_ms = _length(length)
+            run = PastRun(task, Kind(content, name, told_ms, step, size), host, ran_ms)
+            counts[run.kind.content] += 1
+            if counts[run.kind.content] <= OF_A_PROGRAM_MAX:
+                found.append(run)
+    return tuple(reversed(found))
 
 
 def _named(table: Table, workflow: WorkflowId) -> str:

@@ -48,7 +48,7 @@ from agent.presence.volunteering import Volunteering
 from agent.presence.watching import PresenceWatcher
 from agent.presence.words import sources_for
 from agent.protocol.effects import TaskMoved, WorkflowGone
-from agent.protocol.events import Event, PresenceChanged
+from agent.protocol.events import Event, PresenceChanged, RunsRemembered
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
@@ -222,9 +222,7 @@ class Agent:
     def now(self) -> Snapshot:
         """Return this node as it is now."""
         settled, update = self._owner_settings.settled, self.updates.view()
-        return Snapshot(
-            self, self.flock, self.live, self.presence, self.history.earlier, settled, update
-        )
+        return Snapshot(self, self.flock, self.live, self.presence, settled, update)
 
     async def reach(self, member: NodeId) -> Streams:
         """Open a connection to the client protocol of a member. Raises ``ServiceError``."""
@@ -344,6 +342,8 @@ class Agent:
             network = None if membership is None else self.flock.network_of(membership)
             members = () if network is None else network.member_ids
             await self.live.start(members, self, self, self.presence.current())
+            self.live.hand(RunsRemembered(self.history.remembered))
+            self.history.past_run = self.live.node.lengths.past_run
             undone.pop_all()
             undone.push_async_callback(self.live.close)
             if network is not None:
@@ -433,6 +433,7 @@ class Agent:
             self._end_logs()
             raise
         await self.history.start()
+        self.live.hand(RunsRemembered(self.history.remembered))
         log.log(
             logs.NORMAL,
             "Wingbeat %s runs as %s (%s), process %d",

@@ -16,10 +16,10 @@ from agent.api.volunteering import own_work
 from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
-from agent.history.earlier_runs import EarlierRuns
 from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
+from agent.protocol.lengths import Lengths
 from agent.protocol.records import NodeId, Run, WorkflowSpec
 from agent.protocol.table import Table
 from agent.settings.layers import Settled
@@ -35,19 +35,23 @@ class Snapshot:
         flock: FlockOperations,
         live: RunningNode,
         presence: PresenceWatcher,
-        earlier: EarlierRuns,
         settled: Settled,
         update: UpdateView | None = None,
     ) -> None:
         self._own, self._flock, self._live, self._presence = own, flock, live, presence
         self._settled = settled
         self.node, self.name, self.name_of = live.node_id, own.name, own.name_of
-        self.earlier, self.update = earlier.of, update
+        self.update = update
 
     def gone_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone for this node, by the wall clock; 0 while
         the run may still go on."""
         return self._live.node.gone_since_ms(run)
+
+    @property
+    def lengths(self) -> Lengths:
+        """What the node has learned of how long tasks take."""
+        return self._live.node.lengths
 
     @property
     def table(self) -> Table:

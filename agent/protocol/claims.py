@@ -221,7 +221,7 @@ class Claims(Part):
             core.me,
             core.incarnation,
             won.claim,
-            core.table.specs[task].expected_ms,
+            core.lengths.of(core.table.specs[task], core.me).q50_ms,
             reading.inputs,
             1,
             Scheduled(),

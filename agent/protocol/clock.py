@@ -77,6 +77,8 @@ class TimerKind(Enum):
     """What was kept back, to be told with more of its kind, is told."""
     ROW = "row"
     """Runs have lain in this node's row for so long that peers are told of them."""
+    ROW_STANDS = "row stands"
+    """A short task runs for so long that what waits behind it is given back."""
     UNKNOWN = "unknown"
     """An answer about an unknown task, or the end of the wait for one."""
 

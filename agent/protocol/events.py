@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from agent.protocol.effects import Effect, OfRun, Persist
+from agent.protocol.lengths import PastRun
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (
@@ -21,6 +22,7 @@ from agent.protocol.records import (
     TaskSpec,
     WorkflowId,
 )
+from agent.protocol.times import Took
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,13 @@ class MembersChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class RunsRemembered:
+    """What runs took of which this node knows nothing but that, the oldest first."""
+
+    runs: tuple[PastRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class InputsFetched(OfRun):
     """All inputs of the run are on this disk."""
 
@@ -166,6 +175,7 @@ class ChildSucceeded(OfRun):
 
     outputs: tuple[Dataset, ...]
     names: tuple[str, ...] = ()
+    took: Took | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +183,14 @@ class ChildFailed(OfRun):
     """The program failed."""
 
     why: Reason
+    took: Took | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ChildStopped(OfRun):
     """The program was ended on request; nothing of it runs any more."""
+
+    took: Took | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +290,7 @@ Event = (
     | PresenceChanged
     | CapabilitiesChanged
     | MembersChanged
+    | RunsRemembered
     | InputsFetched
     | FetchFailed
     | ChildStarted

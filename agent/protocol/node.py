@@ -20,13 +20,21 @@ from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
-from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
+from agent.protocol.events import (
+    DiskUsable,
+    Due,
+    Event,
+    PersistFailed,
+    Received,
+    RunsRemembered,
+)
 from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
+from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
-from agent.protocol.planning import EarlyClaims, Planning, ShortTaskBatches
+from agent.protocol.planning import EarlyClaims, Planning
 from agent.protocol.policy import policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
@@ -34,6 +42,7 @@ from agent.protocol.queue import Queue
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import DatasetId, NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.requests import Requests
+from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
 
@@ -49,6 +58,7 @@ class Node:
     def __init__(self, setup: NodeSetup) -> None:
         core = self._core = Core(setup)
         self.table: Table = core.table
+        self.lengths: Lengths = core.lengths
         self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
         self._datasets = Datasets(core, self._liveness)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
@@ -109,6 +119,7 @@ class Node:
             DiskUsable: (self._disk_usable,),
             State: (self._state,),
             Progress: (self._progress,),
+            RunsRemembered: (lambda event: self.lengths.remember(event.runs),),
         }
         for part in self._parts:
             for kind, handler in part.handlers().items():
@@ -224,7 +235,8 @@ class Node:
 
     def _progress(self, peer: Peer, message: Progress) -> None:
         for item in message.items:
-            self._queue.told_progress(item.task, item.left_ms / 1000)
+            if item.permille:
+                self._queue.told_progress(item.task, item.left_ms / 1000)
             if item.task in self.table.specs:
                 notice = TaskProgressed(item.task, peer.node, item.permille, item.left_ms)
                 self._core.emit(notice)
@@ -252,6 +264,7 @@ class Node:
             TimerKind.HAND_BACK: self._runs.hand_back,
             TimerKind.TELL: lambda _: self._core.tell_own(),
             TimerKind.ROW: lambda _: self._core.tell_row(),
+            TimerKind.ROW_STANDS: self._rows.overran,
             TimerKind.UNKNOWN: self._unknown.due,
         }
 

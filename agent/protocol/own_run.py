@@ -66,6 +66,7 @@ from agent.protocol.records import (
     short_text,
 )
 from agent.protocol.table import News
+from agent.protocol.times import Took
 
 STARTED = 2
 """The revision that says so, of a run that was won and started."""
@@ -110,12 +111,12 @@ class OwnRun:
     checkpoint: DatasetId = ""
     told_s: float = -1e9
     told_permille: int = -1
+    took: Took | None = None
 
-    def left_ms_at(self, now_s: float) -> int:
-        """Return how many milliseconds the run still needs: what its program said last, else what
-        was expected, less what has passed since; 0 when it is later than that."""
-        said_ms = self.run.expected_ms if self.left_ms is None else self.left_ms
-        return max(0, said_ms - int((now_s - self.left_said_s) * 1000))
+    def passed_ms(self, now_s: float) -> int:
+        """Return how many milliseconds ago its program said what it still needs, else how many ago
+        it was started."""
+        return int((now_s - self.left_said_s) * 1000)
 
     def nearly_done(self, now_s: float, limit_ms: int) -> bool:
         """Tell whether the program says that it ends within ``limit_ms``, and is not overdue by
@@ -124,6 +125,26 @@ class OwnRun:
             return False
         overdue_ms = (now_s - self.left_said_s) * 1000 - self.left_ms
         return self.left_ms <= limit_ms and overdue_ms <= limit_ms
+
+
+def left_ms(core: Core, own: OwnRun) -> int:
+    """Return how many milliseconds the run still needs: what its program said last, less what has
+    passed since; of one that said nothing, by what is known of others."""
+    passed_ms = own.passed_ms(core.now_s)
+    if own.left_ms is None:
+        return core.lengths.left_ms(own.spec, passed_ms, core.me)
+    return max(0, own.left_ms - passed_ms)
+
+
+def due_ms(core: Core, own: OwnRun) -> int | None:
+    """Return in how many milliseconds the run should end as its program said, or as most others do;
+    below 0 where it is late, None where nothing is known."""
+    said_ms = own.left_ms
+    if said_ms is None and not core.lengths.known(own.spec):
+        return None
+    if said_ms is None:
+        said_ms = core.lengths.of(own.spec, core.me).q50_ms
+    return said_ms - own.passed_ms(core.now_s)
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -189,7 +210,7 @@ def _begins_in_row(core: Core, task: TaskId, run: Run, *, in_a_row: bool) -> boo
     started = isinstance(run.phase, Running) and run.revision == STARTED
     if not (isinstance(run.phase, Scheduled) or (in_a_row and started)) or core.stopping:
         return False
-    short = core.table.specs[task].expected_ms < core.settings.short_task_ms
+    short = core.lengths.short(core.table.specs[task])
     return short and not core.table.interactive(task)
 
 

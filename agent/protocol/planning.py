@@ -8,12 +8,6 @@ Tasks that somebody is seen to claim count as taken, and take a seat of that nod
 A plan is laid when something changed. One timer guards against a node that was planned in and
 does nothing: what it leaves lying for a second is dealt out without it.
 
-**Rows of short tasks**: how long they may be, and that nothing waits long in them. Such tasks are
-claimed many at a time, and wait on the node that has claimed them; what lies there is not dealt out
-to others. That is right only while they are as short as is said of them, and while nothing long is
-before them. So rows grow only while they are soon done, none is begun behind long tasks alone, and
-one that stands still is given back to whoever is free.
-
 **Early claims** are made of what follows a task before that task has ended, so that it starts the
 moment it may. Between the end of a task and the start of the next on the same node lies the round
 of questions. Where many nodes end tasks of one length together, all of them ask all others at the
@@ -40,15 +34,15 @@ from itertools import islice
 from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
-from agent.protocol.own_run import ON_THE_MACHINE, Stage
+from agent.protocol.own_run import Stage, due_ms
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import NodeId, TaskId, TaskSpec, TaskState
+from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.seats import (
     SHORT_TASKS_PER_SLOT,
-    SHORT_TASKS_PER_SLOT_FIRST,
     Kind,
     SeatPlan,
     Seats,
@@ -56,14 +50,12 @@ from agent.protocol.seats import (
 )
 from agent.protocol.table import News
 
-SETTLE_S = 0.004
+SETTLE_S, SETTLE_S_MAX, SETTLE_SHARE = 0.004, 0.06, 0.0005
+"""Ends that fall together are waited for so long; for longer ones, which bring more along, a share of
+their length."""
 WAITING_LOOKED_AT_MAX = 100
 LOT_S = 3.0
 """A short task that is for a node with work of its own is left to it for so long: several rows."""
-QUICK_ROW_S = 1.0
-"""Half a row that is done within this was of short tasks indeed."""
-STANDS_S = 3.0
-"""A row of which nothing was begun for this long stands still."""
 AHEAD_S = 0.2
 """Long enough for a round of questions on a busy machine, and for an end that comes early."""
 
@@ -136,8 +128,10 @@ class Planning(Part):
             return False
         if core.timers.armed(TimerKind.PLAN):
             return True
-        if self._queue.ends_are_near() and not self._is_clear_already(mine):
-            core.timers.arm(TimerKind.PLAN, core.now_s + SETTLE_S)
+        near_s = self._queue.near_end_s()
+        if near_s and not self._is_clear_already(mine):
+            settle_s = min(SETTLE_S_MAX, max(SETTLE_S, SETTLE_SHARE * near_s))
+            core.timers.arm(TimerKind.PLAN, core.now_s + settle_s)
             return True
         return False
 
@@ -211,7 +205,7 @@ class Planning(Part):
                     return
                 if hopeless and plan.kind(spec) in hopeless:
                     continue
-                by_lot = drawn and plan.short(spec)
+                by_lot = drawn and plan.by_lot(spec)
                 taker = self._taker_by_lot(spec, plan) if by_lot else self._taker(spec, plan)
                 if taker is None and not by_lot and not plan.has_place(spec):
                     hopeless[plan.kind(spec)] = None
@@ -371,52 +365,6 @@ class Planning(Part):
             each.pop(task, None)
 
 
-class ShortTaskBatches(Part):
-    """How many short tasks this node claims and keeps waiting in a row."""
-
-    def __init__(self, core: Core, runs: Runs) -> None:
-        super().__init__(core)
-        self.in_a_row_max = SHORT_TASKS_PER_SLOT_FIRST
-        """For each slot; one is no row."""
-        self._runs = runs
-        self._filled_s = -1e9
-        self._first: TaskId = ""
-        self._first_since_s = 0.0
-
-    def slots(self) -> int:
-        """Return how many slots short tasks may wait for: those that no long task occupies, 0 when
-        there is none."""
-        short_ms = self.core.settings.short_task_ms
-        return self.core.slots - sum(
-            own.stage in ON_THE_MACHINE and own.spec.expected_ms >= short_ms
-            for own in self._runs.mine.values()
-        )
-
-    def note_claimed(self, tasks: int) -> None:
-        """Adapt how long a row may be, as so many tasks were claimed: double it when the claim
-        before is only a moment ago, else halve it, within limits. A single task changes only a row
-        that had stood still."""
-        if tasks < 2 and self.in_a_row_max >= SHORT_TASKS_PER_SLOT_FIRST:
-            return
-        now_s = self.core.now_s
-        if now_s - self._filled_s <= QUICK_ROW_S:
-            self.in_a_row_max = min(2 * self.in_a_row_max, SHORT_TASKS_PER_SLOT)
-        elif self.in_a_row_max > SHORT_TASKS_PER_SLOT_FIRST:
-            self.in_a_row_max = max(self.in_a_row_max // 2, SHORT_TASKS_PER_SLOT_FIRST)
-        self._filled_s = now_s
-
-    def on_tick(self) -> None:
-        """Give all waiting tasks of the row back when the first has not begun for too long, and
-        claim single ones from then on."""
-        waiting = [own.task for own in self._runs.mine.values() if own.stage is Stage.QUEUED]
-        first = waiting[0] if waiting else ""
-        if first != self._first:
-            self._first, self._first_since_s = first, self.core.now_s
-        elif first and self.core.now_s - self._first_since_s >= STANDS_S:
-            self.in_a_row_max = 1
-            self._runs.give_back(waiting)
-
-
 class EarlyClaims(Part):
     """Looks at each run of this node shortly before its end."""
 
@@ -443,13 +391,13 @@ class EarlyClaims(Part):
         own = self._runs.mine.get(task)
         if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
             return False
-        long = own.spec.expected_ms >= self.core.settings.short_task_ms
-        return long and bool(self.core.table.dependants(task))
+        ends = not self.core.lengths.short(own.spec) and due_ms(self.core, own) is not None
+        return ends and bool(self.core.table.dependants(task))
 
     def _wait_for_end(self, task: TaskId) -> None:
         core = self.core
-        left_s = self._runs.mine[task].left_ms_at(core.now_s) / 1000
-        core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, left_s - AHEAD_S), task)
+        due_s = (due_ms(self.core, self._runs.mine[task]) or 0) / 1000
+        core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, due_s - AHEAD_S), task)
 
     def end_is_near(self, task: TaskId) -> None:
         """Claim what follows a run of this node, if that goes on here; when the program has said
@@ -458,7 +406,7 @@ class EarlyClaims(Part):
         own = self._runs.mine.get(task)
         if own is None or own.stage is not Stage.RUNNING:
             return
-        if own.left_ms_at(self.core.now_s) > 1000 * AHEAD_S:
+        if (due_ms(self.core, own) or 0) > 1000 * AHEAD_S:
             self._wait_for_end(task)
             return
         waiting = self.core.table.dependants(task)

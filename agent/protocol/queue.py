@@ -13,12 +13,18 @@ from itertools import chain
 
 from agent.protocol.core import Core, Part
 from agent.protocol.policy import FlockView, OrderPolicy, Stage, TaskView, WorkflowView
-from agent.protocol.records import PRIORITY_INTERACTIVE, TaskId, TaskSpec, TaskState, WorkflowId
+from agent.protocol.records import (
+    PRIORITY_INTERACTIVE,
+    Run,
+    TaskId,
+    TaskSpec,
+    TaskState,
+    WorkflowId,
+)
 from agent.protocol.table import News
 
 FRESH_TASKS = 200
 """Up to so many unfinished tasks the policy is asked every time."""
-LONGER_TASK_MS = 1_000
 SOON_S = 0.02
 LATE_END_S = 0.25
 """Starting and ending a program takes a while that no expectation holds."""
@@ -45,6 +51,7 @@ class Queue(Part):
         self._added: dict[TaskId, None] = {}
         self._asked_s = -1e9
         self._ask_anew = True
+        self._learned = 0
         self._interactive: dict[WorkflowId, None] = {
             name: None
             for name, workflow in core.table.workflows.items()
@@ -60,6 +67,8 @@ class Queue(Part):
         while old: then what a lost owner left behind comes first, and what is new comes last."""
         unfinished = sum(len(tasks) for tasks in self.core.table.unfinished.values())
         stale_s = unfinished * STALE_S_PER_TASK if unfinished > FRESH_TASKS else 0.0
+        if self._learned != self.core.lengths.turns:
+            self._learned, self._ask_anew = self.core.lengths.turns, True
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
             self._order = self._policy.order(self._picture())
             self.has_short = any(map(self._short, self._order))
@@ -121,7 +130,7 @@ class Queue(Part):
             self._interactive.pop(forgotten, None)
 
     def _short(self, task: TaskId) -> bool:
-        return self.core.table.specs[task].expected_ms < self.core.settings.short_task_ms
+        return self.core.lengths.short(self.core.table.specs[task])
 
     def _forget(self, task: TaskId) -> None:
         self.running_since_s.pop(task, None)
@@ -172,10 +181,10 @@ class Queue(Part):
     def _task(self, spec: TaskSpec, ended: frozenset[TaskId], held: frozenset[TaskId]) -> TaskView:
         """What is claimed ahead waits like the others."""
         table, task = self.core.table, spec.task
-        expected_s = spec.expected_ms / 1000
+        expected_s = self.core.lengths.of(spec).q50_ms / 1000
         claimed = task not in held and self._claimed(task)
         if task in table.owned and self._taken(task) and not claimed:
-            return TaskView(task, max(0.0, self._left_s(task, expected_s)), (), Stage.RUNNING)
+            return TaskView(task, self._left_s(spec, table.owned[task]), (), Stage.RUNNING)
         if task not in table.ready and task not in table.owned:
             needs = table.producers[task]
             open_needs = tuple(n for n in needs if n not in ended and self._unfinished(n))
@@ -187,27 +196,48 @@ class Queue(Part):
         reading = self.core.table.reading(task)
         return reading is None or reading.outcome is None
 
-    def _left_s(self, task: TaskId, expected_s: float) -> float:
-        """What is left by this node's own clock; told progress counts more than expectation.
-        Below zero: so much later than expected."""
-        told = self.left_s.get(task)
-        if told is not None:
-            left_s, at_s = told
-            return left_s - (self.core.now_s - at_s)
-        since_s = self.running_since_s.get(task)
-        return expected_s if since_s is None else expected_s - (self.core.now_s - since_s)
+    def _left_s(self, spec: TaskSpec, run: Run) -> float:
+        """What is left by this node's own clock; told progress counts more than expectation. What
+        is late is not free now: it takes as long again as it is late, or as those take that took so
+        long."""
+        told_s = self._told_s(spec.task)
+        if told_s is not None:
+            return told_s if told_s > 0 else max(-told_s, 0.0)
+        since_s = self.running_since_s.get(spec.task, self.core.now_s)
+        ran_ms = int((self.core.now_s - since_s) * 1000)
+        return self.core.lengths.left_ms(spec, ran_ms, run.host) / 1000
 
-    def ends_are_near(self) -> bool:
-        """Tell whether some run of a longer task is about to end, as far as expectations go."""
-        return next(self._ends(SOON_S), None) is not None
+    def _told_s(self, task: TaskId) -> float | None:
+        """In what time it ends as its program says; below zero where it is late, None where it says
+        nothing."""
+        told = self.left_s.get(task)
+        return None if told is None else told[0] - (self.core.now_s - told[1])
+
+    def _due_s(self, spec: TaskSpec, run: Run) -> float:
+        """In what time a run should end, as most others do; below zero where it is late."""
+        told_s = self._told_s(spec.task)
+        if told_s is not None:
+            return told_s
+        since_s = self.running_since_s.get(spec.task, self.core.now_s)
+        return self.core.lengths.of(spec, run.host).q50_ms / 1000 - (self.core.now_s - since_s)
+
+    def near_end_s(self) -> float:
+        """Return how long a longer task takes whose run is about to end, as far as expectations go;
+        0 where none is."""
+        task = next(self._ends(SOON_S), None)
+        return (
+            0.0 if task is None else self.core.lengths.of(self.core.table.specs[task]).q50_ms / 1000
+        )
 
     def _ends(self, within_s: float) -> Iterator[TaskId]:
         """Longer tasks that are expected to end so soon, or have not yet what they should have."""
-        for task, run in self.core.table.owned.items():
-            if run.expected_ms >= LONGER_TASK_MS:
-                left_s = self._left_s(task, run.expected_ms / 1000)
-                if -LATE_END_S <= left_s <= within_s:
-                    yield task
+        table = self.core.table
+        for task, run in table.owned.items():
+            spec = table.specs[task]
+            if self.core.lengths.short(spec) or not self.core.lengths.known(spec):
+                continue
+            if -LATE_END_S <= self._due_s(spec, run) <= within_s:
+                yield task
 
     def has_interactive(self) -> bool:
         """Tell whether some interactive work is unfinished."""

@@ -62,6 +62,8 @@ from agent.protocol.own_run import (
     BadEnd,
     OwnRun,
     Stage,
+    due_ms,
+    left_ms,
     newest_checkpoint,
     unreadable,
     write_run,
@@ -86,7 +88,7 @@ from agent.protocol.records import (
     with_output_names,
 )
 from agent.protocol.seats import evictions
-from agent.protocol.times import with_times
+from agent.protocol.times import with_times, with_took
 
 PROGRESS_REPEAT_S = 15.0
 """Unchanged progress is told again this often: it is also the heartbeat of a running task."""
@@ -243,7 +245,7 @@ class Runs(Part):
             self._end(own, BadEnd(Failed, fault))
             return
         own.outputs = word.outputs
-        own.run = with_output_names(own.run, word.names)
+        own.run, own.took = with_output_names(own.run, word.names), word.took
         own.stage = Stage.COPYING
         core.timers.disarm(TimerKind.HAND_BACK, own.task)
         kept = tuple(output for output in word.outputs if not output.external)
@@ -270,11 +272,13 @@ class Runs(Part):
         self._end(own, Terminated(own.outputs, holders))
 
     def _failed(self, own: OwnRun, word: ChildFailed) -> None:
+        own.took = word.took
         self._end(own, own.then or BadEnd(Failed, word.why))
 
     def _stopped(self, own: OwnRun, word: ChildStopped) -> None:
         if own.then is None:
             raise LocalProtocolError(f"{own.task} stopped, nobody knows why: {own.run}")
+        own.took = word.took
         self._end(own, own.then)
 
     # -- what should run, and what does --------------------------------------------------
@@ -333,13 +337,9 @@ class Runs(Part):
     def _may_end(self, own: OwnRun) -> bool:
         """The owner is back but lets end what expects to end soon, and no longer than that."""
         core = self.core
-        since_ms = int((core.now_s - core.owner_since_s) * 1000)
-        left_ms = core.presence.lets_end_ms - since_ms
-        return (
-            left_ms > 0
-            and own.stage is Stage.RUNNING
-            and own.left_ms_at(self.core.now_s) <= left_ms
-        )
+        left = core.presence.lets_end_ms - int((core.now_s - core.owner_since_s) * 1000)
+        due = due_ms(core, own) if own.stage is Stage.RUNNING and left > 0 else None
+        return due is not None and due <= left
 
     def _make_way(self, own: OwnRun) -> None:
         core = self.core
@@ -400,13 +400,12 @@ class Runs(Part):
                 continue  # it was here when it was claimed, and is not any more
             free -= 1
             own.stage, own.left_said_s = Stage.STARTING, core.now_s
-            if own.spec.expected_ms < core.settings.short_task_ms:
+            if core.lengths.short(own.spec):
                 own.told_s = core.now_s  # it has ended before there is any progress to tell
             self._write(own, Running())
-            name, inputs = run_name(own.run), own.run.inputs
             workflow = core.table.workflows[core.table.workflow_of[own.task]].spec.name
-            urgent = core.table.interactive(own.task)
-            ordered = (own.task, name, own.spec, inputs, own.checkpoint, workflow, urgent)
+            urgent, name = core.table.interactive(own.task), run_name(own.run)
+            ordered = (own.task, name, own.spec, own.run.inputs, own.checkpoint, workflow, urgent)
             core.emit(StartChild(*ordered))
 
     # -- ends ----------------------------------------------------------------------------
@@ -421,10 +420,13 @@ class Runs(Part):
         self.core.emit(StopChild(own.task, run_name(own.run), self.core.settings.words(then.why)))
 
     def _end(self, own: OwnRun, end: BadEnd | Terminated) -> None:
-        """Why it was no good end is a value in the record, and text for versions that read none."""
+        """Why it was no good end is a value in the record, and text for versions that read none.
+        What went on from a checkpoint does not tell how long a whole run takes."""
         del self.mine[own.task]
         self.core.timers.disarm(TimerKind.HAND_BACK, own.task)
         self.core.wake = True
+        took = own.took._replace(run_ms=0) if own.took and own.checkpoint else own.took
+        own.run = msgspec.structs.replace(own.run, more=with_took(own.run.more, took))
         if isinstance(end, Terminated):
             self._write(own, end)
             return
@@ -444,7 +446,7 @@ class Runs(Part):
 
     def _in_a_row(self, own: OwnRun) -> bool:
         """A short task, and this node has the next in its row."""
-        if own.spec.expected_ms >= self.core.settings.short_task_ms or self.core.stopping:
+        if self.core.stopping or not self.core.lengths.short(own.spec):
             return False
         return any(other.stage is Stage.QUEUED for other in self.mine.values())
 
@@ -494,6 +496,4 @@ class Runs(Part):
             core.broadcast(Progress(tuple(items)))
 
     def _progress(self, own: OwnRun) -> ProgressItem:
-        return ProgressItem(
-            own.task, own.run.attempt, own.permille, own.left_ms_at(self.core.now_s)
-        )
+        return ProgressItem(own.task, own.run.attempt, own.permille, left_ms(self.core, own))

@@ -105,9 +105,9 @@ class Seats:
         return self.had <= row // 2 and self.busy < row
 
 
-Kind = tuple[str, bool, Requirements, bool, NodeId, str]
+Kind = tuple[str, bool, Requirements, int, NodeId, str]
 """Tasks of one kind fit the same seats: program, whether it was published with them, requirements,
-whether short, and where and by whom they were submitted if that matters to anybody."""
+how many may wait in a row (0: they are not short), and where and by whom they were submitted if that matters to anybody."""
 
 
 class SeatPlan:
@@ -132,7 +132,8 @@ class SeatPlan:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
         whose = whose_is(self._core, spec.task) if self._choosy else ("", "")
         published = spec.published is not None
-        return (spec.program, published, spec.requirements, self.short(spec), *whose)
+        in_a_row = self._core.lengths.in_a_row(spec) if self.short(spec) else 0
+        return (spec.program, published, spec.requirements, in_a_row, *whose)
 
     def fitting(self, spec: TaskSpec) -> list[Seats]:
         """Return the seats that the task may be dealt to once they are free, by node: those that
@@ -195,12 +196,16 @@ class SeatPlan:
             return True
         if not self.short(spec):
             return False
-        in_a_row = self._core.settings.short_task_ms // max(spec.expected_ms, 1)
-        return seats.fills_up(min(SHORT_TASKS_PER_SLOT, in_a_row))
+        return seats.fills_up(self._core.lengths.in_a_row(spec))
 
     def short(self, spec: TaskSpec) -> bool:
         """Tell whether tasks like this one are claimed several at once."""
-        return spec.expected_ms < self._core.settings.short_task_ms
+        return self._core.lengths.short(spec)
+
+    def by_lot(self, spec: TaskSpec) -> bool:
+        """Tell whether tasks like this one are drawn where there are plenty: short ones, and those
+        of which nobody knows how long they take, be they long or short."""
+        return self.short(spec) or not self._core.lengths.known(spec)
 
     def _candidates(self, spec: TaskSpec) -> list[Seats]:
         """Those that fit, without those that have had their chance."""

@@ -70,8 +70,6 @@ class Settings:
     """Agents that die under a task of one generation before it is given up."""
     claims_per_message_max: int = 64
     """Short tasks are claimed together, up to this many."""
-    short_task_ms: int = 1_000
-    """Tasks expected to be shorter than this are claimed several at once."""
     tell_within_s: float = 0.25
     """Words of short tasks that nobody waits for are told together, up to this much later."""
     row_told_after_s: float = 2.0

@@ -41,7 +41,7 @@ LENGTHS_READ_MAX = 5_000
 class TaskRow(NamedTuple):
     """What became of a task. ``moved``, ``spans`` and ``whys`` are JSON texts of their owner's making;
     rows of before have no ``whys``, and no name of their workflow, whose id it was.
-    ``alike`` tells runs of a step with the same parameters."""
+    ``length`` is what its run took, with what it is compared by, as its owner packs it."""
 
     task: str
     generation: int
@@ -64,7 +64,7 @@ class TaskRow(NamedTuple):
     spans: str
     whys: str = ""
     workflow_name: str = ""
-    alike: str = ""
+    length: str = ""
 
 
 class StoryRow(NamedTuple):
@@ -111,7 +111,7 @@ _PUT = (
     f"INSERT OR REPLACE INTO task ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 )
 _TELL = "INSERT OR REPLACE INTO story VALUES (?, ?, ?, ?)"
-_LATER = ("whys", "workflow_name", "alike")
+_LATER = ("whys", "workflow_name", "length")
 """What a database that was made before has no columns for."""
 _GIVE = "INSERT INTO given VALUES (?, ?) ON CONFLICT (hour) DO UPDATE SET ran_ms = ran_ms + excluded.ran_ms"
 _TRIM = """DELETE FROM task WHERE (task, generation) IN
@@ -202,13 +202,12 @@ class History(Beside):
             asked = {task: self._connection.execute(wanted, (task,)).fetchone() for task in tasks}
         return {task for task, row in asked.items() if row is not None}
 
-    def lengths(self, runs_max: int = LENGTHS_READ_MAX) -> list[tuple[str, str, str, int]]:
-        """Return program, step, likeness and length in milliseconds of the latest runs that ended well, at
-        most ``runs_max``, the latest last. Raise ``sqlite3.Error`` when the database cannot be
-        read."""
+    def lengths(self, runs_max: int = LENGTHS_READ_MAX) -> list[tuple[str, str, str]]:
+        """Return task, host and length of the latest runs that ended well, at most ``runs_max``, the
+        latest last. Raise ``sqlite3.Error`` when the database cannot be read."""
         with self._lock:
             found = self._connection.execute(
-                "SELECT program, name, alike, ran_ms FROM task WHERE state = 'Terminated' AND ran_ms > 0"
+                "SELECT task, host_node, length FROM task WHERE length != ''"
                 " ORDER BY ended_ms DESC LIMIT ?",
                 (runs_max,),
             ).fetchall()

@@ -476,6 +476,7 @@ CLAUSES = {
     "others": "%n other(s)",
     "stands": "from {what}",
     "runs": "%n earlier run(s)",
+    "runs between": "%n earlier run(s) ({low} to {high})",
     "told": "the lengths that were told",
     "progress": "its own progress",
     "user": " (user {user})",

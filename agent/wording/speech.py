@@ -226,9 +226,16 @@ class Speech:
         nobody knows."""
         if basis is None:
             return ""
-        parts = [self._clause("runs", count=basis.runs)] if basis.runs else []
+        parts = [self._runs(basis)] if basis.runs else []
         parts += [self._clause(name) for name in ("told", "progress") if getattr(basis, name)]
         return self._clause("stands", what=self.listed(parts)) if parts else ""
+
+    def _runs(self, basis: Basis) -> str:
+        """How many there were, and between which lengths most of them lay where that is a span."""
+        low, high = self.span(basis.low_ms), self.span(basis.high_ms)
+        if not basis.high_ms or low == high:
+            return self._clause("runs", count=basis.runs)
+        return self._clause("runs between", count=basis.runs, low=low, high=high)
 
     def load(self, percent: int | None) -> str:
         """Return how busy others keep the processor; empty where that is not seen."""

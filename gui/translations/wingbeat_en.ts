@@ -228,6 +228,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%n earlier run(s) ({low} to {high})</source>
+        <translation>
+            <numerusform>%n earlier run ({low} to {high})</numerusform>
+            <numerusform>%n earlier runs ({low} to {high})</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n machine(s)</source>
         <comment>of a flock</comment>
         <translation>

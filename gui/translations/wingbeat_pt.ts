@@ -832,6 +832,13 @@
             <numerusform>%n execuções anteriores</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n earlier run(s) ({low} to {high})</source>
+        <translation>
+            <numerusform>%n execução anterior ({low} a {high})</numerusform>
+            <numerusform>%n execuções anteriores ({low} a {high})</numerusform>
+        </translation>
+    </message>
     <message>
         <source>the lengths that were told</source>
         <translation>durações indicadas</translation>

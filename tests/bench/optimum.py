@@ -21,9 +21,11 @@ the survivors' workflows one task ahead, after one length.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
+from heapq import heapify, heappop, heappush
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -78,6 +80,34 @@ def after_kill(
     left = (*[0] * (chain_tasks - 2), ahead, workflows - ahead)
     ends, last = _rounds(survivors, left[-chain_tasks:])
     return Optimum(average_s=(ends / workflows + 1) * task_s, last_s=(last + 1) * task_s)
+
+
+def list_schedule_s(steps: Sequence[tuple[float, Sequence[int]]], places: int) -> float:
+    """When the last of these tasks ends, each so long and after those that it needs, if whoever
+    knows all lengths always begins the one with the longest path to the end."""
+    dependants: list[list[int]] = [[] for _ in steps]
+    for number, (_, needs) in enumerate(steps):
+        for need in needs:
+            dependants[need].append(number)
+    order = TopologicalSorter({n: needs for n, (_, needs) in enumerate(steps)}).static_order()
+    paths_s = [length_s for length_s, _ in steps]
+    for number in reversed(list(order)):
+        paths_s[number] += max((paths_s[each] for each in dependants[number]), default=0.0)
+    missing = [len(set(needs)) for _, needs in steps]
+    ready = [(-paths_s[number], number) for number in range(len(steps)) if not missing[number]]
+    heapify(ready)
+    running: list[tuple[float, int]] = []
+    now_s = 0.0
+    while ready or running:
+        while ready and len(running) < places:
+            number = heappop(ready)[1]
+            heappush(running, (now_s + steps[number][0], number))
+        now_s, ended = heappop(running)
+        for number in set(dependants[ended]):
+            missing[number] -= 1
+            if not missing[number]:
+                heappush(ready, (-paths_s[number], number))
+    return now_s
 
 
 @cache

@@ -34,7 +34,6 @@ from agent.control.port import Notice, Rooms, Streams, Wish
 from agent.control.verbs.submitting import specs_of, submission
 from agent.data.secrets import SecretValues
 from agent.flock.operations import FlockFacts
-from agent.history.earlier_runs import EarlierRuns
 from agent.history.task_history import TaskHistory
 from agent.net.link_refusals import Cause, LinkRefusal
 from agent.node.diagnosis import Facts, findings
@@ -68,6 +67,7 @@ from agent.protocol.events import (
     PresenceChanged,
     Started,
 )
+from agent.protocol.lengths import Lengths
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import EndCause, NobodyUsesIt
@@ -150,7 +150,7 @@ class Known:
     warning: Reason | None = None
     overruled: tuple[Reason, ...] = ()
     table: Table = field(default_factory=lambda: Table(Settings()))
-    earlier: Callable[..., tuple[int, int]] = EarlierRuns().of
+    lengths: Lengths = field(default_factory=lambda: Lengths(Table(Settings())))
     gone_ms: Callable[[Run], int] = lambda _: 0
     home_of: Callable[[WorkflowSpec], NodeId] = lambda spec: spec.home
 
@@ -366,7 +366,7 @@ class FakeNode:
         return replace(
             self.known,
             table=self.node.table,
-            earlier=self.history.earlier.of,
+            lengths=self.node.lengths,
             gone_ms=self.node.gone_since_ms,
             home_of=self.node.home_of,
         )

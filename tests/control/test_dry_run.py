@@ -22,7 +22,7 @@ from agent.control.estimates import TaskProgress
 from agent.control.fitting import FitTable, seen, slots_of
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views
-from agent.history.earlier_runs import EarlierRuns, likeness
+from agent.protocol.lengths import PastRun
 from agent.protocol.records import Dataset, Requirements, TaskSpec
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
@@ -102,19 +102,21 @@ def test_who_does_not_help_gets_nothing(node: FakeNode, own_helps: bool, end_s: 
         ((task("a"),), False, inf, None),
         ((task("a"), task("b", 0)), True, inf, None),
         ((task("b", 60),), True, 60, Basis(told=True)),
-        ((task("short", 0),), True, 4, Basis(runs=3)),
-        ((task("a"), task("short", 7)), True, 14, Basis(told=True, runs=3)),
+        ((task("short", 0),), True, 4, Basis(runs=3, low_ms=3_000, high_ms=5_000)),
+        ((task("a"), task("short", 7)), True, 15, Basis(told=True, runs=3)),
     ],
     ids=["nobody helps", "nobody knows", "told the usual", "earlier runs", "both"],
 )
 def test_no_end_is_invented(
     node: FakeNode, wanted: tuple[dict[str, Any], ...], own_helps: bool, ends: float, basis: Basis
 ) -> None:
-    """Three earlier runs of a step took 3 s to 5 s."""
+    """Three earlier runs of a step took 3 s to 5 s; what is told counts as two of 7 s."""
     flock(node, own_helps=own_helps)
-    node.history.earlier.take([("copy", "short", likeness(""), ms) for ms in (3_000, 5_000, 4_000)])
-    if ends == inf:
-        node.history.earlier = EarlierRuns()
+    (short,) = specs_of(msgspec.convert({"name": "old", "tasks": [task("short", 0)]}, Submit), str)
+    lengths = node.node.lengths
+    if ends != inf:
+        kind = lengths.kind(short)
+        lengths.remember(PastRun(str(ms), kind, "elm", ms) for ms in (3_000, 5_000, 4_000))
     views = Views(node.now(), TaskProgress(lambda: 1.7e9))
     specs = specs_of(msgspec.convert({"name": "new", "tasks": wanted}, Submit), str)
     plans, end = plan_tasks(views, specs, 50, "ana")

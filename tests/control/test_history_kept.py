@@ -16,11 +16,11 @@ import tomlkit
 from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog
 from agent.api.rpc import ErrorCode
-from agent.history.earlier_runs import KEYS_MAX, UNKNOWN, EarlierRuns, likeness
 from agent.history.log_reading import read_lines
-from agent.history.task_history import TaskHistory
+from agent.history.task_history import OF_A_PROGRAM_MAX, TaskHistory
 from agent.host import logs
 from agent.paths import TASK_LOGS, task_log
+from agent.protocol.lengths import Kind
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings import editing as viewing
@@ -72,32 +72,32 @@ async def test_a_disk_that_refuses_is_told_in_one_sentence(tmp_path: Path) -> No
 
 
 async def test_what_earlier_runs_took_is_known_after_a_restart(tmp_path: Path) -> None:
-    """The middle of the latest, of a step of that name first."""
-    history = History.open(tmp_path / FILE)
-    row: dict[str, Any] = dict.fromkeys(TaskRow._fields, 0) | {
-        "program": "copy",
-        "state": "Terminated",
-    }
-    took = (("cut", 9_000), ("cut", 3_000), ("cut", 5_000), ("merge", 100), ("merge", 0))
-    rows = [
-        TaskRow(**row | {"task": str(n), "name": name, "ran_ms": ms, "alike": likeness("")})
-        for n, (name, ms) in enumerate(took)
-    ]
-    history.write(rows, {})
-    history.close()
+    """Of each program the latest, the latest of them last."""
     table = Table(Settings())
     kept = TaskHistory(tmp_path, tmp_path, lambda: table, str, str)
     await kept.start()
-    told = [kept.earlier.of("copy", step) for step in ("cut", "merge", "", "none")]
+    assert kept.remembered == ()
     await kept.stop()
-    assert told == [(3, 5_000), (1, 100), (0, 0), (0, 0)]
-
-
-def test_of_very_many_programs_the_latest_are_remembered() -> None:
-    earlier = EarlierRuns()
-    earlier.take((f"p{n}", "step", likeness(""), n + 1) for n in range(KEYS_MAX))
-    earlier.take([("", "gate", "00", 5)])
-    assert [earlier.of(f"p{n}", "step") for n in (0, KEYS_MAX - 1)] == [UNKNOWN, (1, KEYS_MAX)]
+    history = History.open(tmp_path / FILE)
+    row: dict[str, Any] = dict.fromkeys(TaskRow._fields, 0) | {"host_node": "elm"}
+    lengths = [json.dumps(["copy", "copy", 0, 7, 3, n + 1]) for n in range(OF_A_PROGRAM_MAX + 9)]
+    lengths[-2:] = ["", "{"]
+    rows = [
+        TaskRow(**row | {"task": str(n), "ended_ms": n, "length": length})
+        for n, length in enumerate(lengths)
+    ]
+    history.write(rows, {})
+    history.close()
+    kept = TaskHistory(tmp_path, tmp_path, lambda: table, str, str)
+    await kept.start()
+    await kept.stop()
+    told = kept.remembered
+    assert (len(told), told[0].ran_ms, told[-1].ran_ms) == (
+        OF_A_PROGRAM_MAX,
+        8,
+        OF_A_PROGRAM_MAX + 7,
+    )
+    assert told[-1][1:3] == (Kind("copy", "copy", 0, 7, 3), "elm")
 
 
 async def test_why_a_task_moved_is_known_after_the_agent_has_begun_anew(tmp_path: Path) -> None:

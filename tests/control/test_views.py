@@ -8,16 +8,18 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import structs
 
 from agent.api.values import Capabilities, WorkflowState, workflow_state
-from agent.api.work import Basis, TaskView
+from agent.api.work import Basis, Submit, TaskView
 from agent.control.estimates import TaskProgress
 from agent.control.naming import task_id
+from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views, node_view
-from agent.history.earlier_runs import EarlierRuns, likeness
 from agent.protocol.effects import TaskMoved, TaskProgressed
+from agent.protocol.lengths import PastRun
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import Claim, Life, Lost, Phase, Run, Running, TaskLife, TaskState
 from tests.control.serving import LineClient, Serving
@@ -32,9 +34,25 @@ TASKS: tuple[dict[str, Any], ...] = (
 )
 CHAIN = (TASKS[0], {**TASKS[2], "after": ["long"]}, {**TASKS[3], "expected_s": 3})
 EIGHT = tuple({"id": str(number), "program": "copy", "expected_s": 1} for number in range(8))
-SAME = likeness("")
 MANY = tuple({"id": str(number), "program": "copy", "expected_s": 2} for number in range(1_200))
 COPIER = structs.replace(ALDER, capabilities=Capabilities(programs=("copy",)))
+
+
+TOLD = Basis(told=True)
+
+
+def of_runs(runs: int) -> Basis:
+    """Of runs that all took 4 s."""
+    return Basis(runs=runs, low_ms=4_000, high_ms=4_000)
+
+
+def remember(node: FakeNode, earlier: tuple[tuple[dict[str, Any], int], ...]) -> None:
+    """Have it known what runs took that are like the task of this name but for what is told here."""
+    for number, (told, ran_ms) in enumerate(earlier):
+        task = {"id": "long", "program": "copy", "expected_s": 0} | told
+        (spec,) = specs_of(msgspec.convert({"name": "before", "tasks": [task]}, Submit), str)
+        lengths = node.node.lengths
+        lengths.remember([PastRun(f"before {number}", lengths.kind(spec), "elm", ran_ms)])
 
 
 class Scene:
@@ -108,7 +126,7 @@ def test_the_word_for_a_workflow(states: str, word: WorkflowState) -> None:
         (TaskState.RUNNING, 0, 0, 2_000),
         (TaskState.RUNNING, 500, 250, 1_500),
         (TaskState.RUNNING, 1_979, 989, 21),
-        (TaskState.RUNNING, 2_000, 990, 0),
+        (TaskState.RUNNING, 2_000, 990, 1),
         (TaskState.SCHEDULED, 1_000, 0, 2_000),
         (TaskState.TERMINATED, None, 1_000, 0),
         (TaskState.READY, None, 0, 2_000),
@@ -173,12 +191,10 @@ def test_how_far_a_workflow_is(scene: Scene) -> None:
         scene.at_ms += passed_ms
         assert scene.far == ("running", permille, left_ms, 0, 0)
     scene.node.succeed(LONG)
-    scene.node.history.earlier = EarlierRuns()
     scene.running(SPARE)
     scene.at_ms += 2_500
     assert scene.far == ("running", 450, 5_500, 0, 0)
     scene.node.succeed(SPARE)
-    scene.node.history.earlier = EarlierRuns()
     assert scene.far == ("waiting", 700, 0, 0, 0)
 
 
@@ -228,38 +244,40 @@ def test_what_is_left_is_shared_among_those_who_help(
     ("earlier", "expected_s", "passed_ms", "told"),
     [
         ((), 0, 3_000, (0, 0, 0.0, None)),
-        ((), 60, 3_000, (50, 57_000, 60.0, Basis(told=True))),
-        ((("copy", "long", SAME, 4_000),) * 12, 60, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
-        ((("copy", "other", SAME, 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, Basis(told=True))),
-        ((("copy", "other", SAME, 4_000),) * 12, 0, 1_000, (250, 3_000, 4.0, Basis(runs=12))),
-        ((("copy@of-before", "long", SAME, 4_000),), 0, 1_000, (250, 3_000, 4.0, Basis(runs=1))),
-        ((("copy", "other", SAME, 4_000),) * 2, 0, 1_000, (0, 0, 0.0, None)),
-        (tuple(("copy", "other", SAME, ms) for ms in (1, 2, 4)), 0, 1_000, (0, 0, 0.0, None)),
-        ((("copy", "long", "", 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, Basis(told=True))),
+        ((), 60, 3_000, (50, 57_000, 60.0, TOLD)),
+        ((({"expected_s": 60}, 4_000),) * 12, 60, 1_000, (250, 3_000, 4.0, of_runs(12))),
+        ((({"id": "other"}, 4_000),) * 12, 60, 6_000, (100, 54_000, 60.0, TOLD)),
+        ((({}, 4_000),) * 12, 60, 1_000, (250, 3_000, 4.0, of_runs(12))),
+        ((({"id": "other"}, 4_000),) * 12, 0, 1_000, (250, 3_000, 4.0, of_runs(12))),
+        ((({"program": "copy@of-before"}, 4_000),), 0, 1_000, (250, 3_000, 4.0, of_runs(1))),
         (
-            (("copy", "long", likeness("30"), 4_000),),
-            60,
-            6_000,
-            (100, 54_000, 60.0, Basis(told=True)),
+            tuple(({"id": "other"}, ms) for ms in (1_000, 2_000, 40_000)),
+            *(0, 1_500),
+            (750, 19_600, 2.0, Basis(runs=3, low_ms=1_000, high_ms=40_000)),
+        ),
+        (
+            ((({"parameters": "30"}, 9_000),) * 12 + (({}, 4_000),) * 4),
+            *(0, 1_000),
+            (250, 3_000, 4.0, of_runs(4)),
         ),
         ((), 2, 8_000, (0, 0, 2.0, None)),
     ],
     ids=[
-        *("unknown", "told", "step", "told before others", "other steps"),
-        *("an edited script", "too few others", "others differ"),
-        *("from before", "told something else", "long passed"),
+        *("unknown", "told", "outvoted", "told before others", "told now"),
+        *("other steps", "an edited script"),
+        *("others differ", "other parameters", "long passed"),
     ],
 )
 def test_a_guess_stands_on_something(
     tmp_path: Path,
-    earlier: tuple[tuple[str, str, str, int], ...],
+    earlier: tuple[tuple[dict[str, Any], int], ...],
     expected_s: float,
     passed_ms: int,
     told: tuple[int, int, float, Basis | None],
 ) -> None:
     scene = Scene(tmp_path)
-    scene.node.history.earlier.take(earlier)
     scene.submit({"id": "long", "program": "copy", "expected_s": expected_s})
+    remember(scene.node, earlier)
     scene.running()
     # Machines repeat for a program that says nothing what the flock shares work out by.
     scene.reported.note(TaskProgressed(LONG, NODE, 0, 45_000))

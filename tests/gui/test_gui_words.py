@@ -186,6 +186,11 @@ def test_the_tip_and_the_numbers_of_a_workflow() -> None:
     [
         (Basis(runs=12), ", from 12 earlier runs"),
         (Basis(runs=1), ", from 1 earlier run"),
+        (
+            Basis(runs=12, low_ms=180_000, high_ms=420_000),
+            ", from 12 earlier runs (3 min to 7 min)",
+        ),
+        (Basis(runs=12, low_ms=240_100, high_ms=240_200), ", from 12 earlier runs"),
         (Basis(told=True), ", from the lengths that were told"),
         (Basis(progress=True), ", from its own progress"),
         (

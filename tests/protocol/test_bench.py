@@ -21,6 +21,7 @@ from tests.sim.lan import Flock, Step
 WORSE: dict[str, tuple[tuple[Any, ...], float]] = {
     "tables": (("cells", 0, "last_ratio"), 1.03),
     "messages": (("rows", -1, "idle", "Heartbeat"), 1e9),
+    "lengths": (("messages", "per_task"), 6.6),
     "twice": (("rows", 0, "twice"), 1),
     "speed": (("simulator", "events_per_s"), 49_999.0),
     "dispatch": (("elsewhere", 0, "max_s"), 1.1),
@@ -34,6 +35,15 @@ EVERY_LIMIT: dict[str, list[tuple[tuple[Any, ...], float]]] = {
         (("failures", 0, "ratio"), 1.031),
     ],
     "messages": [(("rows", -1, "task", "State"), 1e9)],
+    "lengths": [
+        (("wrongly", "long"), 1.06),
+        (("wrongly", "empty"), 1.06),
+        (("wrongly", "mixed_s"), 21.2),
+        (("wrongly", "behind_s"), 3.1),
+        (("cells", 0, "average"), 1.011),
+        (("cells", 0, "last"), 1.021),
+        (("programs", 0, "makespan"), 1.031),
+    ],
     "twice": [(("rows", 1, "broken"), 1)],
     "dispatch": [
         (("starts", 0, "median_ms"), 10.1),

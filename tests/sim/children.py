@@ -25,6 +25,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.reasons import EndCause
 from agent.protocol.records import Dataset, RunName, TaskId, TaskSpec
+from agent.protocol.times import Took
 from tests.sim.work import Behaviour, Course
 
 if TYPE_CHECKING:
@@ -192,12 +193,18 @@ class Children:
             machine.simulation.faults.crash_now(machine, back_s=draw.uniform(0.5, 4.0))
             return
         if behaviour.fails_on(machine.node_id, draw):
-            machine.hand(ChildFailed(task, run, EndCause("SaidError", error="the program says no")))
+            why = EndCause("SaidError", error="the program says no")
+            machine.hand(ChildFailed(task, run, why, self._took(child)))
             return
         outputs = tuple(self._output(child, number) for number in range(behaviour.outputs))
         for output in outputs:
             machine.disk.datasets[output.dataset] = None
-        machine.hand(ChildSucceeded(task, run, outputs))
+        machine.hand(ChildSucceeded(task, run, outputs, took=self._took(child)))
+
+    def _took(self, child: Child, since_mark_s: float = 0.0) -> Took:
+        """As its machine measures it: from when the program runs, without its suspensions."""
+        ran_s = child.done_s + since_mark_s - self.machine.simulation.plan.start_s
+        return Took(max(1, round(ran_s * 1000)))
 
     def _output(self, child: Child, number: int) -> Dataset:
         """Equal content is the same dataset; most programs write something new each time."""
@@ -213,5 +220,8 @@ class Children:
         child = self.living.pop(key, None)
         if child is not None:
             child.token += 1
-        event: Event = ChildStopped(*key)
+        took = None
+        if child is not None:
+            took = self._took(child, 0.0 if child.pauses else self.world.now - child.since)
+        event: Event = ChildStopped(*key, took)
         self.machine.hand(event)

@@ -6,13 +6,22 @@ protocol and not a model of it. Times are virtual seconds; a run costs what its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from agent.protocol.effects import StartChild, TaskMoved
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node
-from agent.protocol.records import ENDED, PRIORITY_LOW, InputRef, TaskSpec, TaskState
+from agent.protocol.records import (
+    ENDED,
+    EXPECTED_MS,
+    PRIORITY_LOW,
+    InputRef,
+    TaskSpec,
+    TaskState,
+)
 from agent.protocol.settings import Settings
 from tests.sim.checks import Watch
 from tests.sim.machine import Machine, MachinePlan
@@ -42,6 +51,9 @@ class Times:
     ready_s: float | None = None
     started: list[tuple[float, str]] = field(default_factory=list)
     ended_s: float | None = None
+    claimed: tuple[float, str] | None = None
+    in_a_row_s: float = 0.0
+    """For how long it lay on a node at most that had claimed it."""
 
     @property
     def waited_s(self) -> float:
@@ -52,16 +64,24 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A task for a benchmark: how long it runs, and which steps of its workflow it needs."""
+    """A task for a benchmark: how long it runs, which steps of its workflow it needs, and how long
+    its submitter says that it runs: as long as it does where that is None, and nothing for 0."""
 
     duration_s: float
     needs: tuple[int, ...] = ()
     program: str = PROGRAMS[0]
     name: str = ""
+    told_s: float | None = None
+    outputs: int = 1
+
+    @property
+    def expected_ms(self) -> int:
+        told_s = self.duration_s if self.told_s is None else self.told_s
+        return EXPECTED_MS if self.told_s == 0 else int(told_s * 1000)
 
 
-def chain(length: int, duration_s: float) -> list[Step]:
-    return [Step(duration_s, (n - 1,) if n else ()) for n in range(length)]
+def chain(length: int, duration_s: float, told_s: float | None = None) -> list[Step]:
+    return [Step(duration_s, (n - 1,) if n else (), told_s=told_s) for n in range(length)]
 
 
 class Flock:
@@ -85,12 +105,14 @@ class Flock:
         data_s: tuple[float, float] = (0.002, 0.05),
         node_class: type[Node] = Node,
         watch_class: type[Watch] = Watch,
+        programs: tuple[str, ...] = PROGRAMS,
     ) -> None:
         plan = Plan(seed, "lan", settings or Settings(), exact=True, start_s=start_s)
         plan.fetch_s = data_s
         plan.network = NetworkPlan(delay_s=delays)
+        capable = replace(CAPABLE, programs=programs)
         plan.machines = [
-            MachinePlan(f"n{i:02}", name, slots, CAPABLE, policy, boot_s=i * 0.001)
+            MachinePlan(f"n{i:02}", name, slots, capable, policy, boot_s=i * 0.001)
             for i, name in zip(range(n), names, strict=False)
         ]
         self.simulation = Simulation(plan, node_class)
@@ -109,7 +131,7 @@ class Flock:
     def submit(
         self,
         workflow: str,
-        steps: Iterable[Step],
+        steps: Sequence[Step],
         *,
         at: float | None = None,
         node: int = 0,
@@ -122,13 +144,12 @@ class Flock:
                 name=step.name or f"step {number}",
                 program=step.program,
                 inputs=tuple(InputRef(f"{workflow}/{need}", 0) for need in step.needs),
-                expected_ms=int(step.duration_s * 1000),
+                expected_ms=step.expected_ms,
             )
             for number, step in enumerate(steps)
         ]
-        durations = [step.duration_s for step in steps]
-        for task, duration_s in zip(tasks, durations, strict=True):
-            self.simulation.plan.behaviours[task.task] = Behaviour(duration_s)
+        for task, step in zip(tasks, steps, strict=True):
+            self.simulation.plan.behaviours[task.task] = Behaviour(step.duration_s, step.outputs)
             self.times[task.task] = Times()
             self._open[task.task] = None
         when = self.world.now if at is None else at
@@ -175,16 +196,27 @@ class Flock:
         self.simulation.ledger.fault(machine, "gone")
         machine.die(silent=silent)
 
-    def _moved(self, _: Machine, moved: TaskMoved) -> None:
+    def _moved(self, machine: Machine, moved: TaskMoved) -> None:
         times = self.times.get(moved.task)
         if times is None:
             return
         now = self.world.now
         if moved.after is TaskState.READY and times.ready_s is None:
             times.ready_s = now
+        self._note_row(machine, moved, times)
         if moved.after in ENDED and moved.task in self._open:
             times.ended_s = now
             del self._open[moved.task]
+
+    def _note_row(self, machine: Machine, moved: TaskMoved, times: Times) -> None:
+        """As the machine sees it that has claimed the task; others may hear late."""
+        if moved.after is TaskState.SCHEDULED:
+            run = machine.node.table.owned.get(moved.task) if machine.node else None
+            if run is not None and run.host == machine.node_id:
+                times.claimed = (self.world.now, machine.node_id)
+        elif times.claimed is not None and times.claimed[1] == machine.node_id:
+            times.in_a_row_s = max(times.in_a_row_s, self.world.now - times.claimed[0])
+            times.claimed = None
 
     def _starts(self, machine: Machine, effect: StartChild) -> None:
         if effect.task in self.times:
