@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from agent.protocol.identity import PROGRAM, TOLD
+from agent.protocol.length_sketch import Sketch, quantile_ms, quarter_octave, remaining_ms
 from agent.protocol.lengths import (
     NONE,
     ROW_MAX,
@@ -20,10 +21,6 @@ from agent.protocol.lengths import (
     Kind,
     Lengths,
     PastRun,
-    Sketch,
-    quantile_ms,
-    quarter_octave,
-    remaining_ms,
 )
 from agent.protocol.records import (
     Claim,
