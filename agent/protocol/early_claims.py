@@ -21,7 +21,7 @@ from __future__ import annotations
 from agent.protocol.claims import Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
-from agent.protocol.own_run import Stage
+from agent.protocol.own_run import Stage, due_ms
 from agent.protocol.planning import Planning
 from agent.protocol.queue import Queue
 from agent.protocol.reading import DerivedState
@@ -62,12 +62,12 @@ class EarlyClaims(Part):
         own = self._runs.mine.get(task)
         if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
             return False
-        ends = not self.core.lengths.short(own.spec) and self._runs.due_ms(own) is not None
+        ends = not self.core.lengths.short(own.spec) and due_ms(self.core, own) is not None
         return ends and bool(self.core.table.dependants(task))
 
     def _wait_for_end(self, task: TaskId) -> None:
         core = self.core
-        due_s = (self._runs.due_ms(self._runs.mine[task]) or 0) / 1000
+        due_s = (due_ms(self.core, self._runs.mine[task]) or 0) / 1000
         core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, due_s - AHEAD_S), task)
 
     def end_is_near(self, task: TaskId) -> None:
@@ -77,7 +77,7 @@ class EarlyClaims(Part):
         own = self._runs.mine.get(task)
         if own is None or own.stage is not Stage.RUNNING:
             return
-        if (self._runs.due_ms(own) or 0) > 1000 * AHEAD_S:
+        if (due_ms(self.core, own) or 0) > 1000 * AHEAD_S:
             self._wait_for_end(task)
             return
         waiting = self.core.table.dependants(task)

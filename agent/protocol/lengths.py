@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from math import inf
-from operator import itemgetter
 from typing import NamedTuple
 from zlib import crc32
 
@@ -34,14 +33,6 @@ from msgspec import Struct
 
 from agent.protocol.host_speeds import fitted
 from agent.protocol.identity import PROGRAM, TOLD, text_in
-from agent.protocol.length_sketch import (
-    Atoms,
-    Sketch,
-    bin_end_ms,
-    quantile_ms,
-    quarter_octave,
-    remaining_ms,
-)
 from agent.protocol.records import (
     EXPECTED_MS,
     Evicted,
@@ -54,6 +45,15 @@ from agent.protocol.records import (
     TaskSpec,
     Terminated,
     Yielded,
+)
+from agent.protocol.sketch import (
+    Atoms,
+    Sketch,
+    bin_end_ms,
+    mean_ms,
+    quantile_ms,
+    quarter_octave,
+    remaining_ms,
 )
 from agent.protocol.table import News, Table
 from agent.protocol.times import end_of_run_ms, held_ms, started_ms, took
@@ -388,9 +388,7 @@ class Lengths:
             counted += TOLD_RUNS
             weight = TOLD_RUNS * (sketch.last_weight if sketch is not None else 1)
             place = quarter_octave(kind.told_ms)
-            atoms = tuple(
-                sorted((*atoms, (weight, kind.told_ms, bin_end_ms(place))), key=itemgetter(1))
-            )
+            atoms = tuple(sorted((*atoms, (weight, kind.told_ms, bin_end_ms(place))), key=mean_ms))
         if not counted:
             return Found(NOT_KNOWN, atoms, inf, self._short.get(kind, False))
         low, middle, high = (quantile_ms(atoms, permille) for permille in (100, 500, 900))

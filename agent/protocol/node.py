@@ -36,7 +36,7 @@ from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
-from agent.protocol.planning import Planning, ShortTaskBatches
+from agent.protocol.planning import Planning
 from agent.protocol.policy import policies, score_policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
@@ -44,6 +44,7 @@ from agent.protocol.queue import Queue
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import DatasetId, NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.requests import Requests
+from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
 

@@ -127,6 +127,26 @@ class OwnRun:
         return self.left_ms <= limit_ms and overdue_ms <= limit_ms
 
 
+def left_ms(core: Core, own: OwnRun) -> int:
+    """Return how many milliseconds the run still needs: what its program said last, less what has
+    passed since; of one that said nothing, by what is known of others."""
+    passed_ms = own.passed_ms(core.now_s)
+    if own.left_ms is None:
+        return core.lengths.left_ms(own.spec, passed_ms, core.me)
+    return max(0, own.left_ms - passed_ms)
+
+
+def due_ms(core: Core, own: OwnRun) -> int | None:
+    """Return in how many milliseconds the run should end as its program said, or as most others do;
+    below 0 where it is late, None where nothing is known."""
+    said_ms = own.left_ms
+    if said_ms is None and not core.lengths.known(own.spec):
+        return None
+    if said_ms is None:
+        said_ms = core.lengths.of(own.spec, core.me).q50_ms
+    return said_ms - own.passed_ms(core.now_s)
+
+
 _encode = msgspec.msgpack.Encoder().encode
 _decode_outputs = msgspec.msgpack.Decoder(tuple[Dataset, ...]).decode
 

@@ -62,6 +62,8 @@ from agent.protocol.own_run import (
     BadEnd,
     OwnRun,
     Stage,
+    due_ms,
+    left_ms,
     newest_checkpoint,
     unreadable,
     write_run,
@@ -335,11 +337,9 @@ class Runs(Part):
     def _may_end(self, own: OwnRun) -> bool:
         """The owner is back but lets end what expects to end soon, and no longer than that."""
         core = self.core
-        since_ms = int((core.now_s - core.owner_since_s) * 1000)
-        left_ms = core.presence.lets_end_ms - since_ms
-        due_ms = self.due_ms(own)
-        ends = due_ms is not None and due_ms <= left_ms
-        return ends and left_ms > 0 and own.stage is Stage.RUNNING
+        left = core.presence.lets_end_ms - int((core.now_s - core.owner_since_s) * 1000)
+        due = due_ms(core, own) if own.stage is Stage.RUNNING and left > 0 else None
+        return due is not None and due <= left
 
     def _make_way(self, own: OwnRun) -> None:
         core = self.core
@@ -403,10 +403,9 @@ class Runs(Part):
             if core.lengths.short(own.spec):
                 own.told_s = core.now_s  # it has ended before there is any progress to tell
             self._write(own, Running())
-            name, inputs = run_name(own.run), own.run.inputs
             workflow = core.table.workflows[core.table.workflow_of[own.task]].spec.name
-            urgent = core.table.interactive(own.task)
-            ordered = (own.task, name, own.spec, inputs, own.checkpoint, workflow, urgent)
+            urgent, name = core.table.interactive(own.task), run_name(own.run)
+            ordered = (own.task, name, own.spec, own.run.inputs, own.checkpoint, workflow, urgent)
             core.emit(StartChild(*ordered))
 
     # -- ends ----------------------------------------------------------------------------
@@ -422,7 +421,7 @@ class Runs(Part):
 
     def _end(self, own: OwnRun, end: BadEnd | Terminated) -> None:
         """Why it was no good end is a value in the record, and text for versions that read none.
-        What went on from a checkpoint tells nothing of how long a whole run takes."""
+        What went on from a checkpoint does not tell how long a whole run takes."""
         del self.mine[own.task]
         self.core.timers.disarm(TimerKind.HAND_BACK, own.task)
         self.core.wake = True
@@ -497,22 +496,4 @@ class Runs(Part):
             core.broadcast(Progress(tuple(items)))
 
     def _progress(self, own: OwnRun) -> ProgressItem:
-        return ProgressItem(own.task, own.run.attempt, own.permille, self.left_ms(own))
-
-    def left_ms(self, own: OwnRun) -> int:
-        """Return how many milliseconds the run still needs: what its program said last, less what
-        has passed since; of one that said nothing, by what is known of others."""
-        passed_ms = own.passed_ms(self.core.now_s)
-        if own.left_ms is None:
-            return self.core.lengths.left_ms(own.spec, passed_ms, self.core.me)
-        return max(0, own.left_ms - passed_ms)
-
-    def due_ms(self, own: OwnRun) -> int | None:
-        """Return in how many milliseconds the run should end as its program said, or as most others
-        do; below 0 where it is late, None where nothing is known."""
-        lengths, said_ms = self.core.lengths, own.left_ms
-        if said_ms is None and not lengths.known(own.spec):
-            return None
-        if said_ms is None:
-            said_ms = lengths.of(own.spec, self.core.me).q50_ms
-        return said_ms - own.passed_ms(self.core.now_s)
+        return ProgressItem(own.task, own.run.attempt, own.permille, left_ms(self.core, own))

@@ -460,11 +460,8 @@ class Table:
 
 
 def _ended_by(task: TaskId, before: Life | None, now: Life) -> list[tuple[TaskId, Run]]:
-    ended = [(task, run) for run in now.runs if not run.live]
-    if before is None or not ended:
-        return ended
-    known = {run_name(run) for run in before.runs if not run.live}
-    return [each for each in ended if run_name(each[1]) not in known]
+    known = {run_name(run) for run in before.runs if not run.live} if before is not None else ()
+    return [(task, run) for run in now.runs if not run.live and run_name(run) not in known]
 
 
 def _seen_by_dependants(reading: DerivedState) -> tuple[TaskState | None, Run | None]:

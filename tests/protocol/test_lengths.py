@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from agent.protocol.identity import PROGRAM, TOLD
-from agent.protocol.length_sketch import Sketch, quantile_ms, quarter_octave, remaining_ms
 from agent.protocol.lengths import (
     NONE,
     ROW_MAX,
@@ -40,6 +39,7 @@ from agent.protocol.records import (
     WorkflowSpec,
 )
 from agent.protocol.settings import Settings
+from agent.protocol.sketch import Sketch, quantile_ms, quarter_octave, remaining_ms
 from agent.protocol.table import Table
 from agent.protocol.times import Took, took, with_took
 

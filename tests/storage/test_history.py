@@ -30,11 +30,10 @@ def history(tmp_path: Path) -> Iterator[History]:
 
 
 def test_how_long_the_latest_runs_took_that_ended_well(history: History) -> None:
-    took = [row(f"t{at}", at, name="cut", ran_ms=at) for at in (30, 10, 20)]
-    bad = [row("failed", 40, ran_ms=40, state="Aborted"), row("empty", 50, ran_ms=0)]
-    history.write([*took, *bad], {})
-    assert history.lengths() == [("copy", "cut", "", at) for at in (10, 20, 30)]
-    assert history.lengths(1) == [("copy", "cut", "", 30)]
+    took = [row(f"t{at}", at, host_node="elm", length=f"[{at}]") for at in (30, 10, 20)]
+    history.write([*took, row("unknown", 40)], {})
+    assert history.lengths() == [(f"t{at}", "elm", f"[{at}]") for at in (10, 20, 30)]
+    assert history.lengths(1) == [("t30", "elm", "[30]")]
 
 
 def test_a_story_stays_as_long_as_what_became_of_its_task(history: History) -> None:

@@ -126,6 +126,7 @@ def _median(values: list[tuple[float, int]]) -> float:
 
 
 def bin_end_ms(place: int) -> int:
+    """Return below which length a bin ends."""
     return int(2 ** ((place + 1) / 4))
 
 
@@ -156,3 +157,8 @@ def remaining_ms(atoms: Atoms, ran_ms: int) -> int:
     if weights:
         return max(1, rest // weights)
     return max(1, ran_ms) if atoms else max(EXPECTED_MS - ran_ms, ran_ms)
+
+
+def mean_ms(atom: tuple[int, int, int]) -> int:
+    """Return the mean length of a bin."""
+    return atom[1]
