@@ -228,9 +228,8 @@ class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Basis(Struct, frozen=True, gc=False, omit_defaults=True):
-    """On what the guess of a length stands: lengths that somebody ``told``, so many earlier ``runs``
-    (of several programs the fewest), what programs say of their own ``progress``. Of one task by
-    earlier runs, one of ten took at most ``low_ms``, nine of ten at most ``high_ms``; else 0."""
+    """On what a guess stands: lengths that somebody ``told``, so many earlier ``runs`` (the fewest of
+    several), ``progress``; of one task, one of ten took ``low_ms``, nine of ten ``high_ms``."""
 
     told: bool = False
     runs: Count = 0
@@ -240,10 +239,8 @@ class Basis(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class CurrentTask(Struct, frozen=True, gc=False):
-    """A task that a machine has in hand; ``permille`` is how far it is, as it says itself.
-
-    ``left_ms`` and ``expected_end_ms`` are guesses, on this ``basis``; there are none without one.
-    """
+    """A task that a machine has in hand, ``permille`` done as it says itself. ``left_ms`` and
+    ``expected_end_ms`` are guesses, on this ``basis``; there are none without one."""
 
     task: str
     name: str

@@ -49,7 +49,6 @@ from agent.presence.watching import PresenceWatcher
 from agent.presence.words import sources_for
 from agent.protocol.effects import TaskMoved, WorkflowGone
 from agent.protocol.events import Event, PresenceChanged, RunsRemembered
-from agent.protocol.lengths import PastRun
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
@@ -106,12 +105,8 @@ class Agent:
         )
         self.history.past.days_kept = settings.history_days
         self.subscribe(self.member_clients.noticed)
-        self.history.past_run = self._past_run
         self.history.gone_ms, self.history.past.home_of = self._gone_ms, self._home_of
         self.subscribe(self.history.noticed)
-
-    def _past_run(self, task: TaskId) -> PastRun | None:
-        return self.live.node.lengths.past_run(task)
 
     @classmethod
     async def start(cls, home: Home, options: Options | None = None) -> Agent:
@@ -347,6 +342,7 @@ class Agent:
             members = () if network is None else network.member_ids
             await self.live.start(members, self, self, self.presence.current())
             self.live.hand(RunsRemembered(self.history.remembered))
+            self.history.past_run = self.live.node.lengths.past_run
             undone.pop_all()
             undone.push_async_callback(self.live.close)
             if network is not None:
