@@ -34,7 +34,7 @@ from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.identity import TOLD
 from agent.protocol.lengths import NONE, RUNS
-from agent.protocol.policy.default import lay_out
+from agent.protocol.policy.forecast import lay_out
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import (

@@ -186,15 +186,21 @@ class DatasetTransfers:
             return False
 
     async def _fetch(self, effect: Fetch) -> None:
+        came_bytes, took_s = 0, 0.0
         for dataset, holders in effect.inputs:
+            here, began_s = self._store.has(dataset), self._loop.time()
             try:
                 await self.bring(dataset, holders)
+                if not here:
+                    came_bytes += self._store.described(dataset)[0]
+                    took_s += self._loop.time() - began_s
             except OSError as error:
                 log.warning("an input of %s is not here: %s", effect.task, error)
                 why = EndCause("NotFetched", error=short_text(str(error)))
                 self.tell(FetchFailed(effect.task, effect.run, dataset, why))
                 return
-        self.tell(InputsFetched(effect.task, effect.run))
+        fetched = InputsFetched(effect.task, effect.run, came_bytes, round(took_s * 1000))
+        self.tell(fetched)
 
     # -- elsewhere -------------------------------------------------------------------------
 

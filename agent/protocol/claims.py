@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part, Peer
+from agent.protocol.evidence import Knowledge, standing_on
 from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
 from agent.protocol.own_run import write_run
 from agent.protocol.phrases import LocalProtocolError
+from agent.protocol.policy import Evidence
 from agent.protocol.reading import next_attempt
 from agent.protocol.reasons import ClaimedAhead, ClaimedBy, ClaimWithdrawn
 from agent.protocol.records import (
@@ -35,8 +37,6 @@ from agent.protocol.table import News
 from agent.protocol.times import following
 
 REBUFFED_S = 0.03
-SCORE = 500_000
-SCORE_AT_HOME = 1_000_000
 CONTESTED_S = 2.0
 """A task whose better claimant was seen is left to that claimant for this long."""
 
@@ -52,6 +52,7 @@ class OpenClaim:
     asked: dict[NodeId, None] = field(default_factory=dict)
     waiting: dict[NodeId, None] = field(default_factory=dict)
     ahead: bool = False
+    evidence: Evidence | None = None
 
 
 class Claims(Part):
@@ -64,11 +65,15 @@ class Claims(Part):
         obstacle_ahead: Callable[[TaskId], str],
         begin: Callable[[TaskId, Run], None],
         gone_since_ms: Callable[[Run], int],
+        knowledge: Knowledge,
     ) -> None:
         super().__init__(core)
         self.open: dict[TaskId, OpenClaim] = {}
         self.contested: dict[TaskId, tuple[NodeId, float]] = {}
         self._rebuffs: dict[TaskId, int] = {}
+        self._believed: dict[TaskId, int] = {}
+        """What peers believe at most of this node's claims on these tasks."""
+        self._knowledge = knowledge
         self._obstacle, self._obstacle_ahead = obstacle, obstacle_ahead
         self._begin, self._gone_since_ms = begin, gone_since_ms
 
@@ -121,17 +126,16 @@ class Claims(Part):
                 del self.contested[name.task]
                 self.core.wake = True
 
-    def go_for(self, tasks: list[tuple[TaskId, int]]) -> None:
-        """Open a claim on each of these tasks, with its score, and ask everybody believed alive in
+    def go_for(self, tasks: list[TaskId]) -> None:
+        """Open a claim on each of these tasks, with what it stands on, and ask everybody believed alive in
         one message; what they answer is not waited for. A task for which nobody is to be asked is
         won at once, or its claim withdrawn when an obstacle has come up."""
         core = self.core
         voters = dict.fromkeys(core.voters())
-        for task, score in tasks:
-            claim = Claim(score, core.stamp(), core.me)
-            self.open[task] = OpenClaim(claim, core.now_s, core.now_s, dict(voters), dict(voters))
+        for task in tasks:
+            self.open[task] = self._claim(task, voters)
             core.note(task, ClaimedBy(core.me))
-        self._ask(voters, [task for task, _ in tasks])
+        self._ask(voters, tasks)
         self._win_granted()
 
     def go_for_ahead(self, task: TaskId) -> None:
@@ -141,11 +145,17 @@ class Claims(Part):
         if self._obstacle_ahead(task):
             return
         voters = dict.fromkeys(self.core.voters())
-        claim = Claim(SCORE, self.core.stamp(), self.core.me)
-        now_s = self.core.now_s
-        self.open[task] = OpenClaim(claim, now_s, now_s, dict(voters), voters, ahead=True)
+        self.open[task] = self._claim(task, voters)
+        self.open[task].ahead = True
         self.core.note(task, ClaimedAhead(self.core.me))
         self._ask(self.open[task].asked, [task])
+
+    def _claim(self, task: TaskId, voters: dict[NodeId, None]) -> OpenClaim:
+        core = self.core
+        score, evidence = self._knowledge.bid(core.table.specs[task])
+        claim = Claim(min(score, self._believed.get(task, score)), core.stamp(), core.me)
+        now_s = core.now_s
+        return OpenClaim(claim, now_s, now_s, dict(voters), dict(voters), evidence=evidence)
 
     def _is_held(self, task: TaskId, claim: OpenClaim) -> bool:
         reading = self.core.table.reading(task) if claim.ahead else None
@@ -158,7 +168,8 @@ class Claims(Part):
 
     def _ask(self, peers: Iterable[NodeId], tasks: Iterable[TaskId]) -> None:
         offers = tuple(
-            ClaimOffer(task, self.open[task].claim, self.core.table.life(task)) for task in tasks
+            ClaimOffer(task, mine.claim, self.core.table.life(task), mine.evidence)
+            for task, mine in ((task, self.open[task]) for task in tasks)
         )
         if offers:
             self.core.send(peers, TryDequeue(offers, self.core.cause))
@@ -173,6 +184,11 @@ class Claims(Part):
             if mine is not None and mine.claim == objection.against:
                 self.contest(objection.task, objection.claim.host)
                 self.withdraw([objection.task], f"{objection.claim.host} has a better claim")
+        for doubt in message.doubted:
+            if self.own_claim(doubt.task) == doubt.against:
+                self._believed[doubt.task] = doubt.score
+                self._rebuff(doubt.task, peer.node)
+                self.withdraw([doubt.task], f"{peer.node} knows otherwise of this machine")
         if message.known:
             parts = [TaskLife(known.task, known.life) for known in message.known]
             news = core.learn(peer.node, lives=parts, pass_on=True)
@@ -226,7 +242,7 @@ class Claims(Part):
             1,
             Scheduled(),
             core.stamp(),
-            self._after(reading.owner),
+            {**self._after(reading.owner), **standing_on(won.evidence)},
         )
         write_run(core, task, run, generation=generation)
         self._begin(task, run)
@@ -292,8 +308,10 @@ class Claims(Part):
         those that have every consent and whose task is ready."""
         for part in news.lives:
             self._rebuffs.pop(part.task, None)
+            self._believed.pop(part.task, None)
         for task in news.forgotten_tasks:
             self._rebuffs.pop(task, None)
+            self._believed.pop(task, None)
         if not self.open:
             return
         for part in news.lives:

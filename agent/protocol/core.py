@@ -122,6 +122,10 @@ class _Unsaved:
 class Core:
     """State and services shared by the parts. It decides nothing."""
 
+    fetch_rate = 0
+    """Bytes in a millisecond that come here from peers, as the status tells it, in powers of two; 0
+    where that is not known."""
+
     def __init__(self, setup: NodeSetup) -> None:
         self.me = setup.node
         self.name = setup.name

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from agent.protocol.core import Core, Part, Peer
-from agent.protocol.events import DatasetsChanged
+from agent.protocol.events import DatasetsChanged, InputsFetched
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Holdings
 from agent.protocol.reasons import OutputsLost
@@ -38,6 +38,8 @@ REFUSED_S_MAX = 600.0
 SEARCHED_S = 3.0
 """An input is missed for this long before it counts as lost: news of it may be under way."""
 SEARCHES_PER_TICK_MAX = 1_000
+TELLING_BYTES_MIN = 4_000_000
+"""Bringing less than this tells how long a question takes, not how fast data come."""
 
 
 class Datasets(Part):
@@ -48,9 +50,10 @@ class Datasets(Part):
         self._liveness = liveness
         self._refused: dict[tuple[DatasetId, NodeId], float] = {}
         self._wanted: dict[TaskId, float] = {}
+        self._fetched_rate = 0
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        return {DatasetsChanged: self._changed, Holdings: self._told}
+        return {DatasetsChanged: self._changed, Holdings: self._told, InputsFetched: self._came}
 
     # -- questions -----------------------------------------------------------------------
 
@@ -118,6 +121,15 @@ class Datasets(Part):
         if event.removed:
             core.broadcast(Holdings(removed=event.removed))
             core.wake = True
+
+    def _came(self, event: InputsFetched) -> None:
+        """Learn how fast data come here; peers are told when that is another power of two."""
+        if event.came_bytes < TELLING_BYTES_MIN or event.took_ms <= 0:
+            return
+        rate, known = max(1, event.came_bytes // event.took_ms), self._fetched_rate
+        self._fetched_rate = (3 * known + rate) // 4 if known else rate
+        self.core.fetch_rate = 1 << (self._fetched_rate.bit_length() - 1)
+        self._liveness.tell_status()
 
     def _told(self, peer: Peer, message: Holdings) -> None:
         if message.complete:

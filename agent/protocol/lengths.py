@@ -10,8 +10,8 @@ somebody said that it takes, by its step and parameters, and by the size of its 
 Those that agree in all of that are asked first. Where there are few of them, and all that ran the program
 took about as long, these count; so do those of an earlier version that is called the same.
 
-**Hosts** differ. Of each the deviations from what its runs were expected to take are kept, and their
-median, drawn to none where they are few, is the factor by which it takes longer.
+**Hosts** differ, so a sketch knows which lengths are of which host, and what is said is for one that is
+neither fast nor slow. By which factor each takes longer comes from the same sketches (``host_speeds``).
 
 **Short tasks** are claimed several at once, so a wrong word is dear. How long one may take is taken to be
 a multiple of what nine of ten took, the larger the fewer runs there were; and what was short once stays so
@@ -23,14 +23,15 @@ where these say that it took ten seconds or more; they hold a second of waiting 
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterable
-from math import inf, log2
+from math import inf
 from typing import NamedTuple
 from zlib import crc32
 
 from msgspec import Struct
 
+from agent.protocol.host_speeds import fitted
 from agent.protocol.identity import PROGRAM, TOLD, text_in
 from agent.protocol.records import (
     EXPECTED_MS,
@@ -67,14 +68,17 @@ SAFETY = (8, 8, 4, 3, 2)
 TOLD_RUNS, TOLD_UNTIL_RUNS = 2, 8
 """A told length counts as so many runs, until there have been so many real ones."""
 ENOUGH_RUNS = 4
+ENOUGH_OF_PROGRAM = 3
+"""After so many runs of a program on a host its speed is judged by these alone."""
 ALIKE_FACTOR = 4
 """Lengths are about the same where nine of ten take at most so many times as long as one of ten."""
 STAMPED_MS_MIN = 10_000
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""
-DEVIATIONS_KEPT, PER_OCTAVE = 64, 256
-OCTAVES_MAX = 3
-"""A host is at most eight times as fast, or as slow, as others."""
+FITTED_KINDS_MAX = 32
+"""Speeds of hosts come from the runs of so many kinds, the latest,"""
+FITTED_AGAIN = 16
+"""and are looked at again when there are so many more runs, or a share of one in so many."""
 
 
 class Length(Struct, frozen=True, gc=False):
@@ -173,14 +177,23 @@ class Found(NamedTuple):
     short: bool
 
 
+class Speeds(NamedTuple):
+    """By which factors hosts take longer, after so many ``noted`` runs, and from how many of each."""
+
+    noted: int
+    factors: dict[NodeId, float]
+    runs: dict[NodeId, int]
+
+
 class Lengths:
     """What this node has learned of lengths, and what it says of a task."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self._sketches: OrderedDict[tuple[object, ...], Sketch] = OrderedDict()
-        self._deviations: dict[tuple[NodeId, str], deque[int]] = {}
-        self._factors: dict[tuple[NodeId, str], float] = {}
+        self._kinds_of: dict[str, OrderedDict[Likeness, None]] = {}
+        self._speeds: dict[str, Speeds] = {}
+        self._noted: dict[str, int] = {}
         self._kinds: dict[TaskId, Kind] = {}
         self._found: dict[str, dict[Kind, Found]] = {}
         self._short: dict[Kind, bool] = {}
@@ -227,12 +240,35 @@ class Lengths:
         if not host:
             return 1.0
         content = self.kind(spec).content
-        own = self._deviations.get((host, content))
-        key = (host, content if own is not None and len(own) >= ENOUGH_RUNS else "")
-        factor = self._factors.get(key)
-        if factor is None:
-            factor = self._factors[key] = _factor(self._deviations.get(key, ()))
-        return factor
+        own = self._speeds_of(content)
+        factor = own.factors.get(host) if own.runs.get(host, 0) >= ENOUGH_OF_PROGRAM else None
+        return self.slowness(host) if factor is None else factor
+
+    def slowness(self, host: NodeId) -> float:
+        """Return how many times as long the host takes as others, by all that it ran; 1 where nothing
+        is known."""
+        return self._speeds_of("").factors.get(host, 1.0)
+
+    def speeds_differ(self) -> bool:
+        """Tell whether some host is known to take longer than others."""
+        return any(each != 1.0 for each in self._speeds_of("").factors.values())
+
+    def _speeds_of(self, content: str) -> Speeds:
+        """What is known of hosts by the runs of one program; of an empty one, by those of all."""
+        noted, known = self._noted.get(content, 0), self._speeds.get(content)
+        if known is not None and noted - known.noted <= min(FITTED_AGAIN, noted // FITTED_AGAIN):
+            return known
+        kinds = [
+            self._sketches[each].on_hosts()
+            for each in self._kinds_of.get(content, ())
+            if each in self._sketches
+        ]
+        runs: dict[NodeId, int] = {}
+        for kind in kinds:
+            for host, each in kind.items():
+                runs[host] = runs.get(host, 0) + int(each.runs)
+        self._speeds[content] = Speeds(noted, fitted(kinds), runs)
+        return self._speeds[content]
 
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what the task is compared by. It is kept for tasks of the table whose inputs are
@@ -282,7 +318,7 @@ class Lengths:
             case Failed() | Evicted() | Yielded() | Lost():
                 kind = self.kind(spec)
                 for sketch, scale in self._of_all(kind):
-                    sketch.note_longer(round(ran_ms / scale))
+                    sketch.note_longer(round(ran_ms / scale), run.host)
                 self._found.pop(kind.name, None)
             case _:
                 pass
@@ -303,20 +339,19 @@ class Lengths:
 
     def _note(self, kind: Kind, host: NodeId, ran_ms: int) -> None:
         before = self._of_kind(kind)
-        if before.length.source == RUNS:
-            self._deviate(host, kind.content, ran_ms, before.length.q50_ms)
         for sketch, scale in self._of_all(kind):
-            sketch.note(round(ran_ms / scale))
+            sketch.note(round(ran_ms / scale), host)
         self._found.pop(kind.name, None)
         now = self._of_kind(kind)
         self.turns += (now.short, now.length.source) != (before.short, before.length.source)
-
-    def _deviate(self, host: NodeId, content: str, ran_ms: int, usual_ms: int) -> None:
-        octaves = log2(max(1, ran_ms)) - log2(max(1, usual_ms))
-        for key in ((host, content), (host, "")):
-            kept = self._deviations.setdefault(key, deque(maxlen=DEVIATIONS_KEPT))
-            kept.append(round(PER_OCTAVE * octaves))
-            self._factors.pop(key, None)
+        alike, _ = kind.learned()[1 if kind.told_ms else 0]  # whatever its step
+        for content in (kind.content, ""):
+            self._noted[content] = self._noted.get(content, 0) + 1
+            kinds = self._kinds_of.setdefault(content, OrderedDict())
+            kinds[alike] = None
+            kinds.move_to_end(alike)
+            while len(kinds) > FITTED_KINDS_MAX:
+                kinds.popitem(last=False)
 
     def _of_all(self, kind: Kind) -> list[tuple[Sketch, float]]:
         """The sketches of all that a run of this kind is like, with their scales."""
@@ -344,7 +379,8 @@ class Lengths:
 
     def _find(self, kind: Kind) -> Found:
         sketch, scale = self._most_alike(kind)
-        runs, atoms = (sketch.runs, sketch.atoms()) if sketch is not None else (0, ())
+        factors = self._speeds_of(kind.content).factors
+        runs, atoms = (sketch.runs, sketch.atoms(factors)) if sketch is not None else (0, ())
         if scale != 1.0:
             atoms = tuple((had, round(scale * ms), round(scale * end)) for had, ms, end in atoms)
         counted = runs
@@ -377,7 +413,7 @@ class Lengths:
             if sketch.runs >= ENOUGH_RUNS:
                 return sketch, scale
         for sketch, scale in reversed(ran):
-            atoms = sketch.atoms()
+            atoms = sketch.atoms(self._speeds_of(kind.content).factors)
             if quantile_ms(atoms, 900) <= ALIKE_FACTOR * quantile_ms(atoms, 100):
                 return sketch, scale
         return next(iter((*ran, *there)), (None, 1.0))
@@ -407,15 +443,3 @@ class Lengths:
 
 def _stamp(ended: tuple[TaskId, Run]) -> Stamp:
     return ended[1].stamp
-
-
-def _factor(deviations: Iterable[int]) -> float:
-    """Their median, drawn to 1 where there are few."""
-    found = sorted(deviations)
-    if not found:
-        return 1.0
-    count, middle = len(found), len(found) // 2
-    median = found[middle] if count % 2 else (found[middle - 1] + found[middle]) // 2
-    shrunk = median * count // (count + 4)
-    limit = OCTAVES_MAX * PER_OCTAVE
-    return float(2 ** (min(limit, max(-limit, shrunk)) / PER_OCTAVE))

@@ -39,6 +39,7 @@ from agent.protocol.events import (
     PeerUnlinked,
     PresenceChanged,
 )
+from agent.protocol.evidence import FETCH_RATE, with_number
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     PROTOCOL_VERSION,
@@ -432,7 +433,7 @@ class Liveness(Part):
             core.capabilities,
             {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
             self._reached,
-            more=carried(presence.reason),
+            more={**carried(presence.reason), **with_number(FETCH_RATE, core.fetch_rate)},
             own_only=presence.own_only,
             paused=presence.paused,
             people=presence.people,

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.protocol.phrases import UNREADABLE, RemoteProtocolError
+from agent.protocol.policy.view import Evidence
 from agent.protocol.records import (
     Claim,
     Count,
@@ -178,12 +179,14 @@ class Stored(Struct, frozen=True, array_like=True, tag="STORED"):
     workflows: tuple[WorkflowId, ...]
 
 
-class ClaimOffer(Struct, frozen=True, array_like=True):
-    """A claim with the task's life as the claimant knows it."""
+class ClaimOffer(Struct, frozen=True, array_like=True, omit_defaults=True):
+    """A claim with the task's life as the claimant knows it, and what its score stands on where the
+    claimant is not like any other."""
 
     task: TaskId
     claim: Claim
     life: Life
+    stands_on: Evidence | None = None
 
 
 class TryDequeue(Struct, frozen=True, array_like=True, tag="TRY_DEQUEUE"):
@@ -216,19 +219,29 @@ class KnownLife(Struct, frozen=True, array_like=True):
     life: Life
 
 
+class DoubtedClaim(Struct, frozen=True, array_like=True):
+    """The claim says more than twice what is known here, by which it had this score at most."""
+
+    task: TaskId
+    against: Claim
+    score: Annotated[int, Meta(ge=0, le=1_000_000)]
+
+
 class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
-    """Consent, or one of three objections, to claims of the receiver.
+    """Consent, or one of four objections, to claims of the receiver.
 
     ``consents``: promised to you alone, until you release it or your record arrives.
     ``busy``: promised to a worse claim; you wait, and consent follows when that is released.
     ``better``: a better claim is under way; you release yours.
     ``known``: the life shows why not; you join it and release your claim.
+    ``doubted``: it stands on what is not so; you release it, and may claim with a lower score.
     """
 
     consents: tuple[ClaimName, ...] = ()
     busy: tuple[ClaimName, ...] = ()
     better: tuple[BetterClaim, ...] = ()
     known: tuple[KnownLife, ...] = ()
+    doubted: tuple[DoubtedClaim, ...] = ()
 
 
 class Release(Struct, frozen=True, array_like=True, tag="RELEASE"):

@@ -18,6 +18,7 @@ from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant, TimerKind
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
+from agent.protocol.early_claims import EarlyClaims
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
 from agent.protocol.events import (
@@ -28,14 +29,15 @@ from agent.protocol.events import (
     Received,
     RunsRemembered,
 )
+from agent.protocol.evidence import Knowledge
 from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
 from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
-from agent.protocol.planning import EarlyClaims, Planning
-from agent.protocol.policy import policies
+from agent.protocol.planning import Planning
+from agent.protocol.policy import policies, score_policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
@@ -63,16 +65,20 @@ class Node:
         self._datasets = Datasets(core, self._liveness)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
+        knowledge = Knowledge(core, score_policies[setup.policy])
         self.claims = Claims(
-            core, self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms
+            *(core, self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms),
+            knowledge,
         )
         self.promises = Promises(
-            core, self._can.is_taken, self.claims.own_claim, self.claims.yield_to
+            *(core, self._can.is_taken, self.claims.own_claim, self.claims.yield_to),
+            knowledge,
         )
         self._queue = Queue(core, policies[setup.policy], self._can.is_taken, self._claimed)
         self._rows = ShortTaskBatches(core, self._runs)
         self._planning = Planning(
-            core, self.claims, self.promises, self._queue, self._obstacle, self._runs, self._rows
+            *(core, self.claims, self.promises, self._queue, self._obstacle),
+            *(self._runs, self._rows, knowledge),
         )
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
@@ -352,13 +358,14 @@ class Node:
             task in self.claims.open or task in self._runs.mine for task in waited
         )
 
-    def _claimed(self, task: TaskId) -> bool:
-        """Somebody is seen to claim it already."""
-        return (
-            task in self.promises.by_task
-            or task in self.claims.open
-            or task in self.claims.contested
-        )
+    def _claimed(self, task: TaskId) -> NodeId:
+        """Who is seen to claim it already; empty when nobody is."""
+        promise = self.promises.by_task.get(task)
+        if promise is not None:
+            return promise.claimant
+        if task in self.claims.open:
+            return self._core.me
+        return self.claims.contested.get(task, ("", 0.0))[0]
 
 
 def _helps(peer: Peer) -> bool:

@@ -7,38 +7,21 @@ Tasks that somebody is seen to claim count as taken, and take a seat of that nod
 
 A plan is laid when something changed. One timer guards against a node that was planned in and
 does nothing: what it leaves lying for a second is dealt out without it.
-
-**Early claims** are made of what follows a task before that task has ended, so that it starts the
-moment it may. Between the end of a task and the start of the next on the same node lies the round
-of questions. Where many nodes end tasks of one length together, all of them ask all others at the
-very moment at which the programs need the machine. A claim relies on consent and on nothing else,
-and nobody else can run what follows while that task goes on; so who runs a task asks shortly before
-its expected end for what follows. The claim is *held*: nothing is won, recorded or started before
-the task has ended and everything that a claim needs is there (``claims``, ``claimability``).
-
-* It is asked only for what would have a place if all that ends about now had ended: what is wanted
-  more, and waits already, comes first. And only where nobody has more room.
-* It takes no place meanwhile: neither this node nor others see less room here.
-* It is withdrawn when the task ends in another way or later than any claim waits, when this node may
-  not run what follows any more, when work comes that is wanted more, and when the place is taken
-  by then.
-
-Short tasks are claimed in rows anyway, and for long tables the order is dear: nothing is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
+from agent.protocol.claims import Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
-from agent.protocol.own_run import Stage, due_ms
+from agent.protocol.evidence import Knowledge
+from agent.protocol.placing import InHand, Placing
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
-from agent.protocol.reading import DerivedState
-from agent.protocol.records import NodeId, TaskId, TaskSpec, TaskState
+from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.seats import (
@@ -56,11 +39,6 @@ their length."""
 WAITING_LOOKED_AT_MAX = 100
 LOT_S = 3.0
 """A short task that is for a node with work of its own is left to it for so long: several rows."""
-AHEAD_S = 0.2
-"""Long enough for a round of questions on a busy machine, and for an end that comes early."""
-
-TOGETHER_S = 2 * AHEAD_S
-"""What is expected to end within this ends together: when it does, its places are dealt out anew."""
 
 
 class Planning(Part):
@@ -75,8 +53,10 @@ class Planning(Part):
         obstacle: Callable[[TaskId], str],
         runs: Runs,
         rows: ShortTaskBatches,
+        knowledge: Knowledge,
     ) -> None:
         super().__init__(core)
+        self._knowledge = knowledge
         self._claims = claims
         self._promises = promises
         self._queue = queue
@@ -87,6 +67,8 @@ class Planning(Part):
         """Short tasks that are for others who are at work, and since when that is seen."""
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
         self._settled = False
+        self.left_for: dict[TaskId, NodeId] = {}
+        """Tasks that end sooner on a node which still works at something else."""
 
     def plan(self) -> None:
         """Plan who takes which claimable task, and claim those that fall to this node, at most
@@ -101,18 +83,36 @@ class Planning(Part):
             return
         if self._give_way_to_interactive():
             mine = self._own_seats()
-        plan = SeatPlan(core, [mine, *self._peers_seats()], self._passed_over)
-        chosen: list[tuple[TaskId, int]] = []
+        plan = self._seat_plan(mine)
+        chosen: list[TaskId] = []
         planned: dict[TaskId, tuple[NodeId, float]] = {}
+        self.left_for = {}
         for task, taker in self._deal(plan):
             if taker is mine:
-                chosen.append((task, self._score(task)))
+                chosen.append(task)
             else:
                 planned[task] = self._since(task, taker.node)
         self._remember(planned)
         if chosen:
             self._rows.note_claimed(len(chosen))
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
+
+    def _seat_plan(self, mine: Seats) -> SeatPlan:
+        seats, knowledge = [mine, *self._peers_seats()], self._knowledge
+        placing = Placing(knowledge, self._hands, seats, weighs=knowledge.differ())
+        return SeatPlan(self.core, seats, self._passed_over, placing)
+
+    def _hands(self) -> Iterator[InHand]:
+        """What each node has, or is about to have, and how long it still takes there."""
+        core, table = self.core, self.core.table
+        claimed = dict.fromkeys(self._claims.open, core.me)
+        for task, promise in self._promises.by_task.items():
+            claimed.setdefault(task, promise.claimant)
+        for task, node in claimed.items():
+            if task in table.ready:
+                yield InHand(task, node, self._knowledge.of(table.specs[task], node).length_ms)
+        for task, run in table.owned.items():
+            yield InHand(task, run.host, self._queue.left_ms(task))
 
     def _has_nothing_to_do(self, mine: Seats) -> bool:
         """No room for low work, or work that is better dealt out in a moment.
@@ -195,11 +195,14 @@ class Planning(Part):
         table, mine = self.core.table, plan.mine
         plan.held_back = self._contested_interactive()
         hopeless: dict[Kind, None] = {}
-        in_order = self._queue.in_order()
+        in_order = self._queue.with_waiting() if plan.weighs else self._queue.in_order()
         for task in islice(in_order, plan.looked_at_max) if drawn else in_order:
             if task in dealt:
                 continue
             spec = table.specs[task]
+            if plan.weighs and not self._queue.claimable(task):
+                plan.keep_place(spec)
+                continue
             if not table.interactive(task):
                 if plan.held_back or not (mine.willing and self._may_have_room(mine)):
                     return
@@ -212,8 +215,13 @@ class Planning(Part):
             else:
                 taker = self._taker(spec, plan)
                 plan.held_back |= taker is not mine and self._could_take(spec)
-            if taker is not None:
-                taker.take()
+            if taker is None:
+                continue
+            leaves = plan.differs(spec) and not plan.has_room(taker, spec)
+            plan.take(taker, spec)
+            if leaves:
+                self.left_for[task] = taker.node
+            else:
                 yield task, taker
 
     def _own_seats(self) -> Seats:
@@ -254,16 +262,22 @@ class Planning(Part):
                 )
         return seats
 
-    def goes_on_here(self, following: TaskId) -> bool:
+    def goes_on_here(self, following: TaskId, before: Sequence[TaskId]) -> bool:
         """Tell whether this node could take the task that follows once a run of its own has ended, and
-        no other will then have more room; a tie counts as yes. False where it is not free for that
+        no other will then have more room; a tie counts as yes. Where machines differ it must end
+        there first, when those ``before`` have been dealt out. False where it is not free for that
         task, while interactive work is unfinished, and before it has joined."""
         if self._queue.has_interactive() or not (self.core.joined and self.core.able):
             return False
         mine = self._own_seats()
         mine.leave()
-        plan = SeatPlan(self.core, [mine, *self._peers_seats()], self._passed_over)
-        free = list(plan.free(self.core.table.specs[following]))
+        plan, specs = self._seat_plan(mine), self.core.table.specs
+        if plan.differs(specs[following]):
+            for task in before:
+                for taker in plan.first_to_end(specs[task])[:1]:
+                    plan.take(taker, specs[task])
+            return plan.first_to_end(specs[following])[:1] == [mine]
+        free = list(plan.free(specs[following]))
         return mine in free and mine.level == free[0].level
 
     def _taker(self, spec: TaskSpec, plan: SeatPlan) -> Seats | None:
@@ -271,7 +285,7 @@ class Planning(Part):
         home = plan.home(spec)
         if home is not None and home.active == 0:
             return self._if_possible(home, spec)
-        for each in plan.free(spec):
+        for each in plan.first_to_end(spec) if plan.differs(spec) else plan.free(spec):
             taker = self._if_possible(each, spec)
             if taker is not None:
                 return taker
@@ -323,11 +337,6 @@ class Planning(Part):
     def _may_have_room(self, seats: Seats) -> bool:
         return seats.open or (self._queue.has_short and seats.fills_up(SHORT_TASKS_PER_SLOT))
 
-    def _score(self, task: TaskId) -> int:
-        core = self.core
-        at_home = core.table.interactive(task) and core.own.has(task)
-        return SCORE_AT_HOME if at_home else SCORE
-
     # -- what others leave lying ---------------------------------------------------------
 
     def _since(self, task: TaskId, node: NodeId) -> tuple[NodeId, float]:
@@ -337,7 +346,8 @@ class Planning(Part):
     def _remember(self, planned: dict[TaskId, tuple[NodeId, float]]) -> None:
         self._planned = planned
         core = self.core
-        if (planned or self._drawn) and not core.timers.armed(TimerKind.OVERDUE):
+        looks_again = planned or self._drawn or self.left_for
+        if looks_again and not core.timers.armed(TimerKind.OVERDUE):
             core.timers.arm(TimerKind.OVERDUE, core.now_s + core.settings.overdue_s)
 
     def look_for_overdue(self) -> None:
@@ -349,6 +359,7 @@ class Planning(Part):
                 if since_s <= core.now_s - wait_s:
                     self._passed_over.setdefault(task, {})[node] = None
                     core.wake = True
+        core.wake |= bool(self.left_for)
         if self._planned or self._drawn:
             core.timers.arm(TimerKind.OVERDUE, core.now_s + core.settings.overdue_s)
 
@@ -363,64 +374,3 @@ class Planning(Part):
     def _forget(self, task: TaskId) -> None:
         for each in (self._passed_over, self._planned, self._drawn):
             each.pop(task, None)
-
-
-class EarlyClaims(Part):
-    """Looks at each run of this node shortly before its end."""
-
-    def __init__(
-        self, core: Core, runs: Runs, queue: Queue, planning: Planning, claims: Claims
-    ) -> None:
-        super().__init__(core)
-        self._runs, self._queue, self._planning, self._claims = runs, queue, planning, claims
-
-    def on_news(self, news: News) -> None:
-        """Set a timer shortly before the end of each longer task that runs here and that others
-        wait for, and drop it for one that does no more. When a workflow changed, withdraw held
-        claims if other work is wanted more."""
-        for task, _, now in news.moved:
-            if self._is_followed(task, now):
-                self._wait_for_end(task)
-            else:
-                self.core.timers.disarm(TimerKind.AHEAD, task)
-        if news.workflows:
-            self._look_again()
-
-    def _is_followed(self, task: TaskId, now: DerivedState) -> bool:
-        """A longer task that runs here, and others wait for it."""
-        own = self._runs.mine.get(task)
-        if own is None or now.state is not TaskState.RUNNING or now.owner is not own.run:
-            return False
-        ends = not self.core.lengths.short(own.spec) and due_ms(self.core, own) is not None
-        return ends and bool(self.core.table.dependants(task))
-
-    def _wait_for_end(self, task: TaskId) -> None:
-        core = self.core
-        due_s = (due_ms(self.core, self._runs.mine[task]) or 0) / 1000
-        core.timers.arm(TimerKind.AHEAD, core.now_s + max(0.0, due_s - AHEAD_S), task)
-
-    def end_is_near(self, task: TaskId) -> None:
-        """Claim what follows a run of this node, if that goes on here; when the program has said
-        meanwhile that its end is not near, set the timer again. Do nothing for a task that does not
-        run here now."""
-        own = self._runs.mine.get(task)
-        if own is None or own.stage is not Stage.RUNNING:
-            return
-        if (due_ms(self.core, own) or 0) > 1000 * AHEAD_S:
-            self._wait_for_end(task)
-            return
-        waiting = self.core.table.dependants(task)
-        first = self._queue.after([task], TOGETHER_S)
-        following = next((each for each in first if each in waiting), None)
-        if following is not None and self._planning.goes_on_here(following):
-            self._claims.go_for_ahead(following)
-
-    def _look_again(self) -> None:
-        """Other work has come, or is wanted more than before."""
-        held = self._claims.held()
-        if held:
-            producers = self.core.table.producers
-            ending = [each for task in held for each in producers[task]]
-            first = self._queue.after(ending, TOGETHER_S, frozenset(held))
-            passed = [task for task in held if task not in first]
-            self._claims.withdraw(passed, "other work is wanted more")

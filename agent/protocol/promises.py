@@ -18,11 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent.protocol.core import Core, Part, Peer
+from agent.protocol.evidence import Knowledge
 from agent.protocol.messages import (
     BetterClaim,
     ClaimAnswers,
     ClaimName,
     ClaimOffer,
+    DoubtedClaim,
     KnownLife,
     Release,
     State,
@@ -50,11 +52,16 @@ class Answers:
     busy: list[ClaimName] = field(default_factory=list)
     better: list[BetterClaim] = field(default_factory=list)
     known: list[KnownLife] = field(default_factory=list)
+    doubted: list[DoubtedClaim] = field(default_factory=list)
 
     def message(self) -> ClaimAnswers:
         """Return the answers as one message."""
         return ClaimAnswers(
-            tuple(self.consents), tuple(self.busy), tuple(self.better), tuple(self.known)
+            tuple(self.consents),
+            tuple(self.busy),
+            tuple(self.better),
+            tuple(self.known),
+            tuple(self.doubted),
         )
 
 
@@ -67,12 +74,14 @@ class Promises(Part):
         taken: Callable[[TaskId], bool],
         own_claim: Callable[[TaskId], Claim | None],
         yield_own_claim: Callable[[TaskId, NodeId], None],
+        knowledge: Knowledge,
     ) -> None:
         super().__init__(core)
         self.by_task: dict[TaskId, Promise] = {}
         self._taken = taken
         self._own_claim = own_claim
         self._yield_own_claim = yield_own_claim
+        self._knowledge = knowledge
         self._answers: dict[NodeId, Answers] = {}
 
     def handlers(self) -> dict[type, Callable[..., None]]:
@@ -98,6 +107,12 @@ class Promises(Part):
         if self._taken(task):
             answers.known.append(KnownLife(task, claim, core.table.life(task)))
             return
+        spec = core.table.specs.get(task)
+        if spec is not None:
+            score = self._knowledge.believed(spec, claim, offer.stands_on)
+            if score is not None:
+                answers.doubted.append(DoubtedClaim(task, claim, score))
+                return
         own = self._own_claim(task)
         if own is not None:
             if claim_rank(own) < claim_rank(claim):

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from agent.protocol.core import Core, Part
-from agent.protocol.policy import FlockView, OrderPolicy, Stage, TaskView, WorkflowView
+from agent.protocol.policy import FlockView, OrderPolicy, Places, Stage, TaskView, WorkflowView
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
+    NodeId,
     Run,
     TaskId,
     TaskSpec,
@@ -41,7 +42,7 @@ class Queue(Part):
         core: Core,
         policy: OrderPolicy,
         taken: Callable[[TaskId], bool],
-        claimed: Callable[[TaskId], bool],
+        claimed: Callable[[TaskId], NodeId],
     ) -> None:
         super().__init__(core)
         self._policy = policy
@@ -82,6 +83,18 @@ class Queue(Part):
         for task in chain(self._order, self._added):
             if task not in seen and self.claimable(task):
                 seen.add(task)
+                yield task
+
+    def with_waiting(self) -> Iterator[TaskId]:
+        """Yield what ``in_order`` does, and between them the tasks that are not ready and for which
+        the policy keeps places, where it does."""
+        claimable = dict.fromkeys(self.in_order())
+        if len(self._order) <= len(claimable) or self._added:
+            yield from claimable
+            return
+        waits = self.core.table
+        for task in self._order:
+            if task in claimable or (task not in waits.ready and task not in waits.owned):
                 yield task
 
     def after(
@@ -147,15 +160,22 @@ class Queue(Part):
         """With some running tasks taken for ended, and some claims for not made."""
         unfinished = self.core.table.unfinished
         views = [self._workflow(each, ended, held) for each, tasks in unfinished.items() if tasks]
-        return FlockView(self._places(), tuple(views))
+        places = self._places()
+        slots = max(1, sum(each.slots for each in places))
+        differ = any(each.slowness != 1.0 for each in places)
+        return FlockView(slots, tuple(views), places if differ else ())
 
-    def _places(self) -> int:
-        core = self.core
-        places = core.slots * core.presence.helps
-        for peer in core.peers.values():
-            if peer.status is not None and peer.status.helps and not peer.suspected:
-                places += peer.status.slots
-        return max(places, 1)
+    def _places(self) -> tuple[Places, ...]:
+        core, slowness = self.core, self.core.lengths.slowness
+        places = []
+        if core.presence.helps:
+            places.append(Places(core.me, core.slots, slowness(core.me)))
+        places += [
+            Places(peer.node, peer.status.slots, slowness(peer.node))
+            for peer in core.peers.values()
+            if peer.status is not None and peer.status.helps and not peer.suspected
+        ]
+        return tuple(places)
 
     def _workflow(
         self, workflow_id: WorkflowId, ended: frozenset[TaskId], held: frozenset[TaskId]
@@ -182,15 +202,20 @@ class Queue(Part):
         """What is claimed ahead waits like the others."""
         table, task = self.core.table, spec.task
         expected_s = self.core.lengths.of(spec).q50_ms / 1000
-        claimed = task not in held and self._claimed(task)
+        claimed = "" if task in held else self._claimed(task)
         if task in table.owned and self._taken(task) and not claimed:
-            return TaskView(task, self._left_s(spec, table.owned[task]), (), Stage.RUNNING)
+            run = table.owned[task]
+            left_s = self._left_s(spec, run)
+            return TaskView(task, left_s, (), Stage.RUNNING, host=run.host)
         if task not in table.ready and task not in table.owned:
             needs = table.producers[task]
             open_needs = tuple(n for n in needs if n not in ended and self._unfinished(n))
             if open_needs or ended.isdisjoint(needs):
                 return TaskView(task, expected_s, open_needs, Stage.WAITING)
-        return TaskView(task, expected_s, (), Stage.RUNNING if claimed else Stage.READY)
+        if claimed:
+            length_s = self.core.lengths.of(spec, claimed).q50_ms / 1000
+            return TaskView(task, length_s, (), Stage.RUNNING, host=claimed)
+        return TaskView(task, expected_s, (), Stage.READY)
 
     def _unfinished(self, task: TaskId) -> bool:
         reading = self.core.table.reading(task)
@@ -220,6 +245,11 @@ class Queue(Part):
             return told_s
         since_s = self.running_since_s.get(spec.task, self.core.now_s)
         return self.core.lengths.of(spec, run.host).q50_ms / 1000 - (self.core.now_s - since_s)
+
+    def left_ms(self, task: TaskId) -> int:
+        """Return how long a task that somebody owns still takes there, as far as is known."""
+        table = self.core.table
+        return max(0, int(1000 * self._left_s(table.specs[task], table.owned[task])))
 
     def near_end_s(self) -> float:
         """Return how long a longer task takes whose run is about to end, as far as expectations go;

@@ -1,7 +1,8 @@
 """The places of the nodes in one plan, and whose a short task is.
 
-Tasks go to the least busy node first, then to the one that ended what they need, then by id. Who
-has just ended a task knows of the next one before anybody else, and has its inputs.
+Where machines are alike tasks go to the least busy node first, then to the one that ended what they
+need, then by id. Who has just ended a task knows of the next one before anybody else, and has its
+inputs. Where machines differ, or data lie on some, they go to where they end first (``placing``).
 
 That is all there is to it where a task takes a seat for a while. Short tasks are claimed many at a
 time, in a row, and the rows of others are seen late, for nobody hurries to tell of every short
@@ -24,6 +25,7 @@ from zlib import crc32
 
 from agent.protocol.core import Core
 from agent.protocol.messages import Capabilities
+from agent.protocol.placing import Placing
 from agent.protocol.reading import effective_generation
 from agent.protocol.reasons import (
     LacksExtra,
@@ -114,9 +116,16 @@ class SeatPlan:
     """All seats of one plan, this node's first."""
 
     def __init__(
-        self, core: Core, seats: list[Seats], passed: Mapping[TaskId, Mapping[NodeId, None]]
+        self,
+        core: Core,
+        seats: list[Seats],
+        passed: Mapping[TaskId, Mapping[NodeId, None]],
+        placing: Placing,
     ) -> None:
         self._core, self._seats, self._passed = core, seats, passed
+        self._placing = placing
+        self.weighs = placing.weighs
+        """Something is known in which nodes differ."""
         self._choosy = any(each.own_only or each.people for each in seats)
         self._fitting: dict[Kind, list[Seats]] = {}
         self.mine = seats[0]
@@ -161,6 +170,43 @@ class SeatPlan:
             return room
         makers = made_by(self._core.table, spec.task)
         return sorted(room, key=lambda each: (*each.level, each.node not in makers, each.node))
+
+    def differs(self, spec: TaskSpec) -> bool:
+        """Tell whether it matters on which of the nodes that fit a longer task runs."""
+        if not self.weighs or self.short(spec):
+            return False
+        return self._placing.differs(spec, self.kind(spec), self.fitting(spec))
+
+    def first_to_end(self, spec: TaskSpec) -> list[Seats]:
+        """Return all seats that fit, free or not, the one on which the task ends first in front; an
+        interactive one waits for none. Those where it failed are left out while others fit."""
+        seats = self._candidates(spec)
+        if self._core.table.interactive(spec.task):
+            seats = [each for each in seats if self.has_room(each, spec)]
+        makers = made_by(self._core.table, spec.task)
+        return self._placing.best(spec, self.kind(spec), seats, makers)
+
+    def keep_place(self, spec: TaskSpec) -> None:
+        """Give a task that is not ready to the seats on which it will end first, so that they look
+        the busier for what comes behind it. Nothing is kept where it is not known when it is
+        ready."""
+        placing, reading_of = self._placing, self._core.table.reading
+        ready_ms = 0
+        for need in self._core.table.producers[spec.task]:
+            reading = reading_of(need)
+            if reading is None or reading.outcome is None:
+                if need not in placing.ends_ms:
+                    return
+                ready_ms = max(ready_ms, placing.ends_ms[need])
+        kind = self.kind(spec)
+        for seats in placing.best(spec, kind, self.fitting(spec), (), ready_ms)[:1]:
+            placing.take(spec, kind, seats.node, ready_ms)
+
+    def take(self, seats: Seats, spec: TaskSpec) -> None:
+        """Count the task as dealt to these seats, or as left for them where they are not free."""
+        seats.take()
+        if self.weighs:
+            self._placing.take(spec, self.kind(spec), seats.node)
 
     def drawn(self, spec: TaskSpec) -> Seats | None:
         """Return the seats for which a short task is drawn by its id, room or not, among those that

@@ -1,17 +1,23 @@
-"""A sketch of lengths: what is kept of many runs that are alike.
+"""A sketch of the lengths of runs that are alike: a histogram of quarter octaves, host by host.
 
-It is a histogram of quarter octaves, in whole numbers only: 64 runs later a run counts half. A run that did not end well took *longer than* it ran: it counts as those that took longer,
-or as long again where there are none.
+64 runs later a run counts half. It has whole numbers only. A run that did not end well took *longer
+than* it ran: it counts as those that took longer, or as long again where there are none.
 """
 
 from __future__ import annotations
 
-from agent.protocol.records import EXPECTED_MS
+from collections.abc import Mapping
+from math import log2
+
+from agent.protocol.host_speeds import OnHost
+from agent.protocol.records import EXPECTED_MS, NodeId
 
 HALF_LIFE_RUNS = 64
 LATE_MS, NEAR_MS = 250, 1
 """Ends come so late without meaning anything; then they are expected at once."""
 LENGTH_MS_MAX = 2**40
+AS_DEVIATION = 1.4826
+"""A standard deviation is so many times the median distance from the middle."""
 _GROWTH = tuple(round(1024 * 2 ** (n / HALF_LIFE_RUNS)) for n in range(HALF_LIFE_RUNS))
 _SHIFT = 8
 
@@ -21,6 +27,7 @@ def quarter_octave(ms: int) -> int:
     return (max(1, ms) ** 4).bit_length() - 1
 
 
+NO_FACTORS: Mapping[NodeId, float] = {}
 Atoms = tuple[tuple[int, int, int], ...]
 """Bins in order: their weights, the mean lengths in them, where they end."""
 
@@ -28,36 +35,46 @@ Atoms = tuple[tuple[int, int, int], ...]
 class Sketch:
     """The lengths of runs that are alike."""
 
-    __slots__ = ("_age", "_bins", "runs")
+    __slots__ = ("_age", "_bins", "_ran", "runs")
 
     def __init__(self) -> None:
         self.runs = 0
         """How many ended well."""
-        self._bins: dict[int, tuple[int, int]] = {}
+        self._bins: dict[tuple[NodeId, int], tuple[int, int]] = {}
+        self._ran: dict[NodeId, int] = {}
         self._age = 0
 
-    def note(self, ran_ms: int) -> None:
+    def note(self, ran_ms: int, host: NodeId = "") -> None:
         """Count a run that took so long."""
         self.runs += 1
-        self._add(ran_ms, self._weight())
+        self._ran[host] = self._ran.get(host, 0) + 1
+        self._add(ran_ms, host, self._weight())
 
-    def note_longer(self, ran_ms: int) -> None:
+    def note_longer(self, ran_ms: int, host: NodeId = "") -> None:
         """Count a run that would have taken longer than this."""
         weight, first = self._weight(), quarter_octave(ran_ms) + 1
-        longer = {each: bin_[0] for each, bin_ in self._bins.items() if each >= first}
+        longer = {each: bin_[0] for each, bin_ in self._bins.items() if each[1] >= first}
         whole = sum(longer.values())
         if not whole:
-            self._add(2 * ran_ms, weight)
+            self._add(2 * ran_ms, host, weight)
         for each, share in longer.items():
             had, total = self._bins[each]
             more = weight * share // whole
             self._bins[each] = (had + more, total + more * total // had)
 
-    def _add(self, ms: int, weight: int) -> None:
+    def _add(self, ms: int, host: NodeId, weight: int) -> None:
         ms = min(max(1, ms), LENGTH_MS_MAX)
-        place = quarter_octave(ms)
+        place = (host, quarter_octave(ms))
         had, total = self._bins.get(place, (0, 0))
         self._bins[place] = (had + weight, total + ms * weight)
+
+    def on_hosts(self) -> dict[NodeId, OnHost]:
+        """Return what its runs took on each host where one ended well."""
+        found: dict[NodeId, list[tuple[float, int]]] = {}
+        for (host, _), (had, total) in sorted(self._bins.items()):
+            if had and host in self._ran:
+                found.setdefault(host, []).append((log2(max(1, total // had)), had))
+        return {host: _on_host(self._ran[host], lengths) for host, lengths in found.items()}
 
     def _weight(self) -> int:
         """Of the next one: later ones weigh more, which is as if the earlier ones faded."""
@@ -76,17 +93,36 @@ class Sketch:
         turns, step = divmod(max(0, self._age - 1), HALF_LIFE_RUNS)
         return _GROWTH[step] << turns
 
-    def atoms(self) -> Atoms:
-        """Return what it holds, the shortest first."""
+    def atoms(self, factors: Mapping[NodeId, float] = NO_FACTORS) -> Atoms:
+        """Return what it holds, the shortest first, as it would be on a host that is neither fast nor
+        slow, where that is known of hosts."""
+        bins: dict[int, tuple[int, int]] = {}
+        for (host, place), (had, total) in sorted(self._bins.items()):
+            usual, at = total, place
+            if (factor := factors.get(host, 1.0)) != 1.0:
+                usual = max(had, round(total / factor))
+                at = quarter_octave(usual // had)
+            before = bins.get(at, (0, 0))
+            bins[at] = (before[0] + had, before[1] + usual)
         return tuple(
-            (had, total // had, bin_end_ms(place))
-            for place, (had, total) in sorted(self._bins.items())
+            (had, total // had, bin_end_ms(place)) for place, (had, total) in sorted(bins.items())
         )
 
 
-def mean_ms(atom: tuple[int, int, int]) -> int:
-    """Return the mean length of a bin."""
-    return atom[1]
+def _on_host(runs: int, lengths: list[tuple[float, int]]) -> OnHost:
+    """By medians, so that one run that was quite another thing does not matter."""
+    middle = _median(lengths)
+    spread = _median(sorted((abs(each - middle), weight) for each, weight in lengths))
+    return OnHost(runs, middle, (AS_DEVIATION * spread) ** 2)
+
+
+def _median(values: list[tuple[float, int]]) -> float:
+    half = sum(weight for _, weight in values) / 2
+    for value, weight in values:
+        half -= weight
+        if half <= 0:
+            return value
+    return values[-1][0]
 
 
 def bin_end_ms(place: int) -> int:
@@ -97,10 +133,10 @@ def bin_end_ms(place: int) -> int:
 def quantile_ms(atoms: Atoms, permille: int) -> int:
     """Return the length that so many in a thousand do not exceed."""
     wanted, passed = sum(each[0] for each in atoms) * permille, 0
-    for weight, mean, _ in atoms:
+    for weight, mean_ms, _ in atoms:
         passed += weight
         if passed * 1000 >= wanted:
-            return mean
+            return mean_ms
     return atoms[-1][1]
 
 
@@ -108,10 +144,10 @@ def remaining_ms(atoms: Atoms, ran_ms: int) -> int:
     """Return how much longer than this those take that take longer, on the average, never 0; as
     long again where none did, and the rest of the usual guess where nothing is known."""
     weights = rest = 0
-    for weight, mean, end_ms in atoms:
-        if mean > ran_ms:
-            left_ms = mean - ran_ms
-        elif ran_ms <= mean + LATE_MS:
+    for weight, mean_ms, end_ms in atoms:
+        if mean_ms > ran_ms:
+            left_ms = mean_ms - ran_ms
+        elif ran_ms <= mean_ms + LATE_MS:
             left_ms = NEAR_MS
         elif ran_ms < end_ms:
             left_ms = (end_ms - ran_ms) // 2
@@ -121,3 +157,8 @@ def remaining_ms(atoms: Atoms, ran_ms: int) -> int:
     if weights:
         return max(1, rest // weights)
     return max(1, ran_ms) if atoms else max(EXPECTED_MS - ran_ms, ran_ms)
+
+
+def mean_ms(atom: tuple[int, int, int]) -> int:
+    """Return the mean length of a bin."""
+    return atom[1]

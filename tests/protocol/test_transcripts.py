@@ -23,7 +23,7 @@ from agent.api.phrases import worded
 from agent.protocol import effects as fx
 from agent.protocol import messages as msg
 from agent.protocol import records as rec
-from agent.protocol.claims import SCORE
+from agent.protocol.evidence import LIKE_ANY
 from agent.wording.speech import english
 from tests.protocol import (
     test_scenarios_claims,
@@ -294,7 +294,7 @@ class Writer:
         return host + "'" * self.stage.actors[host].incarnations.index(incarnation)
 
     def _claim(self, claim: rec.Claim) -> str:
-        score = f" of score {claim.score}" * (claim.score != SCORE)
+        score = f" of score {claim.score}" * (claim.score != LIKE_ANY)
         return f"{claim.host} {self._stamp(claim.stamp)}{score}"
 
     def _stamp(self, stamp: rec.Stamp) -> str:

@@ -14,10 +14,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from agent.protocol.node import Node
 from tests.sim.classes import CLASSES
 from tests.sim.failure import SimulationFailure
 from tests.sim.run import Result, class_of, run_seed
+from tests.sim.scores import RandomScores
 
+Asked = tuple[int, str | None, type[Node]]
+"""A seed, the class of scenarios if only one is wanted, and what runs on the machines."""
 PROGRESS_S = 1.0
 FAILURES_SHOWN = 5
 
@@ -82,17 +86,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--class", dest="kind", choices=sorted(CLASSES), help="only this class")
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
     parser.add_argument("--json", action="store_true", help="the summary as JSON")
+    parser.add_argument("--random-scores", action="store_true", help="score every claim at random")
     options = parser.parse_args(argv)
+    node_class = RandomScores if options.random_scores else Node
     if options.seed is not None:
-        return _replay(options.seed, options.kind, print if options.trace else None)
-    seeds = [(seed, options.kind) for seed in range(options.first, options.first + options.seeds)]
+        tell = print if options.trace else None
+        return _replay(options.seed, options.kind, tell, node_class)
+    seeds = [
+        (seed, options.kind, node_class)
+        for seed in range(options.first, options.first + options.seeds)
+    ]
     return _run_all(seeds, options.jobs, options.keep_going, options.json)
 
 
-def _replay(seed: int, kind: str | None, tell: Callable[[str], None] | None) -> int:
+def _replay(
+    seed: int, kind: str | None, tell: Callable[[str], None] | None, node_class: type[Node]
+) -> int:
     print(f"seed {seed}, class {kind or class_of(seed)}", flush=True)
     try:
-        result = run_seed(seed, only_class=kind, tell=tell)
+        result = run_seed(seed, node_class, only_class=kind, tell=tell)
     except SimulationFailure as failure:
         print(failure)
         return 1
@@ -104,16 +116,16 @@ def _replay(seed: int, kind: str | None, tell: Callable[[str], None] | None) -> 
     return 0
 
 
-def run_one(seed_and_kind: tuple[int, str | None]) -> Outcome:
+def run_one(one: Asked) -> Outcome:
     """One seed, in a process of the pool."""
-    seed, kind = seed_and_kind
+    seed, kind, node_class = one
     try:
-        return Outcome(seed, kind or class_of(seed), run_seed(seed, only_class=kind))
+        return Outcome(seed, kind or class_of(seed), run_seed(seed, node_class, only_class=kind))
     except SimulationFailure as failure:
         return Outcome(seed, failure.kind, None, failure.check, str(failure))
 
 
-def _outcomes(seeds: list[tuple[int, str | None]], jobs: int) -> Iterator[Outcome]:
+def _outcomes(seeds: list[Asked], jobs: int) -> Iterator[Outcome]:
     if jobs <= 1:
         yield from map(run_one, seeds)
         return
@@ -121,9 +133,7 @@ def _outcomes(seeds: list[tuple[int, str | None]], jobs: int) -> Iterator[Outcom
         yield from pool.imap_unordered(run_one, seeds, chunksize=4)
 
 
-def _run_all(
-    seeds: list[tuple[int, str | None]], jobs: int, keep_going: bool, as_json: bool
-) -> int:
+def _run_all(seeds: list[Asked], jobs: int, keep_going: bool, as_json: bool) -> int:
     summaries: dict[str, Summary] = {}
     failures: list[Outcome] = []
     began = told = time.monotonic()

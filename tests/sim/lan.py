@@ -19,6 +19,7 @@ from agent.protocol.records import (
     EXPECTED_MS,
     PRIORITY_LOW,
     InputRef,
+    Requirements,
     TaskSpec,
     TaskState,
 )
@@ -65,13 +66,15 @@ class Times:
 @dataclass(frozen=True, slots=True)
 class Step:
     """A task for a benchmark: how long it runs, which steps of its workflow it needs, and how long
-    its submitter says that it runs: as long as it does where that is None, and nothing for 0."""
+    its submitter says that it runs: as long as it does where that is None, and nothing for 0. With
+    a ``node`` no other may run it."""
 
     duration_s: float
     needs: tuple[int, ...] = ()
     program: str = PROGRAMS[0]
     name: str = ""
     told_s: float | None = None
+    node: str = ""
     outputs: int = 1
 
     @property
@@ -87,8 +90,9 @@ def chain(length: int, duration_s: float, told_s: float | None = None) -> list[S
 class Flock:
     """So many machines on one LAN, from the moment at which all have joined.
 
-    ``data_s`` is what bringing one dataset from disk to disk takes. Another ``node_class`` is put
-    on the same machines; where it keeps other promises, ``watch_class`` checks those.
+    ``data_s`` is what bringing one dataset from disk to disk takes. ``slowness`` is by how much
+    longer programs run on each machine, in their order. Another ``node_class`` is put on the same
+    machines; where it keeps other promises, ``watch_class`` checks those.
     """
 
     def __init__(
@@ -103,6 +107,7 @@ class Flock:
         names: Iterable[str] = NAMES,
         policy: str = "look-ahead",
         data_s: tuple[float, float] = (0.002, 0.05),
+        slowness: Sequence[float] = (),
         node_class: type[Node] = Node,
         watch_class: type[Watch] = Watch,
         programs: tuple[str, ...] = PROGRAMS,
@@ -115,6 +120,9 @@ class Flock:
             MachinePlan(f"n{i:02}", name, slots, capable, policy, boot_s=i * 0.001)
             for i, name in zip(range(n), names, strict=False)
         ]
+        for machine, slow in zip(plan.machines, slowness, strict=False):
+            machine.slowness = slow
+            machine.capabilities = replace(capable, tags=(machine.node,))
         self.simulation = Simulation(plan, node_class)
         self.world = self.simulation.world
         self.times: dict[str, Times] = {}
@@ -136,14 +144,18 @@ class Flock:
         at: float | None = None,
         node: int = 0,
         priority: int = PRIORITY_LOW,
+        after: tuple[str, ...] = (),
     ) -> list[str]:
-        """Submit a workflow at a node, now or at a time; the ids of its tasks."""
+        """Submit a workflow at a node, now or at a time; the ids of its tasks. Those that need
+        nothing of it begin after these of others."""
         tasks = [
             TaskSpec(
                 task=f"{workflow}/{number}",
                 name=step.name or f"step {number}",
                 program=step.program,
                 inputs=tuple(InputRef(f"{workflow}/{need}", 0) for need in step.needs),
+                after=() if step.needs else after,
+                requirements=Requirements(tags=(step.node,) if step.node else ()),
                 expected_ms=step.expected_ms,
             )
             for number, step in enumerate(steps)

@@ -1,7 +1,7 @@
-"""Policies by name: what a node starts first, and whether it runs anything at all.
+"""Policies by name: what a node starts first, which host suits a task, whether it runs any at all.
 
 Which order is best depends on what a flock is for, so the order is a plug-in: the node knows the
-two protocols of `view` and a name from its settings, never a class. Policies are pure and keep
+three protocols of `view` and a name from its settings, never a class. Policies are pure and keep
 nothing between two questions; one object of each serves every node. All nodes of a flock should
 name the same order, else they race for the same tasks.
 """
@@ -13,9 +13,14 @@ from typing import Final
 from agent.protocol.policy.default import LookAhead
 from agent.protocol.policy.ranking import FirstCome, Strict
 from agent.protocol.policy.view import (
+    SCORE_MAX,
+    EarliestFinish,
+    Evidence,
     FlockView,
     OrderPolicy,
+    Places,
     Presence,
+    ScorePolicy,
     Stage,
     TaskView,
     VolunteerPolicy,
@@ -26,14 +31,19 @@ from agent.protocol.policy.view import (
 __all__ = [
     "DEFAULT_POLICY",
     "DEFAULT_VOLUNTEER_POLICY",
+    "SCORE_MAX",
+    "Evidence",
     "FlockView",
     "OrderPolicy",
+    "Places",
     "Presence",
+    "ScorePolicy",
     "Stage",
     "TaskView",
     "VolunteerPolicy",
     "WorkflowView",
     "policies",
+    "score_policies",
     "volunteer_policies",
 ]
 
@@ -43,6 +53,9 @@ policies: Final[dict[str, OrderPolicy]] = {
     "strict": Strict(),
 }
 DEFAULT_POLICY: Final = "look-ahead"
+
+score_policies: Final[dict[str, ScorePolicy]] = dict.fromkeys(policies, EarliestFinish())
+"""How each of these values a host for a task."""
 
 volunteer_policies: Final[dict[str, VolunteerPolicy]] = {"while-away": WhileAway()}
 DEFAULT_VOLUNTEER_POLICY: Final = "while-away"

@@ -1,0 +1,179 @@
+"""What this node knows of a task on a host, from what all nodes are told alike.
+
+Lengths come from the ends of runs, and so do speeds of hosts; where data lie every node tells its
+peers, how large they are stands in the records, and how fast a node brings data to itself it says in
+its status. So all nodes value a host about alike, whoever asks. Small differences do not matter:
+the value is fixed in the claim with what it stands on, and claims decide.
+
+A claim may not boast. Whoever is to consent compares what the claim stands on with what is known
+here, and consents unless that is more than twice as good in any part. A claimant may always say
+less: what only it knows, as when its owner comes back, makes its claim worse and never better.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from agent.protocol.core import Core
+from agent.protocol.policy import Evidence, ScorePolicy
+from agent.protocol.records import Claim, Dataset, More, NodeId, TaskSpec
+
+SCORE_AT_HOME = 1_000_000
+"""Of interactive work on the node that it was submitted to: nobody else is better."""
+AT_MOST = 2
+"""A claim may stand on what is so many times as good as what is known here."""
+SLACK_MS = 2_000
+"""Differences up to this contradict nothing."""
+FETCH_COUNTS_MS = 250
+"""What is brought faster than this counts as there."""
+LIKE_ANY = 500_000
+STANDS_ON, FETCH_RATE = "stands", "fetch"
+NUMBER_MAX = 2**40
+_encode = msgspec.msgpack.Encoder().encode
+_evidence = msgspec.msgpack.Decoder(Evidence).decode
+_number = msgspec.msgpack.Decoder(int).decode
+
+
+class Knowledge:
+    """Evidence on hosts, the score that the policy makes of it, and what contradicts it."""
+
+    def __init__(self, core: Core, policy: ScorePolicy) -> None:
+        self._core, self.policy = core, policy
+
+    def of(self, spec: TaskSpec, node: NodeId, wait_ms: int = 0) -> Evidence:
+        """Return what is known of the task on the node, when that still works at other things for
+        so long."""
+        lengths = self._core.lengths
+        usual = lengths.of(spec)
+        factor = lengths.host_factor(spec, node)
+        length_ms = usual.q50_ms if factor == 1.0 else max(1, round(usual.q50_ms * factor))
+        return Evidence(usual.q50_ms, length_ms, self.fetch_ms(spec, node), wait_ms)
+
+    def usual_ms(self, spec: TaskSpec) -> int:
+        """Return what the task takes on a node that is neither fast nor slow."""
+        return self._core.lengths.of(spec).q50_ms
+
+    def differ(self) -> bool:
+        """Tell whether anything is known in which nodes differ; else all are alike for every task."""
+        core = self._core
+        if core.lengths.speeds_differ() or core.fetch_rate:
+            return True
+        return any(self._rate(node) for node in core.peers)
+
+    def score(self, evidence: Evidence) -> int:
+        """Return what the policy makes of it."""
+        return self.policy.score(evidence)
+
+    def fetch_ms(self, spec: TaskSpec, node: NodeId) -> int:
+        """Return how long it takes to bring the inputs of the task to the node; 0 for what is there
+        already or as good as that, and where nobody knows how fast data come there."""
+        if not (spec.raw or spec.inputs or spec.published):
+            return 0
+        rate = self._rate(node)
+        if not rate:
+            return 0
+        held = self._held(node)
+        missing = sum(
+            each.size_bytes
+            for each in self._inputs(spec)
+            if not each.external and each.dataset not in held
+        )
+        took_ms = missing // rate
+        return took_ms if took_ms >= FETCH_COUNTS_MS else 0
+
+    def data_matter(self, spec: TaskSpec, nodes: list[NodeId]) -> bool:
+        """Tell whether bringing the inputs of the task takes longer to some of these nodes than to
+        others."""
+        if not (spec.raw or spec.inputs or spec.published):
+            return False
+        return len({self.fetch_ms(spec, node) for node in nodes}) > 1
+
+    def _inputs(self, spec: TaskSpec) -> list[Dataset]:
+        found = list(spec.raw if spec.published is None else (*spec.raw, spec.published))
+        for ref in spec.inputs:
+            reading = self._core.table.reading(ref.task)
+            outputs = () if reading is None else reading.outputs
+            if ref.output < len(outputs):
+                found.append(outputs[ref.output])
+        return found
+
+    def _held(self, node: NodeId) -> set[str] | dict[str, None]:
+        core = self._core
+        if node == core.me:
+            return core.holdings
+        peer = core.peers.get(node)
+        return peer.holdings if peer is not None else {}
+
+    def _rate(self, node: NodeId) -> int:
+        """Bytes in a millisecond that come to the node; 0 where that is not known."""
+        core = self._core
+        if node == core.me:
+            return core.fetch_rate
+        peer = core.peers.get(node)
+        return 0 if peer is None or peer.status is None else number_in(peer.status.more, FETCH_RATE)
+
+    # -- claims ----------------------------------------------------------------------------
+
+    def bid(self, spec: TaskSpec) -> tuple[int, Evidence | None]:
+        """Return the score of a claim of this node on the task, and what it stands on; None where
+        this node is like any other."""
+        core = self._core
+        if core.table.interactive(spec.task) and core.own.has(spec.task):
+            return SCORE_AT_HOME, None
+        evidence = self.of(spec, core.me)
+        score = self.score(evidence)
+        return score, None if score == LIKE_ANY else evidence
+
+    def believed(self, spec: TaskSpec, claim: Claim, told: Evidence | None) -> int | None:
+        """Return None where the claim may stand, else the score that would be believed: what it
+        stands on is more than twice as good as what is known here, or does not make that score. A
+        claim that tells nothing tells nothing wrong."""
+        if told is None:
+            return None
+        known = self.of(spec, claim.host)
+        if claim.score > self.score(told) or contradicted(told, known):
+            return min(claim.score, self.score(known))
+        return None
+
+
+def contradicted(told: Evidence, known: Evidence) -> bool:
+    """Tell whether something in what was told is more than twice as good as what is known, by more
+    than ``SLACK_MS``."""
+    times = (
+        (told.length_ms, known.length_ms),
+        (told.fetch_ms, known.fetch_ms),
+        (known.usual_ms, told.usual_ms),
+    )
+    return any(worse > AT_MOST * better + SLACK_MS for better, worse in times) or (
+        told.lasts_permille > AT_MOST * known.lasts_permille
+    )
+
+
+# What records and statuses carry of that, under ``more``, by name
+
+
+def standing_on(evidence: Evidence | None) -> More:
+    """Return what the record of a run carries of the evidence that its claim stood on."""
+    return {} if evidence is None else {STANDS_ON: Raw(_encode(evidence))}
+
+
+def stands_on(more: More) -> Evidence | None:
+    """Return that evidence; None where there is none that can be read."""
+    try:
+        return _evidence(more[STANDS_ON])
+    except (KeyError, msgspec.MsgspecError):
+        return None
+
+
+def with_number(name: str, number: int) -> More:
+    """Return what carries a number by this name; nothing for 0."""
+    return {name: Raw(_encode(number))} if number else {}
+
+
+def number_in(more: More, name: str) -> int:
+    """Return the number by this name, from 0 to ``NUMBER_MAX``; 0 where there is none."""
+    try:
+        return min(NUMBER_MAX, max(0, _number(more[name])))
+    except (KeyError, msgspec.MsgspecError):
+        return 0

@@ -1,0 +1,82 @@
+"""By how much longer each host takes than others: a fit of all runs that are alike, on all hosts.
+
+A run took what its kind takes, times what its host takes longer. Both are found together, in octaves:
+what a kind takes is the mean over hosts of what they took less their own part, and a host's part the
+mean over its runs of what is left; the host in the middle is neither fast nor slow. So it does not matter which host ran first or most, and a host that
+ran only what takes long is not taken for slow.
+
+A host's part is drawn to none the more, the fewer runs it had and the more lengths vary on one and the
+same host: one run of something that takes now a second and now a minute says little, three runs of what
+always takes the same say nearly all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+OCTAVES_MAX = 3.0
+"""A host is at most eight times as fast, or as slow, as others."""
+ROUNDS = 4
+DIFFER_BY = 0.25
+"""Octaves squared by which hosts of an office differ;"""
+VARY_BY, VARY_RUNS = 0.25, 2.0
+"""and by which lengths vary on one host before anything is seen, as if that had been so many runs."""
+RUNS_COUNTED_MAX = 16.0
+SAME_WITHIN = 1 / 16
+"""Octaves that mean nothing: such hosts count as equal."""
+
+
+class OnHost(NamedTuple):
+    """The runs of one kind on one host: how many there were, the middle of their lengths in octaves,
+    and by how much these vary, squared."""
+
+    runs: int
+    middle: float
+    variance: float
+
+
+Runs = Mapping[str, OnHost]
+
+
+def fitted(kinds: Iterable[Runs]) -> dict[str, float]:
+    """Return by which factor each host takes longer than others, from the runs of each kind by host;
+    nothing where no two hosts have run the same."""
+    told = [kind for kind in kinds if len(kind) > 1]
+    if not told:
+        return {}
+    drawn = _varies_by(told) / DIFFER_BY
+    parts = dict.fromkeys(sorted({host for kind in told for host in kind}), 0.0)
+    for _ in range(ROUNDS):
+        weights, sums = dict.fromkeys(parts, drawn), dict.fromkeys(parts, 0.0)
+        for kind in told:
+            usual = sum(each.middle - parts[host] for host, each in kind.items()) / len(kind)
+            for host, each in kind.items():
+                runs = min(each.runs, RUNS_COUNTED_MAX)
+                weights[host] += runs
+                sums[host] += runs * (each.middle - usual)
+        parts = {host: sums[host] / weights[host] for host in parts}
+    usual, ran = sorted(parts.values())[(len(parts) - 1) // 2], dict.fromkeys(parts, 0)
+    for kind in told:
+        for host, each in kind.items():
+            ran[host] += each.runs
+    return {host: _factor(part - usual, ran[host]) for host, part in parts.items()}
+
+
+def _factor(octaves: float, runs: int) -> float:
+    """Each run tells of an octave at most."""
+    if abs(octaves) < SAME_WITHIN:
+        return 1.0
+    most = min(OCTAVES_MAX, runs)
+    return float(2.0 ** max(-most, min(most, octaves)))
+
+
+def _varies_by(kinds: Iterable[Runs]) -> float:
+    """By how much lengths of one kind vary on one host, in octaves squared."""
+    varies, free = VARY_BY * VARY_RUNS, VARY_RUNS
+    for kind in kinds:
+        for each in kind.values():
+            more = max(0.0, each.runs - 1.0)
+            varies += more * each.variance
+            free += more
+    return varies / free

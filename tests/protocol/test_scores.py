@@ -1,0 +1,228 @@
+"""A host's score for a task: what it is made of, what is believed of it, and who takes what."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from agent.protocol import messages
+from agent.protocol.events import InputsFetched
+from agent.protocol.evidence import (
+    contradicted,
+    number_in,
+    standing_on,
+    stands_on,
+    with_number,
+)
+from agent.protocol.host_speeds import OnHost, fitted
+from agent.protocol.policy import (
+    SCORE_MAX,
+    Evidence,
+    FlockView,
+    Places,
+    Stage,
+    TaskView,
+    WorkflowView,
+)
+from agent.protocol.policy.default import LookAhead
+from agent.protocol.policy.forecast import (
+    UnequalPlaces,
+    forecast_listed,
+    forecast_unequal,
+    lay_out,
+)
+from agent.protocol.policy.view import EarliestFinish
+from agent.protocol.records import Claim, Dataset, Life
+from agent.protocol.settings import Settings
+from tests.bench import list_schedule
+from tests.bench.list_schedule import Listed
+from tests.sim.children import Child, Children
+from tests.sim.lan import Flock, Step
+from tests.sim.run import run_seed
+from tests.sim.scores import RandomScores
+
+MINUTE_MS = 60_000
+SLOWNESS = (2.0, 0.5, 1.0) * 3
+LIKE_ANY = 500_000
+SCORE = EarliestFinish().score
+SPAN = st.integers(0, 2**53)
+EVIDENCE = st.builds(Evidence, SPAN, SPAN, SPAN, SPAN, st.integers(0, 1000))
+
+
+def test_a_host_like_any_other_has_half_of_the_most() -> None:
+    assert SCORE(Evidence(MINUTE_MS, MINUTE_MS)) == LIKE_ANY
+    assert SCORE(Evidence(MINUTE_MS, MINUTE_MS // 2)) == pytest.approx(SCORE_MAX * 2 / 3, rel=1e-5)
+
+
+@given(EVIDENCE)
+def test_scores_fit_a_claim_and_never_reach_that_of_work_at_home(evidence: Evidence) -> None:
+    assert 0 < SCORE(evidence) < SCORE_MAX
+    assert SCORE(evidence) == SCORE(structs.replace(evidence))
+
+
+@given(EVIDENCE, st.integers(1, 10**9))
+def test_whatever_takes_longer_makes_no_score_better(evidence: Evidence, more_ms: int) -> None:
+    for field in ("length_ms", "fetch_ms", "wait_ms"):
+        worse = structs.replace(evidence, **{field: getattr(evidence, field) + more_ms})
+        assert SCORE(worse) <= SCORE(evidence)
+
+
+@given(EVIDENCE, st.integers(0, 1000))
+def test_an_owner_who_comes_back_makes_no_score_better(evidence: Evidence, lasts: int) -> None:
+    private = structs.replace(evidence, lasts_permille=min(lasts, evidence.lasts_permille))
+    assert SCORE(private) <= SCORE(evidence)
+    assert not contradicted(private, evidence)
+
+
+@given(EVIDENCE, st.floats(0.51, 1.0))
+def test_half_as_long_is_believed(known: Evidence, share: float) -> None:
+    told = structs.replace(known, length_ms=int(known.length_ms * share) + 1)
+    assert not contradicted(told, known)
+
+
+@given(st.integers(10_000, 2**40))
+def test_a_third_as_long_is_not(length_ms: int) -> None:
+    known = Evidence(length_ms, length_ms)
+    assert contradicted(structs.replace(known, length_ms=length_ms // 3), known)
+
+
+def test_what_a_claim_stands_on_travels_and_older_words_have_none() -> None:
+    claim, stands = Claim(7, (1, 0), "n01"), Evidence(5, 4, 3, 2, 1)
+    for told in (None, stands):
+        word = messages.TryDequeue((messages.ClaimOffer("t", claim, Life(), told),))
+        assert messages.decode(messages.encode(word)) == word
+    assert stands_on(standing_on(stands)) == stands
+    assert stands_on({}) is None
+    assert number_in(with_number("fetch", 7), "fetch") == 7
+    assert number_in({}, "fetch") == 0
+
+
+# Speeds of hosts
+
+
+def test_speeds_are_told_apart_whoever_ran_most() -> None:
+    runs = {"fast": OnHost(9, 5.0, 0.0), "usual": OnHost(3, 6.0, 0.0), "slow": OnHost(3, 7.0, 0.0)}
+    factors = fitted([runs, {"slow": OnHost(3, 10.0, 0.0), "usual": OnHost(3, 9.0, 0.0)}])
+    assert factors["fast"] == pytest.approx(0.5, rel=0.15)
+    assert factors["usual"] == pytest.approx(1.0, rel=0.15)
+    assert factors["slow"] == pytest.approx(2.0, rel=0.15)
+
+
+def test_one_run_that_took_long_makes_no_slow_host() -> None:
+    once = fitted([{"a": OnHost(1, 8.0, 0.0), "b": OnHost(1, 6.0, 0.0)}])
+    assert once["a"] <= 2.0
+    assert fitted([{"a": OnHost(9, 6.03, 0.0), "b": OnHost(9, 6.0, 0.0)}]) == {"a": 1.0, "b": 1.0}
+    assert fitted([{"a": OnHost(9, 6.0, 0.0)}]) == {}
+
+
+# The order, and who takes what
+
+
+def _chains(workflows: int) -> list[WorkflowView]:
+    def task(number: int, at: int) -> TaskView:
+        needs = (f"{number}/{at - 1}",) if at else ()
+        return TaskView(f"{number}/{at}", 120.0, needs, Stage.WAITING if at else Stage.READY)
+
+    return [
+        WorkflowView(f"w{n:02}", 50, (1, n), 0.0, tuple(task(n, at) for at in range(4)))
+        for n in range(workflows)
+    ]
+
+
+@pytest.mark.parametrize("workflows", [3, 5, 7, 8, 9, 10, 12, 15])
+def test_a_forecast_is_as_good_as_a_list_schedule_that_knows(workflows: int) -> None:
+    listed = [
+        Listed(workflow, 120.0, (4 * workflow + at - 1,) if at else ())
+        for workflow in range(workflows)
+        for at in range(4)
+    ]
+    best = list_schedule.best(listed, SLOWNESS)
+    views = _chains(workflows)
+    places = UnequalPlaces(Places(f"n{at}", 1, slow) for at, slow in enumerate(SLOWNESS))
+    work = lay_out(views)
+    order = [task for m in range(workflows) for task in range(4 * m, 4 * m + 4)]
+    found = [forecast_listed(work, order, places), forecast_unequal(work, order, places)]
+    ends_s = min(each.ends_sum_s for each in found if each is not None)
+    assert ends_s / workflows <= 1.03 * best.average_s
+
+
+def test_every_ready_task_is_named_once_and_others_only_where_places_differ() -> None:
+    ready = [f"{number}/0" for number in range(10)]
+    places = tuple(Places(f"n{at}", 1, slow) for at, slow in enumerate(SLOWNESS))
+    named = LookAhead().order(FlockView(9, tuple(_chains(10)), places))
+    assert len(named) == len(set(named)) > len(ready)
+    assert set(ready) < set(named)
+    assert sorted(LookAhead().order(FlockView(9, tuple(_chains(10))))) == ready
+
+
+def test_a_list_schedule_waits_for_a_fast_host_only_where_that_ends_sooner() -> None:
+    tasks = [Listed(0, 60.0), Listed(1, 60.0)]
+    assert list_schedule.best(tasks, (1.0, 3.0)).last_s == 120.0
+    assert list_schedule.best(tasks, (1.0, 1.5)).last_s == 90.0
+
+
+def _learned(slowness: tuple[float, ...]) -> Flock:
+    flock = Flock(len(slowness), slowness=slowness)
+    for number in range(3):
+        nodes = [machine.node_id for machine in flock.simulation.machines]
+        flock.submit(f"learn {number}", [Step(20.0, told_s=0, node=node) for node in nodes])
+    assert flock.run()
+    return flock
+
+
+def test_a_slow_host_stays_empty_for_what_a_fast_one_ends_sooner() -> None:
+    flock = _learned((4.0, 1.0))
+    flock.submit("w", [Step(20.0, told_s=0), Step(20.0, told_s=0)])
+    assert flock.run()
+    assert {flock.times[f"w/{n}"].started[0][1] for n in range(2)} == {"andorinha"}
+
+
+def test_it_takes_what_it_ends_sooner_itself() -> None:
+    flock = _learned((2.0, 1.0))
+    flock.submit("w", [Step(20.0, told_s=0) for _ in range(4)])
+    assert flock.run()
+    hosts = [flock.times[f"w/{n}"].started[0][1] for n in range(4)]
+    assert hosts.count("acor") == 1
+
+
+def test_the_record_of_a_run_says_what_its_claim_stood_on() -> None:
+    flock = _learned((1.0, 1.0, 0.4))
+    [task] = flock.submit("w", [Step(20.0, told_s=0)])
+    assert flock.run()
+    node = flock.simulation.machines[0].node
+    assert node is not None
+    [run] = node.table.life(task).runs
+    told = stands_on(run.more)
+    assert told is not None
+    assert told.length_ms < told.usual_ms
+    assert run.claim.score == SCORE(told) > LIKE_ANY
+
+
+def test_work_goes_to_its_data_where_bringing_them_costs_more_than_a_fast_host_gains(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def large(child: Child, number: int) -> Dataset:
+        return Dataset(f"{child.spec.task}.{number}", 400_000_000)
+
+    monkeypatch.setattr(Children, "_output", lambda _, child, number: large(child, number))
+    flock = Flock(2, slowness=(2.0, 1.0), settings=Settings(copies=1))
+    nodes = [machine.node_id for machine in flock.simulation.machines]
+    for number in range(3):
+        flock.submit(f"learn {number}", [Step(20.0, told_s=0, node=node) for node in nodes])
+    assert flock.run()
+    steps = [Step(20.0, told_s=0, node=nodes[0]), Step(20.0, (0,), told_s=0)]
+    flock.submit("before", steps)
+    assert flock.run()
+    assert flock.times["before/1"].started[0][1] == "andorinha"
+    for machine in flock.simulation.machines:
+        machine.hand(InputsFetched("", (1, 1, "", 0), came_bytes=8_000_000, took_ms=800))
+    flock.submit("behind", steps)
+    assert flock.run()
+    assert flock.times["behind/1"].started[0][1] == "acor"
+
+
+@pytest.mark.parametrize("seed", range(9_001, 9_009))
+def test_whatever_the_scores_every_promise_holds(seed: int) -> None:
+    run_seed(seed, RandomScores)
