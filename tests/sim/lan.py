@@ -52,12 +52,14 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A task for a benchmark: how long it runs, and which steps of its workflow it needs."""
+    """A task for a benchmark: how long it runs, which steps of its workflow it needs, and how long it
+    is told to run where that is another time."""
 
     duration_s: float
     needs: tuple[int, ...] = ()
     program: str = PROGRAMS[0]
     name: str = ""
+    told_s: float | None = None
 
 
 def chain(length: int, duration_s: float) -> list[Step]:
@@ -122,7 +124,7 @@ class Flock:
                 name=step.name or f"step {number}",
                 program=step.program,
                 inputs=tuple(InputRef(f"{workflow}/{need}", 0) for need in step.needs),
-                expected_ms=int(step.duration_s * 1000),
+                expected_ms=int((step.told_s or step.duration_s) * 1000),
             )
             for number, step in enumerate(steps)
         ]
