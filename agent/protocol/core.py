@@ -27,6 +27,7 @@ from agent.protocol.effects import (
     WorkflowGone,
 )
 from agent.protocol.events import PresenceChanged
+from agent.protocol.lengths import Lengths, PastRun
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
 from agent.protocol.own_work import OwnWork
 from agent.protocol.pending_news import PendingNews
@@ -67,6 +68,7 @@ class NodeSetup:
     holdings: tuple[DatasetId, ...] = ()
     policy: str = "look-ahead"
     version: str = "1"
+    past: tuple[PastRun, ...] = ()
 
 
 @dataclass(slots=True)
@@ -156,7 +158,9 @@ class Core:
         self.untold = PendingNews(self.timers, setup.settings)
         self._stories: dict[TaskId, list[StoryEntry]] = {}
         """Lists, for most are short: an empty deque alone is as large as six entries."""
-        self.table.join(setup.workflows, setup.lives, setup.prunings)
+        remembered_news = self.table.join(setup.workflows, setup.lives, setup.prunings)
+        self.lengths = Lengths(self.table, setup.past)
+        self.lengths.on_news(remembered_news)
         self.own = OwnWork(self.me, self.table, setup.noted)
         if setup.identity is not None and not setup.identity.notes:
             self.own.believe_records()
@@ -328,6 +332,7 @@ class Core:
         if not news:
             return
         gone = [WorkflowGone(w, tuple(lives), self.own.home_of(w.spec)) for w, lives in news.gone]
+        self.lengths.on_news(news)
         self.own.drop((*news.forgotten_workflows, *news.replaced))
         self._mark_unsaved(news)
         self.news.append(news)

@@ -21,6 +21,7 @@ from agent.protocol.records import (
     TaskSpec,
     WorkflowId,
 )
+from agent.protocol.times import Took
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,7 @@ class ChildSucceeded(OfRun):
 
     outputs: tuple[Dataset, ...]
     names: tuple[str, ...] = ()
+    took: Took | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +175,14 @@ class ChildFailed(OfRun):
     """The program failed."""
 
     why: Reason
+    took: Took | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChildStopped(OfRun):
     """The program was ended on request; nothing of it runs any more."""
+
+    took: Took | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ from agent.protocol.records import (
     join_lives,
     join_prunings,
     join_workflows,
+    run_name,
 )
 from agent.protocol.sanity import contradiction, producers_of, sane_life, sane_workflow
 from agent.protocol.settings import Settings
@@ -52,8 +53,8 @@ CIRCLE_REREADINGS_MAX = 4
 
 @dataclass(slots=True)
 class News:
-    """What a join changed. ``listed``: workflows that were not known before; ``moved``: task,
-    reading before, reading now."""
+    """What a join changed. ``listed``: workflows that were not known before; ``ended``: runs
+    that were not known to have ended; ``moved``: task, reading before, reading now."""
 
     workflows: list[Workflow] = field(default_factory=list)
     lives: list[TaskLife] = field(default_factory=list)
@@ -64,6 +65,7 @@ class News:
     listed: list[WorkflowId] = field(default_factory=list)
     replaced: list[WorkflowId] = field(default_factory=list)
     gone: list[tuple[Workflow, list[TaskLife]]] = field(default_factory=list)
+    ended: list[tuple[TaskId, Run]] = field(default_factory=list)
     contradictions: int = 0
     moved: list[tuple[TaskId, DerivedState | None, DerivedState]] = field(default_factory=list)
 
@@ -383,6 +385,7 @@ class Table:
         key = "t" + task
         self.digest.put(key, life_version(key, joined))
         news.lives.append(part)
+        news.ended += _ended_by(task, mine, joined)
         dirty[task] = None
 
     def _keep_orphan(self, part: TaskLife, news: News) -> None:
@@ -454,6 +457,14 @@ class Table:
             self.owned[task] = owner
             if before is None or before.host != owner.host:
                 self.owned_by[owner.host] = self.owned_by.get(owner.host, 0) + 1
+
+
+def _ended_by(task: TaskId, before: Life | None, now: Life) -> list[tuple[TaskId, Run]]:
+    ended = [(task, run) for run in now.runs if not run.live]
+    if before is None or not ended:
+        return ended
+    known = {run_name(run) for run in before.runs if not run.live}
+    return [each for each in ended if run_name(each[1]) not in known]
 
 
 def _seen_by_dependants(reading: DerivedState) -> tuple[TaskState | None, Run | None]:

@@ -4,6 +4,8 @@ A machine that died says nothing of it, and says it late when it comes back. So 
 gone on without the end is when it did so: when the next attempt was claimed, or the task was decided
 elsewhere. What a loser still writes about itself changes neither that nor the end of its task.
 
+What the program of a run took is measured where it runs, and its last record says it.
+
 Most runs begin with their claim; of one that first had to fetch its inputs, or to wait for its place, the
 record carries when its program began, and of one that was held for how long. One that goes on for a machine
 that had been gone for a while when it was claimed says since when.
@@ -38,12 +40,13 @@ from agent.protocol.records import (
 from agent.protocol.sanity import TIME_SANE_MS_MAX
 from agent.protocol.table import Table
 
-STARTED, HELD, GONE = "started", "held", "gone"
+STARTED, HELD, GONE, RAN = "started", "held", "gone", "ran"
 WORTH_TELLING_MS = 1_000
 """A program that begins so soon after the claim begins with it, for people."""
 ELSEWHERE = ("SupersededBy", "FinishedBy", "NewIncarnation")
 """Causes of ends by which nothing is decided: it was before."""
 _decode = msgspec.msgpack.Decoder(int).decode
+_decode_took = msgspec.msgpack.Decoder(tuple[int, int]).decode
 
 
 def with_times(run: Run, phase: Phase, now_ms: int) -> More:
@@ -64,6 +67,31 @@ def following(gone_ms: int, now_ms: int) -> More:
     is not)."""
     worth_telling = gone_ms and now_ms - gone_ms >= WORTH_TELLING_MS
     return {GONE: _packed(gone_ms)} if worth_telling else {}
+
+
+class Took(NamedTuple):
+    """What the program of a run took, as its host measured it: how long it could run, suspensions
+    left out, and the processor time of all its processes, 0 where that is not known."""
+
+    run_ms: int
+    cpu_ms: int = 0
+
+
+def with_took(more: More, took: Took | None) -> More:
+    """Return what the record of a run carries with what its program took; the same for None."""
+    if took is None:
+        return more
+    told = tuple(min(TIME_SANE_MS_MAX, max(0, each)) for each in took)
+    return {**more, RAN: Raw(msgspec.msgpack.encode(told))}
+
+
+def took(run: Run) -> Took | None:
+    """Return what the program of a run took; None where its record does not say."""
+    try:
+        told = Took(*_decode_took(run.more[RAN]))
+    except (KeyError, msgspec.MsgspecError):
+        return None
+    return told if min(told) >= 0 and max(told) <= TIME_SANE_MS_MAX else None
 
 
 def _packed(count_ms: int) -> Raw:

@@ -1,0 +1,504 @@
+"""How long tasks take, as far as the ends of earlier runs tell: the one place that everybody asks.
+
+Nobody knows how long a program takes until it has run, and what people say of it is a guess. So every
+replica learns from each run that ends, in the order in which it hears of them, and what was told counts
+as two runs that happened to take that long. Lengths decide who asks for what, in which order, and how
+many at once; they are never sent, and claims decide. Replicas may therefore differ for a while.
+
+**What is alike.** A task is known by what its program is (its content, else its name), by how long
+somebody said that it takes, by its step and parameters, and by the size of its inputs in powers of two.
+Those that agree in all of that are asked first. Where there are few of them, and all that ran the program
+took about as long, these count; so do those of an earlier version that is called the same.
+
+**A sketch** of lengths is a histogram of quarter octaves: 64 runs later a run counts half. It has whole
+numbers only. A run that did not end well took *longer than* it ran: it counts as those that took longer,
+or as long again where there are none.
+
+**Hosts** differ. Of each the deviations from what its runs were expected to take are kept, and their
+median, drawn to none where they are few, is the factor by which it takes longer.
+
+**Short tasks** are claimed several at once, so a wrong word is dear. How long one may take is taken to be
+a multiple of what nine of ten took, the larger the fewer runs there were; and what was short once stays so
+until half of them take much longer.
+
+A run without a measured length, by a version that told none, is learned from the stamps of its record
+where these say that it took ten seconds or more; they hold a second of waiting and the copying of outputs.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable
+from math import inf, log2
+from typing import NamedTuple
+from zlib import crc32
+
+from msgspec import Struct
+
+from agent.protocol.identity import PROGRAM, TOLD, text_in
+from agent.protocol.records import (
+    EXPECTED_MS,
+    Evicted,
+    Failed,
+    Lost,
+    NodeId,
+    Run,
+    Stamp,
+    TaskId,
+    TaskSpec,
+    Terminated,
+    Yielded,
+)
+from agent.protocol.table import News, Table
+from agent.protocol.times import end_of_run_ms, held_ms, started_ms, took
+
+SHORT_MS = 1_000
+"""What surely takes less is claimed several at once,"""
+NO_MORE_SHORT_MS = 2_000
+"""until half of it takes longer than this."""
+ROW_MAX = 64
+SAFETY = (8, 8, 4, 3, 2)
+"""By how much nine of ten are exceeded at the worst, after so many runs."""
+TOLD_RUNS, TOLD_UNTIL_RUNS = 2, 8
+"""A told length counts as so many runs, until there have been so many real ones."""
+ENOUGH_RUNS = 4
+ALIKE_FACTOR = 4
+"""Lengths are about the same where nine of ten take at most so many times as long as one of ten."""
+STAMPED_MS_MIN = 10_000
+HALF_LIFE_RUNS = 64
+LATE_MS, NEAR_MS = 250, 20
+"""Ends come so late without meaning anything; then they are expected so soon."""
+LENGTH_MS_MAX = 2**40
+KEPT_MAX = 4_000
+"""Sketches; those that were not added to for the longest time make room."""
+DEVIATIONS_KEPT, PER_OCTAVE = 64, 256
+OCTAVES_MAX = 3
+"""A host is at most eight times as fast, or as slow, as others."""
+
+_GROWTH = tuple(round(1024 * 2 ** (n / HALF_LIFE_RUNS)) for n in range(HALF_LIFE_RUNS))
+_SHIFT = 8
+
+
+class Length(Struct, frozen=True, gc=False):
+    """How long a task takes: one of ten at most ``q10_ms``, half of them ``q50_ms``, nine of ten
+    ``q90_ms``. ``source`` says on what that stands: so many ``runs``, what was "told", or "none":
+    then it is only there to have a number to go on, and is never shown."""
+
+    q10_ms: int
+    q50_ms: int
+    q90_ms: int
+    runs: int
+    source: str
+
+    def times(self, factor: float) -> Length:
+        """Return the same on a machine that takes so many times as long."""
+        if factor == 1.0:
+            return self
+        low, middle, high = (
+            max(1, round(each * factor)) for each in (self.q10_ms, self.q50_ms, self.q90_ms)
+        )
+        return Length(low, middle, high, self.runs, self.source)
+
+
+NOT_KNOWN = Length(EXPECTED_MS, EXPECTED_MS, EXPECTED_MS, 0, "none")
+
+
+Likeness = tuple[object, ...]
+
+
+class Kind(NamedTuple):
+    """What tasks have in common that take about as long: the content of the program and its name,
+    what was told (0: nothing), step with parameters, and the octave of the size of its inputs (-1:
+    not known yet). Of tasks that were told about the same, lengths are to what was told."""
+
+    content: str
+    name: str
+    told_ms: int
+    step: int
+    size: int
+
+    @property
+    def scale(self) -> float:
+        """What lengths of tasks like it are multiplied by, as this one was told a little more or
+        less than they."""
+        return self.told_ms / _bin_end_ms(quarter_octave(self.told_ms)) if self.told_ms else 1.0
+
+    def asked(self) -> tuple[tuple[Likeness, float], ...]:
+        """Return by what the task is compared, that of the most alike first, each with what lengths
+        are multiplied by there."""
+        return self.learned()[:3] if self.told_ms else self.learned()
+
+    def learned(self) -> tuple[tuple[Likeness, float], ...]:
+        """Return what a run is alike by, the most alike first, each with what its length is divided
+        by there."""
+        told, scale = self._told()[: 3 if self.told_ms else 2], self.scale
+        return (*((each, scale) for each in told), *((each, 1.0) for each in self._whatever()))
+
+    def _told(self) -> tuple[Likeness, ...]:
+        told = quarter_octave(self.told_ms) if self.told_ms else -1
+        return (
+            (self.content, told, self.size, self.step),
+            (self.content, told, self.size),
+            (self.content, told),
+        )
+
+    def _whatever(self) -> tuple[Likeness, ...]:
+        """Whatever was told of them."""
+        return (self.content,), (self.name, "by name")
+
+
+class PastRun(NamedTuple):
+    """A run that ended well, as it is remembered elsewhere."""
+
+    task: TaskId
+    kind: Kind
+    host: NodeId
+    ran_ms: int
+
+
+def told_ms(spec: TaskSpec) -> int:
+    """Return how long somebody said that the task takes; 0 where nobody did."""
+    return spec.expected_ms if spec.expected_ms != EXPECTED_MS or TOLD in spec.more else 0
+
+
+def quarter_octave(ms: int) -> int:
+    """Return the number of the bin of a length, the same on all machines: four for each doubling."""
+    return (max(1, ms) ** 4).bit_length() - 1
+
+
+Atoms = tuple[tuple[int, int, int], ...]
+"""Bins in order: their weights, the mean lengths in them, where they end."""
+
+
+class Sketch:
+    """The lengths of runs that are alike."""
+
+    __slots__ = ("_age", "_bins", "runs")
+
+    def __init__(self) -> None:
+        self.runs = 0
+        """How many ended well."""
+        self._bins: dict[int, tuple[int, int]] = {}
+        self._age = 0
+
+    def note(self, ran_ms: int) -> None:
+        """Count a run that took so long."""
+        self.runs += 1
+        self._add(ran_ms, self._weight())
+
+    def note_longer(self, ran_ms: int) -> None:
+        """Count a run that would have taken longer than this."""
+        weight, first = self._weight(), quarter_octave(ran_ms) + 1
+        longer = {each: bin_[0] for each, bin_ in self._bins.items() if each >= first}
+        whole = sum(longer.values())
+        if not whole:
+            self._add(2 * ran_ms, weight)
+        for each, share in longer.items():
+            had, total = self._bins[each]
+            more = weight * share // whole
+            self._bins[each] = (had + more, total + more * total // had)
+
+    def _add(self, ms: int, weight: int) -> None:
+        ms = min(max(1, ms), LENGTH_MS_MAX)
+        place = quarter_octave(ms)
+        had, total = self._bins.get(place, (0, 0))
+        self._bins[place] = (had + weight, total + ms * weight)
+
+    def _weight(self) -> int:
+        """Of the next one: later ones weigh more, which is as if the earlier ones faded."""
+        if self._age >= _SHIFT * HALF_LIFE_RUNS:
+            self._age -= _SHIFT * HALF_LIFE_RUNS
+            faded = {
+                each: (had >> _SHIFT, total >> _SHIFT) for each, (had, total) in self._bins.items()
+            }
+            self._bins = {each: bin_ for each, bin_ in faded.items() if bin_[0]}
+        self._age += 1
+        return self.last_weight
+
+    @property
+    def last_weight(self) -> int:
+        """How much the last one counts."""
+        turns, step = divmod(max(0, self._age - 1), HALF_LIFE_RUNS)
+        return _GROWTH[step] << turns
+
+    def atoms(self) -> Atoms:
+        """Return what it holds, the shortest first."""
+        return tuple(
+            (had, total // had, _bin_end_ms(place))
+            for place, (had, total) in sorted(self._bins.items())
+        )
+
+
+def _mean(atom: tuple[int, int, int]) -> int:
+    return atom[1]
+
+
+def _bin_end_ms(place: int) -> int:
+    return int(2 ** ((place + 1) / 4))
+
+
+def quantile_ms(atoms: Atoms, permille: int) -> int:
+    """Return the length that so many in a thousand do not exceed."""
+    wanted, passed = sum(each[0] for each in atoms) * permille, 0
+    for weight, mean_ms, _ in atoms:
+        passed += weight
+        if passed * 1000 >= wanted:
+            return mean_ms
+    return atoms[-1][1]
+
+
+def remaining_ms(atoms: Atoms, ran_ms: int) -> int:
+    """Return how much longer than this those take that take longer, on the average, never 0; as
+    long again where none did."""
+    weights = rest = 0
+    for weight, mean_ms, end_ms in atoms:
+        if mean_ms > ran_ms:
+            left_ms = mean_ms - ran_ms
+        elif ran_ms <= mean_ms + LATE_MS:
+            left_ms = NEAR_MS
+        elif ran_ms < end_ms:
+            left_ms = (end_ms - ran_ms) // 2
+        else:
+            continue
+        weights, rest = weights + weight, rest + weight * max(1, left_ms)
+    return max(1, rest // weights) if weights else max(1, ran_ms)
+
+
+class Found(NamedTuple):
+    """What is known of a kind."""
+
+    length: Length
+    atoms: Atoms
+    longest_ms: float
+    short: bool
+
+
+class Lengths:
+    """What this node has learned of lengths, and what it says of a task."""
+
+    def __init__(self, table: Table, past: Iterable[PastRun] = ()) -> None:
+        self._table = table
+        self._sketches: OrderedDict[tuple[object, ...], Sketch] = OrderedDict()
+        self._deviations: dict[tuple[NodeId, str], deque[int]] = {}
+        self._factors: dict[tuple[NodeId, str], float] = {}
+        self._kinds: dict[TaskId, Kind] = {}
+        self._found: dict[str, dict[Kind, Found]] = {}
+        self._short: dict[Kind, bool] = {}
+        for run in past:
+            if run.task not in table.specs:
+                self._note(run.kind, run.host, run.ran_ms)
+
+    # -- what is asked ---------------------------------------------------------------------
+
+    def of(self, spec: TaskSpec, host: NodeId = "") -> Length:
+        """Return how long the task takes on this host; without one, on any."""
+        found = self._of_kind(self.kind(spec)).length
+        return found.times(self.host_factor(spec, host)) if host else found
+
+    def left_ms(self, spec: TaskSpec, ran_ms: int, host: NodeId = "") -> int:
+        """Return how long the task still takes that has run for so long, on the average, never 0:
+        one of which nothing is known takes as long again."""
+        atoms = self._of_kind(self.kind(spec)).atoms
+        factor = self.host_factor(spec, host)
+        if factor == 1.0:
+            return remaining_ms(atoms, ran_ms)
+        return max(1, round(factor * remaining_ms(atoms, round(ran_ms / factor))))
+
+    def short(self, spec: TaskSpec) -> bool:
+        """Tell whether tasks like this one are so short that several are claimed at once."""
+        return self._of_kind(self.kind(spec)).short
+
+    def known(self, spec: TaskSpec) -> bool:
+        """Tell whether anything is known of the length, be it what was told."""
+        return self._of_kind(self.kind(spec)).length.source != "none"
+
+    def longest_ms(self, spec: TaskSpec) -> float:
+        """Return what the task surely does not exceed, as far as is known; infinite where nothing
+        is."""
+        return self._of_kind(self.kind(spec)).longest_ms
+
+    def in_a_row(self, spec: TaskSpec) -> int:
+        """Return how many tasks like this one may wait in a row, at least one."""
+        longest_ms = self.longest_ms(spec)
+        return max(1, min(ROW_MAX, int(SHORT_MS // longest_ms))) if longest_ms < inf else 1
+
+    def host_factor(self, spec: TaskSpec, host: NodeId) -> float:
+        """Return how many times as long the host takes as others: by its runs of this program where
+        there are enough, else by all; 1 where nothing is known."""
+        if not host:
+            return 1.0
+        content = self.kind(spec).content
+        own = self._deviations.get((host, content))
+        key = (host, content if own is not None and len(own) >= ENOUGH_RUNS else "")
+        factor = self._factors.get(key)
+        if factor is None:
+            factor = self._factors[key] = _factor(self._deviations.get(key, ()))
+        return factor
+
+    def kind(self, spec: TaskSpec) -> Kind:
+        """Return what the task is compared by. It is kept for tasks of the table whose inputs are
+        known."""
+        kind = self._kinds.get(spec.task)
+        if kind is None:
+            kind = self._kind(spec)
+            if kind.size >= 0 and spec.task in self._table.specs:
+                self._kinds[spec.task] = kind
+        return kind
+
+    # -- what is learned -------------------------------------------------------------------
+
+    def on_news(self, news: News) -> None:
+        """Learn from the runs that have ended, and forget tasks that were removed."""
+        for task in news.forgotten_tasks:
+            self._kinds.pop(task, None)
+        for task, run in sorted(news.ended, key=_stamp) if len(news.ended) > 1 else news.ended:
+            self._learn(task, run)
+
+    def _learn(self, task: TaskId, run: Run) -> None:
+        spec = self._table.specs.get(task)
+        if spec is None or spec.gate:
+            return
+        ran_ms = self._ran_ms(task, run)
+        if ran_ms <= 0:
+            return
+        match run.phase:
+            case Terminated():
+                self._note(self.kind(spec), run.host, ran_ms)
+            case Failed() | Evicted() | Yielded() | Lost():
+                kind = self.kind(spec)
+                for sketch, scale in self._of_all(kind):
+                    sketch.note_longer(round(ran_ms / scale))
+                self._found.pop(kind.name, None)
+            case _:
+                pass
+
+    def _ran_ms(self, task: TaskId, run: Run) -> int:
+        """As it was measured, else by its stamps where these can be relied upon."""
+        measured = took(run)
+        if measured is not None:
+            return measured.run_ms
+        reading = self._table.reading(task)
+        if reading is None or isinstance(run.phase, Yielded):
+            return 0
+        if isinstance(run.phase, Lost) and not run.phase.ran:
+            return 0
+        ended_ms = end_of_run_ms(run, self._table.life(task), reading)
+        ran_ms = ended_ms - started_ms(run) - held_ms(run)
+        return ran_ms if ran_ms >= STAMPED_MS_MIN else 0
+
+    def _note(self, kind: Kind, host: NodeId, ran_ms: int) -> None:
+        known = self._of_kind(kind).length
+        if known.source == "runs":
+            self._deviate(host, kind.content, ran_ms, known.q50_ms)
+        for sketch, scale in self._of_all(kind):
+            sketch.note(round(ran_ms / scale))
+        self._found.pop(kind.name, None)
+
+    def _deviate(self, host: NodeId, content: str, ran_ms: int, usual_ms: int) -> None:
+        octaves = log2(max(1, ran_ms)) - log2(max(1, usual_ms))
+        for key in ((host, content), (host, "")):
+            kept = self._deviations.setdefault(key, deque(maxlen=DEVIATIONS_KEPT))
+            kept.append(round(PER_OCTAVE * octaves))
+            self._factors.pop(key, None)
+
+    def _of_all(self, kind: Kind) -> list[tuple[Sketch, float]]:
+        """The sketches of all that a run of this kind is like, with their scales."""
+        found = []
+        for likeness, scale in kind.learned():
+            sketch = self._sketches.get(likeness)
+            if sketch is None:
+                sketch = self._sketches[likeness] = Sketch()
+            self._sketches.move_to_end(likeness)
+            found.append((sketch, scale))
+        while len(self._sketches) > KEPT_MAX:
+            self._sketches.popitem(last=False)
+        return found
+
+    # -- how it is found -------------------------------------------------------------------
+
+    def _of_kind(self, kind: Kind) -> Found:
+        known = self._found.get(kind.name)
+        if known is None:
+            known = self._found[kind.name] = {}
+        found = known.get(kind)
+        if found is None:
+            found = known[kind] = self._find(kind)
+        return found
+
+    def _find(self, kind: Kind) -> Found:
+        sketch, scale = self._most_alike(kind)
+        runs, atoms = (sketch.runs, sketch.atoms()) if sketch is not None else (0, ())
+        if scale != 1.0:
+            atoms = tuple((had, round(scale * ms), round(scale * end)) for had, ms, end in atoms)
+        counted = runs
+        if kind.told_ms and runs < TOLD_UNTIL_RUNS:
+            counted += TOLD_RUNS
+            weight = TOLD_RUNS * (sketch.last_weight if sketch is not None else 1)
+            place = quarter_octave(kind.told_ms)
+            atoms = tuple(sorted((*atoms, (weight, kind.told_ms, _bin_end_ms(place))), key=_mean))
+        if not counted:
+            return Found(NOT_KNOWN, atoms, inf, self._short.get(kind, False))
+        low, middle, high = (quantile_ms(atoms, permille) for permille in (100, 500, 900))
+        length = Length(low, middle, high, runs, "runs" if runs else "told")
+        longest_ms = length.q90_ms * SAFETY[min(counted, len(SAFETY) - 1)]
+        short = longest_ms < SHORT_MS or (
+            self._short.get(kind, False) and length.q50_ms <= NO_MORE_SHORT_MS
+        )
+        self._short[kind] = short
+        return Found(length, atoms, longest_ms, short)
+
+    def _most_alike(self, kind: Kind) -> tuple[Sketch | None, float]:
+        """The sketch that the kind is judged by: the most alike with enough runs, else the widest
+        in which all took about as long, else the most alike that has any."""
+        there = [
+            (sketch, scale)
+            for likeness, scale in kind.asked()
+            if (sketch := self._sketches.get(likeness)) is not None
+        ]
+        ran = [each for each in there if each[0].runs]
+        for sketch, scale in ran:
+            if sketch.runs >= ENOUGH_RUNS:
+                return sketch, scale
+        for sketch, scale in reversed(ran):
+            atoms = sketch.atoms()
+            if quantile_ms(atoms, 900) <= ALIKE_FACTOR * quantile_ms(atoms, 100):
+                return sketch, scale
+        return next(iter((*ran, *there)), (None, 1.0))
+
+    def _kind(self, spec: TaskSpec) -> Kind:
+        name = spec.program.partition("@")[0]
+        content = spec.published.dataset if spec.published else text_in(spec.more, PROGRAM)
+        return Kind(
+            content or spec.program,
+            name,
+            told_ms(spec),
+            crc32(f"{spec.name}\0{spec.parameters}".encode()),
+            self._size(spec),
+        )
+
+    def _size(self, spec: TaskSpec) -> int:
+        """The octave of the bytes of all inputs; -1 while one of them is not there."""
+        size_bytes = sum(each.size_bytes for each in spec.raw)
+        for ref in spec.inputs:
+            reading = self._table.reading(ref.task)
+            if reading is None or reading.outcome is None:
+                return -1
+            if ref.output < len(reading.outputs):
+                size_bytes += reading.outputs[ref.output].size_bytes
+        return size_bytes.bit_length()
+
+
+def _stamp(ended: tuple[TaskId, Run]) -> Stamp:
+    return ended[1].stamp
+
+
+def _factor(deviations: Iterable[int]) -> float:
+    """Their median, drawn to 1 where there are few."""
+    found = sorted(deviations)
+    if not found:
+        return 1.0
+    count, middle = len(found), len(found) // 2
+    median = found[middle] if count % 2 else (found[middle - 1] + found[middle]) // 2
+    shrunk = median * count // (count + 4)
+    limit = OCTAVES_MAX * PER_OCTAVE
+    return float(2 ** (min(limit, max(-limit, shrunk)) / PER_OCTAVE))
