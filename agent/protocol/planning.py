@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
+from agent.protocol.better_machines import BetterMachines
 from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
@@ -94,6 +95,7 @@ class Planning(Part):
         self._drawn: dict[TaskId, tuple[NodeId, float]] = {}
         """Short tasks that are for others who are at work, and since when that is seen."""
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
+        self.better = BetterMachines(core, queue)
         self._settled = False
 
     def plan(self) -> None:
@@ -230,7 +232,7 @@ class Planning(Part):
         told = core.presence
         mine = Seats(
             *(core.me, core.capabilities, core.slots, busy, active),
-            *(core.willing, told.own_only, told.paused, told.people),
+            *(core.willing, told.own_only, told.paused, told.people, told.lasts),
         )
         mine.in_a_row_max, mine.for_rows = self._rows.in_a_row_max, self._rows.slots()
         return mine
@@ -256,6 +258,7 @@ class Planning(Part):
                         status.own_only,
                         status.paused,
                         status.people,
+                        status.lasts,
                     )
                 )
         return seats
@@ -269,15 +272,19 @@ class Planning(Part):
         mine = self._own_seats()
         mine.leave()
         plan = SeatPlan(self.core, [mine, *self._peers_seats()], self._passed_over)
-        free = list(plan.free(self.core.table.specs[following]))
-        return mine in free and mine.level == free[0].level
+        free = plan.free(self.core.table.specs[following])
+        spec = self.core.table.specs[following]
+        return mine in free and plan.rank(mine, spec) == plan.rank(free[0], spec)
 
     def _taker(self, spec: TaskSpec, plan: SeatPlan) -> Seats | None:
         """The seat that the plan gives the task to."""
         home = plan.home(spec)
         if home is not None and home.active == 0:
             return self._if_possible(home, spec)
-        for each in plan.free(spec):
+        free = plan.free(spec)
+        if self.better.had_better_wait(spec, plan, free):
+            return None
+        for each in free:
             taker = self._if_possible(each, spec)
             if taker is not None:
                 return taker
@@ -367,7 +374,7 @@ class Planning(Part):
             self._forget(task)
 
     def _forget(self, task: TaskId) -> None:
-        for each in (self._passed_over, self._planned, self._drawn):
+        for each in (self._passed_over, self._planned, self._drawn, self.better.until_s):
             each.pop(task, None)
 
 

@@ -197,6 +197,12 @@ class Queue(Part):
         since_s = self.running_since_s.get(task)
         return expected_s if since_s is None else expected_s - (self.core.now_s - since_s)
 
+    def left_of(self, task: TaskId) -> float:
+        """Return how many seconds a task that somebody runs still needs, as far as is known; 0 or less
+        when it is later than expected."""
+        run = self.core.table.owned[task]
+        return self._left_s(task, run.expected_ms / 1000)
+
     def ends_are_near(self) -> bool:
         """Tell whether some run of a longer task is about to end, as far as expectations go."""
         return next(self._ends(SOON_S), None) is not None

@@ -62,6 +62,7 @@ from agent.protocol.own_run import (
     BadEnd,
     OwnRun,
     Stage,
+    hand_back_after_s,
     newest_checkpoint,
     unreadable,
     write_run,
@@ -349,7 +350,7 @@ class Runs(Part):
             own.stage = Stage.SUSPENDED
             core.emit(SuspendChild(own.task, run_name(own.run)))
             self._write(own, Suspended())
-            deadline_s = core.now_s + core.settings.hand_back_s
+            deadline_s = core.now_s + hand_back_after_s(core, own)
             core.timers.arm(TimerKind.HAND_BACK, deadline_s, own.task)
 
     def _resume(self, own: OwnRun) -> None:

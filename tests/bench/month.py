@@ -20,12 +20,14 @@ counted from its submission.
 
 from __future__ import annotations
 
+from argparse import BooleanOptionalAction
 from math import inf
 from pathlib import Path
 from random import Random
 from statistics import mean
 from typing import Any, Final
 
+from agent.presence.absences import Absences, Spell
 from agent.protocol.settings import Settings
 from tests.bench.month_owners import DAY_S, HOUR_S, Spells, drawn, free_s, read
 from tests.bench.report import Figures, Sheet, Verdict
@@ -41,6 +43,11 @@ OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "--watched": {"type": int, "default": 28, "help": "days before, without work"},
     "--seeds": {"type": int, "default": 2, "help": "how many are drawn"},
     "--first": {"type": int, "default": 1, "help": "seed"},
+    "--learn": {
+        "action": BooleanOptionalAction,
+        "default": None,
+        "help": "only with, or only without, what machines learn of their owners",
+    },
     "--busy": {"type": float, "default": 0.6, "help": "share of what is free that is asked for"},
 }
 MIDDLES_S: Final = (60.0, 120.0, 300.0, 600.0)
@@ -58,35 +65,71 @@ RARELY: Final = Settings(
     down_after_s=4000.0,
     retention_ms=6 * 3_600_000,
 )
+TELLS_S: Final = 300.0
+"""So often a machine looks whether its curve has changed."""
 EVENTS_MAX: Final = 400_000_000
 
 
 class Office:
     """A flock whose machines are free when they are told to be."""
 
-    def __init__(self, spells: list[Spells], seed: int, watched_s: float, days: int) -> None:
+    def __init__(
+        self, spells: list[Spells], seed: int, watched_s: float, days: int, *, learn: bool
+    ) -> None:
         self.flock = Flock(len(spells), seed=seed, settings=RARELY, names=_names(len(spells)))
         self.spells, self.watched_s, self.days = spells, watched_s, days
         self.world, self.waited = self.flock.world, 0
         plan = self.flock.simulation.plan
         self.world.events_max, plan.progress_marks, plan.tick_s = EVENTS_MAX, 4, inf
         self.zero_s = watched_s - JOINED_S
+        self.learned = [Absences() for _ in spells] if learn else []
+        self.since_s = [0.0] * len(spells)
         for machine, each in zip(self.flock.simulation.machines, spells, strict=True):
             self._play(machine, each)
 
+    def _learn(self, machine: Machine) -> None:
+        """The machine's own history tells how likely it stays free, as in the live agent."""
+        if not self.learned:
+            return
+        absences, now_s = self.learned[machine.index], self.world.now + self.zero_s
+        machine.stays = absences.stays(now_s)
+        machine.lasts = (
+            () if machine.owner_present else absences.curve(now_s, self.since_s[machine.index])
+        )
+
+    def _tell_again(self, machine: Machine, _: object) -> None:
+        before = machine.lasts
+        self._learn(machine)
+        if machine.lasts != before:
+            machine.tell_presence()
+        self.world.after(TELLS_S, self._tell_again, machine)
+
     def _play(self, machine: Machine, spells: Spells) -> None:
         ends_s = self.watched_s + self.days * DAY_S
+        if self.learned:
+            for each in spells:
+                if each[1] <= self.watched_s:
+                    self.learned[machine.index].note(Spell(*each))
+            self.world.after(TELLS_S, self._tell_again, machine)
         within = [each for each in spells if each[0] < ends_s and each[1] > self.watched_s]
         if not (within and within[0][0] <= self.watched_s):
-            self.world.at(self.world.now, self._owner, machine, True)
+            self.world.at(self.world.now, self._owner, machine, None)
         for begins_s, over_s in within:
-            self.world.at(max(begins_s - self.zero_s, self.world.now), self._owner, machine, False)
+            starts_s = max(begins_s - self.zero_s, self.world.now)
+            self.world.at(starts_s, self._owner, machine, begins_s)
             if over_s < ends_s:
-                self.world.at(over_s - self.zero_s, self._owner, machine, True)
-        self.world.at(ends_s - self.zero_s, self._owner, machine, False)
+                self.world.at(over_s - self.zero_s, self._owner, machine, None)
+        self.world.at(ends_s - self.zero_s, self._owner, machine, ends_s)
 
-    def _owner(self, machine: Machine, present: bool) -> None:
+    def _owner(self, machine: Machine, free_since_s: float | None) -> None:
+        """He leaves, or is away since then; None: he is back."""
+        present, since_s = free_since_s is None, self.since_s[machine.index]
+        if present and self.learned and not machine.owner_present:
+            self.learned[machine.index].note(Spell(since_s, self.world.now + self.zero_s))
+        if free_since_s is not None:
+            self.since_s[machine.index] = free_since_s
         machine.owner_present, machine.volunteering = present, not present
+        self._learn(machine)
         machine.tell_presence()
         if present:
             self.world.after(1.0, self._look, machine)
@@ -99,13 +142,14 @@ class Office:
 def measure(
     *,
     quick: bool,
-    trace: Path | None,
-    machines: int,
-    days: int,
-    watched: int,
-    seeds: int,
-    first: int,
-    busy: float,
+    trace: Path | None = None,
+    machines: int = 30,
+    days: int = 5,
+    watched: int = 28,
+    seeds: int = 2,
+    first: int = 1,
+    learn: bool | None = None,
+    busy: float = 0.6,
 ) -> Figures:
     """Let the work of each seed be done, and add it up."""
     if quick:
@@ -115,8 +159,9 @@ def measure(
         spells = read(trace)[:machines] if trace else drawn(seed, machines, watched + days)
         ends_s = max(spell[1] for each in spells for spell in each)
         watched_s = max(0.0, min(watched * DAY_S, ends_s - days * DAY_S))
-        office = Office(spells, seed, watched_s, days)
-        rows.append(_worked_off(office, seed, _submit(office, seed, busy)))
+        for knows in (False, True) if learn is None else (learn,):
+            office = Office(spells, seed, watched_s, days, learn=knows)
+            rows.append(_worked_off(office, seed, _submit(office, seed, busy)))
     return {"rows": rows}
 
 
@@ -129,6 +174,7 @@ def _worked_off(office: Office, seed: int, lengths_s: dict[str, float]) -> Figur
     spans = sorted(flock.makespan_s(each) for each in flock.submitted_s) if done else [inf]
     return {
         "seed": seed,
+        "learned": bool(office.learned),
         "tasks": len(lengths_s),
         "ended": len(ended),
         "useful_h": useful_s / HOUR_S,
@@ -198,10 +244,19 @@ def judge(figures: Figures) -> list[Verdict]:
 
 def sheets(figures: Figures) -> list[Sheet]:
     rows = figures["rows"]
-    columns = ["seed", "tasks", "useful h", "thrown away h", "share", "makespan min", "95 %"]
+    columns = [
+        "seed",
+        "learned",
+        "tasks",
+        "useful h",
+        "thrown away h",
+        "share",
+        "makespan min",
+        "95 %",
+    ]
     table = [
         [
-            *(row["seed"], row["tasks"], row["useful_h"], row["thrown_h"]),
+            *(row["seed"], str(row["learned"]), row["tasks"], row["useful_h"], row["thrown_h"]),
             *(row["thrown_h"] / max(row["useful_h"], 1e-9), row["makespan_min"]),
             row["slowest_min"],
         ]

@@ -105,6 +105,7 @@ class Machine:
         "gone_for_ever",
         "inbox",
         "index",
+        "lasts",
         "late_due",
         "master",
         "node",
@@ -116,6 +117,7 @@ class Machine:
         "simulation",
         "slow_disk",
         "stalled",
+        "stays",
         "stopping_since",
         "timer_for",
         "transfers",
@@ -152,6 +154,8 @@ class Machine:
         self.owner_present = plan.owner_present
         self.volunteering = not plan.owner_present
         self.paused = self.own_only = False
+        self.lasts: tuple[int, ...] = ()
+        self.stays = False
         self.gone_for_ever = False
         self.expelled = False
         self.doom = -1
@@ -237,7 +241,11 @@ class Machine:
         reason = Opaque("the owner is here" if self.owner_present else "nobody is here")
         present = self.owner_present or self.paused
         told = PresenceChanged(self.volunteering, present, reason)
-        self.hand(replace(told, own_only=self.own_only, paused=self.paused))
+        self.hand(
+            replace(
+                told, own_only=self.own_only, paused=self.paused, lasts=self.lasts, stays=self.stays
+            )
+        )
 
     # Clocks
 
