@@ -34,7 +34,7 @@ SPELLS_MAX: Final = 4_000
 WATCHED_S_MIN: Final = 2 * DAY_S
 ENDS_MIN: Final = 4
 """With less nothing is said."""
-AGES_S: Final = (300, 600, 1200, 2400, 4800, 9600, 19_200, 38_400, 76_800)
+AGES_S: Final = (300, 600, 1200, 2400, 4800, 9600, 19_200, 38_400)
 """How long a machine has been free is told apart at these."""
 STAYS_S: Final = 600
 USUAL_RATE: Final = 1 / 7200

@@ -42,6 +42,7 @@ from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
 from agent.protocol.own_run import ON_THE_MACHINE, Stage
+from agent.protocol.policy.lasting import RISKY
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
 from agent.protocol.reading import DerivedState
@@ -274,6 +275,8 @@ class Planning(Part):
         plan = SeatPlan(self.core, [mine, *self._peers_seats()], self._passed_over)
         free = plan.free(self.core.table.specs[following])
         spec = self.core.table.specs[following]
+        if plan.survives(mine, spec) < RISKY:
+            return False  # whoever lasts longer may ask first
         return mine in free and plan.rank(mine, spec) == plan.rank(free[0], spec)
 
     def _taker(self, spec: TaskSpec, plan: SeatPlan) -> Seats | None:
@@ -374,7 +377,7 @@ class Planning(Part):
             self._forget(task)
 
     def _forget(self, task: TaskId) -> None:
-        for each in (self._passed_over, self._planned, self._drawn, self.better.until_s):
+        for each in (self._passed_over, self._planned, self._drawn, self.better.since_s):
             each.pop(task, None)
 
 

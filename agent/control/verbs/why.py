@@ -101,6 +101,8 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
             yield reasons.FailedBefore(host)
         elif len(hands.get(machine.node, ())) >= slots:
             yield reasons.SlotTaken(host) if slots == 1 else reasons.SlotsTaken(host, slots)
+        elif isinstance(why := presence[machine.node], reasons.LikelyFreeUntil):
+            yield reasons.CouldRunUntil(host, why.until_ms)
         else:
             yield reasons.CouldRun(host)
 

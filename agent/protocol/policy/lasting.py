@@ -6,13 +6,11 @@ chance falls at an even rate; later it goes on falling as in the last stretch. W
 neither trusted nor shunned. Everything here is a pure function of what was told, so all nodes come to
 the same order of machines.
 
-**Waiting for a better machine** is worth it only where a task would probably be thrown away, a much
-better machine is about to end what it runs, and the task has not waited long for that already.
+What is done with that where a machine is not likely to last is in ``better_machines``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import exp, log
 from typing import Final
 
@@ -25,12 +23,13 @@ UNKNOWN: Final = 0.9
 STEPS: Final = 20
 """Chances that differ by less than one in so many are alike: other things decide then."""
 LEAST: Final = 0.001
-RISKY: Final = 0.6
-"""What is less likely to end than this waits for a better machine, if there is one;"""
-MUCH_BETTER: Final = 0.25
-"""better by this,"""
-WAITS_S_MAX: Final = 600.0
-"""within this, and never for longer than the task takes."""
+RISKY: Final = 0.9
+"""What is less likely to end than this gives way to a shorter task that is more likely to end there"""
+MUCH_LIKELIER: Final = 0.1
+"""by this, but not for longer than"""
+OVERTAKEN_S_MAX: Final = 1800.0
+WAITS_S_MAX: Final = 300.0
+"""So long a place is left empty for a better one."""
 
 
 def survival(curve: Curve, seconds: float) -> float:
@@ -47,17 +46,23 @@ def survival(curve: Curve, seconds: float) -> float:
     return chance * exp(-rate * (max(seconds, 0.0) - since_s))
 
 
+def half_s(curve: Curve) -> float | None:
+    """Return after how many seconds a machine is as likely needed as free; None where that is later than
+    what the curve tells of, or it tells nothing."""
+    if len(curve) != len(CURVE_S) or survival(curve, CURVE_S[-1]) > 0.5:
+        return None
+    low_s, high_s = 0.0, CURVE_S[-1]
+    while high_s - low_s > 30.0:
+        middle_s = (low_s + high_s) / 2
+        low_s, high_s = (middle_s, high_s) if survival(curve, middle_s) > 0.5 else (low_s, middle_s)
+    return high_s
+
+
 def likely(curve: Curve, seconds: float) -> int:
     """Return the same in steps, for comparing machines."""
     return round(survival(curve, seconds) * STEPS)
 
 
-def waits_s(length_s: float) -> float:
-    """Return for how long a task of this length may wait for a better machine, at most."""
-    return min(length_s, WAITS_S_MAX)
-
-
-def worth_waiting(here: float, others: Iterable[float]) -> bool:
-    """Tell whether a task had better wait: it would probably not end here, and much more probably
-    on one of the others, which are soon free."""
-    return here < RISKY and any(other >= here + MUCH_BETTER for other in others)
+def much_likelier(one: float, other: float) -> bool:
+    """Tell whether one chance is so much better than the other that order gives way to it."""
+    return one > other + MUCH_LIKELIER
