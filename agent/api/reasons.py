@@ -61,20 +61,9 @@ class PausedSomehow(Reason, frozen=True):
     """This machine does not help, and nothing says why."""
 
 
-class LikelyFreeUntil(Reason, frozen=True):
-    """Nobody uses a machine, and by what it has learned of its owner that ends about then."""
-
-    until_ms: int
-
-
-class LikelyFreeForLong(Reason, frozen=True):
-    """Nobody uses a machine, and its owner is not expected within two hours."""
-
-
 Presence = (
     Opaque
-    | LikelyFreeUntil
-    | LikelyFreeForLong
+    | told.Likely
     | SaysNoReason
     | PausedSomehow
     | IdentityCopied
@@ -374,13 +363,6 @@ class CouldRun(Reason, frozen=True):
     """Nothing is in the way."""
 
     host: str
-
-
-class CouldRunUntil(Reason, frozen=True):
-    """Nothing is in the way, and its owner is expected about then."""
-
-    host: str
-    until_ms: int
 
 
 class NewestOf(Reason, frozen=True):

@@ -17,13 +17,19 @@ from dataclasses import dataclass
 from msgspec import structs
 
 from agent.api.flock import PeerView
-from agent.api.reasons import LikelyFreeForLong, LikelyFreeUntil, as_why
+from agent.api.reasons import as_why
 from agent.api.values import capabilities_of
 from agent.api.volunteering import own_work
 from agent.net.links import LinkReport
 from agent.protocol.messages import Heartbeat, Hello, Message, Status
 from agent.protocol.policy.lasting import half_s
-from agent.protocol.reasons import NobodyUsesIt, Reason, reason_in
+from agent.protocol.reasons import (
+    LikelyFreeForLong,
+    LikelyFreeUntil,
+    NobodyUsesIt,
+    Reason,
+    reason_in,
+)
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
 

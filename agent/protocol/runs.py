@@ -96,7 +96,6 @@ SEEN_TO = (Stage.STOPPING, Stage.COPYING)
 RESTING_S = 5.0
 RESTING_S_MAX = 600.0
 
-
 Word = (
     InputsFetched
     | FetchFailed
