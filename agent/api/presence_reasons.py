@@ -1,7 +1,4 @@
-"""Why this machine helps or not, and what each source of presence sees, for whoever sits at it.
-
-The flock is told less: without ages and names (``agent.protocol.reasons``).
-"""
+"""Why this machine helps or not, and what sources see; the flock is told less (``protocol.reasons``)."""
 
 from __future__ import annotations
 
@@ -492,3 +489,10 @@ class NoProgramSeen(Reason, frozen=True):
     """No exclusive one runs."""
 
     by: str = ""
+
+
+class CouldRunUntil(Reason, frozen=True):
+    """Nothing is in the way, and its owner is expected about then."""
+
+    host: str
+    until_ms: int

@@ -63,6 +63,7 @@ class PausedSomehow(Reason, frozen=True):
 
 Presence = (
     Opaque
+    | told.Likely
     | SaysNoReason
     | PausedSomehow
     | IdentityCopied

@@ -22,10 +22,20 @@ from agent.api.values import capabilities_of
 from agent.api.volunteering import own_work
 from agent.net.links import LinkReport
 from agent.protocol.messages import Heartbeat, Hello, Message, Status
-from agent.protocol.reasons import reason_in
+from agent.protocol.policy.lasting import half_s
+from agent.protocol.reasons import (
+    LikelyFreeForLong,
+    LikelyFreeUntil,
+    NobodyUsesIt,
+    Reason,
+    reason_in,
+)
 from agent.protocol.records import NodeId
+from agent.wording.speech import english
 
 CHANGES_EVERY_S = 1.0
+QUARTER_MS = 900_000
+"""People are told to the quarter of an hour: nobody knows it better."""
 
 
 @dataclass(slots=True)
@@ -37,6 +47,8 @@ class PeerStatus:
     load_percent: int | None = None
     """As its beats tell; None where they do not."""
     status: Status | None = None
+    status_ms: int = 0
+    """When that was told, by the clock here."""
 
 
 class PeerStatuses:
@@ -75,6 +87,7 @@ class PeerStatuses:
             case Status():
                 changed = known.status is None or known.status.revision != message.revision
                 known.name, known.status = message.name, message
+                known.status_ms = wall_ms
                 return changed
             case _:
                 pass
@@ -111,22 +124,35 @@ class PeerStatuses:
             bytes_in=report.traffic.bytes_in,
             bytes_out=report.traffic.bytes_out,
         )
-        return linked if status is None else _with_status(linked, status)
+        return linked if status is None else _with_status(linked, status, known.status_ms)
 
 
-def _with_status(peer: PeerView, status: Status) -> PeerView:
+def _with_status(peer: PeerView, status: Status, told_ms: int) -> PeerView:
+    why = _presence(status, told_ms)
     return structs.replace(
         peer,
         version=status.version,
         volunteering=status.helps,
         own_work=own_work(willing=status.willing, paused=status.paused),
         owner_present=status.owner_present,
-        reason=status.reason,
+        reason=english(why) or status.reason,
         slots=status.slots,
         capabilities=capabilities_of(status.capabilities),
-        why=as_why(reason_in(status.more, status.reason)),
+        why=as_why(why),
         people=status.people,
     )
+
+
+def _presence(status: Status, told_ms: int) -> Reason:
+    """Why it helps or not; of one that nobody uses also until when that is likely so."""
+    why = reason_in(status.more, status.reason)
+    if not isinstance(why, NobodyUsesIt) or not status.lasts:
+        return why
+    half = half_s(status.lasts)
+    if half is None:
+        return LikelyFreeForLong()
+    quarters = round((told_ms + half * 1000) / QUARTER_MS)
+    return LikelyFreeUntil(quarters * QUARTER_MS)
 
 
 def _load_percent(known: PeerStatus) -> int:

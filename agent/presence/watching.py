@@ -40,6 +40,7 @@ from agent.presence.judgement import (
     Verdict,
     Wish,
 )
+from agent.presence.kept_absences import KeptAbsences
 from agent.presence.looking import Looker
 from agent.presence.pause import keep_wish, read_wish
 from agent.presence.readings import Kind, Readings, Unseen
@@ -149,6 +150,7 @@ class PresenceWatcher:
         self._memory = self._verdict.memory
         self._told: tuple[PresenceChanged, Wish, VolunteerRules] | None = None
         self._told_reason: Reason = NO_REASON
+        self._absences = KeptAbsences(data)
         self._test_until_s = self._tested_s = float("-inf")
         self._woken = self._stopping = self._all_now = False
         self._asking: list[asyncio.Future[None]] = []
@@ -355,6 +357,8 @@ class PresenceWatcher:
             lets_end_ms=found.lets_end_ms,
             paused=found.paused,
             people=self._rules.people,
+            lasts=self._absences.curve if found.volunteering and not found.owner_present else (),
+            stays=self._absences.stays,
         )
 
     def _tell(self) -> None:
@@ -437,6 +441,8 @@ class PresenceWatcher:
         """Decide, tell, and rest until there is something to look at."""
         with self._changed:
             self._decide()
+            free = self._verdict.volunteering and not self._verdict.owner_present
+            self._absences.look(free=free, wall_s=time.time())
             with suppress(RuntimeError):  # the loop has ended
                 if self._is_news():
                     self._loop.call_soon_threadsafe(self._tell)
@@ -444,6 +450,8 @@ class PresenceWatcher:
                     self._loop.call_soon_threadsafe(_answer, asking)
                 if self._wish != self._written:
                     self._loop.call_soon_threadsafe(self._keep_soon)
+        self._absences.keep()
+        with self._changed:
             if not (self._woken or self._stopping):
                 self._changed.wait(self._verdict.look_again_s)
 

@@ -61,6 +61,7 @@ class TimerKind(Enum):
 
     TICK = "tick"
     """Every periodic duty: heartbeats, suspicion, promises, repeats."""
+    BETTER = "better"
     OVERDUE = "overdue"
     """Claimable work was left lying by whoever should have taken it."""
     AHEAD = "ahead"

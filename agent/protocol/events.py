@@ -85,6 +85,8 @@ class PresenceChanged:
     within this time after the owner has come is let end. ``paused``: nothing begins, not even
     what was submitted here and somebody waits for; nor is that spared when others give way.
     ``people``: it helps only these by name, besides with what was submitted here; none is everybody.
+    ``lasts``: how likely it stays free (``policy.lasting``), empty where that is not known.
+    ``stays``: who is back mostly stays for longer than a run is kept for him to leave again.
     """
 
     volunteering: bool
@@ -95,6 +97,8 @@ class PresenceChanged:
     lets_end_ms: int = 0
     paused: bool = False
     people: tuple[str, ...] = ()
+    lasts: tuple[int, ...] = ()
+    stays: bool = False
 
     @property
     def willing(self) -> bool:

@@ -123,7 +123,8 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     hosts without a link here that a neighbour reports as linked; it is told with the next beat.
     ``own_only``: willing, but only for work that was submitted there. ``paused``: not even what
     was submitted there and somebody waits for begins. ``people``: willing, but besides that only
-    for work that these submitted; none is everybody's.
+    for work that these submitted; none is everybody's. ``lasts``: how likely the machine is still
+    free in 10, 30 and 120 minutes, in thousandths; empty where it does not know or does not say.
     """
 
     revision: Count
@@ -144,6 +145,7 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     own_only: bool = False
     paused: bool = False
     people: tuple[ShortText, ...] = ()
+    lasts: tuple[Annotated[int, Meta(ge=0, le=1000)], ...] = ()
 
     @property
     def helps(self) -> bool:

@@ -264,6 +264,7 @@ class Node:
             TimerKind.TICK: lambda _: self._tick(),
             TimerKind.AHEAD: self._ahead.end_is_near,
             TimerKind.PLAN: lambda _: self._planning.settled(),
+            TimerKind.BETTER: lambda _: self._planning.better.look_again(),
             TimerKind.OVERDUE: lambda _: self._planning.look_for_overdue(),
             TimerKind.CONTEST: lambda _: self.claims.end_contests(),
             TimerKind.ELECTION: lambda _: self._election.close(),

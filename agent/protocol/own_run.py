@@ -147,6 +147,23 @@ def due_ms(core: Core, own: OwnRun) -> int | None:
     return said_ms - own.passed_ms(core.now_s)
 
 
+def hand_back_after_s(core: Core, own: OwnRun) -> float:
+    """Return for how long a suspended run waits for the owner to leave again before it is offered to the
+    flock: not at all where its state is saved, somebody is free to go on with it, and whoever is back
+    here mostly stays."""
+    if own.run.checkpoint is None or not core.presence.stays:
+        return core.settings.hand_back_s
+    busy = core.table.owned_by
+    free = any(
+        peer.status is not None
+        and peer.status.helps
+        and not peer.suspected
+        and busy.get(peer.node, 0) < peer.status.slots
+        for peer in core.peers.values()
+    )
+    return 0.0 if free else core.settings.hand_back_s
+
+
 _encode = msgspec.msgpack.Encoder().encode
 _decode_outputs = msgspec.msgpack.Decoder(tuple[Dataset, ...]).decode
 

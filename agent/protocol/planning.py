@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from agent.protocol.better_machines import BetterMachines
 from agent.protocol.claims import Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
 from agent.protocol.placing import InHand, Placing
+from agent.protocol.policy.lasting import RISKY
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
 from agent.protocol.records import NodeId, TaskId, TaskSpec
@@ -66,6 +68,7 @@ class Planning(Part):
         self._drawn: dict[TaskId, tuple[NodeId, float]] = {}
         """Short tasks that are for others who are at work, and since when that is seen."""
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
+        self.better = BetterMachines(core, queue)
         self._settled = False
         self.left_for: dict[TaskId, NodeId] = {}
         """Tasks that end sooner on a node which still works at something else."""
@@ -232,7 +235,7 @@ class Planning(Part):
         told = core.presence
         mine = Seats(
             *(core.me, core.capabilities, core.slots, busy, active),
-            *(core.willing, told.own_only, told.paused, told.people),
+            *(core.willing, told.own_only, told.paused, told.people, told.lasts),
         )
         mine.in_a_row_max, mine.for_rows = self._rows.in_a_row_max, self._rows.slots()
         return mine
@@ -258,6 +261,7 @@ class Planning(Part):
                         status.own_only,
                         status.paused,
                         status.people,
+                        status.lasts,
                     )
                 )
         return seats
@@ -272,20 +276,26 @@ class Planning(Part):
         mine = self._own_seats()
         mine.leave()
         plan, specs = self._seat_plan(mine), self.core.table.specs
-        if plan.differs(specs[following]):
+        spec = specs[following]
+        if plan.survives(mine, spec) < RISKY:
+            return False  # whoever lasts longer may ask first
+        if plan.differs(spec):
             for task in before:
                 for taker in plan.first_to_end(specs[task])[:1]:
                     plan.take(taker, specs[task])
-            return plan.first_to_end(specs[following])[:1] == [mine]
-        free = list(plan.free(specs[following]))
-        return mine in free and mine.level == free[0].level
+            return plan.first_to_end(spec)[:1] == [mine]
+        free = list(plan.free(spec))
+        return mine in free and plan.rank(mine, spec) == plan.rank(free[0], spec)
 
     def _taker(self, spec: TaskSpec, plan: SeatPlan) -> Seats | None:
         """The seat that the plan gives the task to."""
         home = plan.home(spec)
         if home is not None and home.active == 0:
             return self._if_possible(home, spec)
-        for each in plan.first_to_end(spec) if plan.differs(spec) else plan.free(spec):
+        free = plan.first_to_end(spec) if plan.differs(spec) else plan.free(spec)
+        if self.better.had_better_wait(spec, plan, free):
+            return None
+        for each in free:
             taker = self._if_possible(each, spec)
             if taker is not None:
                 return taker
@@ -372,5 +382,5 @@ class Planning(Part):
             self._forget(task)
 
     def _forget(self, task: TaskId) -> None:
-        for each in (self._passed_over, self._planned, self._drawn):
+        for each in (self._passed_over, self._planned, self._drawn, self.better.since_s):
             each.pop(task, None)

@@ -259,6 +259,11 @@ class Queue(Part):
             0.0 if task is None else self.core.lengths.of(self.core.table.specs[task]).q50_ms / 1000
         )
 
+    def due_s(self, task: TaskId) -> float:
+        """Return in how many seconds a task that somebody runs should end, as far as is known; below
+        0 when it is later than expected."""
+        return self._due_s(self.core.table.specs[task], self.core.table.owned[task])
+
     def _ends(self, within_s: float) -> Iterator[TaskId]:
         """Longer tasks that are expected to end so soon, or have not yet what they should have."""
         table = self.core.table

@@ -61,6 +61,19 @@ class NobodyUsesIt(Reason, frozen=True):
     """It helps because nobody is there."""
 
 
+class LikelyFreeUntil(Reason, frozen=True):
+    """Nobody uses it, and by what it has learned of its owner that ends about then."""
+
+    until_ms: int
+
+
+class LikelyFreeForLong(Reason, frozen=True):
+    """Nobody uses it, and its owner is not expected within two hours."""
+
+
+Likely = LikelyFreeUntil | LikelyFreeForLong
+
+
 class PausedByOwner(Reason, frozen=True):
     """Its owner said so, for a while or until further notice."""
 

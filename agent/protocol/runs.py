@@ -63,6 +63,7 @@ from agent.protocol.own_run import (
     OwnRun,
     Stage,
     due_ms,
+    hand_back_after_s,
     left_ms,
     newest_checkpoint,
     unreadable,
@@ -96,7 +97,6 @@ SEEN_TO = (Stage.STOPPING, Stage.COPYING)
 """Stages in which a run goes to its end, whatever the table says."""
 RESTING_S = 5.0
 RESTING_S_MAX = 600.0
-
 
 Word = (
     InputsFetched
@@ -349,7 +349,7 @@ class Runs(Part):
             own.stage = Stage.SUSPENDED
             core.emit(SuspendChild(own.task, run_name(own.run)))
             self._write(own, Suspended())
-            deadline_s = core.now_s + core.settings.hand_back_s
+            deadline_s = core.now_s + hand_back_after_s(core, own)
             core.timers.arm(TimerKind.HAND_BACK, deadline_s, own.task)
 
     def _resume(self, own: OwnRun) -> None:

@@ -1,8 +1,9 @@
 """The places of the nodes in one plan, and whose a short task is.
 
-Where machines are alike tasks go to the least busy node first, then to the one that ended what they
-need, then by id. Who has just ended a task knows of the next one before anybody else, and has its
-inputs. Where machines differ, or data lie on some, they go to where they end first (``placing``).
+Where machines are alike tasks go to the least busy node first, then to the one that most likely stays
+free until they end (``policy.lasting``), then to the one that ended what they need, then by id. Who has
+just ended a task knows of the next one before anybody else, and has its inputs. Where machines differ,
+or data lie on some, they go to where they end first (``placing``).
 
 That is all there is to it where a task takes a seat for a while. Short tasks are claimed many at a
 time, in a row, and the rows of others are seen late, for nobody hurries to tell of every short
@@ -18,7 +19,7 @@ plan; it is therefore a pure function of what was told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast, get_args
 from zlib import crc32
@@ -26,6 +27,7 @@ from zlib import crc32
 from agent.protocol.core import Core
 from agent.protocol.messages import Capabilities
 from agent.protocol.placing import Placing
+from agent.protocol.policy.lasting import Curve, likely, survival
 from agent.protocol.reading import effective_generation
 from agent.protocol.reasons import (
     LacksExtra,
@@ -69,6 +71,8 @@ class Seats:
     """Not even what was submitted there and somebody waits for begins."""
     people: tuple[str, ...] = ()
     """Whom it helps, by name; none is everybody."""
+    lasts: Curve = ()
+    """How likely it stays free, by its own word."""
     had: int = 0
     """Busy before anything was dealt out."""
     in_a_row_max: int = SHORT_TASKS_PER_SLOT
@@ -161,15 +165,31 @@ class SeatPlan:
             )
         return found
 
-    def free(self, spec: TaskSpec) -> Iterable[Seats]:
+    def free(self, spec: TaskSpec) -> list[Seats]:
         """Return the seats that could take the task now, the ones to be asked first in front: the
-        least busy, then who made what it needs. Those where it failed are left out while others
-        fit."""
+        least busy, then who most likely stays free for it, then who made what it needs. Those where
+        it failed are left out while others fit."""
         room = [each for each in self._candidates(spec) if self.has_room(each, spec)]
         if len(room) < 2:
             return room
         makers = made_by(self._core.table, spec.task)
-        return sorted(room, key=lambda each: (*each.level, each.node not in makers, each.node))
+        return sorted(
+            room, key=lambda each: (self.rank(each, spec), each.node not in makers, each.node)
+        )
+
+    def rank(self, seats: Seats, spec: TaskSpec) -> tuple[int, int, int]:
+        """Return how soon the seats are asked to take the task, the least first."""
+        rows, busy = seats.level
+        return rows, -likely(seats.lasts, self.length_s(spec, seats.node)), busy
+
+    def survives(self, seats: Seats, spec: TaskSpec, after_s: float = 0.0) -> float:
+        """Return how likely the machine stays free for as long as the task may take on it, if it
+        begins after this time."""
+        return survival(seats.lasts, after_s + self.length_s(spec, seats.node))
+
+    def length_s(self, spec: TaskSpec, host: NodeId) -> float:
+        """Return how long the task may take on a machine: nine of ten take no longer."""
+        return self._core.lengths.of(spec, host).q90_ms / 1000
 
     def differs(self, spec: TaskSpec) -> bool:
         """Tell whether it matters on which of the nodes that fit a longer task runs."""

@@ -44,6 +44,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.NobodyAnswered: "nobody has said yet when it may help",
     told.OwnWorkOnly: "it runs only what is submitted on it",
     told.NobodyUsesIt: "nobody uses it",
+    told.LikelyFreeUntil: "nobody uses it, likely free until {when}",
+    told.LikelyFreeForLong: "nobody uses it, likely free for two hours or more",
     told.PausedByOwner: "paused by its owner",
     told.FinishingThenPaused: "finishing what it runs",
     told.OutsideHours: "outside its hours",
@@ -329,6 +331,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.SlotTaken: "{host} could run it, and its slot is taken",
     api.SlotsTaken: "{host} could run it, and all its {slots} slots are taken",
     api.CouldRun: "{host} could run it",
+    presence.CouldRunUntil: "{host} could run it, and is likely free until {when}",
     api.AcceptanceNeeded: "{hosts} {run} {programs} only when somebody there accepts {them}: "
     "`wingbeat permissions` there tells who asks",
     # What a name means.

@@ -176,6 +176,14 @@
         <translation>não pôde ser seguido: {error}</translation>
     </message>
     <message>
+        <source>nobody uses it, likely free until {when}</source>
+        <translation>ninguém o usa, provavelmente livre até {when}</translation>
+    </message>
+    <message>
+        <source>nobody uses it, likely free for two hours or more</source>
+        <translation>ninguém o usa, provavelmente livre por duas horas ou mais</translation>
+    </message>
+    <message>
         <source>it is about to help, and lets its owner say no first</source>
         <translation>está prestes a ajudar, e antes deixa o dono dizer que não</translation>
     </message>
@@ -681,6 +689,10 @@
     <message>
         <source>{task} is suspended on {host}, whose owner needs the machine, and others may take it; {why}</source>
         <translation>{task} está suspensa em {host}, cujo dono precisa da máquina, e outras podem assumi-la; {why}</translation>
+    </message>
+    <message>
+        <source>{host} could run it, and is likely free until {when}</source>
+        <translation>{host} poderia executá-la, e está provavelmente livre até {when}</translation>
     </message>
     <message>
         <source>the newest of {count} called {name} is meant: {workflow}, submitted {submitted}</source>

@@ -89,6 +89,8 @@ TOLD: tuple[Reason, ...] = (
     told.NobodyAnswered(),
     told.OwnWorkOnly(),
     told.NobodyUsesIt(),
+    told.LikelyFreeUntil(EVENING_MS),
+    told.LikelyFreeForLong(),
     told.PausedByOwner(),
     told.FinishingThenPaused(),
     told.OutsideHours(),
@@ -273,6 +275,7 @@ FITTING: tuple[Reason, ...] = (
     why.SlotTaken("acor"),
     why.SlotsTaken("acor", 4),
     why.CouldRun("acor"),
+    presence.CouldRunUntil("acor", EVENING_MS),
     why.AcceptanceNeeded(("acor",), ("segment", "import")),
     why.AcceptanceNeeded(("a", "b", "c", "d", "e"), ("segment",)),
 )

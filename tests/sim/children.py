@@ -52,6 +52,11 @@ class Child:
     stopping: bool = False
     suspended: bool = False
 
+    @property
+    def paused(self) -> bool:
+        """Whether it stands still, or is about to end."""
+        return bool(self.pauses) or self.stopping
+
 
 def saves(task: TaskId) -> bool:
     """Whether the program of the task saves its state; the same on every machine."""
@@ -64,13 +69,15 @@ def _saved(effect: StartChild) -> float:
 
 
 class Children:
-    __slots__ = ("asleep", "living", "machine", "world")
+    __slots__ = ("asleep", "living", "machine", "ran_s", "world")
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.world = machine.world
         self.living: dict[Key, Child] = {}
         self.asleep = False
+        self.ran_s = 0.0
+        """What programs that are over have run here, suspension excluded."""
 
     def start(self, effect: StartChild) -> None:
         """A process comes to life; it counts as running a moment later."""
@@ -112,7 +119,7 @@ class Children:
     def end_all(self) -> None:
         """The agent died, and its programs with it."""
         for child in self.living.values():
-            child.token += 1
+            self._over(child)
         self.living.clear()
 
     def sleep(self) -> None:
@@ -145,6 +152,11 @@ class Children:
         if delay < NEVER_S / 2:
             self.world.after(delay, self._mark, child, child.token)
 
+    def _over(self, child: Child) -> None:
+        """Whatever it was about to do, it does not."""
+        child.token += 1
+        self.ran_s += child.done_s + (0.0 if child.pauses else self.world.now - child.since)
+
     def _pause(self, child: Child) -> None:
         child.pauses += 1
         if child.pauses == 1:
@@ -165,6 +177,7 @@ class Children:
         task, run = child.spec.task, child.run
         if what == "ended":
             del self.living[task, run]
+            self.ran_s += offset
             self._end(child)
             return
         self._go(child)
@@ -219,7 +232,7 @@ class Children:
             return
         child = self.living.pop(key, None)
         if child is not None:
-            child.token += 1
+            self._over(child)
         took = None
         if child is not None:
             took = self._took(child, 0.0 if child.pauses else self.world.now - child.since)

@@ -68,6 +68,8 @@ TURN_S = 0.0005
 """Messages that come within this are handled together, as a loop with many sockets does;"""
 SEEDS_PER_TURNS = 4
 """in the runs of every fourth seed, that is. In the others each is handled alone."""
+CURVES_SEED = 3
+CURVES = ((1000, 1000, 1000), (300, 50, 0), (), (900, 300, 50), (0, 0, 0))
 
 DUE = Due()
 EVENT_NUMBERS = {kind: number for number, kind in enumerate(Event.__args__)}
@@ -105,6 +107,7 @@ class Machine:
         "gone_for_ever",
         "inbox",
         "index",
+        "lasts",
         "late_due",
         "master",
         "node",
@@ -116,6 +119,7 @@ class Machine:
         "simulation",
         "slow_disk",
         "stalled",
+        "stays",
         "stopping_since",
         "timer_for",
         "transfers",
@@ -152,6 +156,8 @@ class Machine:
         self.owner_present = plan.owner_present
         self.volunteering = not plan.owner_present
         self.paused = self.own_only = False
+        self.lasts = self._drawn_curve()
+        self.stays = False
         self.gone_for_ever = False
         self.expelled = False
         self.doom = -1
@@ -159,6 +165,13 @@ class Machine:
         self.stopping_since = inf
         self.master = ""
         self.channels: dict[str, Any] = {}
+
+    def _drawn_curve(self) -> tuple[int, ...]:
+        """In the runs of every fourth seed machines tell how likely they stay free, each otherwise."""
+        plan = self.simulation.plan
+        if plan.exact or plan.seed % SEEDS_PER_TURNS != CURVES_SEED:
+            return ()
+        return CURVES[self.index % len(CURVES)]
 
     def __repr__(self) -> str:
         return f"{self.node_id} {self.plan.name}"
@@ -237,7 +250,11 @@ class Machine:
         reason = Opaque("the owner is here" if self.owner_present else "nobody is here")
         present = self.owner_present or self.paused
         told = PresenceChanged(self.volunteering, present, reason)
-        self.hand(replace(told, own_only=self.own_only, paused=self.paused))
+        self.hand(
+            replace(
+                told, own_only=self.own_only, paused=self.paused, lasts=self.lasts, stays=self.stays
+            )
+        )
 
     # Clocks
 

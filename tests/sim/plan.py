@@ -77,6 +77,8 @@ class Plan:
     progress_marks: int = 1
     fetch_s: tuple[float, float] = (0.002, 0.05)
     fetch_breaks: float = 0.0
+    tick_s: float = 1.0
+    """What is looked at now and then is looked at so often."""
 
 
 class Draft:

@@ -17,7 +17,6 @@ from tests.sim.traps import Traps
 from tests.sim.work import Behaviour
 from tests.sim.world import World
 
-TICK_S = 1.0
 ANY_BEHAVIOUR = Behaviour(1.0)
 
 
@@ -61,7 +60,7 @@ class Simulation:
             self.network.pair(self.machines[one], self.machines[other]).broken = True
         for at, verb, details in self.plan.happenings:
             self.world.at(at, self._perform, verb, details)
-        self.world.at(TICK_S, self._tick)
+        self.world.at(self.plan.tick_s, self._tick)
 
     def members(self, machine: Machine) -> tuple[str, ...]:
         """Who belongs to the flock, as far as this machine was told."""
@@ -93,4 +92,4 @@ class Simulation:
         for machine in self.machines:
             node = machine.node
             self.world.note(-1.0 - machine.index, 0.0 if node is None else float(node.table.hash))
-        self.world.after(TICK_S, self._tick)
+        self.world.after(self.plan.tick_s, self._tick)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from agent.api import reasons
+from agent.api.presence_reasons import CouldRunUntil
 from agent.api.programs import bare_name
 from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
@@ -17,7 +18,7 @@ from agent.control.port import Snapshot
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
-from agent.protocol.reasons import HelpsOthers, NeedsGivenUp, StoryEntry
+from agent.protocol.reasons import HelpsOthers, LikelyFreeUntil, NeedsGivenUp, StoryEntry
 from agent.protocol.records import NodeId, Run, Suspended, TaskSpec
 from agent.protocol.seats import failed_on, misfit
 from agent.wording.run_ends import named
@@ -101,6 +102,8 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
             yield reasons.FailedBefore(host)
         elif len(hands.get(machine.node, ())) >= slots:
             yield reasons.SlotTaken(host) if slots == 1 else reasons.SlotsTaken(host, slots)
+        elif isinstance(why := presence[machine.node], LikelyFreeUntil):
+            yield CouldRunUntil(host, why.until_ms)
         else:
             yield reasons.CouldRun(host)
 
