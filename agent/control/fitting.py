@@ -15,10 +15,13 @@ from agent.api.flock import PeerView
 from agent.api.reasons import as_why
 from agent.api.work import PENDING, Misfit, NodeView
 from agent.control.port import Snapshot
+from agent.protocol.flock_seats import holders
 from agent.protocol.messages import Capabilities
+from agent.protocol.needs import needs_key, seats_of
 from agent.protocol.reasons import HelpsOthers, Reason
 from agent.protocol.records import NodeId, TaskSpec
 from agent.protocol.seats import helps, misfit
+from agent.protocol.sharing_reasons import SeatsTaken
 from agent.wording.speech import english
 
 Machine = NodeView | PeerView
@@ -53,6 +56,17 @@ class Fits:
     """The same machines by their ids."""
 
 
+def seats_taken(spec: TaskSpec, now: Snapshot) -> SeatsTaken | None:
+    """Return which seat of the flock a task waits for, with the machines that have them all; None
+    when there is one of each that it needs."""
+    for seat in seats_of(spec):
+        held = [run for _, run in holders(now.table, seat.name) if not now.gone_ms(run)]
+        if len(held) >= seat.most:
+            names = dict.fromkeys(now.name_of(run.host) for run in held)
+            return SeatsTaken(seat.name, seat.most, tuple(names))
+    return None
+
+
 def slots_of(machine: Machine) -> int:
     """Return how many tasks a machine runs at a time; one that does not say runs one."""
     return max(1, machine.slots)
@@ -79,7 +93,7 @@ class FitTable:
     def of(self, spec: TaskSpec) -> Fits:
         """Return the machines that fit a task by its program and requirements, and those that do
         not with the reason; whether they help or are busy plays no part."""
-        kind = (spec.program, spec.requirements, spec.published)
+        kind = (spec.program, spec.requirements, needs_key(spec), spec.published)
         found = self._known.get(kind)
         if found is None:
             found = self._known[kind] = Fits()

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
+from agent.protocol.needs import seats_of
 from agent.protocol.own_run import write_run
 from agent.protocol.phrases import LocalProtocolError
 from agent.protocol.reading import next_attempt
@@ -115,6 +116,13 @@ class Claims(Part):
         self._rebuffs[task] = times + 1
         self.contest(task, peer, min(REBUFFED_S * 2.0**times, CONTESTED_S))
 
+    def _go_for_seats_again(self) -> None:
+        """A seat may have fallen free: who was refused one need not wait any longer."""
+        specs = self.core.table.specs
+        for task in [task for task in self.contested if seats_of(specs.get(task))]:
+            del self.contested[task]
+            self._rebuffs.pop(task, None)
+
     def _rival_released(self, peer: Peer, message: Release) -> None:
         for name in message.claims:
             if self.contested.get(name.task, ("", 0.0))[0] == peer.node:
@@ -160,8 +168,10 @@ class Claims(Part):
         offers = tuple(
             ClaimOffer(task, self.open[task].claim, self.core.table.life(task)) for task in tasks
         )
+        specs = self.core.table.specs
+        seated = tuple(each.task for each in offers if seats_of(specs.get(each.task)))
         if offers:
-            self.core.send(peers, TryDequeue(offers, self.core.cause))
+            self.core.send(peers, TryDequeue(offers, self.core.cause, seated))
 
     def _answered(self, peer: Peer, message: ClaimAnswers) -> None:
         core = self.core
@@ -181,6 +191,10 @@ class Claims(Part):
                     if not news.lives:
                         self._rebuff(known.task, peer.node)
                     self.withdraw([known.task], f"{peer.node} knows better")
+        for name in message.full:
+            if self.own_claim(name.task) == name.claim:
+                self._rebuff(name.task, peer.node)
+                self.withdraw([name.task], f"all seats are taken, says {peer.node}")
         self._win_granted()
 
     def _consented(self, peer: Peer, name: ClaimName) -> bool:
@@ -292,6 +306,8 @@ class Claims(Part):
         those that have every consent and whose task is ready."""
         for part in news.lives:
             self._rebuffs.pop(part.task, None)
+            if seats_of(self.core.table.specs.get(part.task)):
+                self._go_for_seats_again()
         for task in news.forgotten_tasks:
             self._rebuffs.pop(task, None)
         if not self.open:

@@ -187,6 +187,21 @@ class OutputsCopied(OfRun):
     holders: tuple[NodeId, ...]
 
 
+RunWord = (
+    InputsFetched
+    | FetchFailed
+    | ChildStarted
+    | ChildNotStarted
+    | ChildProgressed
+    | ChildCheckpointed
+    | ChildSucceeded
+    | ChildFailed
+    | ChildStopped
+    | OutputsCopied
+)
+"""What is told of a run of this node."""
+
+
 @dataclass(frozen=True, slots=True)
 class DatasetsChanged:
     """Datasets came to this disk or left it."""

@@ -19,6 +19,7 @@ from typing import Annotated, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.protocol.needs import ProgramNeeds, Seats
 from agent.protocol.phrases import UNREADABLE, RemoteProtocolError
 from agent.protocol.records import (
     Claim,
@@ -94,12 +95,28 @@ class Withheld(Struct, frozen=True, array_like=True):
     name: ShortText = ""
 
 
+class ProgramVersion(Struct, frozen=True, array_like=True):
+    """Which version of a program is there."""
+
+    program: ShortText
+    version: ShortText
+
+
+class NeededBy(Struct, frozen=True, array_like=True):
+    """What the description of a program that is there asks for: versions of others, and seats."""
+
+    program: ShortText
+    programs: ProgramNeeds = ()
+    seats: Seats = ()
+
+
 class Capabilities(Struct, frozen=True, array_like=True):
     """What a node has, for the matching of requirements.
 
     ``takes_published``: its owner lets it run programs that come with a submission; ``refused`` are
     those that unfinished work brings and its owner never lets run. ``withheld``: what programs ask
-    for that they do not get, so that they do not run.
+    for that they do not get, so that they do not run. ``versions``: of its programs, where known.
+    ``needs``: what these ask for, wherever they run.
     """
 
     system: ShortText = ""
@@ -112,6 +129,8 @@ class Capabilities(Struct, frozen=True, array_like=True):
     takes_published: bool = False
     refused: tuple[ShortText, ...] = ()
     withheld: tuple[Withheld, ...] = ()
+    versions: tuple[ProgramVersion, ...] = ()
+    needs: tuple[NeededBy, ...] = ()
 
 
 class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
@@ -187,10 +206,14 @@ class ClaimOffer(Struct, frozen=True, array_like=True):
 
 
 class TryDequeue(Struct, frozen=True, array_like=True, tag="TRY_DEQUEUE"):
-    """I want to run these tasks. The receiver joins the lives and answers at once, each."""
+    """I want to run these tasks. The receiver joins the lives and answers at once, each.
+
+    ``seated`` are those that need a seat of the flock: who does not know them yet answers when it
+    does."""
 
     claims: tuple[ClaimOffer, ...]
     cause: Cause = ""
+    seated: tuple[TaskId, ...] = ()
 
 
 class ClaimName(Struct, frozen=True, array_like=True):
@@ -217,18 +240,20 @@ class KnownLife(Struct, frozen=True, array_like=True):
 
 
 class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
-    """Consent, or one of three objections, to claims of the receiver.
+    """Consent, or one of four objections, to claims of the receiver.
 
     ``consents``: promised to you alone, until you release it or your record arrives.
     ``busy``: promised to a worse claim; you wait, and consent follows when that is released.
     ``better``: a better claim is under way; you release yours.
     ``known``: the life shows why not; you join it and release your claim.
+    ``full``: all seats that it needs are taken, by runs or by better claims; you release it.
     """
 
     consents: tuple[ClaimName, ...] = ()
     busy: tuple[ClaimName, ...] = ()
     better: tuple[BetterClaim, ...] = ()
     known: tuple[KnownLife, ...] = ()
+    full: tuple[ClaimName, ...] = ()
 
 
 class Release(Struct, frozen=True, array_like=True, tag="RELEASE"):

@@ -10,7 +10,7 @@ their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 
 from agent.protocol.claimability import Claimability
@@ -21,6 +21,7 @@ from agent.protocol.datasets import Datasets
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
 from agent.protocol.events import DiskUsable, Due, Event, PersistFailed, Received
+from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
 from agent.protocol.liveness import Liveness
@@ -32,7 +33,7 @@ from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import DatasetId, NodeId, Run, TaskId, WorkflowSpec
+from agent.protocol.records import Claim, DatasetId, NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
 from agent.protocol.table import Table
@@ -51,18 +52,27 @@ class Node:
         self.table: Table = core.table
         self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
         self._datasets = Datasets(core, self._liveness)
+        self.seats = FlockSeats(core, self._liveness.alive, self._claims_under_way)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
-        self.claims = Claims(
-            core, self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms
-        )
+        asked = (self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms)
+        self.claims = Claims(core, *asked)
         self.promises = Promises(
-            core, self._can.is_taken, self.claims.own_claim, self.claims.yield_to
+            core, self._can.is_taken, self.claims.own_claim, self.claims.yield_to, self.seats
         )
         self._queue = Queue(core, policies[setup.policy], self._can.is_taken, self._claimed)
         self._rows = ShortTaskBatches(core, self._runs)
         self._planning = Planning(
-            core, self.claims, self.promises, self._queue, self._obstacle, self._runs, self._rows
+            *(
+                core,
+                self.claims,
+                self.promises,
+                self._queue,
+                self._obstacle,
+                self._runs,
+                self._rows,
+            ),
+            self.seats.taken,
         )
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
@@ -75,8 +85,7 @@ class Node:
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
         self._parts = self._in_order()
-        self._handlers = self._collect_handlers()
-        self._deadlines = self._collect_deadlines()
+        self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
         self._slept = False
         self._withheld: list[Answer] = []
 
@@ -84,6 +93,7 @@ class Node:
         """The parts, as they are told of happenings one after the other."""
         return [
             self._liveness,
+            self.seats,
             self._datasets,
             self._lost,
             self._runs,
@@ -313,6 +323,7 @@ class Node:
             core.wake = core.liveness_changed = False
             self._runs.reconcile()
             self.claims.withdraw_hindered()
+            self.promises.answer_seated()
             if not self._slept:
                 self._runs.start_queued(self._planning.interactive_waits)
                 self._planning.plan()
@@ -323,10 +334,19 @@ class Node:
     # -- what parts ask of each other ----------------------------------------------------
 
     def _obstacle(self, task: TaskId) -> str:
-        return self._promised(task) or self._can.obstacle(task)
+        taken = self._promised(task) or self._can.obstacle(task)
+        seats = None if taken else self.seats.obstacle(task)
+        return taken if seats is None else self._core.settings.words(seats)
 
     def _obstacle_ahead(self, task: TaskId) -> str:
         return self._promised(task) or self._can.obstacle_ahead(task)
+
+    def _claims_under_way(self) -> Iterator[tuple[TaskId, Claim]]:
+        """What is promised, and what this node claims itself."""
+        for task, promise in self.promises.by_task.items():
+            yield task, promise.claim
+        for task, claim in self.claims.open.items():
+            yield task, claim.claim
 
     def _promised(self, task: TaskId) -> str:
         promise = self.promises.by_task.get(task)

@@ -40,6 +40,7 @@ from itertools import islice
 from agent.protocol.claims import SCORE, SCORE_AT_HOME, Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
+from agent.protocol.needs import seats_of
 from agent.protocol.own_run import ON_THE_MACHINE, Stage
 from agent.protocol.promises import Promises
 from agent.protocol.queue import Queue
@@ -83,13 +84,14 @@ class Planning(Part):
         obstacle: Callable[[TaskId], str],
         runs: Runs,
         rows: ShortTaskBatches,
+        taken: Callable[[str], int],
     ) -> None:
         super().__init__(core)
         self._claims = claims
         self._promises = promises
         self._queue = queue
         self._obstacle = obstacle
-        self._runs, self._rows = runs, rows
+        self._runs, self._rows, self._taken = runs, rows, taken
         self._planned: dict[TaskId, tuple[NodeId, float]] = {}
         self._drawn: dict[TaskId, tuple[NodeId, float]] = {}
         """Short tasks that are for others who are at work, and since when that is seen."""
@@ -109,7 +111,7 @@ class Planning(Part):
             return
         if self._give_way_to_interactive():
             mine = self._own_seats()
-        plan = SeatPlan(core, [mine, *self._peers_seats()], self._passed_over)
+        plan = SeatPlan(core, [mine, *self._peers_seats()], self._passed_over, self._taken)
         chosen: list[tuple[TaskId, int]] = []
         planned: dict[TaskId, tuple[NodeId, float]] = {}
         for task, taker in self._deal(plan):
@@ -206,6 +208,8 @@ class Planning(Part):
             if task in dealt:
                 continue
             spec = table.specs[task]
+            if not plan.has_seats(spec):
+                continue
             if not table.interactive(task):
                 if plan.held_back or not (mine.willing and self._may_have_room(mine)):
                     return
@@ -220,6 +224,7 @@ class Planning(Part):
                 plan.held_back |= taker is not mine and self._could_take(spec)
             if taker is not None:
                 taker.take()
+                plan.take_seats(spec)
                 yield task, taker
 
     def _own_seats(self) -> Seats:
@@ -266,9 +271,12 @@ class Planning(Part):
         task, while interactive work is unfinished, and before it has joined."""
         if self._queue.has_interactive() or not (self.core.joined and self.core.able):
             return False
+        if seats_of(self.core.table.specs[following]):
+            return False  # a seat must not stand empty until it may begin
         mine = self._own_seats()
         mine.leave()
-        plan = SeatPlan(self.core, [mine, *self._peers_seats()], self._passed_over)
+        seats = [mine, *self._peers_seats()]
+        plan = SeatPlan(self.core, seats, self._passed_over, self._taken)
         free = list(plan.free(self.core.table.specs[following]))
         return mine in free and mine.level == free[0].level
 

@@ -54,9 +54,11 @@ from agent.protocol.events import (
     FetchFailed,
     InputsFetched,
     OutputsCopied,
+    RunWord,
     Shutdown,
 )
 from agent.protocol.messages import Goodbye, Progress, ProgressItem
+from agent.protocol.needs import seats_of
 from agent.protocol.own_run import (
     ON_THE_MACHINE,
     BadEnd,
@@ -96,20 +98,6 @@ RESTING_S = 5.0
 RESTING_S_MAX = 600.0
 
 
-Word = (
-    InputsFetched
-    | FetchFailed
-    | ChildStarted
-    | ChildNotStarted
-    | ChildProgressed
-    | ChildCheckpointed
-    | ChildSucceeded
-    | ChildFailed
-    | ChildStopped
-    | OutputsCopied
-)
-
-
 class Runs(Part):
     """Follows the runs of this node, from the won claim to their ends."""
 
@@ -124,7 +112,7 @@ class Runs(Part):
         self._rules = self._life_cycle()
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        return {**dict.fromkeys(get_args(Word), self._word), Shutdown: self._shutdown}
+        return {**dict.fromkeys(get_args(RunWord), self._word), Shutdown: self._shutdown}
 
     def _life_cycle(self) -> dict[tuple[Stage, type], Callable[..., None]]:
         return {
@@ -183,7 +171,7 @@ class Runs(Part):
 
     # -- what is told of a run -----------------------------------------------------------
 
-    def _word(self, word: Word) -> None:
+    def _word(self, word: RunWord) -> None:
         own = self.mine.get(word.task)
         if own is None or run_name(own.run) != word.run:
             self.core.count("word about a run that is over")
@@ -359,10 +347,14 @@ class Runs(Part):
         self._write(own, Running())
 
     def hand_back(self, task: TaskId) -> None:
-        """Offer a task whose run was suspended for long; whoever takes it supersedes this run. Do
-        nothing when it is not suspended here."""
+        """Offer a task whose run was suspended for long; whoever takes it supersedes this run. One
+        that holds a seat of the flock ends, so that it has none any more. Do nothing when it is not
+        suspended here."""
         own = self.mine.get(task)
         if own is not None and own.stage is Stage.SUSPENDED:
+            if seats_of(own.spec):
+                self._stop(own, BadEnd(Evicted, EndCause("OwnerBack")))
+                return
             self._write(own, Suspended(offered=True))
 
     def _at_home(self, task: TaskId) -> bool:

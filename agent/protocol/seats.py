@@ -17,13 +17,14 @@ plan; it is therefore a pure function of what was told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast, get_args
 from zlib import crc32
 
 from agent.protocol.core import Core
 from agent.protocol.messages import Capabilities
+from agent.protocol.needs import needs_key, parted, seats_of, version_meets, versions_of
 from agent.protocol.reading import effective_generation
 from agent.protocol.reasons import (
     LacksExtra,
@@ -41,6 +42,7 @@ from agent.protocol.reasons import (
     Withholds,
 )
 from agent.protocol.records import Evicted, Failed, Life, NodeId, Requirements, TaskId, TaskSpec
+from agent.protocol.sharing_reasons import OtherVersion
 from agent.protocol.table import Table
 
 SHORT_TASKS_PER_SLOT = 64
@@ -105,18 +107,25 @@ class Seats:
         return self.had <= row // 2 and self.busy < row
 
 
-Kind = tuple[str, bool, Requirements, bool, NodeId, str]
-"""Tasks of one kind fit the same seats: program, whether it was published with them, requirements,
-whether short, and where and by whom they were submitted if that matters to anybody."""
+Kind = tuple[str, bool, Requirements, bytes, bool, NodeId, str]
+"""Tasks of one kind fit the same seats: program, whether it was published with them, requirements and
+what else they need, whether short, and where and by whom they were submitted if that matters to
+anybody."""
 
 
 class SeatPlan:
     """All seats of one plan, this node's first."""
 
     def __init__(
-        self, core: Core, seats: list[Seats], passed: Mapping[TaskId, Mapping[NodeId, None]]
+        self,
+        core: Core,
+        seats: list[Seats],
+        passed: Mapping[TaskId, Mapping[NodeId, None]],
+        taken: Callable[[str], int],
     ) -> None:
-        self._core, self._seats, self._passed = core, seats, passed
+        self._core, self._seats, self._passed, self._taken = core, seats, passed, taken
+        self._seats_taken: dict[str, int] = {}
+        """Seats of the flock by name, with those that this plan deals out."""
         self._choosy = any(each.own_only or each.people for each in seats)
         self._fitting: dict[Kind, list[Seats]] = {}
         self.mine = seats[0]
@@ -132,7 +141,22 @@ class SeatPlan:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
         whose = whose_is(self._core, spec.task) if self._choosy else ("", "")
         published = spec.published is not None
-        return (spec.program, published, spec.requirements, self.short(spec), *whose)
+        needs = (spec.program, published, spec.requirements, needs_key(spec))
+        return (*needs, self.short(spec), *whose)
+
+    def has_seats(self, spec: TaskSpec) -> bool:
+        """Tell whether the flock has every seat left that the task needs, after what was dealt."""
+        return all(self._taken_of(each.name) < each.most for each in seats_of(spec))
+
+    def take_seats(self, spec: TaskSpec) -> None:
+        """Count the seats of the flock that the task needs as taken."""
+        for each in seats_of(spec):
+            self._seats_taken[each.name] = self._taken_of(each.name) + 1
+
+    def _taken_of(self, name: str) -> int:
+        if name not in self._seats_taken:
+            self._seats_taken[name] = self._taken(name)
+        return self._seats_taken[name]
 
     def fitting(self, spec: TaskSpec) -> list[Seats]:
         """Return the seats that the task may be dealt to once they are free, by node: those that
@@ -199,8 +223,9 @@ class SeatPlan:
         return seats.fills_up(min(SHORT_TASKS_PER_SLOT, in_a_row))
 
     def short(self, spec: TaskSpec) -> bool:
-        """Tell whether tasks like this one are claimed several at once."""
-        return spec.expected_ms < self._core.settings.short_task_ms
+        """Tell whether tasks like this one are claimed several at once; none that would keep a seat
+        of the flock while it waits in a row."""
+        return spec.expected_ms < self._core.settings.short_task_ms and not seats_of(spec)
 
     def _candidates(self, spec: TaskSpec) -> list[Seats]:
         """Those that fit, without those that have had their chance."""
@@ -263,6 +288,8 @@ def misfit(spec: TaskSpec, capabilities: Capabilities) -> Reason | None:
     ):
         if needed > given:
             return kind(given, needed)
+    if (older := _version_misfit(spec, has)) is not None:
+        return older
     if missing is None:
         return None
     return LacksExtra(missing) if missing.startswith(EXTRA) else LacksTag(missing)
@@ -280,6 +307,17 @@ def _program_misfit(spec: TaskSpec, has: Capabilities) -> Reason | None:
     for each in has.withheld:
         if each.program == spec.program and each.kind in get_args(WithheldKind):
             return Withholds(cast("WithheldKind", each.kind), each.program, each.name)
+    return None
+
+
+def _version_misfit(spec: TaskSpec, has: Capabilities) -> Reason | None:
+    """Why the programs that it needs are not there as it needs them."""
+    needed = versions_of(spec)
+    versions = dict.fromkeys(has.programs, "") if needed else {}
+    versions |= {each.program: each.version for each in has.versions} if needed else {}
+    for need in needed:
+        if not version_meets(need, versions):
+            return OtherVersion(need, versions.get(parted(need)[0], ""))
     return None
 
 

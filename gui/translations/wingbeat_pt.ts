@@ -535,6 +535,14 @@
         <translation>{host} só ajuda {people}</translation>
     </message>
     <message>
+        <source>the owner of {host} takes no work of {person}</source>
+        <translation>o dono de {host} não aceita trabalho de {person}</translation>
+    </message>
+    <message>
+        <source>waits for a seat of {seat} ({most} of {most} taken: by {hosts})</source>
+        <translation>espera por um lugar de {seat} ({most} de {most} ocupados: por {hosts})</translation>
+    </message>
+    <message>
         <source>Windows does not tell of the session in which this runs</source>
         <translation>o Windows não fala da sessão em que isto corre</translation>
     </message>
@@ -1369,6 +1377,10 @@
         <translation>{task} espera até alguém marcá-la como feita: {asks}</translation>
     </message>
     <message>
+        <source>none, or does not say which</source>
+        <translation>nenhuma, ou não diz qual</translation>
+    </message>
+    <message>
         <source>a machine came</source>
         <translation>uma máquina chegou</translation>
     </message>
@@ -1379,6 +1391,10 @@
     <message>
         <source>the agent started</source>
         <translation>o agente iniciou</translation>
+    </message>
+    <message>
+        <source>{needed} is needed, {host} has {installed}</source>
+        <translation>é precisa {needed}, {host} tem {installed}</translation>
     </message>
     <message>
         <source>programs have all rights of this account here</source>
@@ -4530,6 +4546,14 @@
     <message>
         <source>{owner} needs task: the task whose output it is</source>
         <translation>{owner} precisa de task: a tarefa de quem é a saída</translation>
+    </message>
+    <message>
+        <source>a program and its version, like acme &gt;= 3</source>
+        <translation>um programa e a sua versão, como acme &gt;= 3</translation>
+    </message>
+    <message>
+        <source>a name without any of {signs}</source>
+        <translation>um nome sem nenhum de {signs}</translation>
     </message>
     <message>
         <source>an input</source>

@@ -119,6 +119,11 @@ def nobody_is_waited_for(right: Wrong, joining: Joining) -> None:
     liveness.started_s = started_s
 
 
+def seats_for_everybody(_right: Wrong, promises: Promises, *_offered: Any) -> bool:
+    """Who consents does not look at the seats of the flock; claimants do."""
+    return True
+
+
 NO_RUNNING_OUT = (Rewrite(Promises.on_tick, promises_do_not_run_out),)
 TWICE = ("starts have reasons",)
 
@@ -243,6 +248,18 @@ PROMISES = (
     ),
 )
 
+SEATS = (
+    Variant(
+        "a consent looks at no seats",
+        "a claim on the last seat stands in the way of every worse one",
+        "3.2.2, seats",
+        (Rewrite(Promises._has_seat, seats_for_everybody),),
+        ("seats",),
+        ("seats are not exceeded",),
+        30,
+    ),
+)
+
 START = (
     Variant(
         "a start waits for nobody",
@@ -283,4 +300,4 @@ START = (
     ),
 )
 
-VARIANTS = CONSENT + PROMISES + START
+VARIANTS = CONSENT + PROMISES + SEATS + START

@@ -11,7 +11,7 @@ from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import WHY, Move, Story, TaskView, Why
 from agent.control.dry_run import unaccepted
-from agent.control.fitting import Machine, seen, slots_of, takes_work
+from agent.control.fitting import Machine, seats_taken, seen, slots_of, takes_work
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.recalling import with_past
@@ -142,7 +142,7 @@ def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> Reason:
         case TaskState.SUBMITTED:
             return reasons.TaskWaits(name, _given(task) or reasons.WaitsForNeeds())
         case TaskState.READY:
-            return reasons.TaskReady(name, _helpers(spec, now))
+            return reasons.TaskReady(name, seats_taken(spec, now) or _helpers(spec, now))
         case TaskState.WAITING:
             return reasons.GateWaits(name, task.asks)
         case TaskState.CANCELLED | TaskState.ABORTED:
