@@ -36,6 +36,7 @@ from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import Claim, DatasetId, NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.requests import Requests
 from agent.protocol.runs import Runs
+from agent.protocol.shares import Shares
 from agent.protocol.table import Table
 
 __all__ = ["Node", "NodeSetup"]
@@ -57,30 +58,21 @@ class Node:
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
         asked = (self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms)
         self.claims = Claims(core, *asked)
-        self.promises = Promises(
-            core, self._can.is_taken, self.claims.own_claim, self.claims.yield_to, self.seats
-        )
-        self._queue = Queue(core, policies[setup.policy], self._can.is_taken, self._claimed)
+        yields = (self.claims.own_claim, self.claims.yield_to)
+        self.promises = Promises(core, self._can.is_taken, *yields, self.seats)
+        self._shares = Shares(core)
+        asked_of = (self._can.is_taken, self._claimed, self._shares)
+        self._queue = Queue(core, policies[setup.policy], *asked_of)
         self._rows = ShortTaskBatches(core, self._runs)
-        self._planning = Planning(
-            *(
-                core,
-                self.claims,
-                self.promises,
-                self._queue,
-                self._obstacle,
-                self._runs,
-                self._rows,
-            ),
-            self.seats.taken,
-        )
+        parts = (core, self.claims, self.promises, self._queue)
+        runs = (self._runs, self._rows)
+        self._planning = Planning(*parts, self._obstacle, *runs, self.seats.taken)
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
         self._election = Election(core, self._liveness)
-        self._joining = Joining(
-            core, self._liveness, self._election, self._healing, self._lost.end_all
-        )
+        joins = (self._liveness, self._election, self._healing, self._lost.end_all)
+        self._joining = Joining(core, *joins)
         self._unknown = Unknown(core, self._election)
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
@@ -98,6 +90,7 @@ class Node:
             self._lost,
             self._runs,
             self._rows,
+            self._shares,
             self._queue,
             self._planning,
             self._ahead,

@@ -8,12 +8,20 @@ behind goes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from agent.protocol.core import Core, Part
 from agent.protocol.policy import FlockView, OrderPolicy, Stage, TaskView, WorkflowView
-from agent.protocol.records import PRIORITY_INTERACTIVE, TaskId, TaskSpec, TaskState, WorkflowId
+from agent.protocol.records import (
+    PRIORITY_INTERACTIVE,
+    ShortText,
+    TaskId,
+    TaskSpec,
+    TaskState,
+    WorkflowId,
+)
+from agent.protocol.shares import Shares
 from agent.protocol.table import News
 
 FRESH_TASKS = 200
@@ -36,8 +44,11 @@ class Queue(Part):
         policy: OrderPolicy,
         taken: Callable[[TaskId], bool],
         claimed: Callable[[TaskId], bool],
+        shares: Shares,
     ) -> None:
         super().__init__(core)
+        self._shares = shares
+        self._behind_s: Mapping[ShortText, float] = {}
         self._policy = policy
         self._taken = taken
         self._claimed = claimed
@@ -136,9 +147,12 @@ class Queue(Part):
         self, ended: frozenset[TaskId] = NOTHING, held: frozenset[TaskId] = NOTHING
     ) -> FlockView:
         """With some running tasks taken for ended, and some claims for not made."""
-        unfinished = self.core.table.unfinished
-        views = [self._workflow(each, ended, held) for each, tasks in unfinished.items() if tasks]
-        return FlockView(self._places(), tuple(views))
+        table, places = self.core.table, self._places()
+        open_ = [each for each, tasks in table.unfinished.items() if tasks]
+        submitters = (table.workflows[each].spec.submitter for each in open_)
+        self._behind_s = self._shares.behind_s(submitters, places)
+        views = [self._workflow(each, ended, held) for each in open_]
+        return FlockView(places, tuple(views))
 
     def _places(self) -> int:
         core = self.core
@@ -167,6 +181,7 @@ class Queue(Part):
                     if task not in ended and not specs[task].gate
                 ]
             ),
+            self._behind_s.get(workflow.spec.submitter, 0.0),
         )
 
     def _task(self, spec: TaskSpec, ended: frozenset[TaskId], held: frozenset[TaskId]) -> TaskView:

@@ -307,7 +307,7 @@ def requirements_of(values: Values | None) -> Requirements:
         values.get("cores", 0),
         tuple(str(tag) for tag in values.get("tags", ())),
         tuple(" ".join(str(need).split()) for need in values.get("programs", ())),
-        tuple(Seat(str(name), most) for name, most in values.get("seats", ())),
+        tuple(Seat(str(name), most) for name, most in values.get("seats", {}).items()),
     )
 
 
