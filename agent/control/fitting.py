@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from agent.api.flock import PeerView
+from agent.api.programs import bare_name
 from agent.api.reasons import as_why
 from agent.api.work import PENDING, Misfit, NodeView
 from agent.control.port import Snapshot
@@ -20,8 +21,8 @@ from agent.protocol.messages import Capabilities
 from agent.protocol.needs import needs_key, seats_of
 from agent.protocol.reasons import HelpsOthers, Reason
 from agent.protocol.records import NodeId, TaskSpec
-from agent.protocol.seats import helps, misfit
-from agent.protocol.sharing_reasons import SeatsTaken
+from agent.protocol.seats import banned, helps, misfit
+from agent.protocol.sharing_reasons import OwnerTakesNoWork, SeatsTaken
 from agent.wording.speech import english
 
 Machine = NodeView | PeerView
@@ -43,7 +44,9 @@ def takes_work(machine: Machine, whose: Whose, *, interactive: bool) -> bool:
     begins = ("interactive", "all") if interactive else ("all",)
     if machine.node == home and machine.own_work in begins:
         return True
-    return machine.volunteering and helps(machine.people, person)
+    return (
+        machine.volunteering and helps(machine.people, person) and not banned(machine.bans, whose)
+    )
 
 
 @dataclass(slots=True)
@@ -99,7 +102,7 @@ class FitTable:
             found = self._known[kind] = Fits()
             for machine in self._machines:
                 why = misfit(spec, self._having(spec, machine))
-                why = why or self._unhelped(machine)
+                why = why or self._unhelped(machine, spec)
                 if why is None:
                     found.machines.append(machine)
                 else:
@@ -108,10 +111,14 @@ class FitTable:
             found.nodes = frozenset(each.node for each in found.machines)
         return found
 
-    def _unhelped(self, machine: Machine) -> Reason | None:
+    def _unhelped(self, machine: Machine, spec: TaskSpec) -> Reason | None:
         if self._whose is None or machine.node == self._whose[0]:
             return None
-        return None if helps(machine.people, self._whose[1]) else HelpsOthers(machine.people)
+        home, person = self._whose
+        homes = (each.name for each in self._machines if each.node == home)
+        if ban := banned(machine.bans, (home, person, *homes, bare_name(spec.program))):
+            return OwnerTakesNoWork(ban)
+        return None if helps(machine.people, person) else HelpsOthers(machine.people)
 
     def _having(self, spec: TaskSpec, machine: Machine) -> Capabilities:
         """What the machine has; here, where a program is still to be published, it is taken."""

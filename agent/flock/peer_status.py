@@ -126,6 +126,7 @@ def _with_status(peer: PeerView, status: Status) -> PeerView:
         capabilities=capabilities_of(status.capabilities),
         why=as_why(reason_in(status.more, status.reason)),
         people=status.people,
+        bans=status.bans,
     )
 
 

@@ -355,6 +355,7 @@ class PresenceWatcher:
             lets_end_ms=found.lets_end_ms,
             paused=found.paused,
             people=self._rules.people,
+            bans=self._rules.bans,
         )
 
     def _tell(self) -> None:

@@ -83,6 +83,7 @@ class PresenceChanged:
     within this time after the owner has come is let end. ``paused``: nothing begins, not even
     what was submitted here and somebody waits for; nor is that spared when others give way.
     ``people``: it helps only these by name, besides with what was submitted here; none is everybody.
+    ``bans``: it takes no work of these people and machines, and runs none of these programs for others.
     """
 
     volunteering: bool
@@ -93,6 +94,7 @@ class PresenceChanged:
     lets_end_ms: int = 0
     paused: bool = False
     people: tuple[str, ...] = ()
+    bans: tuple[str, ...] = ()
 
     @property
     def willing(self) -> bool:

@@ -436,6 +436,7 @@ class Liveness(Part):
             own_only=presence.own_only,
             paused=presence.paused,
             people=presence.people,
+            bans=presence.bans,
         )
         if self._status is not None and status == msgspec.structs.replace(
             self._status, load_percent=status.load_percent

@@ -141,7 +141,8 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     hosts without a link here that a neighbour reports as linked; it is told with the next beat.
     ``own_only``: willing, but only for work that was submitted there. ``paused``: not even what
     was submitted there and somebody waits for begins. ``people``: willing, but besides that only
-    for work that these submitted; none is everybody's.
+    for work that these submitted; none is everybody's. ``bans``: not for what these people submitted,
+    or was submitted on these machines, and not these programs.
     """
 
     revision: Count
@@ -162,6 +163,7 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     own_only: bool = False
     paused: bool = False
     people: tuple[ShortText, ...] = ()
+    bans: tuple[ShortText, ...] = ()
 
     @property
     def helps(self) -> bool:

@@ -235,7 +235,7 @@ class Planning(Part):
         told = core.presence
         mine = Seats(
             *(core.me, core.capabilities, core.slots, busy, active),
-            *(core.willing, told.own_only, told.paused, told.people),
+            *(core.willing, told.own_only, told.paused, told.people, told.bans),
         )
         mine.in_a_row_max, mine.for_rows = self._rows.in_a_row_max, self._rows.slots()
         return mine
@@ -261,6 +261,7 @@ class Planning(Part):
                         status.own_only,
                         status.paused,
                         status.people,
+                        status.bans,
                     )
                 )
         return seats

@@ -132,6 +132,7 @@ CauseKind = Literal[
     "NotGranted",
     "NotStarted",
     "OwnerBack",
+    "OwnerBans",
     "ProgramGone",
     "ProgramNotReady",
     "Pruned",

@@ -87,7 +87,7 @@ from agent.protocol.records import (
     short_text,
     with_output_names,
 )
-from agent.protocol.seats import evictions
+from agent.protocol.seats import banned_in, evictions
 from agent.protocol.times import with_times
 
 PROGRESS_REPEAT_S = 15.0
@@ -272,7 +272,8 @@ class Runs(Part):
         shutdown asks for it; what stops or copies already, and a superseded one that is nearly
         done, goes on. When stopping, say goodbye once none is left."""
         core, owned = self.core, self.core.table.owned
-        undisturbed = not (core.stopping or core.presence.owner_present)
+        told = core.presence
+        undisturbed = not (core.stopping or told.owner_present or told.bans)
         for own in list(self.mine.values()):
             if own.stage in SEEN_TO:
                 continue
@@ -295,6 +296,8 @@ class Runs(Part):
             self._stop(own, BadEnd(Yielded, superseded))
         elif core.stopping:
             self._stop(own, BadEnd(Evicted, EndCause("AgentStops")))
+        elif not core.own.has(own.task) and banned_in(core, core.presence.bans, own.task):
+            self._stop(own, BadEnd(Evicted, EndCause("OwnerBans")))
         elif core.presence.owner_present and not self._at_home(own.task):
             if not self._may_end(own):
                 self._make_way(own)

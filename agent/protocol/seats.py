@@ -41,7 +41,16 @@ from agent.protocol.reasons import (
     WithheldKind,
     Withholds,
 )
-from agent.protocol.records import Evicted, Failed, Life, NodeId, Requirements, TaskId, TaskSpec
+from agent.protocol.records import (
+    Evicted,
+    Failed,
+    Life,
+    NodeId,
+    Requirements,
+    TaskId,
+    TaskSpec,
+    WorkflowSpec,
+)
 from agent.protocol.sharing_reasons import OtherVersion
 from agent.protocol.table import Table
 
@@ -69,6 +78,8 @@ class Seats:
     """Not even what was submitted there and somebody waits for begins."""
     people: tuple[str, ...] = ()
     """Whom it helps, by name; none is everybody."""
+    bans: tuple[str, ...] = ()
+    """Of whom it takes no work: people and machines, by name."""
     had: int = 0
     """Busy before anything was dealt out."""
     in_a_row_max: int = SHORT_TASKS_PER_SLOT
@@ -107,7 +118,7 @@ class Seats:
         return self.had <= row // 2 and self.busy < row
 
 
-Kind = tuple[str, bool, Requirements, bytes, bool, NodeId, str]
+Kind = tuple[str, bool, Requirements, bytes, bool, NodeId, str, NodeId]
 """Tasks of one kind fit the same seats: program, whether it was published with them, requirements and
 what else they need, whether short, and where and by whom they were submitted if that matters to
 anybody."""
@@ -126,7 +137,7 @@ class SeatPlan:
         self._core, self._seats, self._passed, self._taken = core, seats, passed, taken
         self._seats_taken: dict[str, int] = {}
         """Seats of the flock by name, with those that this plan deals out."""
-        self._choosy = any(each.own_only or each.people for each in seats)
+        self._choosy = any(each.own_only or each.people or each.bans for each in seats)
         self._fitting: dict[Kind, list[Seats]] = {}
         self.mine = seats[0]
         self.held_back = False
@@ -140,9 +151,10 @@ class SeatPlan:
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
         whose = whose_is(self._core, spec.task) if self._choosy else ("", "")
+        host = _workflow_of(self._core, spec.task).host if self._choosy else ""
         published = spec.published is not None
         needs = (spec.program, published, spec.requirements, needs_key(spec))
-        return (*needs, self.short(spec), *whose)
+        return (*needs, self.short(spec), *whose, host)
 
     def has_seats(self, spec: TaskSpec) -> bool:
         """Tell whether the flock has every seat left that the task needs, after what was dealt."""
@@ -242,16 +254,41 @@ class SeatPlan:
 
     def _willing(self, seats: Seats, task: TaskId) -> bool:
         """Its owner lets it take this task; some take only what was submitted there, or by some."""
-        if not seats.willing or not (seats.own_only or seats.people):
+        if not seats.willing or not (seats.own_only or seats.people or seats.bans):
             return seats.willing
         home, person = whose_is(self._core, task)
-        return home == seats.node or (not seats.own_only and helps(seats.people, person))
+        if home == seats.node:
+            return True
+        banned = banned_in(self._core, seats.bans, task)
+        return not (banned or seats.own_only) and helps(seats.people, person)
 
 
 def whose_is(core: Core, task: TaskId) -> tuple[NodeId, str]:
     """Return where a task of the table was submitted by its own person, and as whose."""
-    spec = core.table.workflows[core.table.workflow_of[task]].spec
+    spec = _workflow_of(core, task)
     return core.own.home_of(spec), spec.submitter
+
+
+def banned_in(core: Core, bans: tuple[str, ...], task: TaskId) -> str:
+    """Return by which of these names an owner takes no work of whoever submitted a task of the table:
+    the person's, that of the machine that it came from, or the program's; empty where none fits."""
+    if not bans:
+        return ""
+    spec = _workflow_of(core, task)
+    program = core.table.specs[task].program
+    names = (spec.submitter, spec.host, core.name_of(spec.host), program.partition("@")[0])
+    return banned(bans, names)
+
+
+def banned(bans: tuple[str, ...], names: Iterable[str]) -> str:
+    """Return the first of these names that is banned, as it was banned; empty where none is. Small
+    and capital letters are the same. A person's name is not proven by anything."""
+    called = set(map(str.casefold, names))
+    return next((each for each in bans if each.casefold() in called), "")
+
+
+def _workflow_of(core: Core, task: TaskId) -> WorkflowSpec:
+    return core.table.workflows[core.table.workflow_of[task]].spec
 
 
 def helps(people: tuple[str, ...], person: str) -> bool:

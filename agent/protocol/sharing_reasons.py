@@ -18,9 +18,9 @@ class OtherVersion(Reason, frozen=True):
 
 
 class OwnerTakesNoWork(Reason, frozen=True):
-    """Its owner has banned whoever submitted this: a person by name, or the machine it came from."""
+    """Its owner has banned it: whoever submitted this, the machine it came from, or its program."""
 
-    person: str
+    banned: str
     host: str = ""
 
 

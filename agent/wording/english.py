@@ -76,6 +76,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "NotGranted": "could not be started: {program} asks for more than it is allowed here",
     "NotStarted": "could not be started: {error}",
     "OwnerBack": "the owner is back",
+    "OwnerBans": "the owner takes no such work",
     "ProgramGone": "could not be started: the program {program} is not here any more",
     "ProgramNotReady": "{program} is not ready here: {error}",
     "Pruned": "the workflow was pruned",

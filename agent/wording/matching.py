@@ -28,6 +28,6 @@ MATCHING: dict[type[Reason] | str, str] = {
     told.LacksTag: "{host} has no tag {tag}",
     told.HelpsOthers: "{host} helps only {people}",
     sharing.OtherVersion: "{needed} is needed, {host} has {installed}",
-    sharing.OwnerTakesNoWork: "the owner of {host} takes no work of {person}",
+    sharing.OwnerTakesNoWork: "the owner of {host} takes no work of {banned}",
     sharing.SeatsTaken: "waits for a seat of {seat} ({most} of {most} taken: by {hosts})",
 }

@@ -196,6 +196,10 @@
         <translation>o dono voltou</translation>
     </message>
     <message>
+        <source>the owner takes no such work</source>
+        <translation>o dono não aceita este trabalho</translation>
+    </message>
+    <message>
         <source>could not be started: the program {program} is not here any more</source>
         <translation>não pôde começar: o programa {program} já não está aqui</translation>
     </message>
@@ -535,8 +539,8 @@
         <translation>{host} só ajuda {people}</translation>
     </message>
     <message>
-        <source>the owner of {host} takes no work of {person}</source>
-        <translation>o dono de {host} não aceita trabalho de {person}</translation>
+        <source>the owner of {host} takes no work of {banned}</source>
+        <translation>o dono de {host} não aceita trabalho de {banned}</translation>
     </message>
     <message>
         <source>waits for a seat of {seat} ({most} of {most} taken: by {hosts})</source>
@@ -2423,6 +2427,10 @@
         <translation>Nomes como aparecem junto dos fluxos, como ana, bia</translation>
     </message>
     <message>
+        <source>It takes no work of</source>
+        <translation>Não aceita trabalho de</translation>
+    </message>
+    <message>
         <source>Only on mains, not on battery</source>
         <translation>Só na tomada, não com bateria</translation>
     </message>
@@ -2437,6 +2445,14 @@
     <message>
         <source>Only workflows submitted on this computer</source>
         <translation>Só fluxos enviados neste computador</translation>
+    </message>
+    <message>
+        <source>nobody</source>
+        <translation>ninguém</translation>
+    </message>
+    <message>
+        <source>Names of people, computers and programs; nothing proves a person&apos;s name</source>
+        <translation>Nomes de pessoas, computadores e programas; nada prova o nome de uma pessoa</translation>
     </message>
     <message>
         <source>such as blender, zoom</source>

@@ -188,6 +188,7 @@ CAUSES: tuple[Reason, ...] = (
     told.EndCause("NotCommitted", error="it is locked"),
     told.EndCause("AgentStops"),
     told.EndCause("OwnerBack"),
+    told.EndCause("OwnerBans"),
     told.EndCause("DiskFull"),
     told.EndCause("RowStands"),
     told.EndCause("NewIncarnation"),

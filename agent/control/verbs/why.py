@@ -19,7 +19,8 @@ from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.reasons import HelpsOthers, NeedsGivenUp, StoryEntry
 from agent.protocol.records import NodeId, Run, Suspended, TaskSpec
-from agent.protocol.seats import failed_on, misfit
+from agent.protocol.seats import banned, failed_on, misfit
+from agent.protocol.sharing_reasons import OwnerTakesNoWork
 from agent.wording.run_ends import named
 from agent.wording.speech import Speech
 
@@ -93,6 +94,8 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
             yield reasons.NotAcceptedYet(host, spec.program)
         elif lacks is not None:
             yield msgspec.structs.replace(lacks, host=host)
+        elif ban := _ban(machine, spec, now):
+            yield OwnerTakesNoWork(ban, host)
         elif machine.volunteering and not _takes(machine, spec, now):
             yield HelpsOthers(machine.people, host)
         elif not _takes(machine, spec, now):
@@ -110,6 +113,15 @@ def _takes(machine: Machine, spec: TaskSpec, now: Snapshot) -> bool:
     workflow = table.workflows[table.workflow_of[spec.task]].spec
     whose = now.home_of(workflow), workflow.submitter
     return takes_work(machine, whose, interactive=table.interactive(spec.task))
+
+
+def _ban(machine: Machine, spec: TaskSpec, now: Snapshot) -> str:
+    """By which name the owner of a machine takes no such work."""
+    workflow = now.table.workflows[now.table.workflow_of[spec.task]].spec
+    if not machine.bans or now.home_of(workflow) == machine.node:
+        return ""
+    submitted = (workflow.submitter, workflow.host, now.name_of(workflow.host))
+    return banned(machine.bans, (*submitted, bare_name(spec.program)))
 
 
 def _lacks_only_leave(spec: TaskSpec, machine: Machine) -> bool:
@@ -177,7 +189,7 @@ def _given_up(name: str, given: Any) -> Reason:
 
 def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
     machines = seen(now)
-    willing = [each for each in machines if _takes(each, spec, now)]
+    willing = [each for each in machines if _takes(each, spec, now) and not _ban(each, spec, now)]
     if not willing:
         choosy = tuple(each.name for each in machines if each.volunteering)
         if choosy:
