@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from agent.protocol.effects import StartChild, TaskMoved
 from agent.protocol.messages import Capabilities
 from agent.protocol.node import Node
-from agent.protocol.records import ENDED, PRIORITY_LOW, InputRef, TaskSpec, TaskState
+from agent.protocol.records import ENDED, EXPECTED_MS, PRIORITY_LOW, InputRef, TaskSpec, TaskState
 from agent.protocol.settings import Settings
 from tests.sim.checks import Watch
 from tests.sim.machine import Machine, MachinePlan
@@ -114,15 +114,17 @@ class Flock:
         at: float | None = None,
         node: int = 0,
         priority: int = PRIORITY_LOW,
+        told: bool = True,
     ) -> list[str]:
-        """Submit a workflow at a node, now or at a time; the ids of its tasks."""
+        """Submit a workflow at a node, now or at a time, ``told`` how long its steps take; return
+        the ids of its tasks."""
         tasks = [
             TaskSpec(
                 task=f"{workflow}/{number}",
                 name=step.name or f"step {number}",
                 program=step.program,
                 inputs=tuple(InputRef(f"{workflow}/{need}", 0) for need in step.needs),
-                expected_ms=int(step.duration_s * 1000),
+                expected_ms=int(step.duration_s * 1000) if told else EXPECTED_MS,
             )
             for number, step in enumerate(steps)
         ]
