@@ -27,7 +27,7 @@ MATCHING: dict[type[Reason] | str, str] = {
     told.LacksExtra: "{host} has no {extra}; the command that brings it is pip install '{extra}'",
     told.LacksTag: "{host} has no tag {tag}",
     told.HelpsOthers: "{host} helps only {people}",
-    sharing.OtherVersion: "{needed} is needed, {host} has {installed}",
-    sharing.OwnerTakesNoWork: "the owner of {host} takes no work of {banned}",
+    sharing.OtherVersion: "{host} has {installed}, needed is {needed}",
+    sharing.OwnerTakesNoWork: "{host} takes no work of {banned}",
     sharing.SeatsTaken: "waits for a seat of {seat} ({most} of {most} taken: by {hosts})",
 }

@@ -539,8 +539,8 @@
         <translation>{host} só ajuda {people}</translation>
     </message>
     <message>
-        <source>the owner of {host} takes no work of {banned}</source>
-        <translation>o dono de {host} não aceita trabalho de {banned}</translation>
+        <source>{host} takes no work of {banned}</source>
+        <translation>{host} não aceita trabalho de {banned}</translation>
     </message>
     <message>
         <source>waits for a seat of {seat} ({most} of {most} taken: by {hosts})</source>
@@ -1397,8 +1397,8 @@
         <translation>o agente iniciou</translation>
     </message>
     <message>
-        <source>{needed} is needed, {host} has {installed}</source>
-        <translation>é precisa {needed}, {host} tem {installed}</translation>
+        <source>{host} has {installed}, needed is {needed}</source>
+        <translation>{host} tem {installed}, é precisa {needed}</translation>
     </message>
     <message>
         <source>programs have all rights of this account here</source>
