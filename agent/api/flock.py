@@ -29,7 +29,7 @@ PeerState = Literal["linked", "away"]
 class PeerView(Struct, frozen=True):
     """Another machine, as this node sees it. ``reason``: why it does not help, or is not there.
     ``own_work`` is what may begin there of what was submitted there; besides that it helps only
-    ``people``, if any are named.
+    ``people``, if any are named, and takes no work of what its owner ``bans``.
 
     ``running`` of its ``slots`` are taken, by ``tasks``.
     """
@@ -56,6 +56,7 @@ class PeerView(Struct, frozen=True):
     why: Raw = field(default_factory=no_why)
     own_work: OwnWork = "none"
     people: tuple[ShortText, ...] = ()
+    bans: tuple[ShortText, ...] = ()
 
 
 class PeersReply(Struct, frozen=True):

@@ -34,6 +34,7 @@ from agent.protocol.reasons import Reason as Reason  # noqa: PLC0414
 from agent.protocol.reasons import WithheldKind as WithheldKind  # noqa: PLC0414
 from agent.protocol.reasons import Withholds as Withholds  # noqa: PLC0414
 from agent.protocol.reasons import kinds, union
+from agent.protocol.sharing_reasons import SeatsTaken as SeatsTaken  # noqa: PLC0414
 
 NO_WHY = Raw(b"null")
 
@@ -215,6 +216,7 @@ Takers = (
     | NobodyAllows
     | WaitsForAcceptance
     | AllowedAreBusy
+    | SeatsTaken
 )
 """What there is to say of the machines that could take a task."""
 
@@ -477,8 +479,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def as_why(reason: Reason | None) -> Raw:
-    """Return what an answer carries of a reason: its JSON, ``null`` for None and for one that only
-    is a text."""
+    """Return a reason as JSON in an answer, ``null`` for None and for one that only is a text."""
     if reason is None or isinstance(reason, Opaque):
         return NO_WHY
     return Raw(_encoder.encode(reason))

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import astuple
 
 from agent.protocol import messages, records
+from agent.protocol.needs import NEEDED_MAX, SEATS_MAX, VERSION_NEED
 from agent.protocol.records import (
     ENDED,
     PRIORITY_INTERACTIVE,
@@ -40,6 +41,7 @@ __all__ = [
     "Priority",
     "Reference",
     "Requirements",
+    "Seat",
     "ShortText",
     "TaskState",
     "WorkflowId",
@@ -76,6 +78,16 @@ class Dataset(
     """A file of the flock by its identifier; ``external`` ones live in somebody's database."""
 
 
+ProgramNeed = Annotated[str, Meta(max_length=256, pattern=f"^(?:{VERSION_NEED})$")]
+
+
+class Seat(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of at most so many runs that may hold this at once in the whole flock, as a licence."""
+
+    name: ShortText
+    most: Annotated[int, Meta(ge=1, le=SEATS_MAX)]
+
+
 class Requirements(
     records.Requirements,
     frozen=True,
@@ -83,7 +95,11 @@ class Requirements(
     forbid_unknown_fields=True,
     omit_defaults=True,
 ):
-    """What a machine must have to run a task; empty and zero mean: anything."""
+    """What a machine must have to run a task; empty and zero mean: anything. ``programs`` are asked
+    for by version, as ``acme >= 3``; ``seats`` are of the whole flock."""
+
+    programs: Annotated[tuple[ProgramNeed, ...], Meta(max_length=NEEDED_MAX)] = ()
+    seats: Annotated[tuple[Seat, ...], Meta(max_length=NEEDED_MAX)] = ()
 
 
 class Limits(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

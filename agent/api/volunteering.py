@@ -40,7 +40,9 @@ class VolunteerRules(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """When to help; which rules count in a mode, ``counting`` tells. ``lets_end_s``: a task that
     expects to end within this is not suspended when its machine's owner comes back. ``warn_s``: so
     long before it takes a machine that was in use it says so. ``people``: whom it helps, by the
-    names that workflows are submitted under; nobody named means everybody. Without a mode
+    names that workflows are submitted under; nobody named means everybody. ``bans``: of whom it
+    takes no work, people (whose names nothing proves) and machines, and programs of others that never
+    run here. Without a mode
     ``always`` is meant, as versions say it that know no answer."""
 
     mode: VolunteerMode = "always"
@@ -56,6 +58,7 @@ class VolunteerRules(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     calls_count: bool = True
     warn_s: Annotated[float, Meta(ge=0, le=600)] = 0.0
     people: Annotated[tuple[PersonName, ...], Meta(max_length=PEOPLE_MAX)] = ()
+    bans: Annotated[tuple[PersonName, ...], Meta(max_length=PEOPLE_MAX)] = ()
 
 
 NOT_YET: VolunteerMode = "not yet"
@@ -83,7 +86,7 @@ def counting(rules: VolunteerRules) -> frozenset[str]:
     if rules.mode not in UNHELPFUL:
         names.add("own_only")
         if not rules.own_only:
-            names.add("people")
+            names |= {"people", "bans"}
     if rules.mode in WATCHFUL:
         names |= {"warn_s", "idle_s", "others_cpu_percent", "on_mains_only", "free_memory_mb"}
         names |= {"full_screen_counts", "calls_count"}

@@ -256,9 +256,8 @@ class CurrentTask(Struct, frozen=True, gc=False):
 
 
 class NodeView(Struct, frozen=True):
-    """The node that answers. ``flock`` is empty while it belongs to none. ``own_work`` is what
-    may begin now of what was submitted here, else it helps ``people``, none named: everybody.
-    ``running`` of its ``slots`` are taken, by ``tasks``."""
+    """The node that answers; ``flock`` is empty while it belongs to none. Work that was submitted here
+    may begin as ``own_work`` says; else it helps ``people``, but for ``bans``. ``tasks`` take slots."""
 
     node: str
     name: str
@@ -276,6 +275,7 @@ class NodeView(Struct, frozen=True):
     own_work: OwnWork = "none"
     update: UpdateView | None = None
     people: tuple[ShortText, ...] = ()
+    bans: tuple[ShortText, ...] = ()
 
 
 class WorkflowView(Struct, frozen=True, gc=False):

@@ -104,6 +104,7 @@ def _length(text: str) -> float:
     "wingbeat volunteering --mode 'by schedule' --hours mon-fri=18:00-07:00 --hours sat=00:00-24:00",
     "wingbeat volunteering --own-only yes",
     "wingbeat volunteering --who ana,bia",
+    "wingbeat volunteering --ban ana,render",
     "wingbeat volunteering --warn 30",
     "wingbeat volunteering --running",
     argument("--mode", choices=ANSWERS, help="when this machine helps"),
@@ -120,6 +121,7 @@ def _length(text: str) -> float:
     argument("--lets-end", type=float, metavar="MINUTES", help="let end what ends so soon"),
     argument("--warn", type=float, metavar="SECONDS", help="say so before it takes this machine"),
     argument("--who", metavar="NAMES", help="whom it helps: everybody, nobody, or ana,bia"),
+    argument("--ban", metavar="NAMES", help="of whom it takes no work: nobody, or ana,pato,render"),
     argument("--exclusive", action="append", metavar="PROGRAM", help="never beside it"),
     argument("--mains-only", choices=YES_NO, help="not on battery"),
     argument(
@@ -189,6 +191,7 @@ def _rules(view: VolunteeringView) -> list[str]:
         "exclusive_programs": ("never beside", ", ".join(rules.exclusive_programs)),
         "own_only": ("own work only", "yes" if rules.own_only else "no"),
         "people": ("helps", ", ".join(rules.people) or "everybody"),
+        "bans": ("takes no work of", _bans(rules.bans)),
         "lets_end_s": (
             "lets end within",
             f"{rules.lets_end_s / 60:g} min" if rules.lets_end_s else "",
@@ -205,6 +208,14 @@ def _rules(view: VolunteeringView) -> list[str]:
             if value
         ),
     ]
+
+
+def _named(names: str) -> tuple[str, ...]:
+    return () if names == "nobody" else tuple(each.strip() for each in names.split(","))
+
+
+def _bans(names: tuple[str, ...]) -> str:
+    return f"{', '.join(names)} (of people nothing proves the name)" if names else ""
 
 
 def _served(options: Options) -> tuple[bool | None, tuple[str, ...] | None]:
@@ -242,6 +253,7 @@ def _changed(rules: VolunteerRules, options: Options) -> VolunteerRules:
         "calls_count": YES_NO.get(options.calls),
         "own_only": own_only,
         "people": people,
+        "bans": None if options.ban is None else _named(options.ban),
         "warn_s": options.warn,
     }
     return replace(rules, **{name: value for name, value in told.items() if value is not None})

@@ -34,6 +34,7 @@ from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.identity import TOLD
 from agent.protocol.lengths import NONE, RUNS
+from agent.protocol.needs import seats_of
 from agent.protocol.policy.forecast import lay_out
 from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
@@ -389,9 +390,10 @@ class Estimates:
         """Return by task when it begins and ends, from now on: in the order of ``in_order``, each
         on the machine that fits and is ``free`` first, after what it needs. What is in hand has
         begun; a step of a person takes no time; what no machine fits begins and ends ``NEVER``.
-        ``free`` is not changed."""
+        Seats of the flock are shared among these tasks alone. ``free`` is not changed."""
         free = {node: list(slots) for node, slots in free.items()}
         times = dict[TaskId, tuple[Length, Length]]()
+        seats = dict[str, list[Length]]()
         for step in in_order(steps):
             spec = step.spec
             needs = later(times[each][1] for each in producers_of(spec) if each in times)
@@ -400,8 +402,17 @@ class Estimates:
             elif step.in_hand:
                 times[spec.task] = NOW, step.left
             else:
+                wanted = [(seats.setdefault(each.name, []), each.most) for each in seats_of(spec)]
+                needs = later((needs, *(_seat_free(*each) for each in wanted)))
                 times[spec.task] = _placed(step, needs, free, fits)
+                for ends, _ in wanted:
+                    ends.append(times[spec.task][1])
         return times
+
+
+def _seat_free(ends: Sequence[Length], most: int) -> Length:
+    """When one of so many seats is free, whose holders end then."""
+    return NOW if len(ends) < most else sorted(ends, key=lambda end: end.s)[len(ends) - most]
 
 
 def _placed(

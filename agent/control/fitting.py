@@ -12,13 +12,17 @@ from dataclasses import dataclass, field
 import msgspec
 
 from agent.api.flock import PeerView
+from agent.api.programs import bare_name
 from agent.api.reasons import as_why
 from agent.api.work import PENDING, Misfit, NodeView
 from agent.control.port import Snapshot
+from agent.protocol.flock_seats import holders
 from agent.protocol.messages import Capabilities
+from agent.protocol.needs import needs_key, seats_of
 from agent.protocol.reasons import HelpsOthers, Reason
 from agent.protocol.records import NodeId, TaskSpec
-from agent.protocol.seats import helps, misfit
+from agent.protocol.seats import banned, helps, misfit
+from agent.protocol.sharing_reasons import OwnerTakesNoWork, SeatsTaken
 from agent.wording.speech import english
 
 Machine = NodeView | PeerView
@@ -40,7 +44,9 @@ def takes_work(machine: Machine, whose: Whose, *, interactive: bool) -> bool:
     begins = ("interactive", "all") if interactive else ("all",)
     if machine.node == home and machine.own_work in begins:
         return True
-    return machine.volunteering and helps(machine.people, person)
+    return (
+        machine.volunteering and helps(machine.people, person) and not banned(machine.bans, whose)
+    )
 
 
 @dataclass(slots=True)
@@ -51,6 +57,17 @@ class Fits:
     misfits: list[Misfit] = field(default_factory=list)
     nodes: frozenset[NodeId] = frozenset()
     """The same machines by their ids."""
+
+
+def seats_taken(spec: TaskSpec, now: Snapshot) -> SeatsTaken | None:
+    """Return which seat of the flock a task waits for, with the machines that have them all; None
+    when there is one of each that it needs."""
+    for seat in seats_of(spec):
+        held = [run for _, run in holders(now.table, seat.name) if not now.gone_ms(run)]
+        if len(held) >= seat.most:
+            names = dict.fromkeys(now.name_of(run.host) for run in held)
+            return SeatsTaken(seat.name, seat.most, tuple(names))
+    return None
 
 
 def slots_of(machine: Machine) -> int:
@@ -79,13 +96,13 @@ class FitTable:
     def of(self, spec: TaskSpec) -> Fits:
         """Return the machines that fit a task by its program and requirements, and those that do
         not with the reason; whether they help or are busy plays no part."""
-        kind = (spec.program, spec.requirements, spec.published)
+        kind = (spec.program, spec.requirements, needs_key(spec), spec.published)
         found = self._known.get(kind)
         if found is None:
             found = self._known[kind] = Fits()
             for machine in self._machines:
                 why = misfit(spec, self._having(spec, machine))
-                why = why or self._unhelped(machine)
+                why = why or self._unhelped(machine, spec)
                 if why is None:
                     found.machines.append(machine)
                 else:
@@ -94,10 +111,14 @@ class FitTable:
             found.nodes = frozenset(each.node for each in found.machines)
         return found
 
-    def _unhelped(self, machine: Machine) -> Reason | None:
+    def _unhelped(self, machine: Machine, spec: TaskSpec) -> Reason | None:
         if self._whose is None or machine.node == self._whose[0]:
             return None
-        return None if helps(machine.people, self._whose[1]) else HelpsOthers(machine.people)
+        home, person = self._whose
+        homes = (each.name for each in self._machines if each.node == home)
+        if ban := banned(machine.bans, (home, person, *homes, bare_name(spec.program))):
+            return OwnerTakesNoWork(ban)
+        return None if helps(machine.people, person) else HelpsOthers(machine.people)
 
     def _having(self, spec: TaskSpec, machine: Machine) -> Capabilities:
         """What the machine has; here, where a program is still to be published, it is taken."""

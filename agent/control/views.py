@@ -25,7 +25,7 @@ from agent.api.reasons import (
 from agent.api.values import UNDER_WAY, workflow_state
 from agent.api.volunteering import VolunteeringView
 from agent.control.estimates import NEVER, NOT_READ, Estimates, TaskProgress
-from agent.control.fitting import Machine
+from agent.control.fitting import Machine, seats_taken
 from agent.control.gates import attach_names
 from agent.control.port import Snapshot
 from agent.protocol.identity import KEPT
@@ -73,7 +73,7 @@ class Views:
         reading = table.reading(spec.task) or NOT_READ
         run = reading.owner or reading.outcome or self._given_up(spec.task, reading)
         gone_ms = self.now.gone_ms(reading.owner) if reading.owner else 0
-        reason = self._reason(spec.task, reading)
+        reason = self._reason(spec, reading)
         if reading.owner and gone_ms:
             reason = MachineGone(name_of(reading.owner.host), gone_ms)
         permille, left = self.estimates.progress(spec, reading)
@@ -162,9 +162,11 @@ class Views:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _reason(self, task: TaskId, reading: DerivedState) -> Reason:
+    def _reason(self, spec: TaskSpec, reading: DerivedState) -> Reason:
         """Why it is where it is. What was cancelled may take a while to stop, and takes a slot."""
-        table, name_of = self.now.table, self.now.name_of
+        table, name_of, task = self.now.table, self.now.name_of, spec.task
+        if reading.state is TaskState.READY:
+            return seats_taken(spec, self.now) or NO_REASON
         if reading.reason is None:
             return NO_REASON
         if isinstance(reading.reason, Cancelled):

@@ -17,6 +17,7 @@ from agent.execution.allowed_commands import ConfinementError, command_line
 from agent.execution.confinement.boundary import NO_WISHES, Wishes
 from agent.execution.limits import NO_LIMITS, Limits
 from agent.host.whose import exposed_way, exposed_within
+from agent.protocol.messages import NeededBy
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,8 @@ class Program:
     wishes: Wishes = NO_WISHES
     """What it asks for beyond its boundary."""
     version: str = ""
+    needs: NeededBy | None = None
+    """What it needs besides what its machine is; None where that is nothing."""
     unfit: str = ""
     """Why this machine cannot run it; empty when it can."""
 

@@ -140,6 +140,7 @@ def _with_status(peer: PeerView, status: Status, told_ms: int) -> PeerView:
         capabilities=capabilities_of(status.capabilities),
         why=as_why(why),
         people=status.people,
+        bans=status.bans,
     )
 
 

@@ -14,7 +14,8 @@ from agent.execution.confinement.boundary import Device, Network, Wishes
 from agent.execution.limits import Limits
 from agent.execution.machine import EXTRAS, look_at_extras
 from agent.execution.programs import Program, ProgramError
-from agent.protocol.messages import Capabilities
+from agent.protocol.messages import Capabilities, NeededBy
+from agent.protocol.needs import Seat
 from agent.settings.node_settings import NodeSettings
 from agent.workflow.faults import FaultsError
 from agent.workflow.program_description import ProgramDescription
@@ -53,8 +54,17 @@ def program_of(described: ProgramDescription, folder: Path, machine: Capabilitie
             described.secrets,
         ),
         version=described.version,
+        needs=_needed(described),
         unfit=_unfit(described.requirements, machine),
     )
+
+
+def _needed(described: ProgramDescription) -> NeededBy | None:
+    told = described.requirements
+    if not (told.programs or told.seats):
+        return None
+    seats = tuple(Seat(each.name, each.most) for each in told.seats)
+    return NeededBy(described.name, told.programs, seats)
 
 
 def ceilings(settings: NodeSettings) -> Limits:

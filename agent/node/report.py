@@ -94,6 +94,7 @@ class Snapshot:
             own_work=own_work(willing=told.willing, paused=told.paused),
             update=self.update,
             people=told.people,
+            bans=told.bans,
         )
 
     @cached_property

@@ -49,7 +49,7 @@ from agent.protocol.events import (
     Shutdown,
     Started,
 )
-from agent.protocol.messages import Capabilities
+from agent.protocol.messages import Capabilities, ProgramVersion
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import FinishingThenPaused
 from agent.protocol.records import DatasetId, NodeId
@@ -377,10 +377,16 @@ class RunningNode:
             self._settings.tags,
             ceilings(self._settings),
         )
-        told = self.published
-        withheld = self.grants.withheld(self.programs.all())
+        told, every = self.published, self.programs.all()
+        withheld = self.grants.withheld(every)
+        versions = tuple(ProgramVersion(each.name, each.version) for each in every if each.version)
         return structs.replace(
-            found, takes_published=told.takes, refused=told.refusals, withheld=withheld
+            found,
+            takes_published=told.takes,
+            refused=told.refusals,
+            withheld=withheld,
+            versions=versions,
+            needs=tuple(each.needs for each in every if each.needs is not None),
         )
 
     def _setup(

@@ -16,6 +16,8 @@ rule                        meaning                                             
 ``own_only``                takes only what was submitted here                          no
 ``people``                  takes only what these people submit, and what was           everybody
                             submitted here
+``bans``                    takes nothing of these people and machines, and runs none   nobody
+                            of these programs, but for what was submitted here
 ``lets_end_s``              who expects to end within this is let end, not suspended    0
 ``warn_s``                  so long it says that it is about to help, after somebody    0
                             was there or something else held it back
@@ -112,11 +114,13 @@ def _cancelling(rules: VolunteerRules) -> list[str]:
         found.append(
             "exclusive_programs has an empty or overlong name: write names like 'blender'."
         )
-    unnamed = [each for each in rules.people if not each or fault_of_name(each) is not None]
-    if unnamed:
-        found.append(
-            f"people has {visible(unnamed[0])!r}: write names as workflows show them, like 'ana'."
-        )
+    for rule, names in (("people", rules.people), ("bans", rules.bans)):
+        unnamed = [each for each in names if not each or fault_of_name(each) is not None]
+        if unnamed:
+            found.append(
+                f"{rule} has {visible(unnamed[0])!r}: write names as workflows show them, like "
+                "'ana'."
+            )
     return found
 
 
@@ -232,6 +236,7 @@ READERS: dict[str, Callable[[object], object]] = {
     "exclusive_programs": _programs,
     "own_only": _flag,
     "people": _people,
+    "bans": _people,
     "lets_end_s": _seconds,
     "warn_s": _seconds,
 }

@@ -359,6 +359,7 @@ class PresenceWatcher:
             people=self._rules.people,
             lasts=self._absences.curve if found.volunteering and not found.owner_present else (),
             stays=self._absences.stays,
+            bans=self._rules.bans,
         )
 
     def _tell(self) -> None:

@@ -18,7 +18,8 @@ from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import HelpsOthers, Reason
 from agent.protocol.records import ENDED, Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
-from agent.protocol.seats import helps, misfit, whose_is
+from agent.protocol.seats import banned_in, helps, misfit, whose_is
+from agent.protocol.sharing_reasons import OwnerTakesNoWork
 
 
 class Claimability:
@@ -104,6 +105,8 @@ class Claimability:
         if core.willing:
             if core.presence.own_only and not at_home:
                 return f"{core.name} helps only with its own work now"
+            if not at_home and (ban := banned_in(core, core.presence.bans, task)):
+                return core.settings.words(OwnerTakesNoWork(ban, core.name))
             if not at_home and not helps(core.presence.people, whose_is(core, task)[1]):
                 return core.settings.words(HelpsOthers(core.presence.people, core.name))
             return ""

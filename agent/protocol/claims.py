@@ -19,6 +19,7 @@ from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.evidence import Knowledge, standing_on
 from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
+from agent.protocol.needs import seats_of
 from agent.protocol.own_run import write_run
 from agent.protocol.phrases import LocalProtocolError
 from agent.protocol.policy import Evidence
@@ -120,6 +121,13 @@ class Claims(Part):
         self._rebuffs[task] = times + 1
         self.contest(task, peer, min(REBUFFED_S * 2.0**times, CONTESTED_S))
 
+    def _go_for_seats_again(self) -> None:
+        """A seat may have fallen free: who was refused one need not wait any longer."""
+        specs = self.core.table.specs
+        for task in [task for task in self.contested if seats_of(specs.get(task))]:
+            del self.contested[task]
+            self._rebuffs.pop(task, None)
+
     def _rival_released(self, peer: Peer, message: Release) -> None:
         for name in message.claims:
             if self.contested.get(name.task, ("", 0.0))[0] == peer.node:
@@ -171,8 +179,10 @@ class Claims(Part):
             ClaimOffer(task, mine.claim, self.core.table.life(task), mine.evidence)
             for task, mine in ((task, self.open[task]) for task in tasks)
         )
+        specs = self.core.table.specs
+        seated = tuple(each.task for each in offers if seats_of(specs.get(each.task)))
         if offers:
-            self.core.send(peers, TryDequeue(offers, self.core.cause))
+            self.core.send(peers, TryDequeue(offers, self.core.cause, seated))
 
     def _answered(self, peer: Peer, message: ClaimAnswers) -> None:
         core = self.core
@@ -184,11 +194,7 @@ class Claims(Part):
             if mine is not None and mine.claim == objection.against:
                 self.contest(objection.task, objection.claim.host)
                 self.withdraw([objection.task], f"{objection.claim.host} has a better claim")
-        for doubt in message.doubted:
-            if self.own_claim(doubt.task) == doubt.against:
-                self._believed[doubt.task] = doubt.score
-                self._rebuff(doubt.task, peer.node)
-                self.withdraw([doubt.task], f"{peer.node} knows otherwise of this machine")
+        self._declined(peer, message)
         if message.known:
             parts = [TaskLife(known.task, known.life) for known in message.known]
             news = core.learn(peer.node, lives=parts, pass_on=True)
@@ -198,6 +204,18 @@ class Claims(Part):
                         self._rebuff(known.task, peer.node)
                     self.withdraw([known.task], f"{peer.node} knows better")
         self._win_granted()
+
+    def _declined(self, peer: Peer, message: ClaimAnswers) -> None:
+        """What the peer refuses whoever else asks; it is claimed again in a while."""
+        for doubt in message.doubted:
+            if self.own_claim(doubt.task) == doubt.against:
+                self._believed[doubt.task] = doubt.score
+                self._rebuff(doubt.task, peer.node)
+                self.withdraw([doubt.task], f"{peer.node} knows otherwise of this machine")
+        for name in message.full:
+            if self.own_claim(name.task) == name.claim:
+                self._rebuff(name.task, peer.node)
+                self.withdraw([name.task], f"all seats are taken, says {peer.node}")
 
     def _consented(self, peer: Peer, name: ClaimName) -> bool:
         mine = self.open.get(name.task)
@@ -309,6 +327,8 @@ class Claims(Part):
         for part in news.lives:
             self._rebuffs.pop(part.task, None)
             self._believed.pop(part.task, None)
+            if seats_of(self.core.table.specs.get(part.task)):
+                self._go_for_seats_again()
         for task in news.forgotten_tasks:
             self._rebuffs.pop(task, None)
             self._believed.pop(task, None)

@@ -208,6 +208,11 @@ class Core:
 
     # -- peers ---------------------------------------------------------------------------
 
+    def name_of(self, node: NodeId) -> str:
+        """Return what a node calls itself; its id where it has not told that."""
+        status = self.peers[node].status if node in self.peers else None
+        return self.name if node == self.me else node if status is None else status.name
+
     def greeted(self) -> list[NodeId]:
         """Return the linked peers whose Hello has come."""
         return [peer.node for peer in self.peers.values() if peer.greeted]

@@ -87,6 +87,7 @@ class PresenceChanged:
     ``people``: it helps only these by name, besides with what was submitted here; none is everybody.
     ``lasts``: how likely it stays free (``policy.lasting``), empty where that is not known.
     ``stays``: who is back mostly stays for longer than a run is kept for him to leave again.
+    ``bans``: it takes no work of these people and machines, and runs none of these programs for others.
     """
 
     volunteering: bool
@@ -99,6 +100,7 @@ class PresenceChanged:
     people: tuple[str, ...] = ()
     lasts: tuple[int, ...] = ()
     stays: bool = False
+    bans: tuple[str, ...] = ()
 
     @property
     def willing(self) -> bool:
@@ -205,6 +207,21 @@ class OutputsCopied(OfRun):
     """The outputs of the run are on the disks of ``holders`` (this one among them)."""
 
     holders: tuple[NodeId, ...]
+
+
+RunWord = (
+    InputsFetched
+    | FetchFailed
+    | ChildStarted
+    | ChildNotStarted
+    | ChildProgressed
+    | ChildCheckpointed
+    | ChildSucceeded
+    | ChildFailed
+    | ChildStopped
+    | OutputsCopied
+)
+"""What is told of a run of this node."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,19 +8,22 @@ it the submitter and the content.
 
 The content is the name with all that could change what comes of the work: tasks by the names that
 their author gave them, programs and data by their own content. How long a task is expected to take is
-a guess about the work, and its priority a wish; neither is part of it. Where an id is derived from
+a guess about the work, its priority a wish, and of how many seats it takes one a word about the flock;
+none is part of it. Where an id is derived from
 other things, as those of the versions before are from the name alone, it is an id all the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from hashlib import sha256
 
 import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from agent.protocol.needs import SEATS
 from agent.protocol.records import (
     InputRef,
     More,
@@ -63,25 +66,28 @@ def called(tasks: Iterable[TaskSpec], ids: Callable[[TaskId], TaskId]) -> tuple[
     )
 
 
-def with_programs(tasks: Iterable[TaskSpec], digests: Mapping[str, str]) -> tuple[TaskSpec, ...]:
-    """Return tasks that carry what their programs are, by these digests of installed ones; what a
-    task carries of a program that has none, or that came with the work, stays."""
-    told = {name: {PROGRAM: Raw(_encode(digest))} for name, digest in digests.items()}
-    return tuple(
-        replace(spec, more=spec.more | told[spec.program])
-        if spec.published is None and spec.program in told
-        else spec
-        for spec in tasks
-    )
+def with_programs(tasks: Iterable[TaskSpec], told: Mapping[str, More]) -> tuple[TaskSpec, ...]:
+    """Return tasks that carry what is told of their installed programs, by name: their digests and
+    needs. What a task says itself of its needs stays, and so does all that it carries of a program of
+    which nothing is told, or that came with the work."""
+    return tuple(map(partial(_with_program, told=told), tasks))
+
+
+def _with_program(spec: TaskSpec, told: Mapping[str, More]) -> TaskSpec:
+    more = None if spec.published is not None else told.get(spec.program)
+    if not more:
+        return spec
+    digest = {PROGRAM: more[PROGRAM]} if PROGRAM in more else {}
+    return replace(spec, more=more | spec.more | digest)
 
 
 def content_of(name: ShortText, tasks: Iterable[TaskSpec]) -> str:
     """Return the digest of a submission's content: its name and its tasks in this order, without how
-    long they are expected to take. The tasks given must have names for ids, in ``inputs`` and
+    long they are expected to take and which seats they take. The tasks given must have names for ids, in ``inputs`` and
     ``after`` too, as their ids are made from the digest."""
     digest = sha256(_encode(name))
     for spec in tasks:
-        more = {name: raw for name, raw in spec.more.items() if name != TOLD}
+        more = {name: raw for name, raw in spec.more.items() if name not in (TOLD, SEATS)}
         digest.update(_encode(replace(spec, expected_ms=0, more=more)))
     return digest.hexdigest()
 

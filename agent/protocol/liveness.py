@@ -438,6 +438,7 @@ class Liveness(Part):
             paused=presence.paused,
             people=presence.people,
             lasts=presence.lasts,
+            bans=presence.bans,
         )
         if self._status is not None and status == msgspec.structs.replace(
             self._status, load_percent=status.load_percent

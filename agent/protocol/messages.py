@@ -19,6 +19,7 @@ from typing import Annotated, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.protocol.needs import ProgramNeeds, Seats
 from agent.protocol.phrases import UNREADABLE, RemoteProtocolError
 from agent.protocol.policy.view import Evidence
 from agent.protocol.records import (
@@ -95,12 +96,28 @@ class Withheld(Struct, frozen=True, array_like=True):
     name: ShortText = ""
 
 
+class ProgramVersion(Struct, frozen=True, array_like=True):
+    """Which version of a program is there."""
+
+    program: ShortText
+    version: ShortText
+
+
+class NeededBy(Struct, frozen=True, array_like=True):
+    """What the description of a program that is there asks for: versions of others, and seats."""
+
+    program: ShortText
+    programs: ProgramNeeds = ()
+    seats: Seats = ()
+
+
 class Capabilities(Struct, frozen=True, array_like=True):
     """What a node has, for the matching of requirements.
 
     ``takes_published``: its owner lets it run programs that come with a submission; ``refused`` are
     those that unfinished work brings and its owner never lets run. ``withheld``: what programs ask
-    for that they do not get, so that they do not run.
+    for that they do not get, so that they do not run. ``versions``: of its programs, where known.
+    ``needs``: what these ask for, wherever they run.
     """
 
     system: ShortText = ""
@@ -113,6 +130,8 @@ class Capabilities(Struct, frozen=True, array_like=True):
     takes_published: bool = False
     refused: tuple[ShortText, ...] = ()
     withheld: tuple[Withheld, ...] = ()
+    versions: tuple[ProgramVersion, ...] = ()
+    needs: tuple[NeededBy, ...] = ()
 
 
 class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
@@ -125,6 +144,8 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     was submitted there and somebody waits for begins. ``people``: willing, but besides that only
     for work that these submitted; none is everybody's. ``lasts``: how likely the machine is still
     free in 10, 30 and 120 minutes, in thousandths; empty where it does not know or does not say.
+    ``bans``: not for what these people submitted, or was submitted on these machines, and not these
+    programs.
     """
 
     revision: Count
@@ -146,6 +167,7 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     paused: bool = False
     people: tuple[ShortText, ...] = ()
     lasts: tuple[Annotated[int, Meta(ge=0, le=1000)], ...] = ()
+    bans: tuple[ShortText, ...] = ()
 
     @property
     def helps(self) -> bool:
@@ -192,10 +214,14 @@ class ClaimOffer(Struct, frozen=True, array_like=True, omit_defaults=True):
 
 
 class TryDequeue(Struct, frozen=True, array_like=True, tag="TRY_DEQUEUE"):
-    """I want to run these tasks. The receiver joins the lives and answers at once, each."""
+    """I want to run these tasks. The receiver joins the lives and answers at once, each.
+
+    ``seated`` are those that need a seat of the flock: who does not know them yet answers when it
+    does."""
 
     claims: tuple[ClaimOffer, ...]
     cause: Cause = ""
+    seated: tuple[TaskId, ...] = ()
 
 
 class ClaimName(Struct, frozen=True, array_like=True):
@@ -237,6 +263,7 @@ class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
     ``better``: a better claim is under way; you release yours.
     ``known``: the life shows why not; you join it and release your claim.
     ``doubted``: it stands on what is not so; you release it, and may claim with a lower score.
+    ``full``: all seats that it needs are taken, by runs or by better claims; you release it.
     """
 
     consents: tuple[ClaimName, ...] = ()
@@ -244,6 +271,7 @@ class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
     better: tuple[BetterClaim, ...] = ()
     known: tuple[KnownLife, ...] = ()
     doubted: tuple[DoubtedClaim, ...] = ()
+    full: tuple[ClaimName, ...] = ()
 
 
 class Release(Struct, frozen=True, array_like=True, tag="RELEASE"):

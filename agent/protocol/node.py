@@ -10,7 +10,7 @@ their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 
 from agent.protocol.claimability import Claimability
@@ -30,6 +30,7 @@ from agent.protocol.events import (
     RunsRemembered,
 )
 from agent.protocol.evidence import Knowledge
+from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
 from agent.protocol.lengths import Lengths
@@ -42,10 +43,11 @@ from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
 from agent.protocol.reasons import StoryEntry
-from agent.protocol.records import DatasetId, NodeId, Run, TaskId, WorkflowSpec
+from agent.protocol.records import Claim, DatasetId, NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.requests import Requests
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
+from agent.protocol.shares import Shares
 from agent.protocol.table import Table
 
 __all__ = ["Node", "NodeSetup"]
@@ -63,36 +65,32 @@ class Node:
         self.lengths: Lengths = core.lengths
         self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
         self._datasets = Datasets(core, self._liveness)
+        self.seats = FlockSeats(core, self._liveness.alive, self._claims_under_way)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
         knowledge = Knowledge(core, score_policies[setup.policy])
-        self.claims = Claims(
-            *(core, self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms),
-            knowledge,
-        )
-        self.promises = Promises(
-            *(core, self._can.is_taken, self.claims.own_claim, self.claims.yield_to),
-            knowledge,
-        )
-        self._queue = Queue(core, policies[setup.policy], self._can.is_taken, self._claimed)
+        asked = (self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms)
+        self.claims = Claims(core, *asked, knowledge)
+        yields = (self.claims.own_claim, self.claims.yield_to)
+        self.promises = Promises(core, self._can.is_taken, *yields, knowledge, self.seats)
+        self._shares = Shares(core)
+        asked_of = (self._can.is_taken, self._claimed, self._shares)
+        self._queue = Queue(core, policies[setup.policy], *asked_of)
         self._rows = ShortTaskBatches(core, self._runs)
-        self._planning = Planning(
-            *(core, self.claims, self.promises, self._queue, self._obstacle),
-            *(self._runs, self._rows, knowledge),
-        )
+        parts = (core, self.claims, self.promises, self._queue)
+        runs = (self._runs, self._rows)
+        self._planning = Planning(*parts, self._obstacle, *runs, knowledge, self.seats.taken)
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
         self._election = Election(core, self._liveness)
-        self._joining = Joining(
-            core, self._liveness, self._election, self._healing, self._lost.end_all
-        )
+        joins = (self._liveness, self._election, self._healing, self._lost.end_all)
+        self._joining = Joining(core, *joins)
         self._unknown = Unknown(core, self._election)
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
         self._parts = self._in_order()
-        self._handlers = self._collect_handlers()
-        self._deadlines = self._collect_deadlines()
+        self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
         self._slept = False
         self._withheld: list[Answer] = []
 
@@ -100,10 +98,12 @@ class Node:
         """The parts, as they are told of happenings one after the other."""
         return [
             self._liveness,
+            self.seats,
             self._datasets,
             self._lost,
             self._runs,
             self._rows,
+            self._shares,
             self._queue,
             self._planning,
             self._ahead,
@@ -333,6 +333,7 @@ class Node:
             core.wake = core.liveness_changed = False
             self._runs.reconcile()
             self.claims.withdraw_hindered()
+            self.promises.answer_seated()
             if not self._slept:
                 self._runs.start_queued(self._planning.interactive_waits)
                 self._planning.plan()
@@ -343,10 +344,19 @@ class Node:
     # -- what parts ask of each other ----------------------------------------------------
 
     def _obstacle(self, task: TaskId) -> str:
-        return self._promised(task) or self._can.obstacle(task)
+        taken = self._promised(task) or self._can.obstacle(task)
+        seats = None if taken else self.seats.obstacle(task)
+        return taken if seats is None else self._core.settings.words(seats)
 
     def _obstacle_ahead(self, task: TaskId) -> str:
         return self._promised(task) or self._can.obstacle_ahead(task)
+
+    def _claims_under_way(self) -> Iterator[tuple[TaskId, Claim]]:
+        """What is promised, and what this node claims itself."""
+        for task, promise in self.promises.by_task.items():
+            yield task, promise.claim
+        for task, claim in self.claims.open.items():
+            yield task, claim.claim
 
     def _promised(self, task: TaskId) -> str:
         promise = self.promises.by_task.get(task)

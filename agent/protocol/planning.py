@@ -19,6 +19,7 @@ from agent.protocol.claims import Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
+from agent.protocol.needs import seats_of
 from agent.protocol.placing import InHand, Placing
 from agent.protocol.policy.lasting import RISKY
 from agent.protocol.promises import Promises
@@ -56,6 +57,7 @@ class Planning(Part):
         runs: Runs,
         rows: ShortTaskBatches,
         knowledge: Knowledge,
+        taken: Callable[[str], int],
     ) -> None:
         super().__init__(core)
         self._knowledge = knowledge
@@ -63,7 +65,7 @@ class Planning(Part):
         self._promises = promises
         self._queue = queue
         self._obstacle = obstacle
-        self._runs, self._rows = runs, rows
+        self._runs, self._rows, self._taken = runs, rows, taken
         self._planned: dict[TaskId, tuple[NodeId, float]] = {}
         self._drawn: dict[TaskId, tuple[NodeId, float]] = {}
         """Short tasks that are for others who are at work, and since when that is seen."""
@@ -103,7 +105,7 @@ class Planning(Part):
     def _seat_plan(self, mine: Seats) -> SeatPlan:
         seats, knowledge = [mine, *self._peers_seats()], self._knowledge
         placing = Placing(knowledge, self._hands, seats, weighs=knowledge.differ())
-        return SeatPlan(self.core, seats, self._passed_over, placing)
+        return SeatPlan(self.core, seats, self._passed_over, placing, self._taken)
 
     def _hands(self) -> Iterator[InHand]:
         """What each node has, or is about to have, and how long it still takes there."""
@@ -200,11 +202,8 @@ class Planning(Part):
         hopeless: dict[Kind, None] = {}
         in_order = self._queue.with_waiting() if plan.weighs else self._queue.in_order()
         for task in islice(in_order, plan.looked_at_max) if drawn else in_order:
-            if task in dealt:
-                continue
             spec = table.specs[task]
-            if plan.weighs and not self._queue.claimable(task):
-                plan.keep_place(spec)
+            if task in dealt or not self._may_begin(spec, plan):
                 continue
             if not table.interactive(task):
                 if plan.held_back or not (mine.willing and self._may_have_room(mine)):
@@ -225,7 +224,16 @@ class Planning(Part):
             if leaves:
                 self.left_for[task] = taker.node
             else:
+                plan.take_seats(spec)
                 yield task, taker
+
+    def _may_begin(self, spec: TaskSpec, plan: SeatPlan) -> bool:
+        """Not one that lacks a seat of the flock, nor one that is not ready, for which a place is
+        kept."""
+        if plan.weighs and not self._queue.claimable(spec.task):
+            plan.keep_place(spec)
+            return False
+        return plan.has_seats(spec)
 
     def _own_seats(self) -> Seats:
         core = self.core
@@ -235,7 +243,8 @@ class Planning(Part):
         told = core.presence
         mine = Seats(
             *(core.me, core.capabilities, core.slots, busy, active),
-            *(core.willing, told.own_only, told.paused, told.people, told.lasts),
+            *(core.willing, told.own_only, told.paused),
+            *(told.people, told.lasts, told.bans),
         )
         mine.in_a_row_max, mine.for_rows = self._rows.in_a_row_max, self._rows.slots()
         return mine
@@ -262,6 +271,7 @@ class Planning(Part):
                         status.paused,
                         status.people,
                         status.lasts,
+                        status.bans,
                     )
                 )
         return seats
@@ -273,6 +283,8 @@ class Planning(Part):
         task, while interactive work is unfinished, and before it has joined."""
         if self._queue.has_interactive() or not (self.core.joined and self.core.able):
             return False
+        if seats_of(self.core.table.specs[following]):
+            return False  # a seat must not stand empty until it may begin
         mine = self._own_seats()
         mine.leave()
         plan, specs = self._seat_plan(mine), self.core.table.specs

@@ -9,7 +9,8 @@ third node that sees both. A consent ends
 * with the claimant's link, waiting claims included;
 * after 15 s, by duration.
 
-The better of two claims waits for a consent given to the worse one, the worse always yields.
+The better of two claims waits for a consent given to the worse one, the worse always yields. The same
+holds among claims on the last seat of the flock, whatever their tasks (``flock_seats``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.evidence import Knowledge
+from agent.protocol.flock_seats import Answer, FlockSeats
 from agent.protocol.messages import (
     BetterClaim,
     ClaimAnswers,
@@ -30,6 +32,7 @@ from agent.protocol.messages import (
     State,
     TryDequeue,
 )
+from agent.protocol.needs import seats_of
 from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
 from agent.protocol.table import News
 
@@ -53,15 +56,13 @@ class Answers:
     better: list[BetterClaim] = field(default_factory=list)
     known: list[KnownLife] = field(default_factory=list)
     doubted: list[DoubtedClaim] = field(default_factory=list)
+    full: list[ClaimName] = field(default_factory=list)
 
     def message(self) -> ClaimAnswers:
         """Return the answers as one message."""
         return ClaimAnswers(
-            tuple(self.consents),
-            tuple(self.busy),
-            tuple(self.better),
-            tuple(self.known),
-            tuple(self.doubted),
+            *(tuple(self.consents), tuple(self.busy), tuple(self.better)),
+            *(tuple(self.known), tuple(self.doubted), tuple(self.full)),
         )
 
 
@@ -75,6 +76,7 @@ class Promises(Part):
         own_claim: Callable[[TaskId], Claim | None],
         yield_own_claim: Callable[[TaskId, NodeId], None],
         knowledge: Knowledge,
+        seats: FlockSeats,
     ) -> None:
         super().__init__(core)
         self.by_task: dict[TaskId, Promise] = {}
@@ -82,6 +84,9 @@ class Promises(Part):
         self._own_claim = own_claim
         self._yield_own_claim = yield_own_claim
         self._knowledge = knowledge
+        self._seats = seats
+        self._seated: dict[tuple[TaskId, NodeId], Claim] = {}
+        """Claims that wait for a seat which worse claims have, or for their task to be known here."""
         self._answers: dict[NodeId, Answers] = {}
 
     def handlers(self) -> dict[type, Callable[..., None]]:
@@ -90,8 +95,13 @@ class Promises(Part):
     def _asked(self, peer: Peer, message: TryDequeue) -> None:
         parts = [TaskLife(offer.task, offer.life) for offer in message.claims]
         self.core.learn(peer.node, lives=parts, pass_on=True)
+        seated = frozenset(message.seated)
         for offer in message.claims:
-            self._answer(peer, offer)
+            if offer.task in seated and offer.task not in self.core.table.specs:
+                self._seated[offer.task, peer.node] = offer.claim
+                self._answers_to(peer.node).busy.append(ClaimName(offer.task, offer.claim))
+            else:
+                self._answer(peer, offer)
         self._send_answers()
 
     def _answer(self, peer: Peer, offer: ClaimOffer) -> None:
@@ -124,6 +134,10 @@ class Promises(Part):
     def _promise(self, claimant: NodeId, task: TaskId, claim: Claim) -> None:
         answers = self._answers_to(claimant)
         promise = self.by_task.get(task)
+        if (promise is None or promise.claimant == claimant) and not self._has_seat(
+            claimant, task, claim
+        ):
+            return
         if promise is None or promise.claimant == claimant:
             waiting = {} if promise is None else promise.waiting
             self.by_task[task] = Promise(claimant, claim, self.core.now_s, waiting)
@@ -134,8 +148,41 @@ class Promises(Part):
         else:
             answers.better.append(BetterClaim(task, claim, promise.claim))
 
+    def _has_seat(self, claimant: NodeId, task: TaskId, claim: Claim) -> bool:
+        """Whether a task gets the seats that it needs; else its claim waits here, or is refused. What
+        this node claims itself gives way to a better claim."""
+        spec = self.core.table.specs.get(task)
+        self._seated.pop((task, claimant), None)
+        if not seats_of(spec):
+            return True
+        said, worse = self._seats.answer(task, claim)
+        answers, name = self._answers_to(claimant), ClaimName(task, claim)
+        for each in worse:
+            self._yield_own_claim(each, claimant)
+        if said is Answer.WAIT:
+            self._seated[task, claimant] = claim
+            answers.busy.append(name)
+        elif said is Answer.REFUSE:
+            answers.full.append(name)
+        return said is Answer.CONSENT
+
+    def answer_seated(self) -> None:
+        """Answer the claims that waited for a seat, or for their task, and need not any more."""
+        table = self.core.table
+        waiting = [each for each in self._seated.items() if each[0][0] in table.specs]
+        for (task, claimant), claim in sorted(waiting, key=lambda each: claim_rank(each[1])):
+            if self._taken(task):
+                del self._seated[task, claimant]
+                known = KnownLife(task, claim, table.life(task))
+                self._answers_to(claimant).known.append(known)
+            else:
+                self._promise(claimant, task, claim)
+        self._send_answers()
+
     def _released(self, peer: Peer, message: Release) -> None:
         for name in message.claims:
+            if self._seated.get((name.task, peer.node)) == name.claim:
+                del self._seated[name.task, peer.node]
             promise = self.by_task.get(name.task)
             if promise is None:
                 continue
@@ -174,11 +221,15 @@ class Promises(Part):
                 self._end(task)
         for task in news.forgotten_tasks:
             self.by_task.pop(task, None)
+            for waiting in [each for each in self._seated if each[0] == task]:
+                del self._seated[waiting]
         self._send_answers()
 
     def on_gone(self, peer: Peer) -> None:
         """End the promises to a peer that has gone, forget its waiting claims, and answer those who
         wait for what was promised to it."""
+        for waiting in [each for each in self._seated if each[1] == peer.node]:
+            del self._seated[waiting]
         for task, promise in list(self.by_task.items()):
             promise.waiting.pop(peer.node, None)
             if promise.claimant == peer.node:
@@ -196,8 +247,8 @@ class Promises(Part):
 
     def void(self) -> None:
         """Forget all promises, as this node slept and they do not bind it any more."""
-        for task in list(self.by_task):
-            del self.by_task[task]
+        self.by_task.clear()
+        self._seated.clear()
 
     def _answers_to(self, claimant: NodeId) -> Answers:
         return self._answers.setdefault(claimant, Answers())

@@ -8,7 +8,7 @@ behind goes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from agent.protocol.core import Core, Part
@@ -17,11 +17,13 @@ from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     NodeId,
     Run,
+    ShortText,
     TaskId,
     TaskSpec,
     TaskState,
     WorkflowId,
 )
+from agent.protocol.shares import Shares
 from agent.protocol.table import News
 
 FRESH_TASKS = 200
@@ -43,8 +45,11 @@ class Queue(Part):
         policy: OrderPolicy,
         taken: Callable[[TaskId], bool],
         claimed: Callable[[TaskId], NodeId],
+        shares: Shares,
     ) -> None:
         super().__init__(core)
+        self._shares = shares
+        self._behind_s: Mapping[ShortText, float] = {}
         self._policy = policy
         self._taken = taken
         self._claimed = claimed
@@ -158,10 +163,12 @@ class Queue(Part):
         self, ended: frozenset[TaskId] = NOTHING, held: frozenset[TaskId] = NOTHING
     ) -> FlockView:
         """With some running tasks taken for ended, and some claims for not made."""
-        unfinished = self.core.table.unfinished
-        views = [self._workflow(each, ended, held) for each, tasks in unfinished.items() if tasks]
-        places = self._places()
+        table, places = self.core.table, self._places()
         slots = max(1, sum(each.slots for each in places))
+        open_ = [each for each, tasks in table.unfinished.items() if tasks]
+        submitters = (table.workflows[each].spec.submitter for each in open_)
+        self._behind_s = self._shares.behind_s(submitters, slots)
+        views = [self._workflow(each, ended, held) for each in open_]
         differ = any(each.slowness != 1.0 for each in places)
         return FlockView(slots, tuple(views), places if differ else ())
 
@@ -196,6 +203,7 @@ class Queue(Part):
                     if task not in ended and not specs[task].gate
                 ]
             ),
+            self._behind_s.get(workflow.spec.submitter, 0.0),
         )
 
     def _task(self, spec: TaskSpec, ended: frozenset[TaskId], held: frozenset[TaskId]) -> TaskView:

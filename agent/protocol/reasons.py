@@ -145,6 +145,7 @@ CauseKind = Literal[
     "NotGranted",
     "NotStarted",
     "OwnerBack",
+    "OwnerBans",
     "ProgramGone",
     "ProgramNotReady",
     "Pruned",

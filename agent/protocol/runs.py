@@ -54,9 +54,11 @@ from agent.protocol.events import (
     FetchFailed,
     InputsFetched,
     OutputsCopied,
+    RunWord,
     Shutdown,
 )
 from agent.protocol.messages import Goodbye, Progress, ProgressItem
+from agent.protocol.needs import seats_of
 from agent.protocol.own_run import (
     ON_THE_MACHINE,
     BadEnd,
@@ -88,7 +90,7 @@ from agent.protocol.records import (
     short_text,
     with_output_names,
 )
-from agent.protocol.seats import evictions
+from agent.protocol.seats import banned_in, evictions
 from agent.protocol.times import with_times, with_took
 
 PROGRESS_REPEAT_S = 15.0
@@ -97,19 +99,6 @@ SEEN_TO = (Stage.STOPPING, Stage.COPYING)
 """Stages in which a run goes to its end, whatever the table says."""
 RESTING_S = 5.0
 RESTING_S_MAX = 600.0
-
-Word = (
-    InputsFetched
-    | FetchFailed
-    | ChildStarted
-    | ChildNotStarted
-    | ChildProgressed
-    | ChildCheckpointed
-    | ChildSucceeded
-    | ChildFailed
-    | ChildStopped
-    | OutputsCopied
-)
 
 
 class Runs(Part):
@@ -126,7 +115,7 @@ class Runs(Part):
         self._rules = self._life_cycle()
 
     def handlers(self) -> dict[type, Callable[..., None]]:
-        return {**dict.fromkeys(get_args(Word), self._word), Shutdown: self._shutdown}
+        return {**dict.fromkeys(get_args(RunWord), self._word), Shutdown: self._shutdown}
 
     def _life_cycle(self) -> dict[tuple[Stage, type], Callable[..., None]]:
         return {
@@ -185,7 +174,7 @@ class Runs(Part):
 
     # -- what is told of a run -----------------------------------------------------------
 
-    def _word(self, word: Word) -> None:
+    def _word(self, word: RunWord) -> None:
         own = self.mine.get(word.task)
         if own is None or run_name(own.run) != word.run:
             self.core.count("word about a run that is over")
@@ -288,7 +277,8 @@ class Runs(Part):
         shutdown asks for it; what stops or copies already, and a superseded one that is nearly
         done, goes on. When stopping, say goodbye once none is left."""
         core, owned = self.core, self.core.table.owned
-        undisturbed = not (core.stopping or core.presence.owner_present)
+        told = core.presence
+        undisturbed = not (core.stopping or told.owner_present or told.bans)
         for own in list(self.mine.values()):
             if own.stage in SEEN_TO:
                 continue
@@ -311,6 +301,8 @@ class Runs(Part):
             self._stop(own, BadEnd(Yielded, superseded))
         elif core.stopping:
             self._stop(own, BadEnd(Evicted, EndCause("AgentStops")))
+        elif not core.own.has(own.task) and banned_in(core, core.presence.bans, own.task):
+            self._stop(own, BadEnd(Evicted, EndCause("OwnerBans")))
         elif core.presence.owner_present and not self._at_home(own.task):
             if not self._may_end(own):
                 self._make_way(own)
@@ -359,10 +351,14 @@ class Runs(Part):
         self._write(own, Running())
 
     def hand_back(self, task: TaskId) -> None:
-        """Offer a task whose run was suspended for long; whoever takes it supersedes this run. Do
-        nothing when it is not suspended here."""
+        """Offer a task whose run was suspended for long; whoever takes it supersedes this run. One
+        that holds a seat of the flock ends, so that it has none any more. Do nothing when it is not
+        suspended here."""
         own = self.mine.get(task)
         if own is not None and own.stage is Stage.SUSPENDED:
+            if seats_of(own.spec):
+                self._stop(own, BadEnd(Evicted, EndCause("OwnerBack")))
+                return
             self._write(own, Suspended(offered=True))
 
     def _at_home(self, task: TaskId) -> bool:

@@ -19,13 +19,14 @@ plan; it is therefore a pure function of what was told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast, get_args
 from zlib import crc32
 
 from agent.protocol.core import Core
 from agent.protocol.messages import Capabilities
+from agent.protocol.needs import needs_key, parted, seats_of, version_meets, versions_of
 from agent.protocol.placing import Placing
 from agent.protocol.policy.lasting import Curve, likely, survival
 from agent.protocol.reading import effective_generation
@@ -44,7 +45,17 @@ from agent.protocol.reasons import (
     WithheldKind,
     Withholds,
 )
-from agent.protocol.records import Evicted, Failed, Life, NodeId, Requirements, TaskId, TaskSpec
+from agent.protocol.records import (
+    Evicted,
+    Failed,
+    Life,
+    NodeId,
+    Requirements,
+    TaskId,
+    TaskSpec,
+    WorkflowSpec,
+)
+from agent.protocol.sharing_reasons import OtherVersion
 from agent.protocol.table import Table
 
 SHORT_TASKS_PER_SLOT = 64
@@ -73,6 +84,8 @@ class Seats:
     """Whom it helps, by name; none is everybody."""
     lasts: Curve = ()
     """How likely it stays free, by its own word."""
+    bans: tuple[str, ...] = ()
+    """Of whom it takes no work: people and machines, by name."""
     had: int = 0
     """Busy before anything was dealt out."""
     in_a_row_max: int = SHORT_TASKS_PER_SLOT
@@ -111,9 +124,10 @@ class Seats:
         return self.had <= row // 2 and self.busy < row
 
 
-Kind = tuple[str, bool, Requirements, int, NodeId, str]
-"""Tasks of one kind fit the same seats: program, whether it was published with them, requirements,
-how many may wait in a row (0: they are not short), and where and by whom they were submitted if that matters to anybody."""
+Kind = tuple[str, bool, Requirements, bytes, int, NodeId, str, NodeId]
+"""Tasks of one kind fit the same seats: program, whether it was published with them, requirements and
+what else they need, how many may wait in a row (0: they are not short), and where and by whom they
+were submitted if that matters to anybody."""
 
 
 class SeatPlan:
@@ -125,12 +139,15 @@ class SeatPlan:
         seats: list[Seats],
         passed: Mapping[TaskId, Mapping[NodeId, None]],
         placing: Placing,
+        taken: Callable[[str], int],
     ) -> None:
-        self._core, self._seats, self._passed = core, seats, passed
+        self._core, self._seats, self._passed, self._taken = core, seats, passed, taken
         self._placing = placing
         self.weighs = placing.weighs
         """Something is known in which nodes differ."""
-        self._choosy = any(each.own_only or each.people for each in seats)
+        self._seats_taken: dict[str, int] = {}
+        """Seats of the flock by name, with those that this plan deals out."""
+        self._choosy = any(each.own_only or each.people or each.bans for each in seats)
         self._fitting: dict[Kind, list[Seats]] = {}
         self.mine = seats[0]
         self.held_back = False
@@ -144,9 +161,25 @@ class SeatPlan:
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
         whose = whose_is(self._core, spec.task) if self._choosy else ("", "")
+        host = _workflow_of(self._core, spec.task).host if self._choosy else ""
         published = spec.published is not None
+        needs = (spec.program, published, spec.requirements, needs_key(spec))
         in_a_row = self._core.lengths.in_a_row(spec) if self.short(spec) else 0
-        return (spec.program, published, spec.requirements, in_a_row, *whose)
+        return (*needs, in_a_row, *whose, host)
+
+    def has_seats(self, spec: TaskSpec) -> bool:
+        """Tell whether the flock has every seat left that the task needs, after what was dealt."""
+        return all(self._taken_of(each.name) < each.most for each in seats_of(spec))
+
+    def take_seats(self, spec: TaskSpec) -> None:
+        """Count the seats of the flock that the task needs as taken."""
+        for each in seats_of(spec):
+            self._seats_taken[each.name] = self._taken_of(each.name) + 1
+
+    def _taken_of(self, name: str) -> int:
+        if name not in self._seats_taken:
+            self._seats_taken[name] = self._taken(name)
+        return self._seats_taken[name]
 
     def fitting(self, spec: TaskSpec) -> list[Seats]:
         """Return the seats that the task may be dealt to once they are free, by node: those that
@@ -265,13 +298,14 @@ class SeatPlan:
         return seats.fills_up(self._core.lengths.in_a_row(spec))
 
     def short(self, spec: TaskSpec) -> bool:
-        """Tell whether tasks like this one are claimed several at once."""
-        return self._core.lengths.short(spec)
+        """Tell whether tasks like this one are claimed several at once; none that would keep a seat
+        of the flock while it waits in a row."""
+        return self._core.lengths.short(spec) and not seats_of(spec)
 
     def by_lot(self, spec: TaskSpec) -> bool:
         """Tell whether tasks like this one are drawn where there are plenty: short ones, and those
         of which nobody knows how long they take, be they long or short."""
-        return self.short(spec) or not self._core.lengths.known(spec)
+        return self.short(spec) or not (self._core.lengths.known(spec) or seats_of(spec))
 
     def _candidates(self, spec: TaskSpec) -> list[Seats]:
         """Those that fit, without those that have had their chance."""
@@ -288,16 +322,41 @@ class SeatPlan:
 
     def _willing(self, seats: Seats, task: TaskId) -> bool:
         """Its owner lets it take this task; some take only what was submitted there, or by some."""
-        if not seats.willing or not (seats.own_only or seats.people):
+        if not seats.willing or not (seats.own_only or seats.people or seats.bans):
             return seats.willing
         home, person = whose_is(self._core, task)
-        return home == seats.node or (not seats.own_only and helps(seats.people, person))
+        if home == seats.node:
+            return True
+        banned = banned_in(self._core, seats.bans, task)
+        return not (banned or seats.own_only) and helps(seats.people, person)
 
 
 def whose_is(core: Core, task: TaskId) -> tuple[NodeId, str]:
     """Return where a task of the table was submitted by its own person, and as whose."""
-    spec = core.table.workflows[core.table.workflow_of[task]].spec
+    spec = _workflow_of(core, task)
     return core.own.home_of(spec), spec.submitter
+
+
+def banned_in(core: Core, bans: tuple[str, ...], task: TaskId) -> str:
+    """Return by which of these names an owner takes no work of whoever submitted a task of the table:
+    the person's, that of the machine that it came from, or the program's; empty where none fits."""
+    if not bans:
+        return ""
+    spec = _workflow_of(core, task)
+    program = core.table.specs[task].program
+    names = (spec.submitter, spec.host, core.name_of(spec.host), program.partition("@")[0])
+    return banned(bans, names)
+
+
+def banned(bans: tuple[str, ...], names: Iterable[str]) -> str:
+    """Return the first of these names that is banned, as it was banned; empty where none is. Small
+    and capital letters are the same. A person's name is not proven by anything."""
+    called = set(map(str.casefold, names))
+    return next((each for each in bans if each.casefold() in called), "")
+
+
+def _workflow_of(core: Core, task: TaskId) -> WorkflowSpec:
+    return core.table.workflows[core.table.workflow_of[task]].spec
 
 
 def helps(people: tuple[str, ...], person: str) -> bool:
@@ -334,6 +393,8 @@ def misfit(spec: TaskSpec, capabilities: Capabilities) -> Reason | None:
     ):
         if needed > given:
             return kind(given, needed)
+    if (older := _version_misfit(spec, has)) is not None:
+        return older
     if missing is None:
         return None
     return LacksExtra(missing) if missing.startswith(EXTRA) else LacksTag(missing)
@@ -351,6 +412,17 @@ def _program_misfit(spec: TaskSpec, has: Capabilities) -> Reason | None:
     for each in has.withheld:
         if each.program == spec.program and each.kind in get_args(WithheldKind):
             return Withholds(cast("WithheldKind", each.kind), each.program, each.name)
+    return None
+
+
+def _version_misfit(spec: TaskSpec, has: Capabilities) -> Reason | None:
+    """Why the programs that it needs are not there as it needs them."""
+    needed = versions_of(spec)
+    versions = dict.fromkeys(has.programs, "") if needed else {}
+    versions |= {each.program: each.version for each in has.versions} if needed else {}
+    for need in needed:
+        if not version_meets(need, versions):
+            return OtherVersion(need, versions.get(parted(need)[0], ""))
     return None
 
 

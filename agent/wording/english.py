@@ -14,6 +14,7 @@ from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
 from agent.protocol.reasons import Reason
 from agent.wording.events import EVENTS as EVENTS  # noqa: PLC0414 - of the same page
+from agent.wording.matching import MATCHING
 
 HOW_TO_JOIN = (
     "this machine belongs to no flock: join one with an invitation (`wingbeat flock join -`), ask "
@@ -77,6 +78,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "NotGranted": "could not be started: {program} asks for more than it is allowed here",
     "NotStarted": "could not be started: {error}",
     "OwnerBack": "the owner is back",
+    "OwnerBans": "the owner takes no such work",
     "ProgramGone": "could not be started: the program {program} is not here any more",
     "ProgramNotReady": "{program} is not ready here: {error}",
     "Pruned": "the workflow was pruned",
@@ -184,24 +186,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "NoNetwork": "no network is up",
     "NotAllowed": "this system does not allow it",
     "PortOfMulticastTaken": "another program keeps UDP port 5353 to itself",
-    # Why a machine cannot run a task.
-    told.LacksProgram: "{host} has no program {program}",
-    told.NotAccepted: "{host} does not take the published program {program}",
-    told.OwnerRefuses: "the owner of {host} lets {program} never run there",
-    "AllowsNoNetwork": "{host} does not allow network to {program}",
-    "AllowsNoReading": "{host} does not let {program} read {name}",
-    "AllowsNoDevice": "{host} does not let {program} use the device {name}",
-    "AllowsNoSecret": "{host} does not give the secret {name} to {program}",
-    "HasNoSecret": "{host} does not have the secret {name}, which {program} needs",
-    "HasNoShare": "{host} does not have {name}, which {program} reads: its settings name no such share",
-    told.OtherSystem: "{host} runs {system}, needed is {needed}",
-    told.OtherArchitecture: "{host} is {architecture}, needed is {needed}",
-    told.TooLittleMemory: "{host} has {given} MB of memory, needed are {needed}",
-    told.TooLittleDisk: "{host} has {given} MB of disk, needed are {needed}",
-    told.TooFewCores: "{host} has {given} cores, needed are {needed}",
-    told.LacksExtra: "{host} has no {extra}; the command that brings it is pip install '{extra}'",
-    told.LacksTag: "{host} has no tag {tag}",
-    told.HelpsOthers: "{host} helps only {people}",
+    **MATCHING,
     # Why a source cannot see.
     presence.SystemSays: "{text}",
     presence.NotLookedAt: "it has not been looked at yet",
@@ -490,6 +475,7 @@ UNKNOWN = {
     "architecture": "unknown",
     "address": "an unknown address",
     "asks": "no reason given",
+    "installed": "none, or does not say which",
     "app": "a program",
 }
 """By the name of a field: what stands for nothing in it."""

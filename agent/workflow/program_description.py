@@ -13,6 +13,7 @@ and the inputs; its executable is the file that has the program's name.
                                   # default: those that it names, else all that it leaves
     expected: 5 min
     requirements: {system: linux, architecture: x86_64, memory: 4 GB, disk: 10 GB, cores: 2, tags: [gpu]}
+                                  # and programs: [acme >= 3], seats: {acme: 3} of the whole flock
     limits: {memory: 6 GB, disk: 20 GB, wall: 2 h, silent: 10 min, log: 4 MB}
     checkpoint: true
     network: lan                  # none (default), lan or internet: what follows, the owner of a

@@ -395,6 +395,8 @@ def joint_requirements(own: Requirements, known: KnownProgram | None) -> Require
         max(own.disk_mb, needs.disk_mb),
         max(own.cores, needs.cores),
         tuple(dict.fromkeys((*own.tags, *needs.tags))),
+        tuple(dict.fromkeys((*own.programs, *needs.programs))),
+        tuple({each.name: each for each in (*needs.seats, *own.seats)}.values()),
     )
 
 

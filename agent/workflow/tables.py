@@ -18,7 +18,7 @@
         program: import
         data: [scan.las, tiles/*.las, "id:DB-12"]
         parameters: {mode: "${mode}", bands: "${bands}"}    # JSON; parameters_as: xml, arguments
-        requirements: {memory: 2 GB, tags: [gpu]}
+        requirements: {memory: 2 GB, tags: [gpu], programs: [acme >= 3], seats: {acme: 3}}
         expected: 5 min
       segment:
         program: segment
@@ -45,8 +45,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from agent.api.values import NAME_CHARACTERS_MAX, Requirements
+from agent.api.values import NAME_CHARACTERS_MAX, Requirements, Seat
 from agent.api.work import ATTACHED_MAX
+from agent.protocol.needs import NEEDED_MAX, SEATS_MAX, VERSION_NEED
 from agent.protocol.phrases import said
 from agent.workflow.faults import Faults
 from agent.workflow.kinds import (
@@ -113,6 +114,11 @@ TASK = Text(TASK_CHARACTERS_MAX + NAME_CHARACTERS_MAX)
 
 PRIORITY = Text(11, r"low|interactive|[0-9]|[1-9][0-9]|100", said("low, interactive or 0 to 100"))
 
+PROGRAM_NEED = Text(
+    SHORT_CHARACTERS_MAX, VERSION_NEED, said("a program and its version, like acme >= 3")
+)
+SEAT_NAME = r"[^/*$\s{}](?:[^/*$\n\r{}]*[^/*$\s{}])?"
+SEAT_NAME_WANTED = said("a name without any of {signs}", signs="/ * $ { }")
 REQUIREMENTS = Record(
     "requirements",
     (
@@ -122,6 +128,16 @@ REQUIREMENTS = Record(
         Field("disk", MEMORY, "Free space that the machine must have; a bare number is MB."),
         Field("cores", Whole(1, 1_024), "Processor cores that the machine must have."),
         Field("tags", Several(SHORT, 32), "Tags that its owner must have given the machine."),
+        Field(
+            "programs",
+            Several(PROGRAM_NEED, NEEDED_MAX),
+            "Programs that it must have, by their versions: acme >= 3.",
+        ),
+        Field(
+            "seats",
+            Named(SEAT_NAME, SEAT_NAME_WANTED, Whole(1, SEATS_MAX), NEEDED_MAX),
+            "What the flock has only so many of, as licences: {acme: 3} is three runs at once.",
+        ),
     ),
 )
 LIMITS = Record(
@@ -290,6 +306,8 @@ def requirements_of(values: Values | None) -> Requirements:
         megabytes(values.get("disk")),
         values.get("cores", 0),
         tuple(str(tag) for tag in values.get("tags", ())),
+        tuple(" ".join(str(need).split()) for need in values.get("programs", ())),
+        tuple(Seat(str(name), most) for name, most in values.get("seats", {}).items()),
     )
 
 

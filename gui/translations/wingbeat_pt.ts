@@ -204,6 +204,10 @@
         <translation>o dono voltou</translation>
     </message>
     <message>
+        <source>the owner takes no such work</source>
+        <translation>o dono não aceita este trabalho</translation>
+    </message>
+    <message>
         <source>could not be started: the program {program} is not here any more</source>
         <translation>não pôde começar: o programa {program} já não está aqui</translation>
     </message>
@@ -541,6 +545,14 @@
     <message>
         <source>{host} helps only {people}</source>
         <translation>{host} só ajuda {people}</translation>
+    </message>
+    <message>
+        <source>{host} takes no work of {banned}</source>
+        <translation>{host} não aceita trabalho de {banned}</translation>
+    </message>
+    <message>
+        <source>waits for a seat of {seat} ({most} of {most} taken: by {hosts})</source>
+        <translation>espera por um lugar de {seat} ({most} de {most} ocupados: por {hosts})</translation>
     </message>
     <message>
         <source>Windows does not tell of the session in which this runs</source>
@@ -1388,6 +1400,10 @@
         <translation>{task} espera até alguém marcá-la como feita: {asks}</translation>
     </message>
     <message>
+        <source>none, or does not say which</source>
+        <translation>nenhuma, ou não diz qual</translation>
+    </message>
+    <message>
         <source>a machine came</source>
         <translation>uma máquina chegou</translation>
     </message>
@@ -1398,6 +1414,10 @@
     <message>
         <source>the agent started</source>
         <translation>o agente iniciou</translation>
+    </message>
+    <message>
+        <source>{host} has {installed}, needed is {needed}</source>
+        <translation>{host} tem {installed}, é precisa {needed}</translation>
     </message>
     <message>
         <source>programs have all rights of this account here</source>
@@ -2426,6 +2446,10 @@
         <translation>Nomes como aparecem junto dos fluxos, como ana, bia</translation>
     </message>
     <message>
+        <source>It takes no work of</source>
+        <translation>Não aceita trabalho de</translation>
+    </message>
+    <message>
         <source>Only on mains, not on battery</source>
         <translation>Só na tomada, não com bateria</translation>
     </message>
@@ -2440,6 +2464,14 @@
     <message>
         <source>Only workflows submitted on this computer</source>
         <translation>Só fluxos enviados neste computador</translation>
+    </message>
+    <message>
+        <source>nobody</source>
+        <translation>ninguém</translation>
+    </message>
+    <message>
+        <source>Names of people, computers and programs; nothing proves a person&apos;s name</source>
+        <translation>Nomes de pessoas, computadores e programas; nada prova o nome de uma pessoa</translation>
     </message>
     <message>
         <source>such as blender, zoom</source>
@@ -4549,6 +4581,14 @@
     <message>
         <source>{owner} needs task: the task whose output it is</source>
         <translation>{owner} precisa de task: a tarefa de quem é a saída</translation>
+    </message>
+    <message>
+        <source>a program and its version, like acme &gt;= 3</source>
+        <translation>um programa e a sua versão, como acme &gt;= 3</translation>
+    </message>
+    <message>
+        <source>a name without any of {signs}</source>
+        <translation>um nome sem nenhum de {signs}</translation>
     </message>
     <message>
         <source>an input</source>

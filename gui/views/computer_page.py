@@ -147,8 +147,11 @@ class ComputerPage(QScrollArea):
             )
         )
         self.people = _names("people", tr("everybody"), touched)
-        self.people.setToolTip(
-            plain_tip(tr("Names as they stand with workflows, such as ana, bia"))
+        tip = plain_tip(tr("Names as they stand with workflows, such as ana, bia"))
+        self.people.setToolTip(tip)
+        self.bans = _names("bans", tr("nobody"), touched)
+        self.bans.setToolTip(
+            plain_tip(tr("Names of people, computers and programs; nothing proves a person's name"))
         )
         self.exclusive = _names("exclusivePrograms", tr("such as blender, zoom"), touched)
         self.running = RunningChoice(self._context, self.exclusive, touched, self.fault.say)
@@ -165,6 +168,7 @@ class ComputerPage(QScrollArea):
             "warn_s": [self.warn],
             "lets_end_s": [self.lets_end],
             "people": [self.people],
+            "bans": [self.bans],
             "exclusive_programs": [self.exclusive, self.running],
             "on_mains_only": [self.mains],
             "full_screen_counts": [self.screen_full],
@@ -207,6 +211,7 @@ class ComputerPage(QScrollArea):
                 ("lets_end_s", tr("When I come back, let a task end that needs at most")),
                 ("exclusive_programs", tr("Not while one of these programs runs")),
                 ("people", tr("Who may use it")),
+                ("bans", tr("It takes no work of")),
             )
         ):
             parts = self._controls[rule]
@@ -274,6 +279,7 @@ class ComputerPage(QScrollArea):
         self.memory.setValue(rules.free_memory_mb)
         self.warn.setValue(round(rules.warn_s))
         self.people.setText(", ".join(rules.people))
+        self.bans.setText(", ".join(rules.bans))
         self.lets_end.setValue(round(rules.lets_end_s))
         self.mains.setChecked(rules.on_mains_only)
         self.screen_full.setChecked(rules.full_screen_counts)
@@ -356,6 +362,7 @@ class ComputerPage(QScrollArea):
             exclusive_programs=words_in(self.exclusive.text()),
             warn_s=float(self.warn.value()),
             people=words_in(self.people.text()),
+            bans=words_in(self.bans.text()),
         )
 
     def _set(self, view: VolunteeringView) -> None:

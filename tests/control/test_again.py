@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import Raw, msgpack
 from msgspec.structs import replace
 
 from agent.api.errors import RefusedError
 from agent.api.work import Difference
 from agent.control.verbs.again import by_names, compare, differences
-from agent.protocol.identity import called, with_programs
+from agent.protocol.identity import PROGRAM, called, with_programs
 from agent.protocol.records import Dataset, InputRef, PriorityWish, TaskSpec, Workflow
 from tests.control.serving import SURVEY, LineClient, Serving, workflow
 
@@ -44,7 +45,10 @@ def test_an_installed_program_is_what_it_is_and_its_name(
     was: str, now: str, differs: tuple[Difference, ...]
 ) -> None:
     """Where either says nothing, as records of before do, its name is all there is."""
-    told = [with_programs([BEFORE], {"sum@1": each} if each else {})[0] for each in (was, now)]
+    told = [
+        with_programs([BEFORE], {"sum@1": {PROGRAM: Raw(msgpack.encode(each))}} if each else {})[0]
+        for each in (was, now)
+    ]
     assert differences(told[0], told[1]) == differs
 
 

@@ -23,7 +23,7 @@ from agent.control.fitting import FitTable, seen, slots_of
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views
 from agent.protocol.lengths import PastRun
-from agent.protocol.records import Dataset, Requirements, TaskSpec
+from agent.protocol.records import Dataset, Requirements, TaskSpec, TaskState
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
 from tests.control.surface import ALDER, FakeNode
@@ -278,3 +278,37 @@ def test_a_machine_whose_owner_has_named_others_is_no_place_for_it(tmp_path: Pat
     assert "peer0" not in places["ana"].fits
     (told,) = [each.reason for each in places["ana"].misfits if each.name == "peer0"]
     assert told.endswith("helps only Bia")
+
+
+def test_a_machine_whose_owner_bans_them_is_no_place_for_it(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path)
+    flock(node, 1, 1, own_helps=False)
+    first, second = node.known.peers
+    node.known = replace(node.known, peers=(structs.replace(first, bans=("Bia", "copy")), second))
+    views = Views(node.now(), TaskProgress(lambda: 1.7e9))
+    (spec,) = specs_of(msgspec.convert({"name": "new", "tasks": [task("A")]}, Submit), str)
+    other = structs.replace(spec, program="count")
+    (banned, _), _ = plan_tasks(views, (spec, other), 50, "ana")
+    (told,) = [each.reason for each in banned.misfits if each.name == "peer0"]
+    assert told == "takes no work of copy"
+    (plan,), _ = plan_tasks(views, (other,), 50, "bia")
+    assert "peer0" not in plan.fits
+
+
+def test_seats_of_the_flock_are_shared_among_the_tasks_that_need_them(node: FakeNode) -> None:
+    """Three machines would run three at once; of acme there are two."""
+    flock(node, 1, 1)
+    seats = {"requirements": {"seats": [{"name": "acme", "most": 2}]}}
+    tasks = [task(name, 10) | seats for name in "abc"] + [task("d", 10)]
+    times, _ = planned(node, *tasks)
+    assert sorted(times[name][0] for name in "abc") == [0.0, 0.0, 10.0]
+
+
+def test_what_waits_for_a_seat_says_so_with_who_has_it(node: FakeNode) -> None:
+    seats = {"requirements": {"seats": [{"name": "acme", "most": 1}]}}
+    node.handle_submission({"name": "w", "tasks": [task(name, 10) | seats for name in "ab"]})
+    node.volunteer()
+    views = Views(node.now(), TaskProgress(lambda: 1.7e9))
+    told = [views.task(spec) for spec in node.table.specs.values()]
+    (waiting,) = [each.reason for each in told if each.state is TaskState.READY]
+    assert waiting == "waits for a seat of acme (1 of 1 taken: by birch)"

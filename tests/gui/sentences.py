@@ -19,6 +19,7 @@ from agent.api.work import Move
 from agent.client import RequestError
 from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
+from agent.protocol import sharing_reasons as sharing
 from agent.protocol.phrases import Phrase, said
 from agent.wording.english import EVENTS
 from agent.wording.speech import Speech
@@ -189,6 +190,7 @@ CAUSES: tuple[Reason, ...] = (
     told.EndCause("NotCommitted", error="it is locked"),
     told.EndCause("AgentStops"),
     told.EndCause("OwnerBack"),
+    told.EndCause("OwnerBans"),
     told.EndCause("DiskFull"),
     told.EndCause("RowStands"),
     told.EndCause("NewIncarnation"),
@@ -215,6 +217,7 @@ WAITING: tuple[Reason, ...] = (
     why.TaskWaits("segment", told.WaitsForMany(240)),
     why.TaskWaits("segment", told.NeedsGivenUp("import")),
     why.TaskReady("segment", why.NoHelper(told.PausedByOwner())),
+    why.TaskReady("segment", why.SeatsTaken("acme", 1, ("grifo",))),
     why.TaskReady("segment", why.NotForPerson(("acor", "pato"), "caio")),
     why.TaskReady("segment", why.NoHelper(why.PausedSomehow())),
     why.TaskReady("segment", why.NoHelper(presence.HeldByMouse(ago(12)))),
@@ -263,6 +266,10 @@ FITTING: tuple[Reason, ...] = (
     told.LacksExtra("wingbeat[inspection]", "acor"),
     told.LacksTag("gpu", "acor"),
     told.HelpsOthers(("ana", "bia"), "acor"),
+    sharing.OtherVersion("acme >= 3", "2.1", "acor"),
+    sharing.OtherVersion("acme >= 3", "", "acor"),
+    sharing.OwnerTakesNoWork("ana", "acor"),
+    why.SeatsTaken("acme", 3, ("acor", "grifo")),
     told.Withholds("AllowsNoNetwork", "report@1", "lan", "acor"),
     told.Withholds("AllowsNoReading", "report", "/srv/maps", "acor"),
     told.Withholds("AllowsNoDevice", "report", "gpu", "acor"),

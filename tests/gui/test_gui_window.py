@@ -266,7 +266,7 @@ def test_rules_are_kept_by_the_agent(qtbot: QtBot, context: ViewContext, window:
 
 EVERY_MODE = {"exclusive_programs"}
 IDLE = {"idle_s", "others_cpu_percent", "free_memory_mb", "lets_end_s", "on_mains_only"}
-IDLE |= {"full_screen_counts", "calls_count", "own_only", "people", "warn_s"}
+IDLE |= {"full_screen_counts", "calls_count", "own_only", "people", "bans", "warn_s"}
 
 
 def test_conditions_without_an_effect_look_so(
@@ -279,7 +279,7 @@ def test_conditions_without_an_effect_look_so(
         ("when idle", IDLE),
         ("by schedule", IDLE | {"hours"}),
         ("not now", set()),
-        ("always", {"own_only", "people"}),
+        ("always", {"own_only", "people", "bans"}),
     ):
         page.modes[mode].setChecked(True)
         enabled = {

@@ -110,6 +110,7 @@ def test_each_key_is_read_and_written() -> None:
         "lets_end_s": 1.5,
         "warn_s": 30,
         "people": ["ana", "joão"],
+        "bans": ["rui", "pato"],
     }
     rules = VolunteerRules(
         "always",
@@ -121,10 +122,8 @@ def test_each_key_is_read_and_written() -> None:
         False,
         ("zürich",),
         True,
-        1.5,
-        False,
-        30,
-        ("ana", "joão"),
+        *(1.5, False, 30),
+        *(("ana", "joão"), ("rui", "pato")),
     )
     assert structs.replace(VolunteerRules(), **read_rules(table)) == rules
     assert written_rules(rules) == {**table, "hours": ["monday 09:00-10:00"]}

@@ -61,6 +61,7 @@ some_rules = st.builds(
     own_only=st.booleans(),
     lets_end_s=st.floats(0, 3_600),
     warn_s=st.floats(0, 600),
+    bans=st.lists(st.sampled_from(["rui", "render"]), unique=True).map(tuple),
     people=st.lists(st.sampled_from(["ana", "Bia Reis", "joão"]), unique=True).map(tuple),
 )
 

@@ -15,6 +15,7 @@ import pytest
 
 from tests.bench import __main__ as command
 from tests.bench import page, source_rules
+from tests.bench import random as random_work
 from tests.bench.report import Figures, Verdict, hand_over, judge, sheets
 from tests.sim.lan import Flock, Step
 
@@ -25,6 +26,7 @@ WORSE: dict[str, tuple[tuple[Any, ...], float]] = {
     "twice": (("rows", 0, "twice"), 1),
     "speed": (("simulator", "events_per_s"), 49_999.0),
     "dispatch": (("elsewhere", 0, "max_s"), 1.1),
+    "random": (("waits_max_ms",), 20.1),
 }
 EVERY_LIMIT: dict[str, list[tuple[tuple[Any, ...], float]]] = {
     "tables": [
@@ -45,6 +47,7 @@ EVERY_LIMIT: dict[str, list[tuple[tuple[Any, ...], float]]] = {
         (("programs", 0, "makespan"), 1.031),
     ],
     "twice": [(("rows", 1, "broken"), 1)],
+    "random": [(("average_ratio",), 1.031), (("last_ratio",), 1.031)],
     "dispatch": [
         (("starts", 0, "median_ms"), 10.1),
         (("starts", 0, "p99_ms"), 100.1),
@@ -227,3 +230,10 @@ def test_a_node_of_the_source_is_missed_after_a_minute_of_silence() -> None:
     again_s, host = flock.times[task].started[-1]
     assert host == flock.simulation.machines[1].plan.name
     assert 190.0 + 60.0 - 15.0 <= again_s <= 190.0 + 60.0 + 60.0 + 60.0 + 15.1
+
+
+def test_a_list_schedule_takes_what_comes_first_and_interactive_before_low() -> None:
+    low = random_work.Drawn("low", 0.0, 0, False, (Step(10.0), Step(5.0, (0,)), Step(2.0)))
+    now = random_work.Drawn("now", 1.0, 0, True, (Step(3.0),))
+    assert random_work.list_schedule([low, now], 1) == {"low": 20.0, "now": 13.0}
+    assert random_work.list_schedule([low, now], 2) == {"low": 15.0, "now": 5.0}

@@ -421,3 +421,30 @@ def test_the_order_is_the_same_under_different_hash_seeds() -> None:
         ).stdout
 
     assert orders("0") == orders("1") != ""
+
+
+def of(number: int, behind_s: float, age_s: float = 0.0) -> WorkflowView:
+    """A workflow of one ready task, submitted ``number`` seconds after the first."""
+    tasks = (TaskView(f"t{number}", 60.0, (), Stage.READY),)
+    stamp = (1_000 * number, 0)
+    return WorkflowView(f"w{number}", 50, stamp, age_s - number, tasks, behind_s)
+
+
+@pytest.mark.parametrize("name", ["look-ahead", "strict"])
+def test_who_has_had_less_lately_goes_first_and_waits_no_longer_than_the_bound(name: str) -> None:
+    early, late, much_later = of(0, 3_600.0), of(900, 0.0), of(3_700, 0.0)
+    order = policies[name].order(FlockView(1, (early, late, much_later)))
+    assert order == ["t900", "t0", "t3700"]
+
+
+def test_with_one_submitter_nobody_is_put_back() -> None:
+    views = tuple(of(number, 0.0) for number in range(5))
+    behind = tuple(replace(each, behind_s=600.0) for each in views)
+    for name in ("look-ahead", "strict"):
+        asked = policies[name].order
+        assert asked(FlockView(2, views)) == asked(FlockView(2, behind))
+
+
+def test_what_was_had_never_moves_low_work_before_interactive() -> None:
+    waited_for = replace(of(900, 3_600.0), priority=100)
+    assert Strict().order(FlockView(1, (of(0, 0.0), waited_for))) == ["t900", "t0"]

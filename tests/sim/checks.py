@@ -19,6 +19,7 @@ from agent.protocol.effects import (
     Verdict,
 )
 from agent.protocol.messages import Heartbeat, TryDequeue
+from agent.protocol.needs import seats_of
 from agent.protocol.reasons import Opaque, reason_in
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
@@ -84,6 +85,7 @@ class Watch:
         start = Start(machine.index, effect.run, machine.world.now)
         ledger.starts.setdefault(effect.task, []).append(start)
         starts_have_reasons(self, effect.task)
+        seats_are_not_exceeded(self, machine, effect)
         ledger.count("starts")
         if self.on_started is not None:
             self.on_started(machine, effect)
@@ -292,6 +294,33 @@ def starts_have_reasons(watch: Watch, task: TaskId) -> None:
         raise Broken("starts have reasons", f"{len(starts)} starts, {allowed} allowed", task)
 
 
+def seats_are_not_exceeded(watch: Watch, machine: Machine, effect: StartChild) -> None:
+    """Without faults never more programs run at once than there are seats; with faults at most one
+    more for each fault that has touched a machine while the oldest of them ran."""
+    simulation, ledger = watch.simulation, watch.ledger
+    for seat in seats_of(effect.spec):
+        living = [
+            (each.index, task, run)
+            for each in simulation.machines
+            for (task, run), child in each.children.living.items()
+            if seat.name in {one.name for one in seats_of(child.spec)}
+            and (task, run) != (effect.task, effect.run)
+        ]
+        if len(living) < seat.most:
+            continue
+        begun = [
+            start.at_s
+            for _, task, run in living
+            for start in ledger.starts.get(task, ())
+            if start.run == run
+        ]
+        since_s = min(begun, default=machine.world.now)
+        faults = sum(ledger.faults_of(each.index, since_s) for each in simulation.machines)
+        if len(living) + 1 > seat.most + faults:
+            text = f"{machine} starts it with {living}, of {seat.name} there are {seat.most}"
+            raise Broken("seats are not exceeded", text, effect.task)
+
+
 def nothing_is_forgotten_unpruned(
     watch: Watch, machine: Machine, persist: Persist, workflow: str
 ) -> None:
@@ -383,7 +412,8 @@ def _is_free_for(machine: Machine, task: TaskId, spec: TaskSpec) -> bool:
     inputs = [*(reading.inputs or ()), *(raw.dataset for raw in spec.raw if not raw.external)]
     if any(dataset not in machine.disk.datasets for dataset in inputs):
         return False
-    return capable(machine.plan.capabilities, spec)
+    # A seat that is free here may be dealt to another task, wherever that is begun.
+    return capable(machine.plan.capabilities, spec) and not seats_of(spec)
 
 
 def _is_claimed(watch: Watch, task: TaskId) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from tests.sim import groups
 from tests.sim.plan import Draft, Plan
+from tests.sim.traps import ACTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,32 @@ def calm(draft: Draft) -> None:
     for _ in draft.times(0, 5):
         draft.happen(draft.when(), "stall", draft.one(), draft.short(0.05, 1.8))
     _newcomers(draft, 0.3)
+
+
+def seats(draft: Draft) -> None:
+    """No fault; work that needs seats of the flock, of which there are fewer than would run."""
+    draft.plan.exact = True
+    draft.any_flock().lasts(12.0, 40.0)
+    draft.work(workflows=(2, 6), duration_s=(0.2, 3.0), seats=0.7, flaky=0.1)
+    if draft.size > 2 and draft.maybe(0.3):
+        draft.break_links(1)
+    for _ in draft.times(0, 5):
+        draft.happen(draft.when(), "stall", draft.one(), draft.short(0.05, 1.8))
+    _newcomers(draft, 0.3)
+
+
+def seats_at_risk(draft: Draft) -> None:
+    """The same with claimants that die, owners that return, cuts and wishes."""
+    draft.any_flock().lasts(22.5, 60.0)
+    draft.work(workflows=(2, 6), duration_s=(0.2, 4.0), seats=0.7)
+    for _ in draft.times(0, 5):
+        action = draft.draw.choice(ACTIONS)
+        draft.happen(draft.when(0.1), "trap", draft.one(), "claimed", action)
+    draft.often(0, 4, draft.crash)
+    draft.often(0, 3, draft.cut)
+    draft.often(0, 4, draft.owner_visit)
+    draft.often(0, 4, lambda: groups.wish(draft))
+    _newcomers(draft, 0.15)
 
 
 def _newcomers(draft: Draft, share: float) -> None:
@@ -178,4 +205,6 @@ CLASSES: dict[str, ScenarioClass] = {
     "far-clocks": ScenarioClass(groups.far_clocks),
     "orphan-promises": ScenarioClass(groups.orphan_promises),
     "claimed-ahead": ScenarioClass(groups.claimed_ahead, 3),
+    "seats": ScenarioClass(seats, 3),
+    "seats-at-risk": ScenarioClass(seats_at_risk, 3),
 }

@@ -145,9 +145,10 @@ class Flock:
         node: int = 0,
         priority: int = PRIORITY_LOW,
         after: tuple[str, ...] = (),
+        told: bool = True,
     ) -> list[str]:
-        """Submit a workflow at a node, now or at a time; the ids of its tasks. Those that need
-        nothing of it begin after these of others."""
+        """Submit a workflow at a node, now or at a time, ``told`` how long its steps take; return
+        the ids of its tasks. Those that need nothing of it begin after these of others."""
         tasks = [
             TaskSpec(
                 task=f"{workflow}/{number}",
@@ -156,7 +157,7 @@ class Flock:
                 inputs=tuple(InputRef(f"{workflow}/{need}", 0) for need in step.needs),
                 after=() if step.needs else after,
                 requirements=Requirements(tags=(step.node,) if step.node else ()),
-                expected_ms=step.expected_ms,
+                expected_ms=step.expected_ms if told else EXPECTED_MS,
             )
             for number, step in enumerate(steps)
         ]

@@ -15,6 +15,7 @@ import msgspec
 
 from agent.protocol.claims import Claims, OpenClaim
 from agent.protocol.core import Peer
+from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.joining import Joining
 from agent.protocol.messages import ClaimAnswers, ClaimName, Release
 from agent.protocol.node import Node
@@ -22,6 +23,7 @@ from agent.protocol.planning import Planning
 from agent.protocol.promises import Promises
 from agent.protocol.records import Claim, NodeId, TaskId
 from agent.protocol.runs import Runs
+from agent.protocol.seats import SeatPlan
 from tests.sim.variants_nodes import NOBODY_ASKED
 from tests.sim.variants_rewriting import Rewrite, Variant, Wrong, always, never, nothing
 
@@ -117,6 +119,11 @@ def nobody_is_waited_for(right: Wrong, joining: Joining) -> None:
     started_s, liveness.started_s = liveness.started_s, -1e9
     right(joining)
     liveness.started_s = started_s
+
+
+def seats_for_everybody(_right: Wrong, promises: Promises, *_offered: Any) -> bool:
+    """Who consents does not look at the seats of the flock."""
+    return True
 
 
 NO_RUNNING_OUT = (Rewrite(Promises.on_tick, promises_do_not_run_out),)
@@ -243,6 +250,22 @@ PROMISES = (
     ),
 )
 
+SEATS = (
+    Variant(
+        "nobody looks at seats",
+        "never more runs at once than there are seats, by plan and by consent",
+        "3.2.2, seats",
+        (
+            Rewrite(Promises._has_seat, seats_for_everybody),
+            Rewrite(SeatPlan.has_seats, always),
+            Rewrite(FlockSeats.obstacle, nothing),
+        ),
+        ("seats",),
+        ("seats are not exceeded",),
+        30,
+    ),
+)
+
 START = (
     Variant(
         "a start waits for nobody",
@@ -283,4 +306,4 @@ START = (
     ),
 )
 
-VARIANTS = CONSENT + PROMISES + START
+VARIANTS = CONSENT + PROMISES + SEATS + START

@@ -11,6 +11,7 @@ from enum import Enum
 from random import Random
 
 from agent.protocol.messages import Capabilities
+from agent.protocol.needs import Seat, with_needs
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     PRIORITY_LOW,
@@ -23,6 +24,8 @@ from agent.protocol.records import (
 
 PROGRAMS = ("import", "georeference", "segment", "detect")
 ANY_REQUIREMENTS = Requirements()
+SEATS = {"acme": 2, "bolt": 1}
+"""What there is of the flock's seats, by name."""
 
 
 class Course(Enum):
@@ -82,6 +85,7 @@ class WorkStyle:
     after: float = 0.1
     raw: float = 0.1
     requirements: float = 0.1
+    seats: float = 0.0
     failing: float = 0.05
     flaky: float = 0.05
     host_bound_failing: float = 0.05
@@ -167,7 +171,7 @@ class Workshop:
             expected_ms=max(1, int(behaviour.duration_s * 1000 * draw.uniform(*style.expected))),
             gate=gate,
             asks="look at it" if gate else "",
-            more=dict(self.more),
+            more={**self.more, **({} if gate else self._seats())},
         )
 
     def _ref(self, producer: str) -> InputRef:
@@ -194,6 +198,14 @@ class Workshop:
                 Requirements(tags=("gpu",)),
             )
         )
+
+    def _seats(self) -> More:
+        """Nothing is drawn where no scenario asks for seats: others stay as they are."""
+        draw, share = self.draw, self.style.seats
+        if not share or draw.random() >= share:
+            return {}
+        names = draw.choice((("acme",), ("acme",), ("bolt",), ("acme", "bolt")))
+        return with_needs((), tuple(Seat(name, SEATS[name]) for name in names))
 
     def _behaviour(self) -> Behaviour:
         draw, style = self.draw, self.style

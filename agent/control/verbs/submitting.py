@@ -51,6 +51,7 @@ from agent.protocol.admission import fault_of
 from agent.protocol.identity import (
     CONTENT,
     ORIGIN,
+    PROGRAM,
     called,
     carried,
     content_of,
@@ -58,6 +59,7 @@ from agent.protocol.identity import (
     with_programs,
     workflow_id,
 )
+from agent.protocol.needs import Seat, with_needs
 from agent.protocol.phrases import Phrase, hinted, said
 from agent.protocol.records import TaskId, WorkflowId
 from agent.protocol.table import Table
@@ -135,22 +137,29 @@ def misdelivered(folder: str, *, far: bool) -> Phrase | None:
 
 async def programs_here(
     call: RequestContext, tasks: Iterable[Task | records.TaskSpec]
-) -> dict[str, str]:
-    """Return by name what the programs of these tasks are that are installed here, and not brought."""
-    names = {each.program for each in tasks if each.program and each.published is None}
-    return await call.rooms.programs.contents(sorted(names))
+) -> dict[str, records.More]:
+    """Return by name what tasks carry of programs that are installed, and not brought: what they are,
+    where that is here, and what the machines that have them say that they need."""
+    names = sorted({each.program for each in tasks if each.program and each.published is None})
+    told: dict[str, records.More] = {name: {} for name in names}
+    for each in (each for machine in seen(call.now) for each in machine.capabilities.needs):
+        if each.program in told:
+            told[each.program] = with_needs(each.programs, each.seats)
+    for name, digest in (await call.rooms.programs.contents(names)).items():
+        told[name] = told[name] | {PROGRAM: Raw(msgpack.encode(digest))}
+    return told
 
 
 def submission(
     params: Submit,
     submitter: str,
     elsewhere: Mapping[Place, TaskId],
-    digests: Mapping[str, str] = MappingProxyType({}),
+    digests: Mapping[str, records.More] = MappingProxyType({}),
     *,
     far: bool = False,
 ) -> events.Submit:
     """Return what the node is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
-    has the tasks of other workflows that it needs, ``digests`` what installed programs are by name;
+    has the tasks of other workflows that it needs, ``digests`` what tasks carry of installed programs by name;
     ``far``: a client of another machine asks."""
     priority = priority_value(params.priority)
     specs = with_programs(specs_of(params, str, elsewhere), digests)
@@ -250,7 +259,7 @@ def specs_of(
 
     @cache
     def needs(told: Requirements) -> records.Requirements:
-        return records.Requirements(*astuple(told))
+        return records.Requirements(*astuple(told)[: len(records.Requirements.__struct_fields__)])
 
     @cache
     def limits(told: Limits) -> records.Limits:
@@ -272,12 +281,16 @@ def specs_of(
             task.failures_max,
             task.gate,
             task.asks,
-            with_attached(task.attach) | told,
+            with_attached(task.attach) | told | _needed(task.requirements),
             limits=limits(task.limits),
             published=None if task.published is None else dataset_of(task.published),
         )
 
     return tuple(map(spec, params.tasks))
+
+
+def _needed(told: Requirements) -> records.More:
+    return with_needs(told.programs, tuple(Seat(each.name, each.most) for each in told.seats))
 
 
 def dataset_of(told: Dataset) -> records.Dataset:

@@ -12,7 +12,7 @@ from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import WHY, Move, Story, TaskView, Why
 from agent.control.dry_run import unaccepted
-from agent.control.fitting import Machine, seen, slots_of, takes_work
+from agent.control.fitting import Machine, seats_taken, seen, slots_of, takes_work
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.recalling import with_past
@@ -20,7 +20,8 @@ from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
 from agent.protocol.reasons import HelpsOthers, LikelyFreeUntil, NeedsGivenUp, StoryEntry
 from agent.protocol.records import NodeId, Run, Suspended, TaskSpec
-from agent.protocol.seats import failed_on, misfit
+from agent.protocol.seats import banned, failed_on, misfit
+from agent.protocol.sharing_reasons import OwnerTakesNoWork
 from agent.wording.run_ends import named
 from agent.wording.speech import Speech
 
@@ -94,6 +95,8 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
             yield reasons.NotAcceptedYet(host, spec.program)
         elif lacks is not None:
             yield msgspec.structs.replace(lacks, host=host)
+        elif ban := _ban(machine, spec, now):
+            yield OwnerTakesNoWork(ban, host)
         elif machine.volunteering and not _takes(machine, spec, now):
             yield HelpsOthers(machine.people, host)
         elif not _takes(machine, spec, now):
@@ -102,10 +105,15 @@ def _machines(spec: TaskSpec, now: Snapshot) -> Iterator[Reason]:
             yield reasons.FailedBefore(host)
         elif len(hands.get(machine.node, ())) >= slots:
             yield reasons.SlotTaken(host) if slots == 1 else reasons.SlotsTaken(host, slots)
-        elif isinstance(why := presence[machine.node], LikelyFreeUntil):
-            yield CouldRunUntil(host, why.until_ms)
         else:
-            yield reasons.CouldRun(host)
+            yield _could_run(host, presence[machine.node])
+
+
+def _could_run(host: str, state: Reason | None) -> Reason:
+    """As far as is known how long its owner stays away."""
+    if isinstance(state, LikelyFreeUntil):
+        return CouldRunUntil(host, state.until_ms)
+    return reasons.CouldRun(host)
 
 
 def _takes(machine: Machine, spec: TaskSpec, now: Snapshot) -> bool:
@@ -113,6 +121,15 @@ def _takes(machine: Machine, spec: TaskSpec, now: Snapshot) -> bool:
     workflow = table.workflows[table.workflow_of[spec.task]].spec
     whose = now.home_of(workflow), workflow.submitter
     return takes_work(machine, whose, interactive=table.interactive(spec.task))
+
+
+def _ban(machine: Machine, spec: TaskSpec, now: Snapshot) -> str:
+    """By which name the owner of a machine takes no such work."""
+    workflow = now.table.workflows[now.table.workflow_of[spec.task]].spec
+    if not machine.bans or now.home_of(workflow) == machine.node:
+        return ""
+    submitted = (workflow.submitter, workflow.host, now.name_of(workflow.host))
+    return banned(machine.bans, (*submitted, bare_name(spec.program)))
 
 
 def _lacks_only_leave(spec: TaskSpec, machine: Machine) -> bool:
@@ -145,7 +162,7 @@ def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> Reason:
         case TaskState.SUBMITTED:
             return reasons.TaskWaits(name, _given(task) or reasons.WaitsForNeeds())
         case TaskState.READY:
-            return reasons.TaskReady(name, _helpers(spec, now))
+            return reasons.TaskReady(name, seats_taken(spec, now) or _helpers(spec, now))
         case TaskState.WAITING:
             return reasons.GateWaits(name, task.asks)
         case TaskState.CANCELLED | TaskState.ABORTED:
@@ -180,7 +197,7 @@ def _given_up(name: str, given: Any) -> Reason:
 
 def _helpers(spec: TaskSpec, now: Snapshot) -> Any:
     machines = seen(now)
-    willing = [each for each in machines if _takes(each, spec, now)]
+    willing = [each for each in machines if _takes(each, spec, now) and not _ban(each, spec, now)]
     if not willing:
         choosy = tuple(each.name for each in machines if each.volunteering)
         if choosy:

@@ -1,7 +1,7 @@
 """Whose turn it is among workflows before any look ahead, and the two orders made of that alone.
 
 The orders that respect waiting start from one rank: interactive before low, then the level, then
-submission. A low workflow that waits rises, so that none starves behind a stream of more urgent
+submission, put back for whoever has had more than others lately (``behind_s``, counted in ``shares``). A low workflow that waits rises, so that none starves behind a stream of more urgent
 ones; it never rises to the level of interactive work, because a person waits for that.
 
 Neighbours in rank that were given the same priority at about the same time form a *band*. Only
@@ -58,7 +58,7 @@ def level(workflow: WorkflowView) -> int:
 
 def ranked(flock: FlockView) -> list[WorkflowView]:
     """Return the workflows in the order in which they are entitled to be served: by level, the
-    highest first, then by submission."""
+    highest first, then by submission, put back by what its submitter has had more than others."""
     levels: dict[int, list[WorkflowView]] = {}
     for workflow in flock.workflows:
         levels.setdefault(level(workflow), []).append(workflow)
@@ -79,12 +79,14 @@ def bands(workflows: list[WorkflowView]) -> list[int]:
 
 
 def _stamp(workflow: WorkflowView) -> tuple[int, int, str]:
-    return *workflow.submitted, workflow.workflow
+    wall_ms, count = workflow.submitted
+    return wall_ms + int(1000 * workflow.behind_s), count, workflow.workflow
 
 
 def _within_a_step(head: WorkflowView, workflow: WorkflowView) -> bool:
     same = min(head.priority, INTERACTIVE_PRIORITY) == min(workflow.priority, INTERACTIVE_PRIORITY)
-    return same and abs(head.age_s - workflow.age_s) < AGEING_STEP_S
+    apart_s = (head.age_s - head.behind_s) - (workflow.age_s - workflow.behind_s)
+    return same and abs(apart_s) < AGEING_STEP_S
 
 
 def believed_s(length_s: float) -> float:

@@ -45,13 +45,17 @@ class TaskView(Struct, frozen=True):
 
 
 class WorkflowView(Struct, frozen=True):
-    """A workflow with its unfinished tasks; `submitted` is its hybrid logical stamp."""
+    """A workflow with its unfinished tasks; `submitted` is its hybrid logical stamp.
+
+    `behind_s`: by so much it is put back, as its submitter has had more than others lately.
+    """
 
     workflow: str
     priority: int
     submitted: tuple[int, int]
     age_s: float
     tasks: tuple[TaskView, ...]
+    behind_s: float = 0.0
 
 
 class Places(Struct, frozen=True):

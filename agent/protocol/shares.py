@@ -1,0 +1,92 @@
+"""What each submitter has taken of the flock's machines lately, read off the runs that have ended.
+
+Who has taken less goes first: the workflows of whoever has had more are ranked as if they had come
+later, by the time for which the whole flock worked for that person and not for the one with least.
+What was taken fades with a half-life of hours, and nobody is put back by more than ``BEHIND_S_MAX``,
+so that nobody waits for ever. It moves nobody between interactive work and low, nor between levels.
+
+Every node reads the same off the same table. Views differ by what is on its way; so only whole
+``STEP_S`` count, and as everywhere claims decide. With one submitter there is nothing to share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from agent.protocol.core import Core, Part
+from agent.protocol.identity import KEPT
+from agent.protocol.records import ShortText, TaskId
+from agent.protocol.table import News
+from agent.protocol.times import held_ms, started_ms
+
+HALF_LIFE_S: Final = 4 * 3600.0
+BEHIND_S_MAX: Final = 3600.0
+STEP_S: Final = 60.0
+HALVES_MAX: Final = 500.0
+"""So many half-lives after the last beginning all that was taken is counted from a new one: what is
+older has faded, and no number becomes too large."""
+
+
+class Shares(Part):
+    """Machine time by submitter, as it was worth at one moment (``_since_s``), which moves seldom."""
+
+    def __init__(self, core: Core) -> None:
+        super().__init__(core)
+        self._since_s = 0.0
+        self._taken: dict[ShortText, float] = {}
+        self._of_task: dict[TaskId, tuple[ShortText, float]] = {}
+        for task in core.table.lives:
+            self._look_at(task)
+
+    def on_news(self, news: News) -> None:
+        """Count the runs that have ended, and those of removed tasks no more."""
+        for part in news.lives:
+            self._look_at(part.task)
+        for task in news.forgotten_tasks:
+            self._drop(task)
+
+    def behind_s(self, submitters: Iterable[ShortText], places: int) -> Mapping[ShortText, float]:
+        """Return by how many seconds the work of each of these is put back: whole ``STEP_S`` of all
+        places together that it has had more than the one that had least; nothing for a single one."""
+        names = list(dict.fromkeys(submitters))
+        if len(names) < 2:
+            return {}
+        faded = 2.0 ** -((self.core.wall_ms / 1000 - self._since_s) / HALF_LIFE_S)
+        taken = {name: faded * self._taken.get(name, 0.0) / places for name in names}
+        least = min(taken.values())
+        return {
+            name: min(BEHIND_S_MAX, STEP_S * ((each - least) // STEP_S))
+            for name, each in taken.items()
+        }
+
+    def _look_at(self, task: TaskId) -> None:
+        table = self.core.table
+        self._drop(task)
+        runs = [run for run in table.life(task).runs if not run.live and KEPT not in run.more]
+        if not runs or task not in table.workflow_of:
+            return
+        if not self._since_s:
+            self._since_s = runs[0].stamp[0] / 1000
+        taken = 0.0
+        for run in runs:
+            ended_s, ran_ms = run.stamp[0] / 1000, run.stamp[0] - started_ms(run) - held_ms(run)
+            halves = min(HALVES_MAX, (ended_s - self._since_s) / HALF_LIFE_S)
+            taken += max(0, ran_ms) / 1000 * 2.0 ** max(-HALVES_MAX, halves)
+        submitter = table.workflows[table.workflow_of[task]].spec.submitter
+        self._of_task[task] = (submitter, taken)
+        self._taken[submitter] = self._taken.get(submitter, 0.0) + taken
+
+    def _drop(self, task: TaskId) -> None:
+        submitter, taken = self._of_task.pop(task, ("", 0.0))
+        if submitter:
+            self._taken[submitter] -= taken
+
+    def on_tick(self) -> None:
+        """Count anew from now on when that was last done long ago."""
+        now_s = self.core.wall_ms / 1000
+        if self._since_s and (now_s - self._since_s) / HALF_LIFE_S > HALVES_MAX / 2:
+            self._since_s, self._taken = now_s, {}
+            for task in list(self._of_task):
+                self._of_task.pop(task)
+                self._look_at(task)

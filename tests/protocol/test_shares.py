@@ -1,0 +1,86 @@
+"""What submitters have had of the flock lately, and that who had less goes first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agent.protocol import events as ev
+from agent.protocol.clock import Instant
+from agent.protocol.core import Core, NodeSetup
+from agent.protocol.effects import Identity
+from agent.protocol.messages import Capabilities
+from agent.protocol.records import (
+    Claim,
+    Life,
+    PriorityWish,
+    Run,
+    TaskLife,
+    Terminated,
+    Workflow,
+    WorkflowSpec,
+)
+from agent.protocol.shares import BEHIND_S_MAX, HALF_LIFE_S, STEP_S, Shares
+from tests.protocol.stage import Stage, task
+from tests.protocol.stage_machines import Course
+
+NOW_MS = 1_750_000_000_000
+
+
+def flock(**ran_s: tuple[float, ...]) -> Core:
+    """A table in which these people had tasks that ended now, of such lengths."""
+    workflows, lives = [], []
+    for person, lengths in ran_s.items():
+        specs = tuple(task(f"{person}{number}") for number in range(len(lengths)))
+        spec = WorkflowSpec(person, person, (NOW_MS, 0), "n0", person, specs)
+        workflows.append(Workflow(spec, PriorityWish(1, "n0", 50)))
+        for each, length_s in zip(specs, lengths, strict=True):
+            claim = Claim(1, (NOW_MS - round(1000 * length_s), 0), "n0")
+            run = Run(1, 1, "n0", 1, claim, 1000, (), 3, Terminated(), (NOW_MS, 0))
+            lives.append(TaskLife(each.task, Life(runs=(run,))))
+    identity = Identity(1, 10, (NOW_MS, 0), notes=True)
+    setup = NodeSetup("n0", "acor", 1, Capabilities(), identity=identity)
+    core = Core(replace(setup, workflows=tuple(workflows), lives=tuple(lives)))
+    core.set_now(Instant(0.0, NOW_MS), "")
+    return core
+
+
+def test_who_had_more_is_put_back_by_what_all_places_worked_for_him() -> None:
+    shares = Shares(flock(ana=(600.0, 600.0), bia=(120.0,)))
+    assert shares.behind_s(("ana", "bia"), 2) == {"ana": 540.0, "bia": 0.0}
+    assert shares.behind_s(("bia", "caio"), 1) == {"bia": 120.0, "caio": 0.0}
+
+
+def test_a_single_submitter_is_never_put_back() -> None:
+    shares = Shares(flock(ana=(9_000.0,), bia=(1.0,)))
+    assert shares.behind_s(("ana", "ana"), 1) == {}
+
+
+def test_what_was_taken_fades_and_nobody_is_put_back_for_ever() -> None:
+    core = flock(ana=(1_000_000.0,), bia=(1.0,))
+    shares = Shares(core)
+    assert shares.behind_s(("ana", "bia"), 1)["ana"] == BEHIND_S_MAX
+    core.set_now(Instant(0.0, NOW_MS + round(20 * HALF_LIFE_S * 1000)), "")
+    assert shares.behind_s(("ana", "bia"), 1)["ana"] < STEP_S
+
+
+def test_counting_anew_after_years_changes_nothing_that_is_seen() -> None:
+    core = flock(ana=(1_200.0,), bia=(60.0,))
+    shares = Shares(core)
+    before = shares.behind_s(("ana", "bia"), 1)
+    core.set_now(Instant(0.0, NOW_MS + round(400 * HALF_LIFE_S * 1000)), "")
+    shares.on_tick()
+    core.set_now(Instant(0.0, NOW_MS), "")
+    assert shares.behind_s(("ana", "bia"), 1) == before
+
+
+def test_the_flock_turns_to_who_has_had_nothing_yet() -> None:
+    """Ana has had the only machine for minutes; bia, who asks after her, is next."""
+    stage = Stage("acor").flock()
+    stage.courses["A0"] = Course(length_s=200.0)
+    stage.submit("acor", "first", task("A0")).play(210).owner("acor", here=True).play(0.1)
+    stage.submit("acor", "second", task("A1")).play(1)
+    asked = ev.Submit("r", "third", "third", "bia", 50, (task("B1"),))
+    stage.ask("acor", "bia submits", asked).play(1).owner("acor", here=False).play(0.5)
+    assert (stage.starters("B1"), stage.starters("A1")) == (["acor"], [])
+    stage.play(10)
+    assert stage.starters("A1") == ["acor"]
