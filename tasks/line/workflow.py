@@ -49,6 +49,7 @@ tasks:
     program: line_aggregate
     inputs: ["detect/*/interest.json"]
     parameters: "line={name}"
+    asked: "${{gates}}"
   aggregate:
     program: line_aggregate
     inputs: ["detect/*/interest.json", points/decisions]
@@ -68,10 +69,12 @@ tasks:
     program: line_preview
     data: [{plan}]
     inputs: [candidates/line.json, "detect/*/corridor.json", "import/*/index.json"]
+    asked: "${{gates}}"
   draft:
     program: line_preview
     data: [{plan}]
     inputs: [aggregate/line.json, "detect/*/corridor.json", "import/*/index.json"]
+    asked: "${{gates}}"
 gates:
   features:
     asks: >-
