@@ -24,8 +24,8 @@ programs:
 {programs}
 variables:
 {flight_variable}  gates: {{choices: [all, none], default: all, says: steps that a person does}}
-  operator: {{default: "", says: "who flew, with _ for blanks"}}
-  notes: {{default: "", says: "what the report tells of the flight, with _ for blanks"}}
+  operator: {{default: "", says: who flew}}
+  notes: {{default: "", says: what the report tells of the flight}}
 tasks:
   import:
     program: line_import
@@ -64,7 +64,7 @@ tasks:
       - "georeference/*/index.json"
       - "georeference/*/quality.csv"
       - annotations/notes
-    parameters: "gates=${{gates}} operator=${{operator}} notes=${{notes}}"
+    parameters: {{gates: "${{gates}}", operator: "${{operator}}", notes: "${{notes}}"}}
   preview:
     program: line_preview
     data: [{plan}]
