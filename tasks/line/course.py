@@ -27,6 +27,8 @@ from tasks.line.parameters import (
 Floats = NDArray[np.float64]
 
 ROUNDS_MAX = 60
+AT_ONCE = 300_000
+"""Points of stations, each for every station near it, that are in memory together."""
 STILL_M = 1e-8
 SINGULAR = 1e-6
 STEADY = (1e-6, 0.02, 0.05)
@@ -96,13 +98,16 @@ def course_of(curve: Curve, points: Floats) -> Course:
     if not len(kept):
         nothing = np.zeros(0)
         return Course(curve, nothing, nothing, nothing, nothing, nothing)
-    stations, first, last = stations[kept], first[kept], last[kept]
-    at = first[:, None] + np.arange(int((last - first).max()))
-    there = at < last[:, None]
-    rows = near[np.minimum(at, len(near) - 1)]
-    way = (along[rows] - stations[:, None]) / COURSE_M
-    weight = np.where(there, (1.0 - np.minimum(np.abs(way), 1.0) ** 3) ** 3, 0.0)
-    return _settled(curve, stations, way, weight, np.stack([off[rows], up[rows]]))
+    wide = int((last - first).max())
+    parts = []
+    for rows in np.array_split(kept, min(len(kept), 1 + len(kept) * wide // AT_ONCE)):
+        at = first[rows][:, None] + np.arange(wide)
+        there, points_at = at < last[rows][:, None], near[np.minimum(at, len(near) - 1)]
+        way = (along[points_at] - stations[rows][:, None]) / COURSE_M
+        weight = np.where(there, (1.0 - np.minimum(np.abs(way), 1.0) ** 3) ** 3, 0.0)
+        values = np.stack([off[points_at], up[points_at]])
+        parts.append(_settled(stations[rows], way, weight, values))
+    return Course(curve, *(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
 def _stations(curve: Curve) -> Floats:
@@ -117,7 +122,7 @@ def _stations(curve: Curve) -> Floats:
     return np.sort(along)
 
 
-def _settled(curve: Curve, stations: Floats, way: Floats, near: Floats, values: Floats) -> Course:
+def _settled(stations: Floats, way: Floats, near: Floats, values: Floats) -> tuple[Floats, ...]:
     """Lay a parabola around each station again and again, until those that are far off it have lost
     their weight; stations at which too few are left tell nothing."""
     powers = np.stack([np.ones_like(way), way, way * way])
@@ -142,4 +147,4 @@ def _settled(curve: Curve, stations: Floats, way: Floats, near: Floats, values: 
     wide, high = np.sqrt(square)
     kept = total >= COURSE_POINTS_MIN
     off, up = bends[:, kept, 0]
-    return Course(curve, stations[kept], off, up, wide[kept], high[kept])
+    return stations[kept], off, up, wide[kept], high[kept]
