@@ -34,7 +34,8 @@
         asks: Check the points
         attach: [corrected, "notes?"]   # ? may be left open: tasks are given nothing for it then
         inputs: [import/0]
-        asked: "${checks}"              # --set checks=none leaves it out: nothing is attached then
+        asked: "${checks}"              # --set checks=none leaves it out: nothing is attached then;
+                                        # so does a task that is there for this gate alone
 
 Limits are those of the client contract where it has one, so that what is accepted here is accepted
 by a node too.
@@ -212,6 +213,7 @@ TASK_RECORD = Record(
     (
         Field("program", SHORT, "What it runs; needed, unless the defaults say it."),
         *NEEDS,
+        Field("asked", Choice(ASKED), "With none or no it is left out: it is for a gate that is."),
         Field(
             "data",
             Several(Either(single=PATH, mapping=DATUM), LIST_MAX),

@@ -188,7 +188,7 @@ class Template:
     @property
     def left_out(self) -> bool:
         """Whether it is a gate at which nobody is asked."""
-        return self.gate and str(self.fixed.get("asked", "")) in NOT_ASKED
+        return str(self.fixed.get("asked", "")) in NOT_ASKED
 
     def names(self) -> list[str]:
         """Return the names of its runs: its own, or one for each instance of its fan-out, which may

@@ -12,6 +12,7 @@ its traceback goes to the standard error, which the node keeps as the task's log
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -150,12 +151,19 @@ def read_arguments(work: Work, arguments: Sequence[str]) -> None:
 
 
 def read_parameters(given: str) -> dict[str, str]:
-    """Return the parameters by name: ``name=value`` words, in the argument itself or in the file
-    that it names, or the XML of the documents; of two alike the later. Raises ``WorkError`` for
-    anything else, and ``OSError``."""
+    """Return the parameters by name: ``name=value`` words, a JSON object of single values or the XML of
+    the documents, in the argument itself or in the file that it names; of two alike the later. Raises
+    ``WorkError`` for anything else, and ``OSError``."""
     text = given
-    if "\n" not in given and "=" not in given and Path(given).is_file():
+    if (
+        not given.startswith("{")
+        and "\n" not in given
+        and "=" not in given
+        and Path(given).is_file()
+    ):
         text = Path(given).read_text("utf-8")
+    if text.lstrip().startswith("{"):
+        return _read_json(text)
     if text.lstrip().startswith("<"):
         return _read_xml(text)
     found: dict[str, str] = {}
@@ -165,6 +173,17 @@ def read_parameters(given: str) -> dict[str, str]:
             raise WorkError(f"the parameter {word!r} has no value: write name=value")
         found[name] = value
     return found
+
+
+def _read_json(text: str) -> dict[str, str]:
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WorkError(f"the parameters are not JSON: {error}") from None
+    for name, value in told.items():
+        if isinstance(value, dict | list):
+            raise WorkError(f"the parameter {name!r} is a list or an object: write a single value")
+    return {name: "" if value is None else str(value) for name, value in told.items()}
 
 
 def _read_xml(text: str) -> dict[str, str]:

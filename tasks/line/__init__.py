@@ -19,6 +19,7 @@
 ``wire_seeds``          points that others line up with
 ``wire_growth``         pieces of wire that grow from these and are joined
 ``wires``, ``curve``    which of them are wires; plan line and catenary
+``course``              where a wire really goes, the same in every tile that sees it
 ``wire_points``         which points are on them, those of wires beside them too
 ``towers``              what stands where wires end
 ``shapes``, ``roofs``   what surroundings look like, and which of them are a building's

@@ -2,13 +2,15 @@
 
 Takes the segmented points and the spans, and what a person has changed of their classes
 (``patching``), if anything. With the plan and ``tile=3`` only what lies in the tile
-itself is told, not in its halo: there the next tile tells it. Parameter ``within_m``.
+itself is told, not in its halo: there the next tile tells it. Everything near is told, cube by cube:
+what of it is worth a line is chosen of the whole line (``aggregating``). Parameter ``within_m``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +20,13 @@ from tasks.line.cloud import read
 from tasks.line.corridor import CORRIDOR, corridor_of
 from tasks.line.interest import INTEREST, Interest
 from tasks.line.las_header import FileFaultError
-from tasks.line.obstacles import obstacles_of
+from tasks.line.obstacles import close_places
 from tasks.line.parameters import WITHIN_M
 from tasks.line.patching import patched
 from tasks.line.spans import Spans
 from tasks.line.tiles import Plan
 
-Own = Callable[[float, float], bool]
+Own = Callable[[Sequence[tuple[float, float]]], Sequence[bool]]
 
 
 def do(work: Work) -> Sequence[str]:
@@ -42,9 +44,9 @@ def do(work: Work) -> Sequence[str]:
     work.progress(0.2)
     places = np.column_stack([points.x, points.y, points.z])
     curves = [each.curve for each in spans.wires]
-    found = obstacles_of(curves, spans.towers, places, points.classification, within_m)
-    kept = tuple(each for each in found if own(*each.place[:2]))
-    towers = tuple(each for each in spans.towers if own(each.x, each.y))
+    found = close_places(curves, spans.towers, places, points.classification, within_m)
+    kept = tuple(compress(found, own([each.place[:2] for each in found])))
+    towers = tuple(compress(spans.towers, own([(each.x, each.y) for each in spans.towers])))
     numbers = {spans.towers.index(each): number for number, each in enumerate(towers)}
     wires = tuple(
         replace(
@@ -61,14 +63,14 @@ def do(work: Work) -> Sequence[str]:
 
 
 def _own(work: Work) -> tuple[int | None, Own]:
-    """The tile, and whether a place belongs to it; everything does where there is no plan."""
+    """The tile, and which places belong to it; all do where there is no plan."""
     if not work.raw:
-        return None, lambda _x, _y: True
+        return None, lambda places: [True] * len(places)
     plan = Plan.read(work.raw[0])
     tile = plan.tile(work.parameter("tile", 0))
 
-    def own(x: float, y: float) -> bool:
-        along, _ = plan.chainage(np.array([x]), np.array([y]))
-        return int(plan.owner(along)[0]) == tile.number
+    def own(places: Sequence[tuple[float, float]]) -> Sequence[bool]:
+        along, _ = plan.chainage(*np.array(places, np.float64).reshape(-1, 2).T)
+        return [bool(each) for each in plan.owner(along) == tile.number]
 
     return tile.number, own

@@ -28,6 +28,11 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
+ANCHOR_M = 280.0
+"""A multiple of every size of cells and cubes."""
+CORNER_M = 16.0
+HALF_MM = 0.0005
+
 
 @dataclass(frozen=True)
 class Terrain:
@@ -56,7 +61,7 @@ class Terrain:
 def terrain_of(x: Floats, y: Floats, z: Floats) -> Terrain:
     """Return the terrain under points, of which there is at least one."""
     cell_m = _cell_m(x, y)
-    west, south = float(x.min()), float(y.min())
+    west, south = corner(x), corner(y)
     row, column = cells(x, west, cell_m), cells(y, south, cell_m)
     shape = int(row.max()) + 1, int(column.max()) + 1
     low = np.full(shape[0] * shape[1], np.inf)
@@ -80,6 +85,19 @@ def ground_of(terrain: Terrain, x: Floats, y: Floats, above_m: Floats) -> Mask:
     return on
 
 
+def anchor(places: Floats) -> Floats:
+    """Return where places are counted from: near their least, and the same for all of a region, so
+    that cells and cubes lie as they do in the tile beside it. Half a millimetre off, because places are
+    told in whole ones: none lies on a border."""
+    base: Floats = np.floor(places.min(axis=0) / ANCHOR_M) * ANCHOR_M - HALF_MM
+    return base
+
+
+def corner(along: Floats) -> float:
+    """Return where a grid begins that has these places in it and coarser cells where others have theirs."""
+    return float(np.floor(along.min() / CORNER_M) * CORNER_M)
+
+
 def cells(along: Floats, least: float, cell_m: float) -> Indices:
     """Return the number of the cell of each place, counted from the least on."""
     return np.floor((along - least) / cell_m).astype(np.int64)
@@ -87,8 +105,8 @@ def cells(along: Floats, least: float, cell_m: float) -> Indices:
 
 def _cell_m(x: Floats, y: Floats) -> float:
     """A cell has to hold a point as a rule: less than one on a square metre asks for wider ones."""
-    row, column = cells(x, float(x.min()), 5.0), cells(y, float(y.min()), 5.0)
-    places = len(np.unique(row * (int(column.max()) + 1) + column))
+    row, column = cells(x, 0.0, 5.0), cells(y, 0.0, 5.0)
+    places = len(np.unique(row * (int(np.ptp(column)) + 1) + column))
     return CELL_M if len(x) >= 25.0 * places else SPARSE_CELL_M
 
 

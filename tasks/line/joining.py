@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tasks.inspection.conversation import WorkError
 from tasks.line.curve import Curve
 from tasks.line.interest import Interest
-from tasks.line.obstacles import Place
+from tasks.line.obstacles import Obstacle, Place, told_once
 from tasks.line.parameters import SAME_PLACE_M, SAME_TOWER_M, SAME_WIRE_M, SAME_WIRE_M_MIN
 from tasks.line.tables import Tables
 from tasks.line.towers import Tower
@@ -68,19 +68,16 @@ def joined_line(name: str, tiles: Sequence[Interest], voltage_kv: float, tables:
     towers = _towers(each for tile in tiles for each in tile.spans.towers)
     spans = spans_of_wires(curves, wires, towers)
     points: list[Point] = []
-    first = 0
-    for tile in tiles:
-        for each in tile.obstacles:
-            span = "-".join(f"T{number}" for number in spans[wires[first + each.wire]])
-            relevance = tables.relevance_of(each.kind, voltage_kv, each.distance_m)
-            points.append(
-                Point(
-                    id_of(name, each.kind, each.place), each.kind, each.place, span,
-                    wires[first + each.wire], each.wire_place, round(each.distance_m, 2),
-                    relevance, tables.maintenance_of(each.kind, relevance),
-                )
-            )  # fmt: skip
-        first += len(tile.spans.wires)
+    for each in told_once(_obstacles(tiles, wires)):
+        span = "-".join(f"T{number}" for number in spans[each.wire])
+        relevance = tables.relevance_of(each.kind, voltage_kv, each.distance_m)
+        points.append(
+            Point(
+                id_of(name, each.kind, each.place), each.kind, each.place, span,
+                each.wire, each.wire_place, round(each.distance_m, 2),
+                relevance, tables.maintenance_of(each.kind, relevance),
+            )
+        )  # fmt: skip
     points = _once(points)
     for number, tower in enumerate(towers, 1):
         place = round(tower.x, 3), round(tower.y, 3), round(tower.foot_m, 3)
@@ -88,6 +85,16 @@ def joined_line(name: str, tiles: Sequence[Interest], voltage_kv: float, tables:
         points.append(Point(*told, tables.maintenance_of(TOWER_KIND, 0)))
     sparse = tuple(tile.tile for tile in tiles if tile.spans.too_sparse)
     return Line(tuple(curves), tuple(wires), tuple(towers), tuple(points), sparse)
+
+
+def _obstacles(tiles: Sequence[Interest], wires: Sequence[int]) -> list[Obstacle]:
+    """Everything near of all tiles, with the wires by their numbers in the line."""
+    numbers = iter(wires)
+    found: list[Obstacle] = []
+    for tile in tiles:
+        own = [next(numbers) for _ in tile.spans.wires]
+        found += [replace(each, wire=own[each.wire]) for each in tile.obstacles]
+    return found
 
 
 def wires_joined(curves: Sequence[Curve]) -> list[int]:

@@ -1,15 +1,17 @@
 """What comes near to a wire: clusters of points with their distance from the curve, and other wires.
 
-The distance is that from the curve in space, also where no point of the wire was seen. A bundle of
-conductors is as wide and as high as its points lie apart, and what is near is measured from its edge.
+The distance is that from the course of the wire in space, also where no point of it was seen. A
+bundle of conductors is as wide and as high as its points lie apart, and what is near is measured from
+its edge.
 What is left of a wire lies along it and nowhere farther off; a tree, however near, begins somewhere
 else.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -18,12 +20,14 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from tasks.line.course import Course, course_of
 from tasks.line.curve import Curve
+from tasks.line.ground import HALF_MM
 from tasks.line.parameters import (
     APART_M,
-    BUNDLE_M,
     CROSSING_M,
     CROSSING_TURN,
+    EDGE_SHARE,
     FITTING_M,
     HELD_M,
     LEFT_OVER_M,
@@ -40,9 +44,9 @@ from tasks.line.wire_seeds import thinned
 
 Floats = NDArray[np.float64]
 Classes = NDArray[np.uint8]
+Indices = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Place = tuple[float, float, float]
-Place2 = tuple[float, float]
 
 KINDS = {LOW: "vegetation", MEDIUM: "vegetation", HIGH: "vegetation", BUILDING: "building"}
 KINDS |= {GROUND: "ground", WATER: "ground"}
@@ -70,9 +74,26 @@ def obstacles_of(
 ) -> list[Obstacle]:
     """Return the clusters of points that come nearer to a wire than that, the nearest first, and the
     wires that cross."""
+    return told_once(close_places(curves, towers, places, classes, within_m))
+
+
+def close_places(
+    curves: Sequence[Curve],
+    towers: Sequence[Tower],
+    places: Floats,
+    classes: Classes,
+    within_m: float,
+) -> list[Obstacle]:
+    """Return the nearest of what comes so near to a wire in every cube of ``LINKED_M``, and the wires
+    that cross. Which cubes there are does not depend on where a line is cut; what is told of them is
+    chosen when all of it is there (``told_once``)."""
     if not curves:
         return []
-    samples = [each.places(np.arange(each.start_m, each.end_m, SAMPLE_M)) for each in curves]
+    at_wire = np.flatnonzero(~np.isin(classes, (GROUND, WATER, NOISE)))
+    courses = [course_of(each, places[at_wire]) for each in curves]
+    samples = [
+        each.places(np.arange(each.curve.start_m, each.curve.end_m, SAMPLE_M)) for each in courses
+    ]
     of_wire = np.repeat(np.arange(len(curves)), [len(each) for each in samples])
     line = np.concatenate(samples)
     other = ~np.isin(classes, (WIRE, TOWER, NOISE)) & _around(places, line, within_m)
@@ -81,43 +102,73 @@ def obstacles_of(
     kept = np.isfinite(far) & ~_at_tower(places[near], towers)
     near, far, sample = near[kept], far[kept], sample[kept]
     kept = ~_left_over(places[near], far)
-    near, far, sample = near[kept], far[kept], sample[kept]
-    own = places[classes == WIRE]
-    thick_m = [_thickness(each, own) for each in curves]
+    near, sample = near[kept], sample[kept]
+    far, there = _measured(places[near], courses, samples, sample)
     ends = np.concatenate([each[[0, -1]] for each in samples])
     found = []
-    for cluster in _clusters(places[near]):
-        for nearest in _nearest_places(places[near[cluster]], far[cluster]):
-            point, at = near[cluster[nearest]], int(sample[cluster[nearest]])
-            if _is_fitting(places[near[cluster]], places[point], ends):
-                continue
-            wire = int(of_wire[at])
-            kind = KINDS.get(int(classes[point]), "vegetation")
-            clear_m = _clear_m(places[point], line[at], curves[wire].way, thick_m[wire])
-            seen = _place(places[point]), wire, _place(line[at]), clear_m, len(cluster)
-            found.append(Obstacle(kind, *seen))
-    return sorted(found + _crossings(curves, samples), key=lambda each: each.distance_m)
+    for cluster in _linked(places[near]):
+        few = len(cluster) < OBSTACLE_POINTS_MIN
+        if few or _is_fitting(places[near[cluster]], far[cluster], ends):
+            continue
+        for cube in _cubed(places[near[cluster]], LINKED_M):
+            row = cluster[cube[np.argmin(far[cluster[cube]])]]
+            kind = KINDS.get(int(classes[near[row]]), "vegetation")
+            seen = _place(places[near[row]]), int(of_wire[sample[row]]), _place(there[row])
+            found.append(Obstacle(kind, *seen, float(far[row]), len(cube)))
+    return found + _crossings(curves, samples)
 
 
-def _thickness(curve: Curve, own: Floats) -> tuple[float, float]:
-    """How far the points of a wire lie aside of its curve and above it, without the scanner's noise."""
-    along, across = curve.away(own)
-    near = (across < BUNDLE_M) & (along > curve.start_m) & (along < curve.end_m)
-    if near.sum() < OBSTACLE_POINTS_MIN:
-        return 0.0, 0.0
-    along, aside = curve.frame(own[near])
-    off, up = aside - curve.aside_at(along), own[near, 2] - curve.height_at(along)
-    wide, high = (float(np.sqrt(max((each**2).mean() - POINT_M**2, 0.0))) for each in (off, up))
-    return wide, high
+def told_once(found: Sequence[Obstacle]) -> list[Obstacle]:
+    """Return the nearest of each obstacle, and of what of it is far from that the next, the nearest
+    first. Cubes that touch are of one obstacle; a few stray points are none."""
+    told = [each for each in found if each.kind == CROSSING]
+    close = [each for each in found if each.kind != CROSSING]
+    places = np.array([each.place for each in close]).reshape(-1, 3)
+    for cluster in _clusters(places, LINKED_M):
+        left = sorted(
+            (close[each] for each in cluster), key=lambda each: (each.distance_m, each.place)
+        )
+        count = sum(each.points for each in left)
+        while sum(each.points for each in left) >= OBSTACLE_POINTS_MIN:
+            told.append(replace(left[0], points=count))
+            left = [each for each in left if math.dist(each.place, told[-1].place) > APART_M]
+    return sorted(told, key=lambda each: (each.distance_m, each.place))
 
 
-def _clear_m(point: Floats, wire: Floats, way: Place2, thick_m: tuple[float, float]) -> float:
-    """How far a point is from the box that a bundle fills around the nearest place of its curve."""
-    there = point - wire
-    along = there[0] * way[0] + there[1] * way[1]
-    aside = max(abs(there[1] * way[0] - there[0] * way[1]) - thick_m[0], 0.0)
-    up = max(abs(there[2]) - thick_m[1], 0.0)
-    return float(np.sqrt(along**2 + aside**2 + up**2))
+def _measured(
+    points: Floats, courses: Sequence[Course], samples: Sequence[Floats], at: Indices
+) -> tuple[Floats, Floats]:
+    """How far each point is from its wire, and the place on its middle. That is a little farther than
+    the edge of the bundle, of which a conductor is not at every place."""
+    line = np.concatenate(samples)
+    before, after = np.maximum(at - 1, 0), np.minimum(at + 1, len(line) - 1)
+    way = line[after] - line[before]
+    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), SAMPLE_M)
+    beyond = ((points - line[at]) * way).sum(axis=1, keepdims=True)
+    there = line[at] + np.clip(beyond, -0.5 * SAMPLE_M, 0.5 * SAMPLE_M) * way
+    middle_m = np.linalg.norm(points - there, axis=1)
+    edge_m = _to_edge(points - there, way, _thickness(courses, samples)[at])
+    return EDGE_SHARE * edge_m + (1.0 - EDGE_SHARE) * middle_m, there
+
+
+def _to_edge(there: Floats, way: Floats, thick_m: Floats) -> Floats:
+    """How far it is to the box that a bundle fills around its middle."""
+    level = way[:, :2] / np.maximum(np.linalg.norm(way[:, :2], axis=1, keepdims=True), 1e-9)
+    aside = np.abs(there[:, 1] * level[:, 0] - there[:, 0] * level[:, 1])
+    along = (there[:, :2] * level).sum(axis=1)
+    aside = np.maximum(aside - thick_m[:, 0], 0.0)
+    up = np.maximum(np.abs(there[:, 2]) - thick_m[:, 1], 0.0)
+    return np.asarray(np.sqrt(along**2 + aside**2 + up**2), np.float64)
+
+
+def _thickness(courses: Sequence[Course], samples: Sequence[Floats]) -> Floats:
+    """How far the points of a wire lie aside of each sample and above it, without the scanner's noise."""
+    thick = [
+        np.stack(each.thick(each.curve.frame(places)[0]), axis=1)
+        for each, places in zip(courses, samples, strict=True)
+    ]
+    told: Floats = np.sqrt(np.maximum(np.concatenate(thick) ** 2 - POINT_M**2, 0.0))
+    return told
 
 
 def _around(places: Floats, line: Floats, within_m: float) -> Mask:
@@ -149,34 +200,49 @@ def _at_tower(places: Floats, towers: Sequence[Tower]) -> Mask:
     return at
 
 
-def _clusters(places: Floats) -> list[NDArray[np.int64]]:
-    """Which points hang together, in the order of their first."""
+def _cubes(places: Floats, size_m: float) -> Indices:
+    return np.floor((places + HALF_MM) / size_m).astype(np.int64)
+
+
+def _cubed(places: Floats, size_m: float) -> list[Indices]:
+    """Which points lie in one cube, for each cube."""
+    _, cube = np.unique(_cubes(places, size_m), axis=0, return_inverse=True)
+    return _together(cube.ravel())
+
+
+def _linked(places: Floats) -> list[Indices]:
+    """Which points hang together."""
     if not len(places):
         return []
-    cloud = thinned(places)
+    cloud = thinned(places + HALF_MM)
     pairs = cloud.tree.query_pairs(LINKED_M, output_type="ndarray")
-    size = len(cloud.places)
-    links = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(size, size))
-    count, of_cube = connected_components(links, directed=False)
-    of_point = of_cube[cloud.cube]
-    order = np.argsort(of_point, kind="stable")
-    ends = np.searchsorted(of_point[order], np.arange(1, count))
-    return np.split(order, ends)
+    return _together(_numbered(pairs, len(cloud.places))[cloud.cube])
 
 
-def _nearest_places(places: Floats, far: Floats) -> list[int]:
-    """The nearest point of a cluster, and of what of it is far from that the next; none in few."""
-    order = np.argsort(far, kind="stable")
-    found: list[int] = []
-    while len(order) >= OBSTACLE_POINTS_MIN:
-        found.append(int(order[0]))
-        order = order[np.linalg.norm(places[order] - places[order[0]], axis=1) > APART_M]
-    return found
+def _clusters(places: Floats, size_m: float) -> list[Indices]:
+    """Which points lie in cubes that touch each other, directly or by others."""
+    if not len(places):
+        return []
+    cubes, cube = np.unique(_cubes(places, size_m), axis=0, return_inverse=True)
+    pairs = cKDTree(cubes).query_pairs(1.5, p=np.inf, output_type="ndarray")
+    return _together(_numbered(pairs, len(cubes))[cube.ravel()])
 
 
-def _is_fitting(cluster: Floats, nearest: Floats, ends: Floats) -> bool:
+def _numbered(pairs: Indices, size: int) -> Indices:
+    """For each of so many the number of those that it is linked to."""
+    links = coo_matrix((np.ones(len(pairs)), tuple(pairs.T)), shape=(size, size))
+    return np.asarray(connected_components(links, directed=False)[1], np.int64)
+
+
+def _together(number: Indices) -> list[Indices]:
+    """The rows that have one number, for each number."""
+    order = np.argsort(number, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
+
+
+def _is_fitting(cluster: Floats, far: Floats, ends: Floats) -> bool:
     """Whether it is no more than what holds the end of a wire."""
-    end = ends[np.argmin(np.linalg.norm(ends - nearest, axis=1))]
+    end = ends[np.argmin(np.linalg.norm(ends - cluster[np.argmin(far)], axis=1))]
     return bool((np.linalg.norm(cluster - end, axis=1) < FITTING_M).all())
 
 

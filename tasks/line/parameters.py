@@ -135,6 +135,18 @@ all that is around: five wires side by side have that, leaves do not."""
 REST_SLOPES: Final = (-0.16, -0.08, 0.0, 0.08, 0.16)
 """Against the wire that was found: where two spans meet, a slack wire bends."""
 
+# Where they really go
+
+COURSE_M: Final = 20.0
+"""So far around a place the course of a wire follows its points there."""
+COURSE_BEYOND_M: Final = 5.0
+COURSE_STEP_M: Final = 2.0
+COURSE_WIDE_M: Final = 0.8
+"""Nothing farther off draws it aside, and what is nearly as far hardly."""
+COURSE_OWN_M: Final = 0.5
+"""What is nearer tells how far the points of a wire scatter."""
+COURSE_POINTS_MIN: Final = 6
+
 # What is not wire
 
 CUBE_M: Final = 0.7
@@ -210,17 +222,17 @@ WITHIN_M: Final = 5.0
 """What is nearer to a wire is told of; a parameter of the step too."""
 SAMPLE_M: Final = 0.1
 LINKED_M: Final = 2.0
-"""Points of one obstacle are no farther apart."""
+"""Points of one obstacle are in cubes of this size that touch."""
 OBSTACLE_POINTS_MIN: Final = 3
 LEFT_OVER_M: Final = 0.8
 HELD_M: Final = 1.2
 """What is so near to a wire is left of the wire, unless something farther off is so near to that."""
-APART_M: Final = 6.0
+APART_M: Final = 5.0
 """A long obstacle is told again so far on."""
 FITTING_M: Final = 5.0
 """Around the end of a wire nothing but what holds it."""
-BUNDLE_M: Final = 0.6
-"""The conductors of a bundle hang no farther from its middle."""
+EDGE_SHARE: Final = 0.8
+"""A distance is so much that to the edge of a bundle, the rest that to its middle."""
 POINT_M: Final = 0.05
 """So far a point is from where it was hit: what the points of a wire scatter more is its bundle."""
 TOWER_ALONG_M: Final = 4.5

@@ -2,7 +2,7 @@
 
 Takes, in any order and under any name, the plan, ``line.json`` of the aggregation and of each tile the
 corridor, the indexes of import and georeferencing and the quality of the way; and the notes that people
-attached. Parameters (``_`` for a blank): ``operator``, ``notes``, ``title``, ``voltage_kv``, and
+attached. Parameters (as words, ``_`` for a blank): ``operator``, ``notes``, ``title``, ``voltage_kv``, and
 ``gates``: those at which people have looked, of features, points and annotations, or ``all`` or
 ``none``; without it the report says that nobody has. ``only=page`` is a preview for whoever is asked at a
 gate: the page alone, of what is there so far.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from tasks.line.ground import cells
+from tasks.line.ground import cells, corner
 from tasks.line.parameters import CELL_M, ROOF_ECHOES, ROOF_M_MIN, ROOF_OWN, ROOF_WINDOW
 from tasks.line.shapes import ECHOES, Shapes
 
@@ -80,7 +80,7 @@ def likely_building(roofs: Roofs, shapes: Shapes, points: Floats, above_m: Float
     """Return for each point above the ground how likely it is part of a building; the points are in
     the order of ``shapes.cube``."""
     own = roofs.likely(shapes.features)[shapes.cube]
-    row, column = (cells(points[:, axis], float(points[:, axis].min()), CELL_M) for axis in (0, 1))
+    row, column = (cells(each, corner(each), CELL_M) for each in points.T[:2])
     shape = int(row.max()) + 1, int(column.max()) + 1
     cell, high = row * shape[1] + column, above_m > 1.5
     count = np.bincount(cell[high], minlength=shape[0] * shape[1]).reshape(shape)

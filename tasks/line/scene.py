@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.line.ground import Terrain, cells, ground_of, terrain_of
+from tasks.line.ground import Terrain, anchor, cells, ground_of, terrain_of
 from tasks.line.parameters import (
     LOW_M_MAX,
     MEDIUM_M_MAX,
@@ -63,7 +63,7 @@ def scene_of(places: Floats, echoes: Echoes, roofs: Roofs | None = None) -> Scen
     nothing = Wires((), (), np.full(len(places), -1, np.int64))
     if len(places) < SCENE_POINTS_MIN:
         return Scene(np.full(len(places), UNKNOWN, np.uint8), None, nothing, (), density_of(places))
-    base = places.min(axis=0)
+    base = anchor(places)
     here = places - base
     terrain = terrain_of(*here.T)
     above_m = here[:, 2] - terrain.below(here[:, 0], here[:, 1])

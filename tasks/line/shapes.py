@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from tasks.line.ground import cells
+from tasks.line.ground import cells, corner
 from tasks.line.parameters import CELL_M, CUBE_M, FLAT_M, TALL_M, WIDE_CUBE_M
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,8 @@ def shapes_of(points: Floats, above_m: Floats, ground: Mask, echoes: Echoes) -> 
 
 def _moments(points: Floats, size_m: float) -> tuple[Floats, Indices]:
     """For each cube how linear, flat and scattered it and its 26 neighbours are, and which way."""
-    place = np.floor((points - points.min(axis=0)) / size_m).astype(np.int64) + 1
+    place = np.floor(points / size_m).astype(np.int64)
+    place += 1 - place.min(axis=0)
     size = place.max(axis=0) + 2
     key = (place[:, 0] * size[1] + place[:, 1]) * size[2] + place[:, 2]
     keys, cube = np.unique(key, return_inverse=True)
@@ -104,7 +105,7 @@ def _columns(
 ) -> tuple[Floats, Indices]:
     """Features of each cell seen from above, and the cell of each point. First how high its top is,
     last two of echoes."""
-    row, column = (cells(points[:, axis], float(points[:, axis].min()), CELL_M) for axis in (0, 1))
+    row, column = (cells(each, corner(each), CELL_M) for each in points.T[:2])
     shape = int(row.max()) + 1, int(column.max()) + 1
     cell, over = row * shape[1] + column, ~ground
     size = shape[0] * shape[1]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from tasks.line.course import course_of
 from tasks.line.curve import Curve
 from tasks.line.parameters import (
     BEYOND_M,
@@ -37,22 +38,27 @@ Indices = NDArray[np.int64]
 
 def on_wires(curves: Sequence[Curve], points: Floats) -> Indices:
     """Return for each point the number of the wire it lies on, -1 for none. Where much else is
-    around a wire only what is very near it counts: leaves that touch it are contact, not wire."""
+    around a wire only what is very near it counts: leaves that touch it are contact, not wire. How
+    near is told from the course of the wire and in whole metres of the map, not from the curve: what
+    is on a wire does not change with where the line is cut."""
     found = np.full(len(points), -1, np.int64)
     nearest = np.full(len(points), np.inf)
     for number, curve in enumerate(curves):
-        along, across = curve.away(points)
+        course = course_of(curve, points)
+        along, across = course.away(points)
         along_in = (along >= curve.start_m - BEYOND_M) & (along <= curve.end_m + BEYOND_M)
         near = np.flatnonzero(along_in & (across < SHELL_M[1]))
         if not len(near):
             continue
         way, off = along[near], across[near]
-        wide = min(max(WIRE_RESIDUALS * curve.residual_m, WIRE_M[0]), WIRE_M[1])
-        tight = max(TOUCHED_RESIDUALS * curve.residual_m, TOUCHED_M_MIN)
-        bin_ = (way - way.min()).astype(np.int64)
+        scatter_m = course.scatter(way)
+        wide = np.clip(WIRE_RESIDUALS * scatter_m, *WIRE_M)
+        tight = np.maximum(TOUCHED_RESIDUALS * scatter_m, TOUCHED_M_MIN)
+        bin_ = np.floor(points[near, int(np.argmax(np.abs(curve.way)))]).astype(np.int64)
+        bin_ -= bin_.min()
         on = np.bincount(bin_[off < wide], minlength=bin_.max() + 1)
         beside = np.bincount(bin_[off >= wide], minlength=bin_.max() + 1)
-        limit = np.where(beside > 2 * on, tight, wide)[bin_]
+        limit = np.where((beside > 2 * on)[bin_], tight, wide)
         better = (off <= limit) & (off < nearest[near])
         found[near[better]] = number
         nearest[near[better]] = off[better]

@@ -58,7 +58,8 @@ class Seeds:
 
 def thinned(points: Floats) -> Thinned:
     """Return the middle of the points of each cube of ``THIN_M``."""
-    cube = np.floor((points - points.min(axis=0)) / THIN_M).astype(np.int64)
+    cube = np.floor(points / THIN_M).astype(np.int64)
+    cube -= cube.min(axis=0)
     size = cube.max(axis=0) + 1
     key = (cube[:, 0] * size[1] + cube[:, 1]) * size[2] + cube[:, 2]
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
@@ -73,7 +74,7 @@ def seeds_of(cloud: Thinned) -> Seeds:
     """Return how each point scores; 0 where nothing lies along a line through it."""
     score = np.zeros(len(cloud.places))
     direction = np.zeros((len(cloud.places), 3))
-    tried = np.arange(len(cloud.places)) % CROWDED_EACH == 0
+    tried = np.floor(cloud.places / THIN_M).sum(axis=1) % CROWDED_EACH == 0
     alone = np.flatnonzero((cloud.crowd <= CROWD_FEW) | ((cloud.crowd <= CROWD_MAX) & tried))
     for begin in range(0, len(alone), TAKEN_AT_ONCE):
         these = alone[begin : begin + TAKEN_AT_ONCE]

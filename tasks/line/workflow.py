@@ -24,8 +24,8 @@ programs:
 {programs}
 variables:
 {flight_variable}  gates: {{choices: [all, none], default: all, says: steps that a person does}}
-  operator: {{default: "", says: "who flew, with _ for blanks"}}
-  notes: {{default: "", says: "what the report tells of the flight, with _ for blanks"}}
+  operator: {{default: "", says: who flew}}
+  notes: {{default: "", says: what the report tells of the flight}}
 tasks:
   import:
     program: line_import
@@ -49,6 +49,7 @@ tasks:
     program: line_aggregate
     inputs: ["detect/*/interest.json"]
     parameters: "line={name}"
+    asked: "${{gates}}"
   aggregate:
     program: line_aggregate
     inputs: ["detect/*/interest.json", points/decisions]
@@ -63,15 +64,17 @@ tasks:
       - "georeference/*/index.json"
       - "georeference/*/quality.csv"
       - annotations/notes
-    parameters: "gates=${{gates}} operator=${{operator}} notes=${{notes}}"
+    parameters: {{gates: "${{gates}}", operator: "${{operator}}", notes: "${{notes}}"}}
   preview:
     program: line_preview
     data: [{plan}]
     inputs: [candidates/line.json, "detect/*/corridor.json", "import/*/index.json"]
+    asked: "${{gates}}"
   draft:
     program: line_preview
     data: [{plan}]
     inputs: [aggregate/line.json, "detect/*/corridor.json", "import/*/index.json"]
+    asked: "${{gates}}"
 gates:
   features:
     asks: >-

@@ -92,6 +92,12 @@ def test_parameters_come_as_words_as_a_file_or_as_xml(tmp_path: Path) -> None:
     file.write_text("<parameters>\n <a>1</a><parameter name='b'> 2 </parameter>\n</parameters>\n")
     assert read_parameters("a=1 b=2") == {"a": "1", "b": "2"}
     assert read_parameters("a=1\nb=2\n") == {"a": "1", "b": "2"}
+    told = '{"a": 1, "who": "A. Person, of = us", "none": null}'
+    assert read_parameters(told) == {"a": "1", "who": "A. Person, of = us", "none": ""}
+    assert read_parameters('{"long": "' + 5_000 * "n " + '"}')["long"].startswith("n n")
+    for wrong in ('{"a": [1]}', '{"a": ', "{" * 100_000):
+        with pytest.raises(WorkError, match="the parameter"):
+            read_parameters(wrong)
     assert read_parameters(str(file)) == {"a": "1", "b": "2"}
 
 

@@ -18,7 +18,7 @@ import shapely
 
 from agent.workflow.program_folder import read_program
 from agent.workflow.reading import Asked
-from tasks.inspection.conversation import Work, WorkError
+from tasks.inspection.conversation import Work, WorkError, read_parameters
 from tasks.line import cloud, georeferencing, importing
 from tasks.line.cloud import Points
 from tasks.line.crs import named
@@ -213,11 +213,17 @@ def test_a_plan_asks_for_what_no_file_says(
     }  # fmt: skip
     alone = read_workflow_file(tmp_path / "out" / "line.wingbeat.yaml", Asked({"gates": "none"}))
     assert not any(each.gate for each in alone.submit.tasks)
-    assert len(alone.submit.tasks) == len(submit.tasks) - 4
+    said = Asked({"operator": "A. Person", "notes": 'windy: "gusts" = 8'})
+    report = read_workflow_file(tmp_path / "out" / "line.wingbeat.yaml", said).submit.tasks
+    (given,) = [each.parameters for each in report if each.id == "report"]
+    assert read_parameters(given) == {
+        "gates": "all", "operator": "A. Person", "notes": 'windy: "gusts" = 8'
+    }  # fmt: skip
+    assert len(alone.submit.tasks) == len(submit.tasks) - 4 - 3, "nothing is drawn for nobody"
     assert [each.id for each in submit.tasks][:2] == ["import.0", "import.1"]
     needed = {need.task for each in alone.submit.tasks for need in each.inputs}
     last = [each.id for each in alone.submit.tasks if each.id not in needed]
-    assert last == ["report", "preview", "draft"], "what is opened is the report"
+    assert last == ["report"], "what is opened is the report"
 
 
 @pytest.mark.parametrize("name", STEPS)

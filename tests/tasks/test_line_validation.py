@@ -16,6 +16,7 @@ from tasks.line import aggregating, detecting, segmenting
 from tasks.line.cloud import Points, read, write
 from tasks.line.curve import Curve, Floats
 from tasks.line.interest import Interest
+from tasks.line.obstacles import told_once
 from tasks.line.patching import patched
 from tasks.line.spans import Spans
 from tests.tasks.made_line import KINDS, made_line
@@ -55,7 +56,7 @@ def test_a_patch_changes_what_lies_within_it_and_nothing_else(tile: Path) -> Non
     assert (near & (before.classification == HIGH))[changed].all()
     assert set(after.classification[changed]) == {LOW}
     assert (spans.wires, spans.towers) == (then.wires, then.towers)
-    assert then.counts[LOW] == spans.counts[LOW] + int(changed.sum())
+    assert then.counts[LOW] == spans.counts.get(LOW, 0) + int(changed.sum())
 
 
 def test_a_wire_that_is_none_and_one_that_is_are_taken_at_their_word(tile: Path) -> None:
@@ -156,12 +157,12 @@ def line(tile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Line:
 
 def test_what_is_called_otherwise_is_found_otherwise(line: Line, tmp_path: Path) -> None:
     before = line.detect()
-    assert [each.kind for each in before.obstacles] == ["vegetation"]
+    assert [each.kind for each in told_once(before.obstacles)] == ["vegetation"]
     patch = tmp_path / "patch.csv"
     patch.write_text("x;y;z;radius_m;of;class\n20;1;;6;5;6\n")
     after = line.detect(patch)
     assert (before.patched, after.patched) == (False, True)
-    assert [each.kind for each in after.obstacles] == ["building"]
+    assert [each.kind for each in told_once(after.obstacles)] == ["building"]
     line.aggregate()
     assert json.loads(Path("line.json").read_text())["validation"]["patched_tiles"] == [None]
 

@@ -339,9 +339,10 @@ tasks:
   cut: {program: mill, for_each: {tile: [a, b]}}
   look: {program: mill, for_each: cut, inputs: [cut/0, check/patch]}
   sum: {program: mill, inputs: ["look/*"], after: [agree]}
+  draw: {program: mill, for_each: cut, inputs: [cut/0], asked: "${gates}"}
 gates:
   check: {asks: Check it, for_each: cut, inputs: [cut/0], attach: [patch], asked: "${gates}"}
-  agree: {asks: Agree, inputs: ["look/*"], after: [check], asked: "${gates}"}
+  agree: {asks: Agree, inputs: ["look/*", "draw/*"], after: [check], asked: "${gates}"}
 """
 
 
@@ -355,6 +356,7 @@ def test_gates_at_which_nobody_is_asked_are_left_out_and_work_waits_for_what_the
     assert {name for name, each in asked.items() if each.gate} == {"check.a", "check.b", "agree"}
     assert asked["look.b"].inputs == (Input("cut.b", 0), Input("check.b", 0))
     assert asked["sum"].after == ("agree",)
+    assert set(asked["agree"].inputs) >= {Input("draw.a", 0), Input("draw.b", 0)}
     alone = read_workflow_file(file, Asked({"gates": "none"})).submit.tasks
     found = {each.id: each for each in alone}
     assert list(found) == ["cut.a", "cut.b", "look.a", "look.b", "sum"]
