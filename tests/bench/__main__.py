@@ -18,7 +18,7 @@ from typing import Any, cast
 from tests.bench import page
 from tests.bench.report import Benchmark, Figures, hand_over
 
-SIMULATED = ("tables", "dispatch", "twice", "speed", "messages")
+SIMULATED = ("tables", "dispatch", "twice", "speed", "messages", "policies")
 LIVE = (
     *("live_flock", "live", "live_throughput", "live_true", "live_client", "live_presence"),
     *("live_owner", "live_transfer", "live_idle", "live_soak", "live_fuzz", "journal"),

@@ -24,7 +24,7 @@ from math import exp, log2
 from random import Random
 
 from agent.protocol.policy.competition import PASSED_OVER_MAX
-from agent.protocol.policy.lasting import Lasting, rate, reach
+from agent.protocol.policy.lasting import Lasting, length_s, rate, reach
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
 
 TRIES_MAX = 100
@@ -86,9 +86,7 @@ class Outcome:
 def hosts(count: int, share: str, manners: tuple[Manner, Manner] = EXPONENTIAL) -> list[Host]:
     """Return hosts of which a share is stable."""
     stable = round(count * STABLE_SHARES[share])
-    return [
-        Host(str(n), manner=manners[n >= stable], stable=n < stable) for n in range(count)
-    ]
+    return [Host(str(n), manner=manners[n >= stable], stable=n < stable) for n in range(count)]
 
 
 def work(kind: str, seconds: float, rng: Random, wrong: float = 1.0) -> list[Task]:
@@ -118,7 +116,7 @@ class Line:
         self, free: Sequence[Host], best: Callable[[Task, Sequence[Host]], Host], now_s: float
     ) -> tuple[Task, Host]:
         """Take a task out and return it with the host that gets it: the head, and who suits it best."""
-        del now_s
+        del now_s  # only others look at it
         task = self._tasks.popleft()
         return task, best(task, free)
 
@@ -157,13 +155,14 @@ class Reaching(Line):
 
     def put_back(self, task: Task) -> None:
         """Put a task among those of its length."""
-        length_s = 2 ** ((int(log2(max(task.length_s, 1)) * 4) + 0.5) / 4)
-        self._by_length.setdefault(length_s, []).append(task)
+        middle_s = 2 ** ((int(log2(max(length_s(task), 1)) * 4) + 0.5) / 4)
+        self._by_length.setdefault(middle_s, []).append(task)
 
     def pair(
         self, free: Sequence[Host], best: Callable[[Task, Sequence[Host]], Host], now_s: float
     ) -> tuple[Task, Host]:
         """Return who lasts longest with the longest task that it should take, else the shortest."""
+        del best  # the host does not depend on the task
         if now_s - self._reckoned_s >= REACH_EVERY_S:
             self._reckoned_s = now_s
             waiting = {
@@ -174,10 +173,10 @@ class Reaching(Line):
         fails = rate(host, now_s)
         shortest = min(self._by_length)
         within = (each for each in self._by_length if fails <= self._reach.get(each, 0.0))
-        length_s = max(within, default=shortest)
-        task = self._by_length[length_s].pop()
-        if not self._by_length[length_s]:
-            del self._by_length[length_s]
+        longest = max(within, default=shortest)
+        task = self._by_length[longest].pop()
+        if not self._by_length[longest]:
+            del self._by_length[longest]
         return task, host
 
 
@@ -289,6 +288,7 @@ class Queues:
     def _leave(self, task: Task, host: Host) -> None:
         """What it has done is lost, but for what its program has saved."""
         ran_s = self.now_s - task.runs.pop(host)
+        task.ran_s = max(task.ran_s, ran_s)
         kept_s = ran_s // self._saves_s * self._saves_s if self._saves_s else 0.0
         if not task.runs and not task.done:
             task.left_s -= kept_s

@@ -111,9 +111,7 @@ def _moves(
         yield (bare + 1, away - 1), away / down_s
 
 
-def _time_spent(
-    nodes: int, up_s: float, down_s: float, repairs: Repairs
-) -> dict[State, Fraction]:
+def _time_spent(nodes: int, up_s: float, down_s: float, repairs: Repairs) -> dict[State, Fraction]:
     """How long the group is in each state before it is lost: leaving balances coming in."""
     states = [(bare, away) for bare in range(nodes) for away in range(nodes - bare)]
     place = {state: row for row, state in enumerate(states)}

@@ -7,6 +7,8 @@ down each host may reach is reckoned from all that waits: hosts are filled with 
 with the longest first, until each has as much as the others. Within what it may take a host begins
 with the longest, so that what is left at the end is short and can be taken by any.
 
+A task that had run for longer than its length when it was broken off is longer than was said.
+
 Of a host that has not failed yet not much is known: it counts as one that fails within about as long
 as it has been there. When nothing waits, hosts that are free run copies of what is expected to go on
 for longest. Nothing is gathered and nobody looks again: an end tells all of them at once.
@@ -24,6 +26,8 @@ UNKNOWN_S: Final = 5_000.0
 """A host that has just come counts as one that fails within this."""
 NEARLY: Final = 1.25
 """Hosts that fail by so much more often count as alike."""
+LONGER: Final = 1.5
+"""Times what it had run: what is longer than thought is expected to take so long."""
 ROUNDS: Final = 30
 
 
@@ -34,7 +38,12 @@ class Lasting(Placing):
 
     def score(self, task: Waiting, host: HostPast) -> float:
         """Return what the host makes of its time while it runs the task, between 0 and 1."""
-        return worth(host.failure_rate * task.length_s / host.speed)
+        return worth(host.failure_rate * length_s(task) / host.speed)
+
+
+def length_s(task: Waiting) -> float:
+    """Return how long the task takes, as far as is known: longer than it has run already."""
+    return task.length_s if task.ran_s <= task.length_s else LONGER * task.ran_s
 
 
 def rate(host: HostPast, now_s: float) -> float:

@@ -43,11 +43,12 @@ class HostPast:
 
 @dataclass(slots=True, eq=False)
 class Waiting:
-    """A task that waits: its length as somebody told or learned it, and how often it was broken
-    off."""
+    """A task that waits: its length as somebody told or learned it, how often it was broken off, and
+    how long it had run when that was latest."""
 
     length_s: float
     broken_off: int = 0
+    ran_s: float = 0.0
 
 
 class Placing:
