@@ -25,17 +25,17 @@ from typing import Any, Final
 
 from agent.protocol.policy.availability import Repairs, lifetime, of_group
 from agent.protocol.policy.best_fit import BestFit, CorrectedBestFit, GroupBestFit
-from agent.protocol.policy.competition import Competition, GroupCompetition
-from agent.protocol.policy.failure_rate import FailureRate
-from agent.protocol.policy.lasting import Lasting
-from agent.protocol.policy.placing import Placing
-from agent.protocol.policy.refraining import STRATEGIES
-from agent.protocol.policy.replication import (
+from agent.protocol.policy.central import (
+    FailureRate,
     LastingReplication2,
     LastingReplication4,
     Replication2,
     Replication4,
 )
+from agent.protocol.policy.competition import Competition, GroupCompetition
+from agent.protocol.policy.lasting import Lasting
+from agent.protocol.policy.placing import Placing
+from agent.protocol.policy.refraining import STRATEGIES
 from tests.bench.report import Figures, Sheet, Verdict
 from tests.sim.queues import EXPONENTIAL, MIXES, STABLE_SHARES, WEIBULL, Queues, hosts, work
 from tests.sim.rings import FAULTS, Ring

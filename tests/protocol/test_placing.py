@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from agent.protocol.policy.availability import Repairs, lifetime, of_group, reachable
 from agent.protocol.policy.best_fit import SCORE_MAX, BestFit, CorrectedBestFit
+from agent.protocol.policy.central import FailureRate, LastingReplication2
 from agent.protocol.policy.competition import Competition
-from agent.protocol.policy.failure_rate import FailureRate
 from agent.protocol.policy.lasting import Lasting, length_s, rate, reach, worth
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
 from agent.protocol.policy.refraining import STRATEGIES, neighbours
-from agent.protocol.policy.replication import LastingReplication2
 from tests.bench.policies import RULES
 from tests.sim.queues import Queues, hosts, work
 from tests.sim.rings import Ring
