@@ -33,8 +33,8 @@ from agent.protocol.policy.central import (
     Replication4,
 )
 from agent.protocol.policy.competition import Competition, GroupCompetition
-from agent.protocol.policy.lasting import Lasting
 from agent.protocol.policy.placing import Placing
+from agent.protocol.policy.reaching import Lasting
 from agent.protocol.policy.refraining import STRATEGIES
 from tests.bench.report import Figures, Sheet, Verdict
 from tests.sim.queues import EXPONENTIAL, MIXES, STABLE_SHARES, WEIBULL, Queues, hosts, work

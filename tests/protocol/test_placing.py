@@ -11,8 +11,8 @@ from agent.protocol.policy.availability import Repairs, lifetime, of_group, reac
 from agent.protocol.policy.best_fit import SCORE_MAX, BestFit, CorrectedBestFit
 from agent.protocol.policy.central import FailureRate, LastingReplication2
 from agent.protocol.policy.competition import Competition
-from agent.protocol.policy.lasting import Lasting, length_s, rate, reach, worth
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
+from agent.protocol.policy.reaching import Lasting, length_s, rate, reach, worth
 from agent.protocol.policy.refraining import STRATEGIES, neighbours
 from tests.bench.policies import RULES
 from tests.sim.queues import Queues, hosts, work

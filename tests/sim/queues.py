@@ -24,8 +24,8 @@ from math import exp, log2
 from random import Random
 
 from agent.protocol.policy.competition import PASSED_OVER_MAX
-from agent.protocol.policy.lasting import Lasting, length_s, rate, reach
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
+from agent.protocol.policy.reaching import Lasting, length_s, rate, reach
 
 TRIES_MAX = 100
 REACH_EVERY_S = 5_000.0
