@@ -19,7 +19,7 @@ from tests.bench import page
 from tests.bench.report import Benchmark, Figures, hand_over
 
 SIMULATED = (
-    *("tables", "dispatch", "twice", "speed", "messages"),
+    *("tables", "dispatch", "twice", "speed", "messages", "policies"),
     *("lengths", "speeds", "month", "random"),
 )
 LIVE = (

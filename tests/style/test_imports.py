@@ -17,7 +17,17 @@ from tests.style.source import Import, Source, inside, parse, sources
 PROTOCOL = "agent.protocol"
 PURE = frozenset(
     {"__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum"}
-    | {"functools", "graphlib", "hashlib", "heapq", "itertools", "math", "operator", "types"}
+    | {
+        "fractions",
+        "functools",
+        "graphlib",
+        "hashlib",
+        "heapq",
+        "itertools",
+        "math",
+        "operator",
+        "types",
+    }
     | {"typing", "unicodedata", "zlib"}
 )
 # What needs no import and still reaches the world, or depends on the process that runs it.
