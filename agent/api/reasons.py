@@ -479,7 +479,7 @@ _encoder = msgspec.json.Encoder()
 
 
 def as_why(reason: Reason | None) -> Raw:
-    """Return a reason as JSON in an answer, ``null`` for None and for one that only is a text."""
+    """Return a reason as JSON in an answer, ``null`` for None and one that only is a text."""
     if reason is None or isinstance(reason, Opaque):
         return NO_WHY
     return Raw(_encoder.encode(reason))
@@ -492,8 +492,7 @@ def text_of(reason: Reason) -> str:
 
 
 def reason_of(why: Raw, text: str) -> Reason:
-    """Return the reason that an answer carries; where it carries none that can be read here, one
-    that only says ``text``."""
+    """Return the reason that an answer carries; where none can be read, one that only says ``text``."""
     try:
         return _decoder.decode(why)
     except UNREADABLE:

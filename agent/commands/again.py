@@ -189,6 +189,7 @@ def _steps(reply: AgainReply, *, anew: bool) -> list[str]:
     length_s, basis = (reply.all_s, reply.all_lasts) if anew else (reply.lasts_s, reply.lasts)
     long = []
     if basis is not None and length_s:
-        told = (f"about {clock(length_s)}", Speech().basis(basis))
+        about = f"about {clock(length_s)}" if length_s >= 1 else "less than a second"
+        told = (about, Speech().basis(basis))
         long = [f"what runs takes {', '.join(filter(None, told))}"]
     return [*lines, *(f"{name} is gone" for name in reply.gone), *long]

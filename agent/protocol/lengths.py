@@ -33,6 +33,7 @@ from msgspec import Struct
 
 from agent.protocol.host_speeds import fitted
 from agent.protocol.identity import PROGRAM, TOLD, text_in
+from agent.protocol.needs import seats_of
 from agent.protocol.records import (
     EXPECTED_MS,
     Evicted,
@@ -217,8 +218,9 @@ class Lengths:
         return max(1, round(factor * remaining_ms(atoms, round(ran_ms / factor))))
 
     def short(self, spec: TaskSpec) -> bool:
-        """Tell whether tasks like this one are so short that several are claimed at once."""
-        return self._of_kind(self.kind(spec)).short
+        """Tell whether tasks like this one are so short that several are claimed at once; none that
+        would keep a seat of the flock while it waits in a row."""
+        return self._of_kind(self.kind(spec)).short and not seats_of(spec)
 
     def known(self, spec: TaskSpec) -> bool:
         """Tell whether anything is known of the length, be it what was told."""

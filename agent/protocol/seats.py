@@ -298,9 +298,8 @@ class SeatPlan:
         return seats.fills_up(self._core.lengths.in_a_row(spec))
 
     def short(self, spec: TaskSpec) -> bool:
-        """Tell whether tasks like this one are claimed several at once; none that would keep a seat
-        of the flock while it waits in a row."""
-        return self._core.lengths.short(spec) and not seats_of(spec)
+        """Tell whether tasks like this one are claimed several at once."""
+        return self._core.lengths.short(spec)
 
     def by_lot(self, spec: TaskSpec) -> bool:
         """Tell whether tasks like this one are drawn where there are plenty: short ones, and those

@@ -1376,6 +1376,10 @@
         <translation>dados chegaram ou saíram</translation>
     </message>
     <message>
+        <source>what earlier runs took was read</source>
+        <translation>foi lido quanto demoraram execuções anteriores</translation>
+    </message>
+    <message>
         <source>a person removed it</source>
         <translation>uma pessoa o removeu</translation>
     </message>

@@ -146,13 +146,10 @@ class ComputerPage(QScrollArea):
                 ("ownOnly", tr("Only workflows submitted on this computer")),
             )
         )
-        self.people = _names("people", tr("everybody"), touched)
-        tip = plain_tip(tr("Names as they stand with workflows, such as ana, bia"))
-        self.people.setToolTip(tip)
-        self.bans = _names("bans", tr("nobody"), touched)
-        self.bans.setToolTip(
-            plain_tip(tr("Names of people, computers and programs; nothing proves a person's name"))
-        )
+        tip = tr("Names as they stand with workflows, such as ana, bia")
+        self.people = _names("people", tr("everybody"), touched, tip)
+        tip = tr("Names of people, computers and programs; nothing proves a person's name")
+        self.bans = _names("bans", tr("nobody"), touched, tip)
         self.exclusive = _names("exclusivePrograms", tr("such as blender, zoom"), touched)
         self.running = RunningChoice(self._context, self.exclusive, touched, self.fault.say)
         self._controls = self._by_rule()
@@ -381,8 +378,9 @@ def _number(name: str, least: int, most: int, unit: str, act: Callable[..., obje
     return set_up(made, suffix=unit, fixedWidth=14 * GRID, valueChanged=act)
 
 
-def _names(name: str, example: str, act: Callable[..., object]) -> QLineEdit:
+def _names(name: str, example: str, act: Callable[..., object], tip: str = "") -> QLineEdit:
     made = set_up(QLineEdit(), name, placeholderText=example, editingFinished=act)
     made.setMinimumWidth(18 * GRID)
     made.setMaximumWidth(34 * GRID)
+    made.setToolTip(plain_tip(tip))
     return made

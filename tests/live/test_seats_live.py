@@ -21,11 +21,8 @@ def flock(tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
     """Two machines that help each other; a program of both asks for a seat."""
     birch, alder = Machine(tmp_path / "birch"), Machine(tmp_path / "alder")
     for machine in (birch, alder):
-        machine.install("acme", WAITS)
+        machine.install("acme", WAITS, requirements={"seats": {"acme": 1}})
         machine.install("free", WAITS)
-        described = machine.home.programs / "acme" / "program.yaml"
-        text = described.read_text("utf-8") + "requirements: {seats: {acme: 1}}\n"
-        described.write_text(text, "utf-8")
     with (
         birch.agent("--name", "birch", "--port", "0"),
         alder.agent("--name", "alder", "--port", "0"),

@@ -303,6 +303,7 @@ START = (
         ("home-stands-still",),
         ("interactive first",),
         30,
+        110,
     ),
 )
 
