@@ -179,6 +179,17 @@ def test_a_slow_host_stays_empty_for_what_a_fast_one_ends_sooner() -> None:
     assert {flock.times[f"w/{n}"].started[0][1] for n in range(2)} == {"andorinha"}
 
 
+def test_whoever_leaves_a_task_knows_for_which_host() -> None:
+    flock = _learned((4.0, 1.0))
+    slow, fast = flock.simulation.machines
+    assert slow.node is not None
+    first, second = flock.submit("w", [Step(20.0, told_s=0), Step(20.0, told_s=0)])
+    flock.run_until(flock.world.now + 5.0)
+    assert [slow.node.left_for(each) for each in (first, second)] == ["", fast.node_id]
+    assert flock.run()
+    assert slow.node.left_for(second) == ""
+
+
 def test_it_takes_what_it_ends_sooner_itself() -> None:
     flock = _learned((2.0, 1.0))
     flock.submit("w", [Step(20.0, told_s=0) for _ in range(4)])
