@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from agent.api import presence_reasons as presence
+from agent.api.choice_reasons import LeftFor
 from agent.api.diagnoses import DiagnosisKind as DiagnosisKind  # noqa: PLC0414
 from agent.api.rpc import decoder_of
 from agent.protocol import link_reasons as links
@@ -217,6 +218,7 @@ Takers = (
     | WaitsForAcceptance
     | AllowedAreBusy
     | SeatsTaken
+    | LeftFor
 )
 """What there is to say of the machines that could take a task."""
 
@@ -248,20 +250,6 @@ class TaskOnGone(Reason, frozen=True):
     task: str
     host: str
     since_ms: int
-
-
-class TaskFetches(Reason, frozen=True):
-    """A machine has it in hand and gets its inputs."""
-
-    task: str
-    host: str
-
-
-class TaskRuns(Reason, frozen=True):
-    """Its program runs."""
-
-    task: str
-    host: str
 
 
 class TaskSuspended(Reason, frozen=True):

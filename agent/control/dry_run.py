@@ -1,6 +1,6 @@
 """What would become of a submission: where each task could run, and when it might end.
 
-The end is an estimate as a person would make it: each task goes to the machine that is free first
+The end is an estimate as a person would make it: each task goes to the machine that ends it first
 among those that fit, the longest remaining path first, after the work that is there already. It
 knows of nothing that is still to come, and takes expected lengths for true.
 
@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from agent.api.programs import bare_name
 from agent.api.reasons import AcceptanceNeeded
 from agent.api.work import TaskPlan
-from agent.control.estimates import NEVER, NOW, Length, Step, later
 from agent.control.fitting import Fits, FitTable, Machine, to_come
+from agent.control.forecast import NEVER, NOW, Length, Step, later
 from agent.control.views import Views
 from agent.protocol.records import TaskSpec
 

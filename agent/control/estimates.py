@@ -6,37 +6,32 @@ there is none of these there is no guess, and nothing that is reckoned from it: 
 something unknown is unknown. So it is with whatever no machine that helps could run, with what is held
 until somebody leaves, and with a guess that has long been passed.
 
-When something ends is reckoned as a person would do it: each task goes to the machine that is free first
-among those that help and fit, the longest remaining path first, after the work that is there already. It
-knows of nothing that is still to come.
+When something ends is reckoned as a person would do it: each task goes to the machine that ends it first
+among those that help and fit (``forecast``), the longest remaining path first, after the work that is there
+already. It knows of nothing that is still to come.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from graphlib import TopologicalSorter
-from heapq import heapify, heappop, heappush
 from itertools import islice
 from math import inf
-from operator import itemgetter
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from agent.api.work import Basis
 from agent.control.fitting import FitTable, Machine, Whose, seen, slots_of, takes_work
+from agent.control.forecast import CERTAIN, NEVER, NOW, Layout, Length, Step, joint, later
 from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.identity import TOLD
 from agent.protocol.lengths import NONE, RUNS
-from agent.protocol.needs import seats_of
-from agent.protocol.policy.forecast import lay_out
-from agent.protocol.policy.view import Stage, TaskView, WorkflowView
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import (
     ENDED,
@@ -50,7 +45,6 @@ from agent.protocol.records import (
     Workflow,
     WorkflowId,
 )
-from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
 
 AT_IT = (TaskState.RUNNING, TaskState.SUSPENDED)
@@ -62,64 +56,8 @@ SAMPLED_MAX = 64
 """Of a workflow that goes before, so many tasks are looked at; the others are taken to be like them."""
 PLANNED_MAX = 200
 """The end of a workflow with more open tasks is reckoned without a place for each of them."""
-TICKS = 1024
-"""Of about a millisecond: parts of a second that floats add up exactly, so that ties stay ties."""
 NOT_READ = DerivedState(TaskState.SUBMITTED)
-CERTAIN = Basis()
-"""Nothing had to be guessed."""
 ONLY_TOLD, BY_ITSELF = Basis(told=True), Basis(progress=True)
-
-
-class Length(NamedTuple):
-    """So many seconds, on this basis; infinite where nobody knows."""
-
-    s: float
-    basis: Basis = CERTAIN
-
-    @property
-    def known(self) -> bool:
-        """Whether there is a guess."""
-        return self.s < inf
-
-    @property
-    def ms(self) -> int:
-        """The same in milliseconds; 0 where nobody knows."""
-        return round(self.s * 1000) if self.known else 0
-
-    @property
-    def told(self) -> Basis | None:
-        """What clients are told that it stands on; None where nobody knows."""
-        return self.basis if self.known else None
-
-    def plus(self, other: Length) -> Length:
-        """Return both, one after the other."""
-        return Length(self.s + other.s, joint(self.basis, other.basis))
-
-    def shared(self, count: float) -> Length:
-        """Return a part of it; ``count`` is at least one."""
-        return Length(self.s / count, self.basis)
-
-
-NOW = Length(0.0)
-NEVER = Length(inf)
-
-
-@lru_cache(4_096)
-def joint(one: Basis, other: Basis) -> Basis:
-    """Return what a length stands on that is made of two."""
-    if CERTAIN in (one, other):
-        return other if one == CERTAIN else one
-    fewest = min(filter(None, (one.runs, other.runs)), default=0)
-    return Basis(one.told or other.told, fewest, one.progress or other.progress)
-
-
-def later(lengths: Iterable[Length]) -> Length:
-    """Return the longest of these lengths, ``NOW`` for none. Its basis is that of all of them
-    together, since each might have been the longest."""
-    found = NOW
-    for each in lengths:
-        found = Length(max(found.s, each.s), joint(found.basis, each.basis))
-    return found
 
 
 def with_told(expected_s: float) -> tuple[int, More]:
@@ -172,19 +110,6 @@ class TaskProgress:
         return int(self._wall() * 1000)
 
 
-class Step(NamedTuple):
-    """A task that is still to be done: how long, and whether a machine has it in hand."""
-
-    spec: TaskSpec
-    left: Length
-    in_hand: bool = False
-
-    @property
-    def usual_ms(self) -> int:
-        """What is left of it, and of one of unknown length what is taken for that."""
-        return self.left.ms if self.left.known else EXPECTED_MS
-
-
 class Estimates:
     """Of a node at one moment. What is found out for one row is kept for the next."""
 
@@ -194,10 +119,11 @@ class Estimates:
 
     # -- one task --------------------------------------------------------------------------
 
-    def length(self, spec: TaskSpec) -> Length:
-        """Return how long a whole run of the task takes, as the node has learned or was told.
-        ``NEVER`` where nothing is known, and for a step that a person does."""
-        found = self._now.lengths.of(spec)
+    def length(self, spec: TaskSpec, host: NodeId = "") -> Length:
+        """Return how long a whole run of the task takes on this host, without one on any, as the
+        node has learned or was told. ``NEVER`` where nothing is known, and for a step that a person
+        does."""
+        found = self._now.lengths.of(spec, host)
         if spec.gate or found.source == NONE:
             return NEVER
         if found.source != RUNS:
@@ -227,6 +153,7 @@ class Estimates:
             return (told.permille if told else 0), NEVER
         if told is not None:
             return told.permille, self._rest(told.left_ms, told.at_ms, BY_ITSELF)
+        length = self.length(spec, run.host)
         if reading.state is TaskState.SCHEDULED or not length.known:
             return 0, length
         passed_ms = max(0, self._progress.now_ms() - run.stamp[0])
@@ -385,52 +312,11 @@ class Estimates:
         return {nodes: Length(each.s * scale, each.basis) for nodes, each in found.items()}
 
     def lay(
-        self, steps: Sequence[Step], free: Mapping[NodeId, list[Length]], fits: FitTable
+        self, steps: Sequence[Step], free: Mapping[NodeId, Sequence[Length]], fits: FitTable
     ) -> dict[TaskId, tuple[Length, Length]]:
-        """Return by task when it begins and ends, from now on: in the order of ``in_order``, each
-        on the machine that fits and is ``free`` first, after what it needs. What is in hand has
-        begun; a step of a person takes no time; what no machine fits begins and ends ``NEVER``.
-        Seats of the flock are shared among these tasks alone. ``free`` is not changed."""
-        free = {node: list(slots) for node, slots in free.items()}
-        times = dict[TaskId, tuple[Length, Length]]()
-        seats = dict[str, list[Length]]()
-        for step in in_order(steps):
-            spec = step.spec
-            needs = later(times[each][1] for each in producers_of(spec) if each in times)
-            if spec.gate:
-                times[spec.task] = needs, needs
-            elif step.in_hand:
-                times[spec.task] = NOW, step.left
-            else:
-                wanted = [(seats.setdefault(each.name, []), each.most) for each in seats_of(spec)]
-                needs = later((needs, *(_seat_free(*each) for each in wanted)))
-                times[spec.task] = _placed(step, needs, free, fits)
-                for ends, _ in wanted:
-                    ends.append(times[spec.task][1])
-        return times
-
-
-def _seat_free(ends: Sequence[Length], most: int) -> Length:
-    """When one of so many seats is free, whose holders end then."""
-    return NOW if len(ends) < most else sorted(ends, key=lambda end: end.s)[len(ends) - most]
-
-
-def _placed(
-    step: Step, needs: Length, free: dict[NodeId, list[Length]], fits: FitTable
-) -> tuple[Length, Length]:
-    """When it begins and ends on the machine that is free first; that is busy for so long then."""
-    places = [
-        (slot.s, each.node, place)
-        for each in fits.of(step.spec).machines
-        for place, slot in enumerate(free.get(each.node, ()))
-    ]
-    if not places:
-        return NEVER, NEVER
-    _, node, place = min(places, key=itemgetter(0))
-    slots = free[node]
-    begins = later((needs, slots[place]))
-    slots[place] = begins.plus(step.left)
-    return begins, slots[place]
+        """Return by task when it begins and ends, from now on, as ``Layout`` places them; ``free``
+        is not changed."""
+        return Layout(free, fits, self._now.lengths).lay(steps)
 
 
 def _after_hands(slots: int, hands: Sequence[Length]) -> list[Length]:
@@ -462,28 +348,3 @@ def _longest_path_s(steps: Sequence[Step], table: Table) -> float:
 def _rank(workflow: Workflow) -> tuple[int, tuple[int, int], str]:
     """In which order work is taken."""
     return -workflow.priority.value, workflow.spec.submitted, workflow.spec.workflow
-
-
-def in_order(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield these tasks so that each comes after those of them that it needs, and of those that
-    could begin the one with the longest remaining path first. Tasks in a circle are left out."""
-    work = lay_out([WorkflowView("", 0, (0, 0), 0.0, tuple(_unstarted(steps)))])
-    missing = work.missing.copy()
-    startable = [(-work.paths_s[number], number) for number in work.ready]
-    heapify(startable)
-    while startable:
-        number = heappop(startable)[1]
-        yield steps[number]
-        for dependant in work.dependants[number]:
-            missing[dependant] -= 1
-            if not missing[dependant]:
-                heappush(startable, (-work.paths_s[dependant], dependant))
-
-
-def _unstarted(steps: Sequence[Step]) -> Iterator[TaskView]:
-    """The tasks as a policy sees them; what they need of other workflows is taken for there."""
-    own = {step.spec.task for step in steps}
-    for step in steps:
-        needs = tuple(each for each in producers_of(step.spec) if each in own)
-        stage = Stage.WAITING if needs else Stage.READY
-        yield TaskView(step.spec.task, step.usual_ms / TICKS, needs, stage)

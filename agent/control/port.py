@@ -416,6 +416,10 @@ class Snapshot(Protocol):
         """Return since when the machine of a run is gone, as far as this node knows; 0 while it may
         still be running."""
 
+    def left_for(self, task: TaskId) -> NodeId:
+        """Return the machine to which a ready task was left by the latest plan, as it ends there
+        sooner than where a place is free; empty where it was left to none."""
+
     @property
     def lengths(self) -> Lengths:
         """What the node has learned of how long tasks take."""

@@ -24,8 +24,9 @@ from agent.api.reasons import (
 )
 from agent.api.values import UNDER_WAY, workflow_state
 from agent.api.volunteering import VolunteeringView
-from agent.control.estimates import NEVER, NOT_READ, Estimates, TaskProgress
+from agent.control.estimates import NOT_READ, Estimates, TaskProgress
 from agent.control.fitting import Machine, seats_taken
+from agent.control.forecast import NEVER
 from agent.control.gates import attach_names
 from agent.control.port import Snapshot
 from agent.protocol.identity import KEPT

@@ -20,7 +20,7 @@ from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copi
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.lengths import Lengths
-from agent.protocol.records import NodeId, Run, WorkflowSpec
+from agent.protocol.records import NodeId, Run, TaskId, WorkflowSpec
 from agent.protocol.table import Table
 from agent.settings.layers import Settled
 from agent.wording.speech import english
@@ -47,6 +47,11 @@ class Snapshot:
         """Return since when the machine of a run is gone for this node, by the wall clock; 0 while
         the run may still go on."""
         return self._live.node.gone_since_ms(run)
+
+    def left_for(self, task: TaskId) -> NodeId:
+        """Return the machine to which a ready task was left by the latest plan of this node, as it
+        ends there sooner than where a place is free; empty where it was left to none."""
+        return self._live.node.left_for(task)
 
     @property
     def lengths(self) -> Lengths:

@@ -161,7 +161,9 @@ class Claims(Part):
     def _claim(self, task: TaskId, voters: dict[NodeId, None]) -> OpenClaim:
         core = self.core
         score, evidence = self._knowledge.bid(core.table.specs[task])
-        claim = Claim(min(score, self._believed.get(task, score)), core.stamp(), core.me)
+        if task in self._believed:  # what was doubted is not told again, and so not doubted again
+            score, evidence = min(score, self._believed[task]), None
+        claim = Claim(score, core.stamp(), core.me)
         now_s = core.now_s
         return OpenClaim(claim, now_s, now_s, dict(voters), dict(voters), evidence=evidence)
 

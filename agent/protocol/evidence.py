@@ -2,12 +2,13 @@
 
 Lengths come from the ends of runs, and so do speeds of hosts; where data lie every node tells its
 peers, how large they are stands in the records, and how fast a node brings data to itself it says in
-its status. So all nodes value a host about alike, whoever asks. Small differences do not matter:
-the value is fixed in the claim with what it stands on, and claims decide.
+its status, with how likely its owner stays away. So all nodes value a host about alike, whoever
+asks. Small differences do not matter: the value is fixed in the claim with what it stands on, and
+claims decide.
 
 A claim may not boast. Whoever is to consent compares what the claim stands on with what is known
-here, and consents unless that is more than twice as good in any part. A claimant may always say
-less: what only it knows, as when its owner comes back, makes its claim worse and never better.
+here, and consents unless that is more than twice as good in any part; what was doubted is not told
+again. A claimant may always say less: what only it knows, as when its owner comes back, makes its claim worse and never better.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from msgspec import Raw
 
 from agent.protocol.core import Core
 from agent.protocol.policy import Evidence, ScorePolicy
+from agent.protocol.policy.lasting import UNKNOWN, Curve, survival
+from agent.protocol.policy.view import PERMILLE_MAX
 from agent.protocol.records import Claim, Dataset, More, NodeId, TaskSpec
 
 SCORE_AT_HOME = 1_000_000
@@ -48,7 +51,8 @@ class Knowledge:
         usual = lengths.of(spec)
         factor = lengths.host_factor(spec, node)
         length_ms = usual.q50_ms if factor == 1.0 else max(1, round(usual.q50_ms * factor))
-        return Evidence(usual.q50_ms, length_ms, self.fetch_ms(spec, node), wait_ms)
+        lasts = self._lasts_permille(node, usual.q90_ms * factor / 1000)
+        return Evidence(usual.q50_ms, length_ms, self.fetch_ms(spec, node), wait_ms, lasts)
 
     def usual_ms(self, spec: TaskSpec) -> int:
         """Return what the task takes on a node that is neither fast nor slow."""
@@ -104,6 +108,21 @@ class Knowledge:
             return core.holdings
         peer = core.peers.get(node)
         return peer.holdings if peer is not None else {}
+
+    def _lasts_permille(self, node: NodeId, seconds: float) -> int:
+        """How likely the owner of a node stays away for so long, beside that of a node that tells
+        nothing, so that none is better for telling. Where nothing else differs this does not count
+        here, and the order of machines that are alike goes by it (``seats``)."""
+        likely = survival(self._curve(node), seconds) / UNKNOWN
+        return round(PERMILLE_MAX * likely) if likely < 1.0 and self.differ() else PERMILLE_MAX
+
+    def _curve(self, node: NodeId) -> Curve:
+        """What the node tells of when its owner comes back."""
+        core = self._core
+        if node == core.me:
+            return core.presence.lasts
+        peer = core.peers.get(node)
+        return () if peer is None or peer.status is None else peer.status.lasts
 
     def _rate(self, node: NodeId) -> int:
         """Bytes in a millisecond that come to the node; 0 where that is not known."""

@@ -181,6 +181,11 @@ class Node:
         peers = [p for p in self._core.peers.values() if p.greeted and not p.suspected]
         return tuple(p.node for p in sorted(peers, key=lambda p: (not _helps(p), p.node)))
 
+    def left_for(self, task: TaskId) -> NodeId:
+        """Return the node to which the latest plan has left a ready task, as it ends there sooner
+        than where a place is free; empty where it was left to none."""
+        return self._planning.left_for.get(task, "") if task in self._core.table.ready else ""
+
     def gone_since_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone for this node, by the wall clock; since
         its last word where nobody here saw it go, and 0 while it may still be running."""

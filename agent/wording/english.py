@@ -8,6 +8,7 @@ Below is what a machine is told to do that belongs to no flock, or does not belo
 
 from __future__ import annotations
 
+from agent.api import choice_reasons as choice
 from agent.api import presence_reasons as presence
 from agent.api import reasons as api
 from agent.protocol import link_reasons as links
@@ -293,8 +294,12 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.TaskWaits: "{task} {why}",
     api.TaskReady: "{task} has all that it needs; {why}",
     api.GateWaits: "{task} waits until a person marks it done: {asks}",
-    api.TaskFetches: "{host} has taken {task} and fetches its inputs",
-    api.TaskRuns: "{task} runs on {host}",
+    choice.TaskFetches: "{host} has taken {task} and fetches its inputs{merits}",
+    choice.TaskRuns: "{task} runs on {host}{merits}",
+    choice.RunsFaster: "{times} times as fast as usual",
+    choice.FreeUntil: "likely free until {when}",
+    choice.FreeForLong: "likely free for two hours or more",
+    choice.LeftFor: "it waits for {host}, where it ends sooner than on a machine that is free now",
     api.MachineGone: "no word of {host} for {time}",
     api.TaskOnGone: "{task} was in hand on {host}, of which there is no word for {time}: it begins anew as "
     "soon as another machine takes it",
@@ -460,6 +465,7 @@ CLAUSES = {
     "scarce": ", while the disk has only {left} left",
     "on": " on {host}",
     "left": ", no longer on {host}",
+    "merits": "; what speaks for that machine: {what}",
     "because": ": {why}",
     "others": "%n other(s)",
     "stands": "from {what}",

@@ -64,6 +64,8 @@ PLACES: dict[str, dict[str, str]] = {
     "hosts": {"hosts": "several", "run": "run"},
     "busy": {"busy": "several"},
     "programs": {"programs": "several", "them": "them"},
+    "merits": {"merits": "merits"},
+    "speed_percent": {"times": "times"},
 }
 """By the name of a field: the places of a sentence that it fills, and the method that says how."""
 CLAUSED: dict[str, tuple[str, str, str]] = {
@@ -264,6 +266,15 @@ class Speech:
     def because(self, reason: Reason | None) -> str:
         """Return why something came to be so; empty where that is not told."""
         return "" if reason is None else self._clause("because", why=self.say(reason))
+
+    def merits(self, reasons: tuple[Reason, ...]) -> str:
+        """Return what speaks for a machine, as it is said behind what it does; empty where nothing
+        does that is known."""
+        return self._clause("merits", what=", ".join(map(self.say, reasons))) if reasons else ""
+
+    def times(self, percent: int) -> str:
+        """Return how many times as much that is, to the tenth."""
+        return f"{percent / 100:.1f}"
 
     def state(self, state: str) -> str:
         """Return the state of a task, in words."""

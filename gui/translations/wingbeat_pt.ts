@@ -687,6 +687,30 @@
         <translation>{busy} pode executar {program} e tem outro trabalho, e em {hosts} ninguém o permitiu ainda</translation>
     </message>
     <message>
+        <source>{host} has taken {task} and fetches its inputs{merits}</source>
+        <translation>{host} tomou {task} e obtém as suas entradas{merits}</translation>
+    </message>
+    <message>
+        <source>{task} runs on {host}{merits}</source>
+        <translation>{task} corre em {host}{merits}</translation>
+    </message>
+    <message>
+        <source>{times} times as fast as usual</source>
+        <translation>{times} vezes mais rápida que o normal</translation>
+    </message>
+    <message>
+        <source>likely free until {when}</source>
+        <translation>provavelmente livre até {when}</translation>
+    </message>
+    <message>
+        <source>likely free for two hours or more</source>
+        <translation>provavelmente livre por duas horas ou mais</translation>
+    </message>
+    <message>
+        <source>it waits for {host}, where it ends sooner than on a machine that is free now</source>
+        <translation>espera por {host}, onde termina antes do que em uma máquina livre agora</translation>
+    </message>
+    <message>
         <source>no word of {host} for {time}</source>
         <translation>sem notícias de {host} há {time}</translation>
     </message>
@@ -837,6 +861,10 @@
     <message>
         <source>, no longer on {host}</source>
         <translation>, não mais em {host}</translation>
+    </message>
+    <message>
+        <source>; what speaks for that machine: {what}</source>
+        <translation>; o que fala a favor dessa máquina: {what}</translation>
     </message>
     <message numerus="yes">
         <source>%n other(s)</source>
@@ -1388,16 +1416,8 @@
         <translation>um agente foi parado</translation>
     </message>
     <message>
-        <source>{task} runs on {host}</source>
-        <translation>{task} corre em {host}</translation>
-    </message>
-    <message>
         <source>{task} finished on {host}</source>
         <translation>{task} terminou em {host}</translation>
-    </message>
-    <message>
-        <source>{host} has taken {task} and fetches its inputs</source>
-        <translation>{host} tomou {task} e obtém as suas entradas</translation>
     </message>
     <message>
         <source>{task} waits until a person marks it done: {asks}</source>

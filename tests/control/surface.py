@@ -153,6 +153,7 @@ class Known:
     lengths: Lengths = field(default_factory=lambda: Lengths(Table(Settings())))
     gone_ms: Callable[[Run], int] = lambda _: 0
     home_of: Callable[[WorkflowSpec], NodeId] = lambda spec: spec.home
+    left_for: Callable[[TaskId], NodeId] = lambda _: ""
 
     def facts(self) -> Facts:
         """What explains why something is wrong, which nothing is but for who is away."""

@@ -84,6 +84,40 @@ def test_slots_run_beside_each_other(node: FakeNode) -> None:
     assert end_s == 20
 
 
+def slow(node: FakeNode, *slowness: float) -> None:
+    """Have it known by how much longer this machine and the others take for what takes 20 s."""
+    (spec,) = specs_of(msgspec.convert({"name": "old", "tasks": [task("a", 0)]}, Submit), str)
+    lengths = node.node.lengths
+    kind, hosts = lengths.kind(spec), [each.node for each in seen(node.now())]
+    for number in range(64):
+        runs = [
+            PastRun(f"{host} {number}", kind, host, round(20_000 * factor))
+            for host, factor in zip(hosts, slowness, strict=True)
+        ]
+        lengths.remember(runs)
+
+
+@pytest.mark.parametrize(
+    ("slowness", "tasks", "ends"),
+    [
+        ((1, 1, 1), 4, [20, 20, 20, 40]),
+        ((1, 1, 4), 3, [20, 20, 40]),
+        ((1, 4, 1), 4, [20, 20, 40, 40]),
+        ((2, 2, 1), 1, [20]),
+        ((2, 2, 1), 4, [20, 40, 40, 40]),
+    ],
+)
+def test_a_task_goes_to_the_machine_that_ends_it_first(
+    node: FakeNode, slowness: tuple[float, ...], tasks: int, ends: list[float]
+) -> None:
+    """Also to one that is at work still, where one that is free takes longer."""
+    flock(node, 1, 1)
+    slow(node, *slowness)
+    times, end_s = planned(node, *(task(name, 0) for name in "abcd"[:tasks]))
+    assert sorted(end for _, end in times.values()) == pytest.approx(ends, rel=0.06)
+    assert end_s == pytest.approx(ends[-1], rel=0.06)
+
+
 def test_a_gate_takes_no_time_and_no_slot(node: FakeNode) -> None:
     gate = {"id": "look", "gate": True, "after": ["a"]}
     times, end_s = planned(node, task("a", 10), gate, task("b", 5, "look"))

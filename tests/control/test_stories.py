@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
+from msgspec import Raw, structs
 
 from agent.api import session
-from agent.api.reasons import NO_WHY, Opaque
+from agent.api.reasons import NO_WHY, Opaque, as_why
 from agent.api.values import Capabilities
 from agent.control.estimates import TaskProgress
 from agent.control.happenings import WAITING_ROWS_MAX, happenings_of, with_rows
@@ -19,8 +19,21 @@ from agent.control.views import Views
 from agent.node.workflow_ends import WorkflowEnds
 from agent.protocol.effects import CancelFinished, OutcomeChanged, TaskMoved, TaskProgressed
 from agent.protocol.events import Cancel
-from agent.protocol.records import Claim, Failed, Life, Run, Running, Suspended, TaskLife, TaskState
-from agent.wording.speech import english
+from agent.protocol.evidence import standing_on
+from agent.protocol.policy import Evidence
+from agent.protocol.reasons import LikelyFreeForLong, LikelyFreeUntil
+from agent.protocol.records import (
+    Claim,
+    Failed,
+    Life,
+    Run,
+    Running,
+    Scheduled,
+    Suspended,
+    TaskLife,
+    TaskState,
+)
+from agent.wording.speech import Speech, english
 from tests.control.serving import SURVEY, LineClient, Serving, greeted, id_of, workflow
 from tests.control.surface import ALDER, KNOWN, NODE, FakeNode
 
@@ -189,6 +202,54 @@ async def test_a_machine_with_its_hands_full(
     other = "spare" if COPY in there.node.table.owned else "copy"
     story = await client.result("why", {"task": f"survey/{other}"})
     assert story["machines"] == [sentence]
+
+
+UNTIL_MS = 4_102_444_800_000
+UNTIL = as_why(LikelyFreeUntil(UNTIL_MS))
+LONG = as_why(LikelyFreeForLong())
+SPEAKS = "copy runs on alder; what speaks for that machine: "
+
+
+@pytest.mark.parametrize(
+    ("stood", "alder", "elm", "now"),
+    [
+        (Evidence(60_000, 33_000), NO_WHY, NO_WHY, SPEAKS + "1.8 times as fast as usual"),
+        (Evidence(60_000, 33_000), LONG, LONG, SPEAKS + "1.8 times as fast as usual, likely free "
+         "for two hours or more"),
+        (Evidence(60_000, 120_000), NO_WHY, NO_WHY, "copy runs on alder"),
+        (Evidence(60_000, 58_000), NO_WHY, NO_WHY, "copy runs on alder"),
+        (Evidence(60_000, 0), NO_WHY, NO_WHY, "copy runs on alder"),
+        (None, LONG, UNTIL, SPEAKS + "likely free for two hours or more"),
+        (None, UNTIL, LONG, SPEAKS + f"likely free until {Speech().moment(UNTIL_MS)}"),
+        (None, LONG, LONG, "copy runs on alder"),
+        (None, NO_WHY, LONG, "copy runs on alder"),
+    ],
+)  # fmt: skip
+async def test_what_speaks_for_the_machine_that_has_it(
+    there: Serving, client: LineClient, stood: Evidence | None, alder: Raw, elm: Raw, now: str
+) -> None:
+    """As far as it is known, and nothing where machines are alike."""
+    seen(there, {"name": "alder", "why": alder}, {"name": "elm", "why": elm})
+    await client.result("submit", workflow())
+    for phase, said in (
+        (Scheduled(), "alder has taken copy and fetches its inputs"),
+        (Running(), ""),
+    ):
+        run = Run(1, 1, "aldernode", 1, Claim(1, (1, 0), "aldernode"), 2_000, phase=phase)
+        run = structs.replace(run, revision=1 + bool(not said), more=standing_on(stood))
+        there.node.table.join(lives=[TaskLife(COPY, Life(runs=(run,)))])
+        story = await client.result("why", {"task": "survey/copy"})
+        assert story["now"] == (now.replace("copy runs on alder", said) if said else now)
+
+
+async def test_what_is_left_for_a_machine_waits_for_it(there: Serving, client: LineClient) -> None:
+    seen(there, {"name": "elm"})
+    await client.result("submit", workflow())
+    there.node.known = replace(there.node.known, left_for=lambda _: "elmnode")
+    waits = "it waits for elm, where it ends sooner than on a machine that is free now"
+    assert await now(client) == f"copy has all that it needs; {waits}"
+    seen(there, {"name": "elm", "volunteering": False, "why": NO_WHY, "reason": "paused"})
+    assert "2 machines help now, none has taken it yet" in await now(client)
 
 
 async def test_where_it_failed_before(there: Serving, client: LineClient) -> None:

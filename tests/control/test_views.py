@@ -291,6 +291,21 @@ def test_a_guess_stands_on_something(
     assert (scene.task().left_ms, scene.task().basis) == (45_000, Basis(progress=True))
 
 
+def test_how_far_a_task_is_goes_by_the_machine_that_runs_it(tmp_path: Path) -> None:
+    scene = Scene(tmp_path)
+    scene.submit({"id": "long", "program": "copy"})
+    lengths, spec = scene.node.node.lengths, scene.node.table.specs[LONG]
+    for number in range(64):
+        took = ((NODE, 16_000), ("elm", 4_000), ("oak", 4_000))
+        kind = lengths.kind(spec)
+        lengths.remember(PastRun(f"{host} {number}", kind, host, ms) for host, ms in took)
+    scene.running()
+    scene.at_ms += 8_000
+    task = scene.task()
+    assert task.permille == pytest.approx(500, rel=0.06)
+    assert task.left_ms == pytest.approx(8_000, rel=0.12)
+
+
 def test_the_rest_of_a_large_workflow_is_shared_too(tmp_path: Path) -> None:
     scene = Scene(tmp_path)
     scene.submit(*MANY)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, get_args
 
+from agent.api import choice_reasons as choice
 from agent.api import presence_reasons as presence
 from agent.api import reasons as why
 from agent.api.phrases import as_raw, worded
@@ -227,6 +228,7 @@ WAITING: tuple[Reason, ...] = (
     why.TaskReady("segment", why.WaitsForAcceptance("p", ("b", "c"))),
     why.TaskReady("segment", why.AllowedAreBusy("p", ("b",), ("c",))),
     why.TaskReady("segment", why.NoFittingHelper()),
+    why.TaskReady("segment", choice.LeftFor("acor")),
     why.TaskReady("segment", why.NobodyAllows("NobodyAllowsNetwork", "report", "lan")),
     why.TaskReady("segment", why.NobodyAllows("NobodyAllowsReading", "report", "/srv/maps")),
     why.TaskReady("segment", why.NobodyAllows("NobodyAllowsDevice", "report", "gpu")),
@@ -237,8 +239,11 @@ WAITING: tuple[Reason, ...] = (
     why.GateWaits("look", ""),
     why.MachineGone("acor", ago(300)),
     why.TaskOnGone("segment", "acor", ago(300)),
-    why.TaskFetches("segment", "acor"),
-    why.TaskRuns("segment", "acor"),
+    choice.TaskFetches("segment", "acor"),
+    choice.TaskFetches("segment", "acor", (choice.FreeUntil(EVENING_MS),)),
+    choice.TaskRuns("segment", "acor"),
+    choice.TaskRuns("segment", "acor", (choice.RunsFaster(182), choice.FreeUntil(EVENING_MS))),
+    choice.TaskRuns("segment", "acor", (choice.FreeForLong(),)),
     why.TaskSuspended("segment", "acor"),
     why.TaskOffered("segment", "acor", why.WaitsForAcceptance("p", ("b", "c"))),
     why.TaskOffered("segment", "acor", why.NoHelper(told.PausedByOwner())),

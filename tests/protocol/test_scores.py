@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.protocol import messages
-from agent.protocol.events import InputsFetched
+from agent.protocol.events import InputsFetched, RunsRemembered
 from agent.protocol.evidence import (
+    Knowledge,
     contradicted,
     number_in,
     standing_on,
@@ -17,6 +18,8 @@ from agent.protocol.evidence import (
     with_number,
 )
 from agent.protocol.host_speeds import OnHost, fitted
+from agent.protocol.lengths import Kind, PastRun
+from agent.protocol.node import Node, NodeSetup
 from agent.protocol.policy import (
     SCORE_MAX,
     Evidence,
@@ -34,7 +37,7 @@ from agent.protocol.policy.forecast import (
     lay_out,
 )
 from agent.protocol.policy.view import EarliestFinish
-from agent.protocol.records import Claim, Dataset, Life
+from agent.protocol.records import Claim, Dataset, Life, TaskSpec
 from agent.protocol.settings import Settings
 from tests.bench import list_schedule
 from tests.bench.list_schedule import Listed
@@ -42,6 +45,7 @@ from tests.sim.children import Child, Children
 from tests.sim.lan import Flock, Step
 from tests.sim.run import run_seed
 from tests.sim.scores import RandomScores
+from tests.sim.work import PROGRAMS
 
 MINUTE_MS = 60_000
 SLOWNESS = (2.0, 0.5, 1.0) * 3
@@ -179,12 +183,62 @@ def test_a_slow_host_stays_empty_for_what_a_fast_one_ends_sooner() -> None:
     assert {flock.times[f"w/{n}"].started[0][1] for n in range(2)} == {"andorinha"}
 
 
+def test_whoever_leaves_a_task_knows_for_which_host() -> None:
+    flock = _learned((4.0, 1.0))
+    slow, fast = flock.simulation.machines
+    assert slow.node is not None
+    first, second = flock.submit("w", [Step(20.0, told_s=0), Step(20.0, told_s=0)])
+    flock.run_until(flock.world.now + 5.0)
+    assert [slow.node.left_for(each) for each in (first, second)] == ["", fast.node_id]
+    assert flock.run()
+    assert slow.node.left_for(second) == ""
+
+
 def test_it_takes_what_it_ends_sooner_itself() -> None:
     flock = _learned((2.0, 1.0))
     flock.submit("w", [Step(20.0, told_s=0) for _ in range(4)])
     assert flock.run()
     hosts = [flock.times[f"w/{n}"].started[0][1] for n in range(4)]
     assert hosts.count("acor") == 1
+
+
+LONG_S = 1_200.0
+SOON, LATE = (500, 200, 10), (1000, 1000, 1000)
+
+
+@pytest.mark.parametrize(
+    ("curves", "slowness", "host"),
+    [
+        (((), ()), (1.0, 1.0, 3.0), "acor"),
+        ((SOON, LATE), (1.0, 1.0, 3.0), "andorinha"),
+        ((LATE, SOON), (1.0, 1.0, 3.0), "acor"),
+        ((SOON, ()), (1.0, 1.0, 3.0), "andorinha"),
+        (((), LATE), (1.0, 1.0, 3.0), "acor"),
+        ((SOON, LATE), (1.0, 1.3, 3.0), "andorinha"),
+        ((SOON, LATE), (1.0, 3.0, 3.0), "acor"),
+    ],
+)
+def test_of_hosts_that_are_as_fast_the_one_that_lasts_takes_what_is_long(
+    curves: tuple[tuple[int, ...], ...], slowness: tuple[float, ...], host: str
+) -> None:
+    """None is better for telling that it lasts; one that is much faster is better all the same."""
+    flock = Flock(len(slowness), slowness=slowness)
+    machines = flock.simulation.machines
+    kind = Kind(PROGRAMS[0], PROGRAMS[0], 0, 0, 0)
+    took_ms = [round(LONG_S * 1000 * slow) for slow in slowness]
+    known = tuple(
+        PastRun(f"before {number}", kind, machine.node_id, ms)
+        for number in range(3)
+        for machine, ms in zip(machines, took_ms, strict=True)
+    )
+    for machine, curve in zip(machines, (*curves, ()), strict=True):
+        machine.hand(RunsRemembered(known))
+        machine.lasts = curve
+        machine.tell_presence()
+    flock.run_until(flock.world.now + 5.0)
+    flock.submit("w", [Step(LONG_S, told_s=0)])
+    flock.run_until(flock.world.now + 5.0)
+    assert flock.times["w/0"].started[0][1] == host
 
 
 def test_the_record_of_a_run_says_what_its_claim_stood_on() -> None:
@@ -221,6 +275,31 @@ def test_work_goes_to_its_data_where_bringing_them_costs_more_than_a_fast_host_g
     flock.submit("behind", steps)
     assert flock.run()
     assert flock.times["behind/1"].started[0][1] == "acor"
+
+
+class Boasting(Knowledge):
+    """Bids as if everything took a thousandth."""
+
+    def bid(self, spec: TaskSpec) -> tuple[int, Evidence | None]:
+        known = self.of(spec, self._core.me)
+        told = structs.replace(known, length_ms=known.length_ms // 1_000)
+        return self.score(told), told
+
+
+class Boaster(Node):
+    def __init__(self, setup: NodeSetup) -> None:
+        super().__init__(setup)
+        self.claims._knowledge = Boasting(self._core, EarliestFinish())
+
+
+def test_what_was_doubted_is_not_told_again_so_the_task_runs() -> None:
+    flock = Flock(2, node_class=Boaster)
+    [task] = flock.submit("w", [Step(60.0)])
+    assert flock.run(300.0)
+    node = flock.simulation.machines[0].node
+    assert node is not None
+    [run] = node.table.life(task).runs
+    assert (run.claim.score, stands_on(run.more)) == (LIKE_ANY, None)
 
 
 @pytest.mark.parametrize("seed", range(9_001, 9_009))

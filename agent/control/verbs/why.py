@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from agent.api import choice_reasons as choice
 from agent.api import reasons
 from agent.api.presence_reasons import CouldRunUntil
 from agent.api.programs import bare_name
@@ -18,7 +19,14 @@ from agent.control.port import Snapshot
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import tasks_by_host
-from agent.protocol.reasons import HelpsOthers, LikelyFreeUntil, NeedsGivenUp, StoryEntry
+from agent.protocol.evidence import stands_on
+from agent.protocol.reasons import (
+    HelpsOthers,
+    LikelyFreeForLong,
+    LikelyFreeUntil,
+    NeedsGivenUp,
+    StoryEntry,
+)
 from agent.protocol.records import NodeId, Run, Suspended, TaskSpec
 from agent.protocol.seats import banned, failed_on, misfit
 from agent.protocol.sharing_reasons import OwnerTakesNoWork
@@ -27,12 +35,14 @@ from agent.wording.speech import Speech
 
 WAITING = (TaskState.SUBMITTED, TaskState.READY)
 IN_HAND = {
-    TaskState.SCHEDULED: reasons.TaskFetches,
-    TaskState.RUNNING: reasons.TaskRuns,
     TaskState.SUSPENDED: reasons.TaskSuspended,
     TaskState.TERMINATED: reasons.TaskFinished,
 }
-"""What is said of a task by where it is on its machine."""
+"""What is said of a task by where it is on its machine,"""
+CHOSEN = {TaskState.SCHEDULED: choice.TaskFetches, TaskState.RUNNING: choice.TaskRuns}
+"""and while it goes on, so that what speaks for the machine is said too."""
+FASTER_PERCENT = 110
+"""What is not so fast is as fast as usual."""
 NOBODY: dict[reasons.WithheldKind, Any] = {
     "AllowsNoNetwork": "NobodyAllowsNetwork",
     "AllowsNoReading": "NobodyAllowsReading",
@@ -162,15 +172,48 @@ def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> Reason:
         case TaskState.SUBMITTED:
             return reasons.TaskWaits(name, _given(task) or reasons.WaitsForNeeds())
         case TaskState.READY:
-            return reasons.TaskReady(name, seats_taken(spec, now) or _helpers(spec, now))
+            lacks = seats_taken(spec, now) or _left_for(spec, now)
+            return reasons.TaskReady(name, lacks or _helpers(spec, now))
         case TaskState.WAITING:
             return reasons.GateWaits(name, task.asks)
         case TaskState.CANCELLED | TaskState.ABORTED:
             return _given_up(name, _given(task) or Opaque(task.reason))
         case TaskState.SUSPENDED if _is_offered(spec, now):
             return reasons.TaskOffered(name, host, _helpers(spec, now))
+        case TaskState.SCHEDULED | TaskState.RUNNING:
+            return CHOSEN[task.state](name, host, tuple(_merits(spec, now)))
         case _:
             return IN_HAND[task.state](name, host)
+
+
+def _merits(spec: TaskSpec, now: Snapshot) -> Iterator[choice.Merit]:
+    """What speaks for the machine that has the task, where machines differ: how fast it is by what
+    its claim stood on, and how long its owner stays away."""
+    owner = _owner(spec, now)
+    if owner is None:
+        return
+    stood = stands_on(owner.more)
+    if stood is not None and stood.length_ms:
+        percent = 100 * stood.usual_ms // stood.length_ms
+        if percent >= FASTER_PERCENT:
+            yield choice.RunsFaster(percent)
+    told = {peer.node: reason_of(peer.why, peer.reason) for peer in now.peers}
+    likely = told.pop(owner.host, None)
+    if stood is None and all(each == likely for each in told.values()):
+        return
+    if isinstance(likely, LikelyFreeUntil):
+        yield choice.FreeUntil(likely.until_ms)
+    elif isinstance(likely, LikelyFreeForLong):
+        yield choice.FreeForLong()
+
+
+def _left_for(spec: TaskSpec, now: Snapshot) -> choice.LeftFor | None:
+    """For which machine a task is left that could begin on another, while that is there and helps."""
+    node = now.left_for(spec.task)
+    for machine in seen(now) if node else ():
+        if machine.node == node and _takes(machine, spec, now):
+            return choice.LeftFor(machine.name)
+    return None
 
 
 def _given(task: TaskView) -> Any:
