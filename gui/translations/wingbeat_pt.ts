@@ -3639,6 +3639,14 @@
         <translation>maior espera</translation>
     </message>
     <message>
+        <source>Last {days} days: gave {gave} to others, took {took}</source>
+        <translation>Últimos {days} dias: deu {gave} a outros, recebeu {took}</translation>
+    </message>
+    <message>
+        <source>Last {days} days: gave {gave} to others ({thrown} of it thrown away), took {took}</source>
+        <translation>Últimos {days} dias: deu {gave} a outros (dos quais {thrown} em vão), recebeu {took}</translation>
+    </message>
+    <message>
         <source>Files</source>
         <translation>Ficheiros</translation>
     </message>
