@@ -3451,6 +3451,10 @@
         <translation>Uma versão instalada começa</translation>
     </message>
     <message>
+        <source>While a task runs here</source>
+        <translation>Enquanto uma tarefa corre aqui</translation>
+    </message>
+    <message>
         <source>Ask me for each</source>
         <translation>Perguntar a cada um</translation>
     </message>
@@ -3493,6 +3497,14 @@
     <message>
         <source>Only with an invitation</source>
         <translation>Só com um convite</translation>
+    </message>
+    <message>
+        <source>It stays awake on mains</source>
+        <translation>Fica acordado na tomada</translation>
+    </message>
+    <message>
+        <source>It may fall asleep</source>
+        <translation>Pode adormecer</translation>
     </message>
     <message>
         <source>Holds when Wingbeat has started anew: {names}</source>
