@@ -149,14 +149,28 @@ class WeekView(Struct, frozen=True):
     waited_longest_s: float
 
 
+class BalanceView(Struct, frozen=True):
+    """What machines worked for each other in the tasks that ended within the last ``days``: this one
+    ran others' for ``gave_hours``, of which ``thrown_hours`` came to no end here, because it was
+    needed or the task was decided elsewhere; others ran for ``took_hours`` what is of this one.
+    """
+
+    days: Count
+    gave_hours: float
+    thrown_hours: float
+    took_hours: float
+
+
 class StatisticsReply(Struct, frozen=True):
-    """The weeks, the latest first, and the sums of all that is remembered."""
+    """The weeks, the latest first, the sums of all that is remembered, and the balance of the last week
+    and the last month."""
 
     weeks: tuple[WeekView, ...]
     since_ms: Millis
     hours_given: float
     done_here: Count
     done: Count
+    balance: tuple[BalanceView, ...] = ()
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -41,7 +41,8 @@ class SettingsView(Struct, frozen=True):
     the end of each task's log another machine keeps, too, 0 for nothing; ``kept_logs_bytes`` is what
     those of other machines take on this disk. ``telnet``: whether clients of this machine may also
     come by a port of loopback. ``updates``: who begins with a version that was installed. ``shares``:
-    folders here by the names that they have in the flock.
+    folders here by the names that they have in the flock. ``keep_awake``: whether this machine is
+    kept from falling asleep while a program runs here and it is on mains.
 
     ``origins`` has all settings, the rules of when to help as ``presence.idle_s``; what the policy
     fixes, in the file ``policy``, cannot be changed here. ``wrong`` is what is wrong with the files
@@ -74,6 +75,7 @@ class SettingsView(Struct, frozen=True):
     whys: tuple[Raw, ...] = ()
     updates: Updates = "by itself"
     shares: dict[str, str] = {}
+    keep_awake: bool = True
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -93,6 +95,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     logs_mb: LogMegabytes | UnsetType = UNSET
     telnet: bool | UnsetType = UNSET
     updates: Updates | UnsetType = UNSET
+    keep_awake: bool | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

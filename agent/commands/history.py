@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from agent.api.history import (
     HISTORY,
     STATISTICS,
+    BalanceView,
     History,
     HistoryReply,
     Statistics,
@@ -25,6 +26,7 @@ from agent.commands.parsing import ALL, Options, argument, command, misuse
 from agent.commands.showing import (
     clock,
     counted,
+    duration,
     moment,
     show_json,
     show_lines,
@@ -66,7 +68,7 @@ def day(text: str) -> int:
     "history",
     "Show workflows that have ended, the latest first, also those that the flock has forgotten:\n"
     "whose they were, how long they waited and ran, where, and why they failed. Of a WORKFLOW, or\n"
-    "with --tasks, it shows the tasks. --weeks: what this machine gave.",
+    "with --tasks, it shows the tasks. --weeks: what this machine gave to others, and took.",
     "wingbeat history",
     "wingbeat history --failed --since 2026-03-01",
     "wingbeat history --search 'north birch' --mine",
@@ -206,4 +208,18 @@ def _show_weeks(reply: StatisticsReply) -> None:
     )
     done_here = counted(reply.done_here, "task")
     here = f"{reply.hours_given:.1f} hours given, {done_here} done here"
-    show_lines([f"in all {here}, {reply.done} in the flock"])
+    show_lines([f"in all {here}, {reply.done} in the flock", *map(balance_told, reply.balance)])
+
+
+def balance_told(each: BalanceView) -> str:
+    """Return for how long this machine worked for others lately, and others for it, in a line."""
+    thrown = f" ({_hours(each.thrown_hours)} of it thrown away)" if each.thrown_hours else ""
+    gave, took = _hours(each.gave_hours), _hours(each.took_hours)
+    return f"last {each.days} days: gave {gave} to others{thrown}, took {took}"
+
+
+def _hours(value: float) -> str:
+    """Hours also where there are days of them; below one in the words of other lengths."""
+    if value and value < 1:
+        return duration(value * 3600)
+    return f"{value:.0f} h" if value >= 10 or not value else f"{value:.1f} h"

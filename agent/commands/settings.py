@@ -91,6 +91,11 @@ PROCESSOR_WORDS = {
         help="as a keeper, let machines without an invitation ask to be let in",
     ),
     argument(
+        "--keep-awake",
+        choices=("yes", "no"),
+        help="no sleep while a program runs here and this machine is on mains",
+    ),
+    argument(
         "--telnet",
         choices=("yes", "no"),
         help="a port of loopback for `wingbeat telnet`, beside the socket",
@@ -105,7 +110,7 @@ def run(options: Options) -> int:
         for name, value in told.items()
         if value is not None
     }
-    for name in {"join_requests", "telnet"} & set(given):
+    for name in {"join_requests", "keep_awake", "telnet"} & set(given):
         given[name] = given[name] == "yes"
     if not given:
         return ask(options, SETTINGS, Settings(), _show)
@@ -130,6 +135,7 @@ KEYS = {
     "memory": "memory_gb",
     "logs kept elsewhere": "logs_mb",
     "history": "history_days",
+    "sleep": "keep_awake",
 }
 """Names of settings that are shown under other words."""
 
@@ -153,6 +159,7 @@ def _show(view: SettingsView) -> None:
         "processor": PROCESSOR_WORDS[view.processor],
         "join requests": "" if view.join_requests else "none without an invitation",
         "telnet": "by a port of loopback too" if view.telnet else "",
+        "sleep": "" if view.keep_awake else "also while a program runs here",
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
         "logs kept elsewhere": f"the last {view.logs_mb:g} MB of each" if view.logs_mb else "none",
         "logs of others here": size(view.kept_logs_bytes) if view.kept_logs_bytes else "",

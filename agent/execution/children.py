@@ -130,6 +130,11 @@ class Children:
         prepare among them; may be called from any thread."""
         return len(self._runs)
 
+    def at_work(self) -> int:
+        """Return how many runs have a program that has started and is not suspended; may be called
+        from any thread."""
+        return sum(each.started and not each.suspended for each in list(self._runs.values()))
+
     def clear_scratch(self) -> None:
         """Delete all working folders, which an agent that was killed has left; what cannot be
         deleted stays. Raise ``OSError`` when the place of them cannot be listed."""

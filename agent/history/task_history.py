@@ -31,6 +31,7 @@ from agent.api.errors import ServiceError
 from agent.api.logs import AgentLog, AgentLogReply
 from agent.api.reasons import NO_REASON, NO_WHY, Reason, as_why
 from agent.api.session import WorkflowEnded
+from agent.history.balance import shares_of
 from agent.history.log_reading import read_lines, read_piece
 from agent.history.past import Past
 from agent.history.past_records import times_of, worked_ms_of
@@ -45,7 +46,7 @@ from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState, WorkflowId
 from agent.protocol.table import Table
 from agent.protocol.times import times_of_task
-from agent.storage.history import FILE, History, StoryRow, Sums, TaskRow
+from agent.storage.history import FILE, Balance, History, StoryRow, Sums, TaskRow
 from agent.storage.past import HOUR_MS
 from agent.wording.run_ends import named, run_id, why_ended
 from agent.wording.speech import counts_in_words, english
@@ -56,6 +57,8 @@ WAITING_MAX = 50_000
 TRIM_EVERY_ROWS = 20_000
 OF_A_PROGRAM_MAX = 256
 """So many earlier runs tell how long a program takes; older ones hardly count."""
+BALANCED_DAYS = (7, 30)
+DAY_MS = 24 * HOUR_MS
 AT_IT = (TaskState.SCHEDULED, TaskState.RUNNING, TaskState.SUSPENDED)
 
 _json = msgspec.json.Encoder().encode
@@ -224,6 +227,7 @@ class TaskHistory:
         seen = self._open.pop(task, None) or _Open()
         outcome, workflow = reading.outcome, table.workflow_of[task]
         times = times_of_task(task, table)
+        home = self.past.home_of(table.workflows[workflow].spec)
         ends = [self._why(run, table) for run in life.runs if run is not outcome]
         moved = [each for each in ends if each != NO_REASON]
         why, past = named(reading.reason or NO_REASON, table), self.past_run(task)
@@ -250,6 +254,7 @@ class TaskHistory:
             reason=english(why),
             spans=_json(seen.spans).decode(),
             whys=_json([*map(as_why, (why, *moved))]).decode(),
+            **shares_of(life, reading, home, self._node_id())._asdict(),
         )
 
     def _why(self, run: Run, table: Table) -> Reason:
@@ -309,7 +314,7 @@ class TaskHistory:
 
     async def statistics(self, weeks: int) -> api.StatisticsReply:
         """Return what this machine gave and what the flock did, in each of so many weeks, the
-        present one first, and in all. Raises ``ServiceError`` when no history is kept here,
+        present one first, and in all, and what machines worked for each other lately. Raises ``ServiceError`` when no history is kept here,
         ``sqlite3.Error`` when it cannot be read.
 
         Weeks begin on Monday by this machine's calendar, which may have hours more or less.
@@ -318,16 +323,20 @@ class TaskHistory:
         spans = [(0, borders[0][1]), *borders]
         history, here = await self._settled(), self._node_id()
 
-        def ask() -> tuple[list[Sums], int]:
-            return [history.sums(*span, here) for span in spans], history.since_ms()
+        begins = [self._now_ms() - days * DAY_MS for days in BALANCED_DAYS]
 
-        (whole, *sums), since_ms = await asyncio.to_thread(ask)
+        def ask() -> tuple[list[Sums], int, list[Balance]]:
+            sums = [history.sums(*span, here) for span in spans]
+            return sums, history.since_ms(), [*map(history.balance, begins)]
+
+        (whole, *sums), since_ms, balances = await asyncio.to_thread(ask)
         return api.StatisticsReply(
             tuple(_week(begin_ms, each) for (begin_ms, _), each in zip(borders, sums, strict=True)),
             since_ms,
             whole.given_ms / HOUR_MS,
             whole.done_here,
             whole.done,
+            tuple(map(_balance, BALANCED_DAYS, balances)),
         )
 
     async def runs(
@@ -469,3 +478,7 @@ def _week(begin_ms: int, sums: Sums) -> api.WeekView:
         sums.waited_median_ms / 1000,
         sums.waited_longest_ms / 1000,
     )
+
+
+def _balance(days: int, found: Balance) -> api.BalanceView:
+    return api.BalanceView(days, *(each / HOUR_MS for each in found))

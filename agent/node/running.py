@@ -41,6 +41,8 @@ from agent.node.confining import confined
 from agent.node.programs import ProgramReader, ceilings
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
+from agent.presence.awake import Awake
+from agent.presence.sources import SightError
 from agent.protocol.events import (
     CapabilitiesChanged,
     ChildStarted,
@@ -225,6 +227,7 @@ class RunningNode:
         self._offers: Capabilities
         self._load_percent = 0
         self.work_began: Callable[[], object] = int  # nobody wants to know
+        self._awake = Awake(self.children.running, self.children.at_work, _may_sleep)
         self.row_changed: Callable[[], object] = int
         self.node: Node
         self._loop: asyncio.AbstractEventLoop
@@ -285,6 +288,8 @@ class RunningNode:
         started is told to ``work_began`` first."""
         if isinstance(event, ChildStarted):
             self.work_began()
+            if self._settings.keep_awake:
+                self._awake.work_began()
         self.log_copies.heed(event)
         if not self.datasets.commit_first(event, self.driver.hand):
             self.driver.hand(event)
@@ -353,6 +358,7 @@ class RunningNode:
         self._looking.cancel()
         self.driver.close()
         await self.children.close()
+        await asyncio.to_thread(self._awake.stop)
         await self.log_copies.close()
         await self.datasets.close()
         await asyncio.to_thread(self._journal.close)
@@ -410,6 +416,11 @@ class RunningNode:
             holdings=holdings,
             version=__version__,
         )
+
+
+def _may_sleep(error: OSError) -> None:
+    why = english(error.reason) if isinstance(error, SightError) else str(error)
+    log.info("this machine may fall asleep while a program runs here: %s", why)
 
 
 class AlreadyRunningError(ServiceError):

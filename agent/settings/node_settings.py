@@ -53,6 +53,9 @@ key                what                                     default
                    installed while one runs begins when
                    nothing runs here; ``ask``: when
                    somebody says so
+``keep_awake``     whether this machine is kept from        ``true``
+                   falling asleep while a program runs
+                   here and it is on mains
 ``administrators`` groups of this machine that may change  ``sudo``, ``wheel``
                    settings and act on the flock, where
                    the agent is a service
@@ -151,6 +154,7 @@ class NodeSettings:
     join_requests: bool = True
     telnet: bool = False
     updates: str = BY_ITSELF
+    keep_awake: bool = True
     administrators: tuple[str, ...] = ("sudo", "wheel")
     history_days: int = 1095
     logs_mb: float = 1.0
@@ -307,5 +311,6 @@ READERS: dict[str, Callable[[object], object]] = {
     "logs_mb": _log_megabytes,
     "join_requests": read_as(bool, "write true or false."),
     "telnet": read_as(bool, "write true or false."),
+    "keep_awake": read_as(bool, "write true or false."),
 }
 """By key; they raise ``ValueError`` with the end of a sentence whose beginning is the key."""

@@ -41,7 +41,8 @@ LENGTHS_READ_MAX = 5_000
 class TaskRow(NamedTuple):
     """What became of a task. ``moved``, ``spans`` and ``whys`` are JSON texts of their owner's making;
     rows of before have no ``whys``, and no name of their workflow, whose id it was.
-    ``length`` is what its run took, with what it is compared by, as its owner packs it."""
+    ``length`` is what its run took, with what it is compared by, as its owner packs it. ``gave_ms`` and
+    the rest are what machines worked for each other; ``balance`` sums it."""
 
     task: str
     generation: int
@@ -65,6 +66,9 @@ class TaskRow(NamedTuple):
     whys: str = ""
     workflow_name: str = ""
     length: str = ""
+    gave_ms: int = 0
+    thrown_ms: int = 0
+    took_ms: int = 0
 
 
 class StoryRow(NamedTuple):
@@ -90,6 +94,15 @@ class Sums:
     given_ms: int
 
 
+class Balance(NamedTuple):
+    """For how long this machine ran others' tasks, how much of that came to no end here, and for how
+    long others ran tasks of its person."""
+
+    gave_ms: int
+    thrown_ms: int
+    took_ms: int
+
+
 COLUMNS = TaskRow._fields
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS task (
@@ -111,8 +124,8 @@ _PUT = (
     f"INSERT OR REPLACE INTO task ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 )
 _TELL = "INSERT OR REPLACE INTO story VALUES (?, ?, ?, ?)"
-_LATER = ("whys", "workflow_name", "length")
-"""What a database that was made before has no columns for."""
+_LATER = {name: repr(value) for name, value in TaskRow._field_defaults.items()}
+"""What a database that was made before has no columns for, and what stands there then."""
 _GIVE = "INSERT INTO given VALUES (?, ?) ON CONFLICT (hour) DO UPDATE SET ran_ms = ran_ms + excluded.ran_ms"
 _TRIM = """DELETE FROM task WHERE (task, generation) IN
     (SELECT task, generation FROM task ORDER BY ended_ms DESC LIMIT -1 OFFSET ?)"""
@@ -131,8 +144,8 @@ class History(Beside):
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
         there = {row[1] for row in connection.execute("PRAGMA table_info(task)")}
-        for column in (each for each in _LATER if each not in there):
-            connection.execute(f"ALTER TABLE task ADD COLUMN {column} DEFAULT ''")
+        for column, value in ((name, _LATER[name]) for name in _LATER if name not in there):
+            connection.execute(f"ALTER TABLE task ADD COLUMN {column} DEFAULT {value}")
         self.past = past.PastStore(connection, self._lock)
 
     @classmethod
@@ -252,6 +265,16 @@ class History(Beside):
                 (begin_ms // 3_600_000, -(-end_ms // 3_600_000)),
             ).fetchone()
         return Sums(done, done_here, failed, moved, median[0] if median else 0, longest, given)
+
+    def balance(self, begin_ms: int) -> Balance:
+        """Return what machines worked for each other in the tasks that ended from this moment on, zeros
+        where none did. Raise ``sqlite3.Error`` when the database cannot be read."""
+        sums = (f"coalesce(sum({name}), 0)" for name in Balance._fields)
+        with self._lock:
+            (found,) = self._connection.execute(
+                f"SELECT {', '.join(sums)} FROM task WHERE ended_ms >= ?", (begin_ms,)
+            )
+        return Balance(*found)
 
     def since_ms(self) -> int:
         """Return when the first task that is remembered ended, in milliseconds since 1970; 0 when

@@ -3475,6 +3475,10 @@
         <translation>Uma versão instalada começa</translation>
     </message>
     <message>
+        <source>While a task runs here</source>
+        <translation>Enquanto uma tarefa corre aqui</translation>
+    </message>
+    <message>
         <source>Ask me for each</source>
         <translation>Perguntar a cada um</translation>
     </message>
@@ -3517,6 +3521,14 @@
     <message>
         <source>Only with an invitation</source>
         <translation>Só com um convite</translation>
+    </message>
+    <message>
+        <source>It stays awake on mains</source>
+        <translation>Fica acordado na tomada</translation>
+    </message>
+    <message>
+        <source>It may fall asleep</source>
+        <translation>Pode adormecer</translation>
     </message>
     <message>
         <source>Holds when Wingbeat has started anew: {names}</source>
@@ -3661,6 +3673,14 @@
     <message>
         <source>longest wait</source>
         <translation>maior espera</translation>
+    </message>
+    <message>
+        <source>Last {days} days: gave {gave} to others, took {took}</source>
+        <translation>Últimos {days} dias: deu {gave} a outros, recebeu {took}</translation>
+    </message>
+    <message>
+        <source>Last {days} days: gave {gave} to others ({thrown} of it thrown away), took {took}</source>
+        <translation>Últimos {days} dias: deu {gave} a outros (dos quais {thrown} em vão), recebeu {took}</translation>
     </message>
     <message>
         <source>Files</source>

@@ -164,6 +164,7 @@ class SettingsDialog(Sheet):
             ("logs_mb", tr("End of each log, kept on another machine"), self._logs_mb(view)),
             ("join_requests", tr("Machines that ask to be let in"), self._join_requests(view)),
             ("updates", tr("A version that was installed starts"), self._updates(view)),
+            ("keep_awake", tr("While a task runs here"), self._keep_awake(view)),
             ("tags", tr("Tags"), self._line("machineTags", "tags", view.tags)),
             ("addresses", tr("Addresses of machines that are not found"),
              self._line("machineAddresses", "addresses", view.addresses)),
@@ -226,6 +227,14 @@ class SettingsDialog(Sheet):
         )
         change = partial(self._change_to, "join_requests")
         return choice("joinRequests", choices, view.join_requests, change)
+
+    def _keep_awake(self, view: SettingsView) -> QWidget:
+        choices = (
+            (True, tr("It stays awake on mains")),
+            (False, tr("It may fall asleep")),
+        )
+        change = partial(self._change_to, "keep_awake")
+        return choice("keepAwake", choices, view.keep_awake, change)
 
     def _updates(self, view: SettingsView) -> QWidget:
         choices = (

@@ -1,4 +1,4 @@
-"""What the week brought: hours given, tasks done, waiting times, and the weeks before in bars."""
+"""What the week brought: hours given and taken, tasks done, waiting times, and the weeks before in bars."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-from agent.api.history import STATISTICS, StatisticsReply, WeekView
+from agent.api.history import STATISTICS, BalanceView, StatisticsReply, WeekView
 from agent.api.history import Statistics as Asked
 from gui.model.times import span
 from gui.theme.drawing import paint_box, paint_text
@@ -50,8 +50,11 @@ class Statistics(QWidget):
             facts.addWidget(number, 0, place)
             facts.addWidget(quiet(text, wrap=True), 1, place, TOP)
             facts.setColumnStretch(place, 1)
+        self.balance = set_up(quiet(wrap=True), "balance", visible=False)
         charts = row(self.hours, self.done, spacing=4 * GRID)
-        lay = column(self.note, facts, charts, "stretch", spacing=3 * GRID, margins=3 * GRID)
+        lay = column(
+            self.note, facts, self.balance, charts, "stretch", spacing=3 * GRID, margins=3 * GRID
+        )
         set_up(self, "statistics", layout=lay)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -60,9 +63,11 @@ class Statistics(QWidget):
         self._context.bridge.ask(self, STATISTICS, Asked(WEEKS), self.tell, self._failed)
 
     def tell(self, reply: StatisticsReply) -> None:
-        """Hide the note, and show the numbers of the latest week and all weeks as bars; without a
-        week in the reply, what was shown before stays."""
+        """Hide the note, and show what was given and taken, the numbers of the latest week and all
+        weeks as bars; without a week in the reply, what was shown before stays."""
         self.note.hide()
+        self.balance.setText("\n".join(map(balance_words, reply.balance)))
+        self.balance.setVisible(bool(reply.balance))
         if not reply.weeks:
             return
         week = reply.weeks[0]
@@ -83,6 +88,18 @@ class Statistics(QWidget):
     def _failed(self, sentence: str) -> None:
         self.note.setText(sentence)
         self.note.show()
+
+
+def balance_words(each: BalanceView) -> str:
+    """Return for how long this computer worked for others lately, and others for it, in a line."""
+    known = {"days": each.days, "gave": _hours(each.gave_hours), "took": _hours(each.took_hours)}
+    if not each.thrown_hours:
+        return tr("Last {days} days: gave {gave} to others, took {took}", **known)
+    return tr(
+        "Last {days} days: gave {gave} to others ({thrown} of it thrown away), took {took}",
+        **known,
+        thrown=_hours(each.thrown_hours),
+    )
 
 
 class WeekBars(QWidget):

@@ -15,6 +15,7 @@ from agent.api import session
 from agent.api.datasets import Datasets, DatasetsReply, DatasetView
 from agent.api.flock import MembersReply, MemberView, PeersReply, PeerView
 from agent.api.history import (
+    BalanceView,
     PhaseSpan,
     RunPhase,
     Runs,
@@ -229,7 +230,8 @@ class Flock:
             WeekView(self.now_ms - each * WEEK_MS, 30.5, 400, 20_000, 3, 40, 12.0, 600.0)
             for each in range(8)
         )
-        return StatisticsReply(weeks, self.now_ms - 8 * WEEK_MS, 244.0, 3_200, 160_000)
+        balance = (BalanceView(7, 12.5, 1.5, 30.0), BalanceView(30, 60.0, 0.0, 101.0))
+        return StatisticsReply(weeks, self.now_ms - 8 * WEEK_MS, 244.0, 3_200, 160_000, balance)
 
     def log(self, asked: AgentLog) -> AgentLogReply:
         """What was asked for at first, then what was said since: a line for every ten events."""

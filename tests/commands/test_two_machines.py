@@ -173,6 +173,9 @@ def test_datasets_programs_and_history_tell_of_both_machines(done: Machine) -> N
     weeks = done.answer("history", "--weeks")
     assert weeks["done"] >= 3, "what other tests have had done counts as well"
     assert weeks["weeks"][0]["begins_ms"] > weeks["weeks"][1]["begins_ms"]
+    assert [each["days"] for each in weeks["balance"]] == [7, 30]
+    assert all(each["took_hours"] > 0 == each["gave_hours"] for each in weeks["balance"])
+    assert "last 7 days: gave 0 h to others, took " in done.said("history", "--weeks")
 
 
 def test_another_machine_is_asked_by_way_of_this_one(
@@ -195,6 +198,7 @@ def test_another_machine_is_asked_by_way_of_this_one(
     statement = done.answer("history", "--weeks", "--node", "alder")
     assert statement["done_here"] >= 2
     assert statement["hours_given"] > 0
+    assert all(each["gave_hours"] > 0 == each["took_hours"] for each in statement["balance"])
 
 
 def test_events_of_another_machine_are_followed_too(

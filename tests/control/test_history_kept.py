@@ -220,6 +220,15 @@ async def test_whether_machines_may_ask_to_be_let_in_is_shown_and_changed(
     assert not read_settings(there.node.home.settings_file).join_requests
 
 
+async def test_whether_a_machine_stays_awake_for_work_is_shown_and_changed(
+    there: Serving, client: LineClient
+) -> None:
+    assert (await client.result("settings"))["keep_awake"] is True
+    after = await client.result("change_settings", {"keep_awake": False})
+    assert (after["keep_awake"], after["restart"][-1]) == (False, "keep_awake")
+    assert not read_settings(there.node.home.settings_file).keep_awake
+
+
 async def test_of_changes_that_are_asked_at_once_no_reply_comes_after_one_that_tells_more(
     there: Serving, client: LineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,7 +133,7 @@ REPLIES: dict[str, object] = {
     "runs": history.RunsReply((), 0),
     "set_secret": SecretView("survey-db", "file"),
     "set_volunteering": VOLUNTEERING,
-    "statistics": history.StatisticsReply((history.WeekView(1, 2.0, 3, 4, 0, 0, 1.0, 2.0),), 1, 2.0, 3, 4),
+    "statistics": history.StatisticsReply((history.WeekView(1, 2.0, 3, 4, 0, 0, 1.0, 2.0),), 1, 2.0, 3, 4, (history.BalanceView(7, 12.0, 0.5, 30.0), history.BalanceView(30, 40.0, 0.0, 0.0))),
     "submit": work.Submitted("line-43", False, 1),
     "task_log": logs.TaskLogPart("t1", "r", "acor", "reading", 0, 7, 7, False),
     "upload_chunk": datasets.ChunkTaken(4),

@@ -216,6 +216,11 @@ def test_a_page_that_is_only_hidden_is_told(stage: Stage) -> None:
     stage.window.hide()
     stage.agent.release(good=True)
     until(stage.qtbot, lambda: page.statistics._numbers["done"].text() == "4")
+    assert page.statistics.balance.text() == (
+        "Last 7 days: gave 12 h to others (30 min of it thrown away), took 30 h\n"
+        "Last 30 days: gave 40 h to others, took 0 h"
+    )
+    assert not page.statistics.balance.isHidden()
 
 
 def asked_what_runs(stage: Stage) -> ComputerPage:

@@ -368,6 +368,10 @@ def test_settings_hold_at_once(
     until(
         qtbot, lambda: bool(context.screen.settings and not context.screen.settings.join_requests)
     )
+    awake = certain(dialog.findChild(QComboBox, "keepAwake"))
+    assert awake.currentData() is True
+    awake.setCurrentIndex(awake.findData(False))
+    until(qtbot, lambda: bool(context.screen.settings and not context.screen.settings.keep_awake))
     dialog.close()
 
 

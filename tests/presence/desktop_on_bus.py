@@ -5,6 +5,7 @@ They are the interfaces of the real ones, over real messages; only who answers d
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ class Desktop:
         self.asked: list[str] = []
         self._answers = answers
         self._connection: DBusConnection = open_dbus_connection(
-            address, auth_timeout=EVENTUALLY_S_MAX
+            address, enable_fds=True, auth_timeout=EVENTUALLY_S_MAX
         )
         for name in names:
             self._connection.send_and_get_reply(message_bus.RequestName(name))
@@ -62,6 +63,8 @@ class Desktop:
                 continue
             signature, values = answer(fields[HeaderFields.path], *message.body)
             self._connection.send(new_method_return(message, signature or None, values))
+            if signature == "h":  # an open file, which is theirs now
+                os.close(values[0])
 
 
 @contextmanager

@@ -221,6 +221,7 @@ class Windows:
     notifications: int = 3
     freed: list[int] = field(default_factory=list)
     closed: list[int] = field(default_factory=list)
+    wanted: list[int] = field(default_factory=list)
     kept: list[object] = field(default_factory=list)
     module: ModuleType | None = None
     place: int = 0
@@ -237,6 +238,7 @@ class Windows:
                 GetCurrentProcessId=lambda: 70,
                 ProcessIdToSessionId=self._own_session,
                 GetSystemPowerStatus=self._power,
+                SetThreadExecutionState=self._execution,
                 CreateToolhelp32Snapshot=self._snapshot,
                 Process32FirstW=self._process,
                 Process32NextW=self._process,
@@ -274,6 +276,10 @@ class Windows:
     def _power(self, status: Any) -> int:
         status.line, status.battery_flag = 1, 8
         return self._done("power")
+
+    def _execution(self, wanted: int) -> int:
+        self.wanted.append(wanted)
+        return self._done("execution") and 0x80000000
 
     def _snapshot(self, what: int, whose: int) -> int:
         assert (what, whose) == (2, 0)
@@ -338,6 +344,14 @@ def test_what_windows_says_is_told(calls: WindowsCalls) -> None:
     assert calls.notification_state() == 3
 
 
+def test_a_machine_is_kept_awake_until_it_is_let_sleep(
+    windows: Windows, calls: WindowsCalls
+) -> None:
+    calls.keep_awake(on=True)
+    calls.keep_awake(on=False)
+    assert windows.wanted == [0x80000001, 0x80000000]
+
+
 def test_sessions_that_are_somebodys_are_told_and_their_memory_is_given_back(
     windows: Windows, calls: WindowsCalls
 ) -> None:
@@ -370,6 +384,7 @@ def test_processes_are_listed_and_the_list_is_closed(windows: Windows, calls: Wi
         ("enumerate", lambda calls: calls.sessions()),
         ("saver", lambda calls: calls.saver_on()),
         ("power", lambda calls: calls.line_status()),
+        ("execution", lambda calls: calls.keep_awake(on=True)),
         ("snapshot", lambda calls: list(calls.process_names())),
         ("snapshot", lambda calls: list(calls.names_of_person())),
         ("own session", lambda calls: list(calls.names_of_person())),

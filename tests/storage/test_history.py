@@ -14,7 +14,7 @@ import pytest
 from agent.api.history import History as Wanted
 from agent.api.values import TaskState
 from agent.storage.errors import is_damage
-from agent.storage.history import FILE, TASKS_MAX, History, StoryRow, Sums, TaskRow
+from agent.storage.history import FILE, TASKS_MAX, Balance, History, StoryRow, Sums, TaskRow
 from agent.storage.places import write_ahead_log
 
 HOUR_MS = 3_600_000
@@ -90,7 +90,7 @@ def test_nothing_is_remembered_at_first(history: History) -> None:
 
 
 def test_a_database_of_before_is_gone_on_with(tmp_path: Path) -> None:
-    before = [name for name in TaskRow._fields if name != "whys"]
+    before = TaskRow._fields[: TaskRow._fields.index("whys")]
     with closing(sqlite3.connect(tmp_path / FILE)) as made, made:
         columns, places = ", ".join(before), ", ".join("?" * len(before))
         made.execute(f"CREATE TABLE task ({columns}, PRIMARY KEY (task, generation)) WITHOUT ROWID")
@@ -174,6 +174,17 @@ def test_a_later_word_takes_the_place_and_hours_add_up(history: History) -> None
     assert history.tasks(Wanted(limit=9)) == ([row("a", 150)], 1)
     assert history.sums(0, HOUR_MS, "birchnode").given_ms == 2_000
     assert history.since_ms() == 150
+
+
+def test_what_machines_worked_for_each_other_counts_once_from_a_moment_on(history: History) -> None:
+    assert history.balance(0) == Balance(0, 0, 0)
+    gave = row("a", 100, gave_ms=7, thrown_ms=3)
+    again = row("a", 200, generation=2, gave_ms=20)
+    history.write([gave, row("b", 150, took_ms=40), again], {})
+    history.write([gave._replace(ended_ms=110)], {})  # a later word of the same
+    assert history.balance(0) == Balance(27, 3, 40)
+    assert history.balance(110) == Balance(27, 3, 40)
+    assert history.balance(111) == Balance(20, 0, 40)
 
 
 def test_phases_are_those_of_the_last_generation(history: History) -> None:

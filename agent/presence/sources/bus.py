@@ -17,6 +17,8 @@ same of films, games and talks.
 A screen that is switched away from counts as locked: whoever used it has left it. The screens of
 other people cannot be looked into; one that is in use and not locked counts as somebody who uses
 this machine. Logins without a screen are seen by their terminals instead.
+
+**What holds off the machine's sleep**: a lock of logind, which is a file that is kept open.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -56,6 +59,8 @@ SESSION_INTERFACE = "org.freedesktop.login1.Session"
 PROPERTIES_INTERFACE = "org.freedesktop.DBus.Properties"
 SCREEN_TYPES = ("x11", "wayland", "mir")
 SESSIONS_MAX = 64
+HELD_OFF = ("idle:sleep", "Wingbeat", "A task of the flock runs here", "block")
+"""What is held off, by whom, why, and how, as the system shows it to people."""
 
 
 class BusError(SightError):
@@ -63,10 +68,11 @@ class BusError(SightError):
 
 
 class Bus:
-    """The session bus or the system bus, or the one at an address."""
+    """The session bus or the system bus, or the one at an address; with ``descriptors`` for answers
+    that are open files."""
 
-    def __init__(self, which: str) -> None:
-        self._which = which
+    def __init__(self, which: str, *, descriptors: bool = False) -> None:
+        self._which, self._descriptors = which, descriptors
         self._connection: DBusConnection | None = None
 
     def ask(self, question: DBusAddress, method: str, signature: str = "", *body: object) -> Any:
@@ -78,7 +84,9 @@ class Bus:
         message.header.flags |= MessageFlag.no_auto_start
         try:
             if self._connection is None:
-                self._connection = open_dbus_connection(self._which, auth_timeout=ANSWER_WITHIN_S)
+                self._connection = open_dbus_connection(
+                    self._which, self._descriptors, auth_timeout=ANSWER_WITHIN_S
+                )
             reply = self._connection.send_and_get_reply(message, timeout=ANSWER_WITHIN_S)
         except FileNotFoundError as error:
             raise BusError(NoBus(self._name)) from error
@@ -245,3 +253,26 @@ def sessions_of(logins: Iterable[Login], user_id: int) -> Sessions:
         nobody=not logins,
         others=tuple(sorted(others)),
     )
+
+
+class SleepLock:
+    """Keeps this machine from falling asleep, by logind, while it is taken."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._file: int | None = None
+
+    def take(self) -> None:
+        """Hold off sleep and what comes of idleness, if that is not done already; raise ``BusError``
+        where logind does not answer, or refuses. The bus is left at once: the file is what counts."""
+        if self._file is None:
+            with closing(self._bus):
+                held = self._bus.ask(MANAGER, "Inhibit", "ssss", *HELD_OFF)[0]
+            self._file = held.to_raw_fd()
+            os.set_inheritable(self._file, False)  # else a program would hold it on
+
+    def give_back(self) -> None:
+        """Let the machine sleep again; do nothing where it may."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None

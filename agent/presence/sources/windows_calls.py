@@ -18,6 +18,7 @@ SESSION_INFO_EX = 25
 """``WTSSessionInfoEx``: of one session, its state and whether it is locked."""
 GET_SCREEN_SAVER_RUNNING = 0x0072
 SNAPSHOT_PROCESSES = 0x00000002
+ES_CONTINUOUS, ES_SYSTEM_REQUIRED = 0x80000000, 0x00000001
 INVALID_HANDLE = ctypes.c_void_p(-1).value
 
 
@@ -134,6 +135,7 @@ CALLS: dict[str, dict[str, tuple[type | None, ...]]] = {
             ctypes.POINTER(wintypes.DWORD),
         ),
         "GetSystemPowerStatus": (wintypes.BOOL, ctypes.POINTER(PowerStatus)),
+        "SetThreadExecutionState": (wintypes.DWORD, wintypes.DWORD),
         "CreateToolhelp32Snapshot": (wintypes.HANDLE, wintypes.DWORD, wintypes.DWORD),
         "Process32FirstW": (wintypes.BOOL, wintypes.HANDLE, ctypes.POINTER(ProcessEntry)),
         "Process32NextW": (wintypes.BOOL, wintypes.HANDLE, ctypes.POINTER(ProcessEntry)),
@@ -222,6 +224,12 @@ class WindowsCalls:
         status = PowerStatus()
         check(self._kernel.GetSystemPowerStatus(ctypes.byref(status)))
         return int(status.line)
+
+    def keep_awake(self, *, on: bool) -> None:
+        """Keep the machine from falling asleep from now on, until the same thread says otherwise or has
+        ended; its screen may go dark. Raise ``OSError`` when Windows refuses."""
+        wanted = ES_CONTINUOUS | (ES_SYSTEM_REQUIRED if on else 0)
+        check(self._kernel.SetThreadExecutionState(wanted))
 
     def process_names(self) -> Iterator[tuple[int, str]]:
         """Yield id and name of each process that runs at the first step; raise ``OSError`` then
