@@ -76,6 +76,10 @@ ALIKE_FACTOR = 4
 STAMPED_MS_MIN = 10_000
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""
+STEP_PARTS = 4
+"""Of the likeness of one step, which ends with it."""
+READ_EACH, READ_TOGETHER_MAX = 32, 8
+"""Up to so many runs it is looked after each what they tell, later after up to so many."""
 FITTED_KINDS_MAX = 32
 """Speeds of hosts come from the runs of so many kinds, the latest,"""
 FITTED_AGAIN = 16
@@ -113,8 +117,9 @@ Likeness = tuple[object, ...]
 
 class Kind(NamedTuple):
     """What tasks have in common that take about as long: the content of the program and its name,
-    what was told (0: nothing), step with parameters, and the octave of the size of its inputs (-1:
-    not known yet). Of tasks that were told about the same, lengths are to what was told."""
+    what was told (0: nothing), step with parameters (0: any), and the octave of the size of its
+    inputs (-1: not known yet). Of tasks that were told about the same, lengths are to what was
+    told."""
 
     content: str
     name: str
@@ -195,8 +200,13 @@ class Lengths:
         self._kinds_of: dict[str, OrderedDict[Likeness, None]] = {}
         self._speeds: dict[str, Speeds] = {}
         self._noted: dict[str, int] = {}
-        self._kinds: dict[TaskId, Kind] = {}
+        self._kinds: dict[TaskId, tuple[Kind, Kind]] = {}
+        """What each task is compared by, and the same whatever its step."""
+        self._stepped: set[object] = set()
+        """Steps of which some have run."""
         self._found: dict[str, dict[Kind, Found]] = {}
+        self._unread: dict[str, int] = {}
+        """How many runs of a program have ended since it was looked at what they tell."""
         self._short: dict[Kind, bool] = {}
         self.turns = 0
         """How often a kind of tasks became known, short, or short no more."""
@@ -205,13 +215,13 @@ class Lengths:
 
     def of(self, spec: TaskSpec, host: NodeId = "") -> Length:
         """Return how long the task takes on this host; without one, on any."""
-        found = self._of_kind(self.kind(spec)).length
+        found = self._of(spec).length
         return found.times(self.host_factor(spec, host)) if host else found
 
     def left_ms(self, spec: TaskSpec, ran_ms: int, host: NodeId = "") -> int:
         """Return how long the task still takes that has run for so long, on the average, never 0:
         one of which nothing is known takes as long again."""
-        atoms = self._of_kind(self.kind(spec)).atoms
+        atoms = self._of(spec).atoms
         factor = self.host_factor(spec, host)
         if factor == 1.0:
             return remaining_ms(atoms, ran_ms)
@@ -220,16 +230,16 @@ class Lengths:
     def short(self, spec: TaskSpec) -> bool:
         """Tell whether tasks like this one are so short that several are claimed at once; none that
         would keep a seat of the flock while it waits in a row."""
-        return self._of_kind(self.kind(spec)).short and not seats_of(spec)
+        return self._of(spec).short and not seats_of(spec)
 
     def known(self, spec: TaskSpec) -> bool:
         """Tell whether anything is known of the length, be it what was told."""
-        return self._of_kind(self.kind(spec)).length.source != NONE
+        return self._of(spec).length.source != NONE
 
     def longest_ms(self, spec: TaskSpec) -> float:
         """Return what the task surely does not exceed, as far as is known; infinite where nothing
         is."""
-        return self._of_kind(self.kind(spec)).longest_ms
+        return self._of(spec).longest_ms
 
     def in_a_row(self, spec: TaskSpec) -> int:
         """Return how many tasks like this one may wait in a row, at least one."""
@@ -275,12 +285,16 @@ class Lengths:
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what the task is compared by. It is kept for tasks of the table whose inputs are
         known."""
-        kind = self._kinds.get(spec.task)
-        if kind is None:
+        return self._both_kinds(spec)[0]
+
+    def _both_kinds(self, spec: TaskSpec) -> tuple[Kind, Kind]:
+        kinds = self._kinds.get(spec.task)
+        if kinds is None:
             kind = self._kind(spec)
+            kinds = kind, kind._replace(step=0)
             if kind.size >= 0 and spec.task in self._table.specs:
-                self._kinds[spec.task] = kind
-        return kind
+                self._kinds[spec.task] = kinds
+        return kinds
 
     # -- what is learned -------------------------------------------------------------------
 
@@ -340,12 +354,12 @@ class Lengths:
         return ran_ms if ran_ms >= STAMPED_MS_MIN else 0
 
     def _note(self, kind: Kind, host: NodeId, ran_ms: int) -> None:
-        before = self._of_kind(kind)
+        whatever = kind._replace(step=0)
+        before = self._of_kind(whatever)
         for sketch, scale in self._of_all(kind):
             sketch.note(round(ran_ms / scale), host)
-        self._found.pop(kind.name, None)
-        now = self._of_kind(kind)
-        self.turns += (now.short, now.length.source) != (before.short, before.length.source)
+        if self._read_anew(whatever, before):
+            self._of_kind(kind)  # what was short is remembered of this step too
         alike, _ = kind.learned()[1 if kind.told_ms else 0]  # whatever its step
         for content in (kind.content, ""):
             self._noted[content] = self._noted.get(content, 0) + 1
@@ -355,6 +369,20 @@ class Lengths:
             while len(kinds) > FITTED_KINDS_MAX:
                 kinds.popitem(last=False)
 
+    def _read_anew(self, kind: Kind, before: Found) -> bool:
+        """Look at what the runs of a program tell: at first after each, later after several, which
+        change little. Tell whether it was looked."""
+        unread = self._unread.get(kind.name, 0) + 1
+        runs = self._sketches[kind.content,].runs
+        self._unread[kind.name] = unread
+        if unread < (1 if runs < READ_EACH else min(READ_TOGETHER_MAX, runs // READ_EACH)):
+            return False
+        self._unread[kind.name] = 0
+        self._found.pop(kind.name, None)
+        now = self._of_kind(kind)
+        self.turns += (now.short, now.length.source) != (before.short, before.length.source)
+        return True
+
     def _of_all(self, kind: Kind) -> list[tuple[Sketch, float]]:
         """The sketches of all that a run of this kind is like, with their scales."""
         found = []
@@ -362,13 +390,21 @@ class Lengths:
             sketch = self._sketches.get(likeness)
             if sketch is None:
                 sketch = self._sketches[likeness] = Sketch()
+                self._stepped.add(kind.step)
             self._sketches.move_to_end(likeness)
             found.append((sketch, scale))
         while len(self._sketches) > KEPT_MAX:
             self._sketches.popitem(last=False)
+        if len(self._stepped) > 2 * KEPT_MAX:
+            self._stepped = {each[3] for each in self._sketches if len(each) == STEP_PARTS}
         return found
 
     # -- how it is found -------------------------------------------------------------------
+
+    def _of(self, spec: TaskSpec) -> Found:
+        """A step that has never run is like any other: thousands of them are looked up once."""
+        own, whatever = self._both_kinds(spec)
+        return self._of_kind(own if own.step in self._stepped else whatever)
 
     def _of_kind(self, kind: Kind) -> Found:
         known = self._found.get(kind.name)
@@ -399,6 +435,8 @@ class Lengths:
         short = longest_ms < SHORT_MS or (
             self._short.get(kind, False) and length.q50_ms <= NO_MORE_SHORT_MS
         )
+        if len(self._short) > KEPT_MAX:
+            self._short.clear()
         self._short[kind] = short
         return Found(length, atoms, longest_ms, short)
 

@@ -28,7 +28,6 @@ from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.seats import (
-    SHORT_TASKS_PER_SLOT,
     Kind,
     SeatPlan,
     Seats,
@@ -357,7 +356,7 @@ class Planning(Part):
         )
 
     def _may_have_room(self, seats: Seats) -> bool:
-        return seats.open or (self._queue.has_short and seats.fills_up(SHORT_TASKS_PER_SLOT))
+        return seats.open or (self._queue.row_max > 0 and seats.fills_up(self._queue.row_max))
 
     # -- what others leave lying ---------------------------------------------------------
 

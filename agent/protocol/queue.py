@@ -63,8 +63,8 @@ class Queue(Part):
             for name, workflow in core.table.workflows.items()
             if workflow.priority.value >= PRIORITY_INTERACTIVE
         }
-        self.has_short = False
-        """Some claimable task may be a short one, of which a busy node claims more."""
+        self.row_max = 0
+        """So many of some claimable tasks may wait in a row on a busy node; 0 where none is short."""
         self.running_since_s: dict[TaskId, float] = {}
         self.left_s: dict[TaskId, tuple[float, float]] = {}
 
@@ -77,7 +77,7 @@ class Queue(Part):
             self._learned, self._ask_anew = self.core.lengths.turns, True
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
             self._order = self._policy.order(self._picture())
-            self.has_short = any(map(self._short, self._order))
+            self.row_max = max(map(self._row, self._order), default=0)
             self._added.clear()
             self._asked_s, self._ask_anew = self.core.now_s, False
             yield from filter(self.claimable, self._order)
@@ -130,7 +130,7 @@ class Queue(Part):
         for task, _, now in news.moved:
             if now.state is TaskState.READY:
                 self._added[task] = None
-                self.has_short = self.has_short or self._short(task)
+                self.row_max = max(self.row_max, self._row(task))
                 self._ask_anew = self._ask_anew or self.core.table.interactive(task)
             if now.state is TaskState.RUNNING:
                 self.running_since_s.setdefault(task, self.core.now_s)
@@ -147,8 +147,9 @@ class Queue(Part):
         for forgotten in news.forgotten_workflows:
             self._interactive.pop(forgotten, None)
 
-    def _short(self, task: TaskId) -> bool:
-        return self.core.lengths.short(self.core.table.specs[task])
+    def _row(self, task: TaskId) -> int:
+        lengths, spec = self.core.lengths, self.core.table.specs[task]
+        return lengths.in_a_row(spec) if lengths.short(spec) else 0
 
     def _forget(self, task: TaskId) -> None:
         self.running_since_s.pop(task, None)
