@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -140,8 +140,9 @@ def test_a_fault_leads_to_its_line_and_is_gone_when_it_was_mended(
     context: ViewContext, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told, editor = tmp_path / "told", tmp_path / "kate"
-    editor.write_text(f'#!/bin/sh\necho "$@" > {told}.new && mv {told}.new {told}\n')
-    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
+    (tmp_path / "script").write_text(f'#!/bin/sh\necho "$@" > {told}.new && mv {told}.new {told}\n')
+    # Written by another process: what a thread of this one forks meanwhile would keep it busy.
+    subprocess.run(["install", "-m", "755", tmp_path / "script", editor], check=True)
     sheet = _sheet(qtbot, context, tmp_path, Chosen(str(editor)), monkeypatch)
     QTest.keyClick(sheet.faults, Qt.Key.Key_Return)
     until(qtbot, told.exists)
