@@ -17,6 +17,7 @@ from agent.protocol.claims import Claims, OpenClaim
 from agent.protocol.core import Peer
 from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.joining import Joining
+from agent.protocol.lengths import ROW_MAX, Lengths
 from agent.protocol.messages import ClaimAnswers, ClaimName, Release
 from agent.protocol.node import Node
 from agent.protocol.planning import Planning
@@ -70,6 +71,11 @@ def consent_whatever_is_known(right: Wrong, promises: Promises, *offered: Any) -
     taken, promises._taken = promises._taken, _taken_by_nobody
     right(promises, *offered)
     promises._taken = taken
+
+
+def rows_are_long(_right: Wrong, *_arguments: Any) -> int:
+    """However long their tasks take."""
+    return ROW_MAX
 
 
 def own_claim_not_compared(right: Wrong, promises: Promises, *offered: Any) -> None:
@@ -126,6 +132,8 @@ def seats_for_everybody(_right: Wrong, promises: Promises, *_offered: Any) -> bo
     return True
 
 
+LONG_ROWS = (Rewrite(Lengths.in_a_row, rows_are_long),)
+"""Rows that last no longer than a second are filled up too early to be in anybody's way."""
 NO_RUNNING_OUT = (Rewrite(Promises.on_tick, promises_do_not_run_out),)
 TWICE = ("starts have reasons",)
 
@@ -303,7 +311,7 @@ START = (
         ("home-stands-still",),
         ("interactive first",),
         30,
-        110,
+        beneath=LONG_ROWS,
     ),
 )
 
