@@ -90,15 +90,6 @@ class Absences:
         told = (next(c for at_s, c in chances if at_s >= wanted) for wanted in CURVE_S)
         return tuple(STEP_PERMILLE * round(1000 * c / STEP_PERMILLE) for c in told)
 
-    def likely_until_s(self, now_s: float, since_s: float, chance: float = 0.5) -> float | None:
-        """Return the moment until which it is free with this chance, looking a day ahead; None where
-        too little was seen or no end is likely within that."""
-        if not self._enough(now_s, since_s):
-            return None
-        later = (at_s for at_s, c in self._survivals(now_s, since_s, DAY_S) if c < chance)
-        left_s = next(later, None)
-        return None if left_s is None else now_s + left_s
-
     def stays(self, now_s: float) -> bool:
         """Tell whether whoever is back mostly stays for longer than a run is kept for him to leave
         again; by the times at which he came about now, where there were enough, else by all. False

@@ -101,8 +101,3 @@ def local_s(wall_s: float) -> float:
     """Return a moment as the clock on the wall shows it here, in seconds from a Monday."""
     local = datetime.fromtimestamp(wall_s)  # noqa: DTZ006 - the machine's own zone
     return (local - datetime(1970, 1, 5)).total_seconds()  # noqa: DTZ001
-
-
-def wall_s_of(moment_s: float, wall_s: float) -> float:
-    """Return the moment in seconds since 1970; ``wall_s`` is the present time."""
-    return wall_s + (moment_s - local_s(wall_s))

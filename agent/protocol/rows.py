@@ -13,10 +13,11 @@ from math import inf
 
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
+from agent.protocol.lengths import ROW_MAX
 from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage
 from agent.protocol.records import TaskId, TaskState
 from agent.protocol.runs import Runs
-from agent.protocol.seats import SHORT_TASKS_PER_SLOT, SHORT_TASKS_PER_SLOT_FIRST
+from agent.protocol.seats import SHORT_TASKS_PER_SLOT_FIRST
 from agent.protocol.table import News
 
 QUICK_ROW_S = 1.0
@@ -83,7 +84,7 @@ class ShortTaskBatches(Part):
             return
         now_s = self.core.now_s
         if now_s - self._filled_s <= QUICK_ROW_S:
-            self.in_a_row_max = min(2 * self.in_a_row_max, SHORT_TASKS_PER_SLOT)
+            self.in_a_row_max = min(2 * self.in_a_row_max, ROW_MAX)
         elif self.in_a_row_max > SHORT_TASKS_PER_SLOT_FIRST:
             self.in_a_row_max = max(self.in_a_row_max // 2, SHORT_TASKS_PER_SLOT_FIRST)
         self._filled_s = now_s

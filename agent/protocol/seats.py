@@ -25,6 +25,7 @@ from typing import cast, get_args
 from zlib import crc32
 
 from agent.protocol.core import Core
+from agent.protocol.lengths import ROW_MAX
 from agent.protocol.messages import Capabilities
 from agent.protocol.needs import needs_key, parted, seats_of, version_meets, versions_of
 from agent.protocol.placing import Placing
@@ -58,7 +59,6 @@ from agent.protocol.records import (
 from agent.protocol.sharing_reasons import OtherVersion
 from agent.protocol.table import Table
 
-SHORT_TASKS_PER_SLOT = 64
 SHORT_TASKS_PER_SLOT_FIRST = 16
 """A row of this length is claimed until short tasks are seen to be as short as is said of them."""
 PLENTY_PER_NODE = 4
@@ -88,7 +88,7 @@ class Seats:
     """Of whom it takes no work: people and machines, by name."""
     had: int = 0
     """Busy before anything was dealt out."""
-    in_a_row_max: int = SHORT_TASKS_PER_SLOT
+    in_a_row_max: int = ROW_MAX
     for_rows: int = 0
     """Slots that rows may wait for; of others it is not known that long tasks keep some."""
 
@@ -154,9 +154,7 @@ class SeatPlan:
         """Low tasks have to wait: an interactive one is to be seen taken first."""
         self.plenty = len(core.table.ready) >= PLENTY_PER_NODE * len(seats)
         """Of tasks: there is one for everybody."""
-        self.looked_at_max = (
-            LOOKED_AT_PER_SEAT * SHORT_TASKS_PER_SLOT * sum(each.slots for each in seats)
-        )
+        self.looked_at_max = LOOKED_AT_PER_SEAT * ROW_MAX * sum(each.slots for each in seats)
 
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
