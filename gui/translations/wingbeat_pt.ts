@@ -5928,6 +5928,10 @@
         <translation>vídeos</translation>
     </message>
     <message>
+        <source>photographs</source>
+        <translation>fotografias</translation>
+    </message>
+    <message>
         <source>lists of marks</source>
         <translation>listas de marcas</translation>
     </message>

@@ -221,6 +221,7 @@ def _kinds() -> dict[str, str]:
         "scans": tr("scans"),
         "trajectories": tr("trajectories"),
         "videos": tr("videos"),
+        "photographs": tr("photographs"),
         "marks": tr("lists of marks"),
         "terrain": tr("terrain maps"),
         "routes": tr("maps of the route"),

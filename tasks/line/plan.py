@@ -26,6 +26,7 @@ from tasks.line.cloud import Cloud
 from tasks.line.crs import AskedError, Change, Reference, named, of_scan
 from tasks.line.las_header import LasHeader
 from tasks.line.marks import read_marks
+from tasks.line.photographs import Photograph, place_of
 from tasks.line.terrain import look_at_terrain
 from tasks.line.tiles import CORRIDOR_M, HALO_M, TILE_M, Plan, Scan
 from tasks.line.trajectory import read_trajectory
@@ -36,6 +37,7 @@ KINDS = {
     "scans": (".las", ".laz"),
     "trajectories": (".sbet", ".out", ".pos", ".nmea", ".gpx"),
     "videos": (".mp4", ".mov"),
+    "photographs": (".jpg", ".jpeg"),
     "marks": (".csv",),
     "terrain": (".tif", ".tiff"),
     "routes": routes.SUFFIXES,
@@ -66,6 +68,7 @@ def make_plan(flight: Path, wanted: Plan, route: Path | None = None, route_crs: 
             _look_at(flight / name, survived)
         except WorkError as error:
             faults.append(str(error))
+    photographs = _photographs(flight, found["photographs"], faults, survived)
     if not found["scans"]:
         faults.append(f"{flight.name}: there is no scan, no file named .las or .laz")
     if faults:
@@ -89,6 +92,7 @@ def make_plan(flight: Path, wanted: Plan, route: Path | None = None, route_crs: 
         survived=dict(sorted(survived.items())),
         trajectories=tuple(found["trajectories"]),
         videos=tuple(found["videos"]),
+        photographs=photographs,
         marks=tuple(found["marks"]),
         terrain=tuple(found["terrain"]),
     )
@@ -152,6 +156,23 @@ def _headers(
         survived += cloud.survived
         found.append((name, cloud.header))
     return found
+
+
+def _photographs(
+    flight: Path, names: Sequence[str], faults: list[str], survived: Counter[str]
+) -> tuple[Photograph, ...]:
+    found = []
+    for name in names:
+        try:
+            place = place_of(flight / name)
+        except WorkError as error:
+            faults.append(str(error))
+            continue
+        if place:
+            found.append(Photograph(name, *place))
+        else:
+            survived["photographs that do not say where they were taken"] += 1
+    return tuple(found)
 
 
 def _look_at(path: Path, survived: Counter[str]) -> None:

@@ -80,6 +80,7 @@ def imported(
             "trajectory.csv",
             "index.json",
             "terrain.tif",
+            "pictures.zip",
         )
         found.append(
             (cloud.read(folder / "points.laz"), json.loads(Path("index.json").read_text()))
