@@ -5869,8 +5869,44 @@
         <translation>Sistema de referência do mapa</translation>
     </message>
     <message>
+        <source>Name of the line</source>
+        <translation>Nome da linha</translation>
+    </message>
+    <message>
+        <source>Day of the flight</source>
+        <translation>Dia do voo</translation>
+    </message>
+    <message>
+        <source>Length of a tile in metres</source>
+        <translation>Comprimento de um bloco em metros</translation>
+    </message>
+    <message>
+        <source>Where the points are</source>
+        <translation>Onde estão os pontos</translation>
+    </message>
+    <message>
+        <source>From the antenna to the scanner: x y z in metres</source>
+        <translation>Da antena ao scanner: x y z em metros</translation>
+    </message>
+    <message>
+        <source>Boresight: roll pitch heading in degrees</source>
+        <translation>Alinhamento: rolamento, arfagem e rumo em graus</translation>
+    </message>
+    <message>
+        <source>In their place on the ground</source>
+        <translation>No seu lugar no terreno</translation>
+    </message>
+    <message>
+        <source>In the scanner&apos;s frame</source>
+        <translation>No referencial do scanner</translation>
+    </message>
+    <message>
         <source>Inspect this flight</source>
         <translation>Inspecionar este voo</translation>
+    </message>
+    <message>
+        <source>More about the flight …</source>
+        <translation>Mais sobre o voo …</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -5942,6 +5978,10 @@
     <message>
         <source>maps of the route</source>
         <translation>mapas da rota</translation>
+    </message>
+    <message>
+        <source>“{text}” has to be three numbers, as 0.1 -0.2 0.35</source>
+        <translation>“{text}” tem de ser três números, como 0.1 -0.2 0.35</translation>
     </message>
 </context>
 </TS>
