@@ -5878,7 +5878,7 @@
     </message>
     <message>
         <source>Length of a tile in metres</source>
-        <translation>Comprimento de um bloco em metros</translation>
+        <translation>Comprimento de um trecho em metros</translation>
     </message>
     <message>
         <source>Where the points are</source>
