@@ -17,10 +17,9 @@ from agent.protocol.lengths import (
     ROW_MAX,
     RUNS,
     SAID,
-    Kind,
     Lengths,
-    PastRun,
 )
+from agent.protocol.likeness import Kind, PastRun
 from agent.protocol.records import (
     Claim,
     Dataset,
