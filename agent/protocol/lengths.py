@@ -61,7 +61,8 @@ SHORT_MS = 1_000
 """What surely takes less is claimed several at once,"""
 NO_MORE_SHORT_MS = 2_000
 """until half of it takes longer than this."""
-ROW_MAX = 64
+ROW_MS, ROW_MAX = 2_000, 64
+"""A row takes so long at most for each place, and has so many tasks."""
 SAFETY = (8, 8, 4, 3, 2)
 """By how much nine of ten are exceeded at the worst, after so many runs."""
 TOLD_RUNS, TOLD_UNTIL_RUNS = 2, 8
@@ -117,15 +118,43 @@ class Found(NamedTuple):
     atoms: Atoms
     longest_ms: float
     short: bool
+    row: int
+    """How many may wait in a row; 0 where they are not short."""
     enough: bool
     """It stands on runs that are enough by themselves."""
 
 
+class _Program:
+    """How often it was looked what the runs of one name tell, and what was found since then of kinds
+    of which few have run."""
+
+    __slots__ = ("looks", "rare")
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.rare: dict[Kind, Found] = {}
+
+    def look_again(self) -> None:
+        self.looks += 1
+        self.rare.clear()
+
+
+class _Alike:
+    """A kind whatever its step, shared by all tasks of it, and what was found at which look."""
+
+    __slots__ = ("found", "kind", "look", "program")
+
+    def __init__(self, kind: Kind, program: _Program) -> None:
+        self.kind, self.program = kind, program
+        self.found: Found | None = None
+        self.look = -1
+
+
 class _Likened(NamedTuple):
-    """What a task is compared by, the same whatever its step, and what its step alone is alike by."""
+    """What a task is compared by, with others whatever their step, and with its own step alone."""
 
     own: Kind
-    whatever: Kind
+    alike: _Alike
     steps: tuple[Likeness, ...]
 
 
@@ -147,10 +176,12 @@ class Lengths:
         self._speeds: dict[str, Speeds] = {}
         self._noted: dict[str, int] = {}
         self._kinds: dict[TaskId, _Likened] = {}
-        self._found: dict[str, dict[Kind, Found]] = {}
-        """By the name of the program, whose runs change it."""
+        self._programs: dict[str, _Program] = {}
+        self._alike: dict[Kind, _Alike] = {}
+        self._often: dict[Likeness, None] = {}
+        """Steps that have run often enough to be judged by themselves,"""
         self._found_of_step: OrderedDict[Kind, Found] = OrderedDict()
-        """Of steps that have run often enough to be judged by themselves, whose own runs change it."""
+        """and what is known of them, which their own runs change."""
         self._short: dict[Kind, bool] = {}
         self.turns = 0
         """How often a kind of tasks became known, short, or short no more."""
@@ -186,9 +217,9 @@ class Lengths:
         return self._of(spec).longest_ms
 
     def in_a_row(self, spec: TaskSpec) -> int:
-        """Return how many tasks like this one may wait in a row, at least one."""
-        longest_ms = self.longest_ms(spec)
-        return max(1, min(ROW_MAX, int(SHORT_MS // longest_ms))) if longest_ms < inf else 1
+        """Return how many tasks like this one may wait in a row, at least one; 0 where they are not
+        short."""
+        return 0 if seats_of(spec) else self._of(spec).row
 
     def host_factor(self, spec: TaskSpec, host: NodeId) -> float:
         """Return how many times as long the host takes as others: by its runs of this program where
@@ -239,10 +270,21 @@ class Lengths:
         known = self._kinds.get(spec.task)
         if known is None:
             own = kind_of(spec, self._size(spec))
-            known = _Likened(own, own._replace(step=0), tuple(each for each, _ in own.steps()))
+            known = _Likened(own, self._whatever(own), tuple(each for each, _ in own.steps()))
             if own.size >= 0 and spec.task in self._table.specs:
                 self._kinds[spec.task] = known
         return known
+
+    def _whatever(self, kind: Kind) -> _Alike:
+        """What all of this kind share, whatever their step."""
+        whatever = kind.whatever()
+        alike = self._alike.get(whatever)
+        if alike is None:
+            if len(self._alike) >= KEPT_MAX:
+                self._alike.clear()
+            program = self._programs.setdefault(kind.name, _Program())
+            alike = self._alike[whatever] = _Alike(whatever, program)
+        return alike
 
     # -- what is learned -------------------------------------------------------------------
 
@@ -283,7 +325,7 @@ class Lengths:
                 kind = self.kind(spec)
                 for sketch, scale in self._of_all(kind):
                     sketch.note_longer(round(ran_ms / scale), run.host)
-                self._found.pop(kind.name, None)
+                self._whatever(kind).program.look_again()
                 self._found_of_step.pop(kind, None)
             case _:
                 pass
@@ -303,23 +345,26 @@ class Lengths:
         return ran_ms if ran_ms >= STAMPED_MS_MIN else 0
 
     def _note(self, kind: Kind, host: NodeId, ran_ms: int) -> None:
-        whatever = kind._replace(step=0)
-        before = self._of_kind(whatever)
+        alike = self._whatever(kind)
+        before = self._of_alike(alike)
         sketches = self._of_all(kind)
         for sketch, scale in sketches:
             sketch.note(ran_ms if scale == 1.0 else round(ran_ms / scale), host)
+        step = sketches[0][0]
+        if step.runs == ENOUGH_RUNS:
+            self._often[kind.steps()[0][0]] = None
         if _changes_much(sketches[-1][0].runs):
-            self._found.pop(kind.name, None)
-            now = self._of_kind(whatever)
+            alike.program.look_again()
+            now = self._of_alike(alike)
             self.turns += (now.short, now.length.source) != (before.short, before.length.source)
-        if kind in self._found_of_step and _changes_much(sketches[0][0].runs):
+        if kind in self._found_of_step and _changes_much(step.runs):
             self._found_of_step[kind] = self._find(kind)
-        alike, _ = kind.wide()[0]
+        widely, _ = kind.wide()[0]
         for content in (kind.content, ""):
             self._noted[content] = self._noted.get(content, 0) + 1
             kinds = self._kinds_of.setdefault(content, OrderedDict())
-            kinds[alike] = None
-            kinds.move_to_end(alike)
+            kinds[widely] = None
+            kinds.move_to_end(widely)
             while len(kinds) > FITTED_KINDS_MAX:
                 kinds.popitem(last=False)
 
@@ -334,7 +379,8 @@ class Lengths:
                 self._sketches.move_to_end(likeness)
             found.append((sketch, scale))
         while len(self._sketches) > KEPT_MAX:
-            self._sketches.popitem(last=False)
+            likeness, _ = self._sketches.popitem(last=False)
+            self._often.pop(likeness, None)
         return found
 
     # -- how it is found -------------------------------------------------------------------
@@ -342,13 +388,19 @@ class Lengths:
     def _of(self, spec: TaskSpec) -> Found:
         """Steps that have not run enough are like any other where there are enough of those, so
         that thousands are looked up once."""
-        own, whatever, steps = self._likened(spec)
-        found = self._of_kind(whatever)
-        sketches = self._sketches
+        own, alike, steps = self._likened(spec)
+        found = self._of_alike(alike)
         if found.enough:
-            sketch = sketches.get(steps[0])
-            return self._of_step(own) if sketch and sketch.runs >= ENOUGH_RUNS else found
-        return self._of_kind(own) if any(each in sketches for each in steps) else found
+            return self._of_step(own) if steps[0] in self._often else found
+        ran = steps[0] in self._sketches or steps[-1] in self._sketches
+        return self._of_rare(own, alike.program) if ran else found
+
+    def _of_alike(self, alike: _Alike) -> Found:
+        found, looks = alike.found, alike.program.looks
+        if found is None or alike.look != looks:
+            alike.look, alike.found = looks, self._find(alike.kind)
+            return alike.found
+        return found
 
     def _of_step(self, kind: Kind) -> Found:
         found = self._found_of_step.get(kind)
@@ -358,18 +410,15 @@ class Lengths:
                 self._found_of_step.popitem(last=False)
         return found
 
-    def _of_kind(self, kind: Kind) -> Found:
-        known = self._found.get(kind.name)
-        if known is None:
-            known = self._found[kind.name] = {}
-        found = known.get(kind)
+    def _of_rare(self, kind: Kind, program: _Program) -> Found:
+        found = program.rare.get(kind)
         if found is None:
-            found = known[kind] = self._find(kind)
+            found = program.rare[kind] = self._find(kind)
         return found
 
     def _find(self, kind: Kind) -> Found:
         sketch, scale = self._most_alike(kind)
-        was_short = self._short.get(kind, self._short.get(kind._replace(step=0), False))
+        was_short = self._short.get(kind, self._short.get(kind.whatever(), False))
         factors = self._speeds_of(kind.content).factors
         runs, atoms = (sketch.runs, sketch.atoms(factors)) if sketch is not None else (0, ())
         if scale != 1.0:
@@ -381,7 +430,7 @@ class Lengths:
             place = quarter_octave(kind.told_ms)
             atoms = tuple(sorted((*atoms, (weight, kind.told_ms, bin_end_ms(place))), key=mean_ms))
         if not counted:
-            return Found(NOT_KNOWN, atoms, inf, was_short, enough=False)
+            return Found(NOT_KNOWN, atoms, inf, was_short, int(was_short), enough=False)
         low, middle, high = (quantile_ms(atoms, permille) for permille in (100, 500, 900))
         length = Length(low, middle, high, runs, RUNS if runs else SAID)
         longest_ms = length.q90_ms * SAFETY[min(counted, len(SAFETY) - 1)]
@@ -389,7 +438,8 @@ class Lengths:
         if len(self._short) > KEPT_MAX:
             self._short.clear()
         self._short[kind] = short
-        return Found(length, atoms, longest_ms, short, enough=runs >= ENOUGH_RUNS)
+        row = _row(length, longest_ms) if short else 0
+        return Found(length, atoms, longest_ms, short, row, enough=runs >= ENOUGH_RUNS)
 
     def _most_alike(self, kind: Kind) -> tuple[Sketch | None, float]:
         """The sketch that the kind is judged by: the most alike with enough runs, else the widest
@@ -425,6 +475,12 @@ def _differ(before: Mapping[NodeId, float], now: Mapping[NodeId, float]) -> bool
     return any(
         abs(factor / before.get(host, 1.0) - 1.0) > ANOTHER_SPEED for host, factor in now.items()
     )
+
+
+def _row(length: Length, longest_ms: float) -> int:
+    """As many as usually take ``ROW_MS``; the fewer runs there were, the fewer."""
+    doubt = longest_ms / (length.q90_ms * SAFETY[-1])
+    return max(1, min(ROW_MAX, int(ROW_MS / (length.q50_ms * doubt))))
 
 
 def _changes_much(runs: int) -> bool:

@@ -39,6 +39,10 @@ class Kind(NamedTuple):
         less than they."""
         return self.told_ms / bin_end_ms(quarter_octave(self.told_ms)) if self.told_ms else 1.0
 
+    def whatever(self) -> Kind:
+        """Return the same whatever the step."""
+        return Kind(self.content, self.name, self.told_ms, 0, self.size)
+
     def steps(self) -> Scaled:
         """Return what a run of this very step is alike by, each with what lengths are multiplied by
         there: among those that were told as much, where something was told, and among all."""

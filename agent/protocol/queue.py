@@ -148,8 +148,7 @@ class Queue(Part):
             self._interactive.pop(forgotten, None)
 
     def _row(self, task: TaskId) -> int:
-        lengths, spec = self.core.lengths, self.core.table.specs[task]
-        return lengths.in_a_row(spec) if lengths.short(spec) else 0
+        return self.core.lengths.in_a_row(self.core.table.specs[task])
 
     def _forget(self, task: TaskId) -> None:
         self.running_since_s.pop(task, None)
