@@ -75,7 +75,7 @@ ALIKE_FACTOR = 4
 STAMPED_MS_MIN = 10_000
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""
-READ_EACH, READ_TOGETHER_MAX = 32, 32
+READ_EACH, READ_TOGETHER_MAX = 16, 32
 """Up to so many runs it is looked after each what they tell, later after up to so many."""
 FITTED_KINDS_MAX = 32
 """Speeds of hosts come from the runs of so many kinds, the latest,"""
