@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from agent.protocol.effects import Effect, OfRun, Persist
-from agent.protocol.lengths import PastRun
+from agent.protocol.likeness import PastRun
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (

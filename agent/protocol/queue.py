@@ -24,7 +24,7 @@ from agent.protocol.records import (
     WorkflowId,
 )
 from agent.protocol.shares import Shares
-from agent.protocol.table import News
+from agent.protocol.table import News, Table
 
 FRESH_TASKS = 200
 """Up to so many unfinished tasks the policy is asked every time."""
@@ -57,6 +57,8 @@ class Queue(Part):
         self._added: dict[TaskId, None] = {}
         self._asked_s = -1e9
         self._ask_anew = True
+        self._keeps_places = False
+        """Some tasks of the order are not ready."""
         self._learned = 0
         self._interactive: dict[WorkflowId, None] = {
             name: None
@@ -77,6 +79,7 @@ class Queue(Part):
             self._learned, self._ask_anew = self.core.lengths.turns, True
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
             self._order = self._policy.order(self._picture())
+            self._keeps_places = any(_waits(task, self.core.table) for task in self._order)
             self.row_max = max(map(self._row, self._order), default=0)
             self._added.clear()
             self._asked_s, self._ask_anew = self.core.now_s, False
@@ -93,13 +96,14 @@ class Queue(Part):
     def with_waiting(self) -> Iterator[TaskId]:
         """Yield what ``in_order`` does, and between them the tasks that are not ready and for which
         the policy keeps places, where it does."""
-        claimable = dict.fromkeys(self.in_order())
-        if len(self._order) <= len(claimable) or self._added:
-            yield from claimable
+        claimable = self.in_order()
+        first = next(claimable, None)  # may ask the policy anew
+        if self._added or not self._keeps_places:
+            yield from () if first is None else chain((first,), claimable)
             return
-        waits = self.core.table
+        table, known = self.core.table, dict.fromkeys(claimable)
         for task in self._order:
-            if task in claimable or (task not in waits.ready and task not in waits.owned):
+            if task == first or task in known or _waits(task, table):
                 yield task
 
     def after(
@@ -148,8 +152,7 @@ class Queue(Part):
             self._interactive.pop(forgotten, None)
 
     def _row(self, task: TaskId) -> int:
-        lengths, spec = self.core.lengths, self.core.table.specs[task]
-        return lengths.in_a_row(spec) if lengths.short(spec) else 0
+        return self.core.lengths.in_a_row(self.core.table.specs[task])
 
     def _forget(self, task: TaskId) -> None:
         self.running_since_s.pop(task, None)
@@ -287,6 +290,10 @@ class Queue(Part):
         """Tell whether some interactive work is unfinished."""
         unfinished = self.core.table.unfinished
         return any(unfinished.get(workflow) for workflow in self._interactive)
+
+
+def _waits(task: TaskId, table: Table) -> bool:
+    return task not in table.ready and task not in table.owned
 
 
 def _runs(view: TaskView) -> bool:

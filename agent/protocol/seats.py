@@ -162,8 +162,7 @@ class SeatPlan:
         host = _workflow_of(self._core, spec.task).host if self._choosy else ""
         published = spec.published is not None
         needs = (spec.program, published, spec.requirements, needs_key(spec))
-        in_a_row = self._core.lengths.in_a_row(spec) if self.short(spec) else 0
-        return (*needs, in_a_row, *whose, host)
+        return (*needs, self._core.lengths.in_a_row(spec), *whose, host)
 
     def has_seats(self, spec: TaskSpec) -> bool:
         """Tell whether the flock has every seat left that the task needs, after what was dealt."""
@@ -291,9 +290,8 @@ class SeatPlan:
             return seats.active < seats.slots
         if seats.open:
             return True
-        if not self.short(spec):
-            return False
-        return seats.fills_up(self._core.lengths.in_a_row(spec))
+        in_a_row = self._core.lengths.in_a_row(spec)
+        return in_a_row > 0 and seats.fills_up(in_a_row)
 
     def short(self, spec: TaskSpec) -> bool:
         """Tell whether tasks like this one are claimed several at once."""

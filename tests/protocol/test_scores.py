@@ -18,7 +18,7 @@ from agent.protocol.evidence import (
     with_number,
 )
 from agent.protocol.host_speeds import OnHost, fitted
-from agent.protocol.lengths import Kind, PastRun
+from agent.protocol.likeness import Kind, PastRun
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.policy import (
     SCORE_MAX,
