@@ -827,6 +827,10 @@
         <translation>a política deste computador está errada e, até que seja corrigida, este computador não ajuda ninguém. Avise quem cuida dele: {error}</translation>
     </message>
     <message>
+        <source>this computer decides by the rules {name} who runs what, and by others do {places}: they may run another version of Wingbeat, so install the same one on all</source>
+        <translation>este computador decide pelas regras {name} quem executa o quê, e por outras {places}: podem ter outra versão do Wingbeat, por isso instale a mesma em todos</translation>
+    </message>
+    <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
         <translation>este computador foi expulso de {name}: saia do bando e entre de novo com um novo convite</translation>
     </message>
@@ -918,6 +922,42 @@
     <message>
         <source>no reason given</source>
         <translation>sem motivo dado</translation>
+    </message>
+    <message>
+        <source>other rules were chosen for the flock</source>
+        <translation>foram escolhidas outras regras para o bando</translation>
+    </message>
+    <message>
+        <source>each task goes to the machine on which it ends first, in an order that looks ahead so that workflows end early</source>
+        <translation>cada tarefa vai para a máquina em que acaba primeiro, por uma ordem que olha em frente para que os fluxos acabem cedo</translation>
+    </message>
+    <message>
+        <source>machines that stay free longest take the longest tasks, and those that are soon needed take the short ones</source>
+        <translation>as máquinas que ficam livres mais tempo recebem as tarefas mais longas, e as que em breve são precisas recebem as curtas</translation>
+    </message>
+    <message>
+        <source>what was submitted first is started first, on whichever machine is free</source>
+        <translation>o que foi submetido primeiro começa primeiro, em qualquer máquina livre</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that most likely stays free until it has ended</source>
+        <translation>a tarefa submetida primeiro vai para a máquina livre que mais provavelmente continua livre até ela acabar</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one until whose end it most likely stays free</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, aquela até cujo fim mais provavelmente continua livre</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that it fits best, by how long that usually stays free</source>
+        <translation>a tarefa submetida primeiro vai para a máquina livre a que melhor se ajusta, pelo tempo que esta costuma ficar livre</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free; a task counts as a tenth longer each time that it was broken off</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre; uma tarefa conta como um décimo mais longa de cada vez que foi interrompida</translation>
     </message>
     <message>
         <source>Cannot be seen: {why}</source>
@@ -5938,6 +5978,10 @@
     <message>
         <source>maps of the route</source>
         <translation>mapas da rota</translation>
+    </message>
+    <message>
+        <source>Who runs what is decided by</source>
+        <translation>Quem executa o quê é decidido por</translation>
     </message>
 </context>
 </TS>

@@ -145,6 +145,7 @@ class Known:
     presence_reason: Reason = HELPS
     programs: tuple[str, ...] = ("copy",)
     slots: int = 1
+    rules: str = "look-ahead"
     data_folder: str = "/data"
     log_folder: str = "/log"
     warning: Reason | None = None
@@ -199,6 +200,7 @@ class Known:
             slots=self.slots,
             capabilities=Capabilities(programs=self.programs),
             why=as_why(reason),
+            rules=self.rules,
         )
 
 
@@ -415,6 +417,9 @@ class FakeFlock(FakeAdmission):
         flock = replace(FLOCK, name=name)
         node.known = replace(node.known, flock=flock, members=MEMBERS[1:2], port=29464)
         return Joined(name, NODE, NAME)
+
+    def choose_rules(self, name: str) -> None:
+        self._node.known = replace(self._node.known, rules=name)
 
     async def invite(self, uses: int, valid_for_s: float) -> Invitation:
         file = f"Keep it.\n{INVITATION}\n"
