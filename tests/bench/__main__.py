@@ -25,7 +25,16 @@ SIMULATED = (
 LIVE = (
     *("live_flock", "live", "live_throughput", "live_true", "live_client", "live_presence"),
     *("live_owner", "live_transfer", "live_idle", "live_soak", "live_fuzz", "journal"),
-    *("fleet", "gui", "gui_start", "gui_history", "requests", "inspection", "confinement"),
+    *(
+        "live_policies",
+        "fleet",
+        "gui",
+        "gui_start",
+        "gui_history",
+        "requests",
+        "inspection",
+        "confinement",
+    ),
     *("inspection_tiles", "inspection_flock"),
 )
 NAMES = (*SIMULATED, *LIVE)
