@@ -19,7 +19,7 @@ from tests.bench import page
 from tests.bench.report import Benchmark, Figures, hand_over
 
 SIMULATED = (
-    *("tables", "dispatch", "twice", "speed", "messages", "policies"),
+    *("tables", "dispatch", "twice", "speed", "messages", "policies", "policies_nodes"),
     *("lengths", "speeds", "month", "random"),
 )
 LIVE = (

@@ -41,6 +41,7 @@ from tests.sim.queues import EXPONENTIAL, MIXES, STABLE_SHARES, WEIBULL, Queues,
 from tests.sim.rings import FAULTS, Ring
 
 WHAT: Final = "who takes which task: the documents' rules and ours, in the documents' settings"
+OPTIONS: Final = {"--jobs": {"type": int, "default": 2, "help": "processes at once"}}
 
 RULES: Final = {
     each.name: each
@@ -128,14 +129,14 @@ def _run(cell: Cell) -> dict[str, float]:
     }
 
 
-def measure(*, quick: bool = False) -> Figures:
+def measure(*, quick: bool = False, jobs: int = 2) -> Figures:
     """Return what every rule comes to; a quick run has ten hosts, a fifth of the work and one seed."""
     seeds = range(1, 2 if quick else 1 + SEEDS)
     cells = {"rules": _cells(seeds), "full": _full(seeds), "wrong": _wrong(seeds)}
     if quick:
         for part, all_ in cells.items():
             cells[part] = [replace(each, count=QUICK_HOSTS, work_s=QUICK_WORK_S) for each in all_]
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         found: Figures = {part: _over(pool, each) for part, each in cells.items()}
     return found | {"copies": _copies(), "fairness": _fairness(1 if quick else RING_SEEDS)}
 
