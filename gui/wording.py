@@ -29,6 +29,7 @@ from agent.api.reasons import (
 from agent.api.values import TaskState
 from agent.api.work import Move
 from agent.client import RequestError
+from agent.wording.copies import KEEP, MORE, NOT_KNOWN
 from agent.wording.english import CLAUSES, EVENTS, HOW_TO_ANSWER, SENTENCES, SIGHTS, UNKNOWN
 from agent.wording.rules import RULES
 from agent.wording.speech import Speech
@@ -294,6 +295,7 @@ def templates() -> Iterator[str]:
         *UNKNOWN.values(),
         *EVENTS.values(),
         *RULES.values(),
+        *(NOT_KNOWN, KEEP, MORE),
     ):
         own = own_words(text)
         if any(part.isalpha() for part in IN_PLACES.sub("", own)):

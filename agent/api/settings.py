@@ -24,6 +24,7 @@ AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Tags = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=60)], ...], Meta(max_length=64)]
 Days = Annotated[int, Meta(ge=0, le=36_500)]
+Copies = Annotated[int, Meta(ge=0, le=9)]
 LogMegabytes = Annotated[float, Meta(ge=0, le=16)]
 Gigabytes = Annotated[float, Meta(ge=0, le=1_000_000)]
 
@@ -46,6 +47,7 @@ class SettingsView(Struct, frozen=True):
     folders here by the names that they have in the flock. ``keep_awake``: whether this machine is
     kept from falling asleep while a program runs here and it is on mains.
 
+    ``copies``: on how many disks results are before their task has ended, 0 for as many as are advised.
     ``rules``: by which the whole flock decides who runs what; empty from an agent of before.
 
     ``origins`` has all settings, the rules of when to help as ``presence.idle_s``; what the policy
@@ -81,6 +83,7 @@ class SettingsView(Struct, frozen=True):
     shares: dict[str, str] = {}
     keep_awake: bool = True
     rules: ShortText = ""
+    copies: Copies = 2
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -103,6 +106,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     updates: Updates | UnsetType = UNSET
     keep_awake: bool | UnsetType = UNSET
     rules: Rules | UnsetType = UNSET
+    copies: Copies | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -90,6 +90,12 @@ PROCESSOR_WORDS = {
         help="of the end of each task's log, kept on another machine, too; 0: nothing",
     ),
     argument(
+        "--copies",
+        type=int,
+        metavar="N",
+        help="disks that results are on before their task has ended; 0: as many as are advised",
+    ),
+    argument(
         "--updates",
         choices=get_args(Updates),
         help="begin with a version that is installed when nothing runs here, or ask",
@@ -145,6 +151,7 @@ KEYS = {
     "logs kept elsewhere": "logs_mb",
     "history": "history_days",
     "sleep": "keep_awake",
+    "copies of results": "copies",
 }
 """Names of settings that are shown under other words."""
 
@@ -173,6 +180,7 @@ def _show(view: SettingsView) -> None:
         "logs kept elsewhere": f"the last {view.logs_mb:g} MB of each" if view.logs_mb else "none",
         "logs of others here": size(view.kept_logs_bytes) if view.kept_logs_bytes else "",
         "updates": "" if view.updates == "by itself" else "ask before a new version begins",
+        "copies of results": str(view.copies or "as many as are advised"),
         "rules of the flock": f"{view.rules}: {rules_said(view.rules)}".rstrip(": "),
         "history": f"{view.history_days} days" if view.history_days else "for ever",
     }

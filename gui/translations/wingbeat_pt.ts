@@ -960,6 +960,18 @@
         <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre; uma tarefa conta como um décimo mais longa de cada vez que foi interrompida</translation>
     </message>
     <message>
+        <source>how long machines are up is not known well enough yet to say how many copies results need</source>
+        <translation>ainda não se sabe bem quanto tempo as máquinas estão ligadas para dizer de quantas cópias os resultados precisam</translation>
+    </message>
+    <message>
+        <source>{count} copies keep a result available {share} of the working week</source>
+        <translation>{count} cópias mantêm um resultado disponível {share} da semana de trabalho</translation>
+    </message>
+    <message>
+        <source>{count} copies keep a result available {share} of the working week; {more} would {better}</source>
+        <translation>{count} cópias mantêm um resultado disponível {share} da semana de trabalho; {more} mantê-lo-iam {better}</translation>
+    </message>
+    <message>
         <source>Cannot be seen: {why}</source>
         <translation>Não se vê: {why}</translation>
     </message>
@@ -3507,6 +3519,10 @@
         <translation>O trabalho terminado é lembrado durante</translation>
     </message>
     <message>
+        <source>Copies of each result</source>
+        <translation>Cópias de cada resultado</translation>
+    </message>
+    <message>
         <source>Machines that ask to be let in</source>
         <translation>Máquinas que pedem para entrar</translation>
     </message>
@@ -3553,6 +3569,10 @@
     <message>
         <source>those of others take {size} here now</source>
         <translation>os das outras ocupam {size} aqui agora</translation>
+    </message>
+    <message>
+        <source>as many as advised</source>
+        <translation>tantas quantas se aconselham</translation>
     </message>
     <message>
         <source>May ask without an invitation</source>

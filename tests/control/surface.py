@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from agent.api.datasets import CopiesView
 from agent.api.errors import ServiceError
 from agent.api.flock import (
     ConfinementView,
@@ -70,6 +71,7 @@ from agent.protocol.events import (
 from agent.protocol.lengths import Lengths
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.policy.availability import by_copies
 from agent.protocol.reasons import EndCause, NobodyUsesIt
 from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId, WorkflowSpec
 from agent.protocol.settings import Settings
@@ -339,7 +341,13 @@ class FakeNode:
             self,
             self,
             self.secrets,
+            self,
         )
+
+    def view(self) -> CopiesView:
+        """Two machines, of which one is mostly up."""
+        up = {NODE: 0.9, "aldernode": 0.97}
+        return CopiesView(2, 2, by_copies(list(up.values()), 5), up, 40.0)
 
     def wanting(self) -> tuple[WantingProgram, ...]:
         """One program asks for the network and a place that nobody opens."""
