@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations
 from math import prod
@@ -15,8 +16,10 @@ from agent.api.datasets import CopiesView
 from agent.history.uptimes import FILE, FOLDER, LOOK_S, Uptimes, working_s
 from agent.protocol.events import MembersChanged, PeerLinked, PeerUnlinked
 from agent.protocol.policy.availability import by_copies, least_copies
+from agent.protocol.settings import Settings
 from agent.wording.copies import NOT_KNOWN, copies_said, percent
 from tests.control.serving import LineClient, Serving
+from tests.driver.nodes import QUIET, services
 
 MONDAY = datetime(2026, 11, 16)  # noqa: DTZ001 - as the clock on the wall shows it
 HOUR_S = 3_600.0
@@ -170,3 +173,14 @@ async def test_people_are_told_with_the_names_of_machines(
     told = (await client.result("datasets"))["copies"]
     assert (told["copies"], told["available"][1]) == (2, pytest.approx(0.997))
     assert set(told["up"]) == {there.node.known.name_of(each) for each in there.node.view().up}
+
+
+@pytest.mark.parametrize(("setting", "disks"), [(3, 3), (2, 1), (0, 2)])
+async def test_results_get_as_many_copies_as_the_owner_says(
+    tmp_path: Path, setting: int, disks: int
+) -> None:
+    """Where nobody has set it whoever starts the agent decides; nothing is advised yet."""
+    options = replace(QUIET, protocol=Settings(copies=1))
+    async with services(tmp_path, "ant", options=options, copies=setting) as (ant,):
+        assert ant.live.node._core.settings.copies == disks
+        assert ant.live.uptimes.view().copies == disks

@@ -74,6 +74,11 @@ def test_rules_are_chosen_in_the_window_and_by_command_for_all_machines(
     until(qtbot, lambda: "ends first" in rules.meaning.text())
 
 
+def test_what_copies_are_worth_is_told_beside_the_weeks(qtbot: QtBot, page: FlockPage) -> None:
+    page.tabs.setCurrentWidget(page.statistics)
+    until(qtbot, lambda: "how long machines are up" in page.statistics.copies.text())
+
+
 def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     qtbot: QtBot, page: FlockPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from math import exp, log
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw, msgpack, structs
 
+from agent.api.settings import Rules
 from agent.protocol.events import PolicyChosen
 from agent.protocol.evidence import broken_off
 from agent.protocol.flock_policy import CHOICE, choice_in, other_rules
@@ -16,6 +18,8 @@ from agent.protocol.policy.competition import PASSED_OVER_MAX
 from agent.protocol.policy.flock_rules import ByRule, past_of, waiting_of
 from agent.protocol.policy.lasting import CURVE_S
 from agent.protocol.policy.placing import HostPast, Waiting
+from agent.wording import rules as wording
+from tests.bench.policies_page import FOR_WHOM
 from tests.sim.lan import Flock, Step
 
 LASTING, PASSING = (1000, 1000, 1000), (300, 100, 10)
@@ -126,6 +130,10 @@ def test_a_choice_from_far_in_the_future_is_not_believed() -> None:
     after(flock)
     assert core_of(flock, 0).rule.name == DEFAULT_RULE
     assert core_of(flock, 0).counters["stamp too far ahead"]
+
+
+def test_all_rules_that_can_be_chosen_are_told_of_everywhere() -> None:
+    assert RULES == [*get_args(Rules)] == [*wording.RULES] == [*FOR_WHOM]
 
 
 # -- what a rule is told of a host ---------------------------------------------------------
