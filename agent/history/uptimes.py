@@ -109,6 +109,11 @@ class Uptimes:
             if up_s + down_s >= KNOWN_S_MIN
         }
 
+    def mostly_off(self, node: NodeId) -> bool:
+        """Tell whether a machine was up for less than half of the time, as far as that is known."""
+        up_s, down_s = self._times.get(node, (0.0, 0.0))
+        return up_s + down_s >= KNOWN_S_MIN and up_s < down_s
+
     def advised(self) -> int:
         """Return how many copies are enough: two at least, and two while too little is known."""
         available = by_copies(list(self.shares().values()), COPIES_MAX)

@@ -224,6 +224,7 @@ class RunningNode:
         self.log_copies = LogCopies(me, home.data, logs, reach, *kept)
         datasets.transfers.keep_logs = self.log_copies.take
         self.uptimes = Uptimes(me, home.data)
+        datasets.transfers.mostly_off = self.uptimes.mostly_off
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
         self._offers: Capabilities

@@ -84,6 +84,12 @@ def test_a_member_is_up_while_it_is_linked(uptimes: Uptimes, clock: Clock) -> No
     assert shares["acor"] == 1.0
     assert shares["birch"] == pytest.approx(0.75, abs=0.01)
     assert shares["cedar"] == 0.0
+    assert [uptimes.mostly_off(each) for each in ("acor", "birch", "cedar", "of no flock")] == [
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_nothing_is_said_of_who_was_watched_for_an_hour(uptimes: Uptimes, clock: Clock) -> None:
