@@ -128,6 +128,13 @@ class MembersChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyChosen:
+    """An administrator wants the flock to go by these rules, one of ``policy.CHOSEN`` by name."""
+
+    name: ShortText
+
+
+@dataclass(frozen=True, slots=True)
 class RunsRemembered:
     """What runs took of which this node knows nothing but that, the oldest first."""
 
@@ -314,6 +321,7 @@ Event = (
     | PresenceChanged
     | CapabilitiesChanged
     | MembersChanged
+    | PolicyChosen
     | RunsRemembered
     | InputsFetched
     | FetchFailed

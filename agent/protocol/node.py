@@ -16,6 +16,7 @@ from math import inf
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant, TimerKind
+from agent.protocol.contests import Contests
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
 from agent.protocol.early_claims import EarlyClaims
@@ -30,6 +31,7 @@ from agent.protocol.events import (
     RunsRemembered,
 )
 from agent.protocol.evidence import Knowledge
+from agent.protocol.flock_policy import FlockPolicy
 from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
@@ -38,7 +40,6 @@ from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
 from agent.protocol.planning import Planning
-from agent.protocol.policy import policies, score_policies
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
@@ -68,18 +69,21 @@ class Node:
         self.seats = FlockSeats(core, self._liveness.alive, self._claims_under_way)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
-        knowledge = Knowledge(core, score_policies[setup.policy])
+        knowledge = Knowledge(core)
         asked = (self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms)
         self.claims = Claims(core, *asked, knowledge)
         yields = (self.claims.own_claim, self.claims.yield_to)
         self.promises = Promises(core, self._can.is_taken, *yields, knowledge, self.seats)
         self._shares = Shares(core)
         asked_of = (self._can.is_taken, self._claimed, self._shares)
-        self._queue = Queue(core, policies[setup.policy], *asked_of)
+        self._queue = Queue(core, *asked_of)
         self._rows = ShortTaskBatches(core, self._runs)
         parts = (core, self.claims, self.promises, self._queue)
         runs = (self._runs, self._rows)
-        self._planning = Planning(*parts, self._obstacle, *runs, knowledge, self.seats.taken)
+        self._contests = Contests(core, knowledge)
+        self._planning = Planning(
+            *parts, self._obstacle, *runs, knowledge, self.seats.taken, self._contests
+        )
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
@@ -89,6 +93,7 @@ class Node:
         self._unknown = Unknown(core, self._election)
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
+        self._policy = FlockPolicy(core, self._liveness.tell_status)
         self._parts = self._in_order()
         self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
         self._slept = False
@@ -98,6 +103,7 @@ class Node:
         """The parts, as they are told of happenings one after the other."""
         return [
             self._liveness,
+            self._policy,
             self.seats,
             self._datasets,
             self._lost,
@@ -105,6 +111,7 @@ class Node:
             self._rows,
             self._shares,
             self._queue,
+            self._contests,
             self._planning,
             self._ahead,
             self.promises,
@@ -194,6 +201,11 @@ class Node:
             return 0
         last_ms, now_ms = run.stamp[0], self._core.wall_ms
         return last_ms if gone_s == inf else max(last_ms, now_ms - round(gone_s * 1000))
+
+    @property
+    def rules(self) -> str:
+        """By which this node decides who runs what, by name."""
+        return self._core.rule.name
 
     @property
     def master(self) -> NodeId:

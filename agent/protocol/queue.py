@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from agent.protocol.core import Core, Part
-from agent.protocol.policy import FlockView, OrderPolicy, Places, Stage, TaskView, WorkflowView
+from agent.protocol.policy import FlockView, Places, Stage, TaskView, WorkflowView
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     NodeId,
@@ -42,7 +42,6 @@ class Queue(Part):
     def __init__(
         self,
         core: Core,
-        policy: OrderPolicy,
         taken: Callable[[TaskId], bool],
         claimed: Callable[[TaskId], NodeId],
         shares: Shares,
@@ -50,7 +49,6 @@ class Queue(Part):
         super().__init__(core)
         self._shares = shares
         self._behind_s: Mapping[ShortText, float] = {}
-        self._policy = policy
         self._taken = taken
         self._claimed = claimed
         self._order: list[TaskId] = []
@@ -59,7 +57,7 @@ class Queue(Part):
         self._ask_anew = True
         self._keeps_places = False
         """Some tasks of the order are not ready."""
-        self._learned = 0
+        self._learned, self._rule = 0, core.rule
         self._interactive: dict[WorkflowId, None] = {
             name: None
             for name, workflow in core.table.workflows.items()
@@ -77,8 +75,10 @@ class Queue(Part):
         stale_s = unfinished * STALE_S_PER_TASK if unfinished > FRESH_TASKS else 0.0
         if self._learned != self.core.lengths.turns:
             self._learned, self._ask_anew = self.core.lengths.turns, True
+        if self._rule is not self.core.rule:
+            self._rule, self._ask_anew = self.core.rule, True
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
-            self._order = self._policy.order(self._picture())
+            self._order = self.core.rule.order.order(self._picture())
             self._keeps_places = any(_waits(task, self.core.table) for task in self._order)
             self.row_max = max(map(self._row, self._order), default=0)
             self._added.clear()
@@ -119,7 +119,7 @@ class Queue(Part):
         ended = frozenset([*ending, *self._ends(within_s)])
         picture = self._picture(ended, held)
         running = [view for each in picture.workflows for view in each.tasks if _runs(view)]
-        return self._policy.order(picture)[: max(0, picture.slots - len(running))]
+        return self.core.rule.order.order(picture)[: max(0, picture.slots - len(running))]
 
     def claimable(self, task: TaskId) -> bool:
         """Tell whether the task is ready, or its owner is down or offers it, and nobody, this node

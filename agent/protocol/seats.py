@@ -199,13 +199,17 @@ class SeatPlan:
         """Return the seats that could take the task now, the ones to be asked first in front: the
         least busy, then who most likely stays free for it, then who made what it needs. Those where
         it failed are left out while others fit."""
-        room = [each for each in self._candidates(spec) if self.has_room(each, spec)]
+        room = self.room(spec)
         if len(room) < 2:
             return room
         makers = made_by(self._core.table, spec.task)
         return sorted(
             room, key=lambda each: (self.rank(each, spec), each.node not in makers, each.node)
         )
+
+    def room(self, spec: TaskSpec) -> list[Seats]:
+        """Return the same in no order."""
+        return [each for each in self._candidates(spec) if self.has_room(each, spec)]
 
     def rank(self, seats: Seats, spec: TaskSpec) -> tuple[int, int, int]:
         """Return how soon the seats are asked to take the task, the least first."""

@@ -827,6 +827,10 @@
         <translation>a política deste computador está errada e, até que seja corrigida, este computador não ajuda ninguém. Avise quem cuida dele: {error}</translation>
     </message>
     <message>
+        <source>this computer decides by the rules {name} who runs what, and by others do {places}: they may run another version of Wingbeat, so install the same one on all</source>
+        <translation>este computador decide pelas regras {name} quem executa o quê, e por outras {places}: podem ter outra versão do Wingbeat, por isso instale a mesma em todos</translation>
+    </message>
+    <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
         <translation>este computador foi expulso de {name}: saia do bando e entre de novo com um novo convite</translation>
     </message>
@@ -918,6 +922,54 @@
     <message>
         <source>no reason given</source>
         <translation>sem motivo dado</translation>
+    </message>
+    <message>
+        <source>other rules were chosen for the flock</source>
+        <translation>foram escolhidas outras regras para o bando</translation>
+    </message>
+    <message>
+        <source>each task goes to the machine on which it ends first, in an order that looks ahead so that workflows end early</source>
+        <translation>cada tarefa vai para a máquina em que acaba primeiro, por uma ordem que olha em frente para que os fluxos acabem cedo</translation>
+    </message>
+    <message>
+        <source>machines that stay free longest take the longest tasks, and those that are soon needed take the short ones</source>
+        <translation>as máquinas que ficam livres mais tempo recebem as tarefas mais longas, e as que em breve são precisas recebem as curtas</translation>
+    </message>
+    <message>
+        <source>what was submitted first is started first, on whichever machine is free</source>
+        <translation>o que foi submetido primeiro começa primeiro, em qualquer máquina livre</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that most likely stays free until it has ended</source>
+        <translation>a tarefa submetida primeiro vai para a máquina livre que mais provavelmente continua livre até ela acabar</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one until whose end it most likely stays free</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, aquela até cujo fim mais provavelmente continua livre</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that it fits best, by how long that usually stays free</source>
+        <translation>a tarefa submetida primeiro vai para a máquina livre a que melhor se ajusta, pelo tempo que esta costuma ficar livre</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free; a task counts as a tenth longer each time that it was broken off</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre; uma tarefa conta como um décimo mais longa de cada vez que foi interrompida</translation>
+    </message>
+    <message>
+        <source>how long machines are up is not known well enough yet to say how many copies results need</source>
+        <translation>ainda não se sabe bem quanto tempo as máquinas estão ligadas para dizer de quantas cópias os resultados precisam</translation>
+    </message>
+    <message>
+        <source>{count} copies keep a result available {share} of the working week</source>
+        <translation>{count} cópias mantêm um resultado disponível {share} da semana de trabalho</translation>
+    </message>
+    <message>
+        <source>{count} copies keep a result available {share} of the working week; {more} would {better}</source>
+        <translation>{count} cópias mantêm um resultado disponível {share} da semana de trabalho; {more} mantê-lo-iam {better}</translation>
     </message>
     <message>
         <source>Cannot be seen: {why}</source>
@@ -3467,6 +3519,10 @@
         <translation>O trabalho terminado é lembrado durante</translation>
     </message>
     <message>
+        <source>Copies of each result</source>
+        <translation>Cópias de cada resultado</translation>
+    </message>
+    <message>
         <source>Machines that ask to be let in</source>
         <translation>Máquinas que pedem para entrar</translation>
     </message>
@@ -3513,6 +3569,10 @@
     <message>
         <source>those of others take {size} here now</source>
         <translation>os das outras ocupam {size} aqui agora</translation>
+    </message>
+    <message>
+        <source>as many as advised</source>
+        <translation>tantas quantas se aconselham</translation>
     </message>
     <message>
         <source>May ask without an invitation</source>
@@ -5982,6 +6042,10 @@
     <message>
         <source>“{text}” has to be three numbers, as 0.1 -0.2 0.35</source>
         <translation>“{text}” tem de ser três números, como 0.1 -0.2 0.35</translation>
+    </message>
+    <message>
+        <source>Who runs what is decided by</source>
+        <translation>Quem executa o quê é decidido por</translation>
     </message>
 </context>
 </TS>
