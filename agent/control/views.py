@@ -105,6 +105,7 @@ class Views:
             attach=attach_names(spec) if spec.gate else (),
             output_names=output_names(reading.outcome) if reading.outcome else (),
             kept=reading.outcome is not None and KEPT in reading.outcome.more,
+            priority=table.priorities.own(spec.task),
             why=as_why(reason),
             basis=left.told if reading.state not in ENDED else None,
             gone_ms=gone_ms,

@@ -13,6 +13,7 @@ from agent.api import presence_reasons as presence
 from agent.api import reasons as api
 from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
+from agent.protocol import sharing_reasons as sharing
 from agent.protocol.reasons import Reason
 from agent.wording.events import EVENTS as EVENTS  # noqa: PLC0414 - of the same page
 from agent.wording.matching import MATCHING
@@ -125,6 +126,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.ClaimedBy: "claimed by {host}",
     told.ClaimedAhead: "claimed ahead by {host}",
     told.ClaimWithdrawn: "claim withdrawn: {text}",
+    sharing.Prioritised: "its own priority is {priority} now",
     # Why there is no link with a machine.
     "BrokeOff": "it broke the connection off",
     "CalledByOther": "something that is not wingbeat called from there",

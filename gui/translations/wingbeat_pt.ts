@@ -315,6 +315,10 @@
         <translation>desistência: {text}</translation>
     </message>
     <message>
+        <source>its own priority is {priority} now</source>
+        <translation>a sua própria prioridade é agora {priority}</translation>
+    </message>
+    <message>
         <source>something that is not wingbeat called from there</source>
         <translation>algo que não é o Wingbeat ligou de lá</translation>
     </message>
@@ -1330,6 +1334,10 @@
     <message>
         <source>workflow {workflow} has ended; its priority moves nothing</source>
         <translation>{workflow} terminou; a prioridade não muda nada</translation>
+    </message>
+    <message>
+        <source>{task} has ended; its priority moves nothing</source>
+        <translation>{task} terminou; a prioridade não muda nada</translation>
     </message>
     <message>
         <source>{workflow} still goes on: cancel it first</source>
@@ -5721,6 +5729,10 @@
     <message>
         <source>takes {path} along, which lies outside of its folder: look whether that may leave this computer, and confirm it</source>
         <translation>leva consigo {path}, que está fora da sua pasta: veja se isso pode sair deste computador e confirme</translation>
+    </message>
+    <message>
+        <source>there is no step {name}</source>
+        <translation>não há nenhum passo {name}</translation>
     </message>
     <message>
         <source>The programs that run here cannot be listed ({why}): write their names yourself.</source>

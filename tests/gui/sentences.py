@@ -301,6 +301,7 @@ REFUSALS = (
     said("nothing to cancel in {workflow}: all of it has ended", workflow="line"),
     said("nothing to retry in {workflow}: no task of it failed or was cancelled", workflow="line"),
     said("workflow {workflow} has ended; its priority moves nothing", workflow="line"),
+    said("{task} has ended; its priority moves nothing", task="merge"),
     said("{task} is no manual step known on {host}", task="look", host="acor"),
     said("{task} is marked done already", task="look"),
     said("{task} cannot be marked done yet: it is {state}", task="look", state=said("waiting")),
@@ -323,6 +324,7 @@ MOVES = (
     (told.ClaimedAhead("acor"), why.Opaque("")),
     (told.OutcomeMoved("acor", "grifo"), why.Opaque("a cause of a later version")),
     (told.OutputsLost(2), why.Opaque("")),
+    (sharing.Prioritised(100), why.Opaque("")),
     (told.ClaimWithdrawn("the place is taken by now"), why.Opaque("")),
 )
 LINK: dict[str, Any] = {

@@ -22,7 +22,6 @@ from agent.protocol.messages import Heartbeat, TryDequeue
 from agent.protocol.needs import seats_of
 from agent.protocol.reasons import Opaque, reason_in
 from agent.protocol.records import (
-    PRIORITY_INTERACTIVE,
     DatasetId,
     Evicted,
     Failed,
@@ -390,8 +389,7 @@ def _is_interactive(machine: Machine, task: TaskId) -> bool:
     node = machine.node
     if node is None:
         return False
-    workflow = node.table.workflows.get(node.table.workflow_of.get(task, ""))
-    return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
+    return node.table.interactive(task)
 
 
 def _is_free_for(machine: Machine, task: TaskId, spec: TaskSpec) -> bool:

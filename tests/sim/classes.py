@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from agent.protocol.records import PRIORITY_INTERACTIVE, PRIORITY_LOW
 from tests.sim import groups
 from tests.sim.plan import Draft, Plan
 from tests.sim.traps import ACTIONS
@@ -62,6 +63,20 @@ def seats_at_risk(draft: Draft) -> None:
     draft.often(0, 3, draft.cut)
     draft.often(0, 4, draft.owner_visit)
     draft.often(0, 4, lambda: groups.wish(draft))
+    _newcomers(draft, 0.15)
+
+
+def urgent_steps(draft: Draft) -> None:
+    """Steps that are more urgent than their workflow, or less, from the start or as people wish."""
+    draft.any_flock().lasts(15.0, 60.0)
+    draft.work(workflows=(3, 8), duration_s=(0.2, 4.0), interactive=0.3, own_priority=0.3)
+    for _ in draft.times(1, 6):
+        value = draft.draw.choice((1, PRIORITY_LOW, 99, PRIORITY_INTERACTIVE))
+        part = draft.draw.choice((0.2, 0.5, 1.0))
+        draft.happen(draft.when(), "prioritise", draft.draw.randrange(8), draft.one(), value, part)
+    draft.often(0, 3, draft.owner_visit)
+    draft.often(0, 2, draft.cut)
+    draft.often(0, 2, draft.crash)
     _newcomers(draft, 0.15)
 
 
@@ -207,4 +222,5 @@ CLASSES: dict[str, ScenarioClass] = {
     "claimed-ahead": ScenarioClass(groups.claimed_ahead, 3),
     "seats": ScenarioClass(seats, 3),
     "seats-at-risk": ScenarioClass(seats_at_risk, 3),
+    "urgent-steps": ScenarioClass(urgent_steps, 2),
 }
