@@ -141,7 +141,7 @@ class SeatPlan:
         placing: Placing,
         taken: Callable[[str], int],
     ) -> None:
-        self._core, self._seats, self._passed, self._taken = core, seats, passed, taken
+        self._core, self.seats, self._passed, self._taken = core, seats, passed, taken
         self._placing = placing
         self.weighs = placing.weighs
         """Something is known in which nodes differ."""
@@ -189,7 +189,7 @@ class SeatPlan:
             found = self._fitting[kind] = sorted(
                 (
                     each
-                    for each in self._seats
+                    for each in self.seats
                     if not misfit(spec, each.capabilities) and self._willing(each, spec.task)
                 ),
                 key=lambda each: each.node,
@@ -217,6 +217,12 @@ class SeatPlan:
         """Return how likely the machine stays free for as long as the task may take on it, if it
         begins after this time."""
         return survival(seats.lasts, after_s + self.length_s(spec, seats.node))
+
+    def lasts(self, node: NodeId, seconds: float) -> float:
+        """Return how likely a machine stays free for so long; as likely as of one that tells nothing
+        where it is not in the plan."""
+        curves = (each.lasts for each in self.seats if each.node == node)
+        return survival(next(curves, ()), seconds)
 
     def length_s(self, spec: TaskSpec, host: NodeId) -> float:
         """Return how long the task may take on a machine: nine of ten take no longer."""
@@ -274,7 +280,7 @@ class SeatPlan:
         if not self._core.table.interactive(spec.task):
             return None
         node = self._core.own.home(spec.task)
-        for each in self._seats:
+        for each in self.seats:
             if each.node == node and not misfit(spec, each.capabilities):
                 return None if each.paused or self._is_passed(spec.task, node) else each
         return None

@@ -30,6 +30,12 @@ class Prioritised(Reason, frozen=True):
     priority: int
 
 
+class CopyClaimed(Reason, frozen=True):
+    """The host has nothing else to do, and begins a second run beside the first."""
+
+    host: str
+
+
 class SeatsTaken(Reason, frozen=True):
     """All seats of this name in the flock are taken: by what these hosts run, or are about to.
 

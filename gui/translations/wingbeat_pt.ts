@@ -192,6 +192,10 @@
         <translation>não consegue confinar programas</translation>
     </message>
     <message>
+        <source>it was a copy, and gave its place to other work</source>
+        <translation>era uma cópia e deu o lugar a outro trabalho</translation>
+    </message>
+    <message>
         <source>could not be started: {program} asks for more than it is allowed here</source>
         <translation>não pôde ser iniciado: {program} pede mais do que lhe é permitido aqui</translation>
     </message>
@@ -313,6 +317,10 @@
     <message>
         <source>claim withdrawn: {text}</source>
         <translation>desistência: {text}</translation>
+    </message>
+    <message>
+        <source>{host} begins a copy of it</source>
+        <translation>{host} começa uma cópia</translation>
     </message>
     <message>
         <source>its own priority is {priority} now</source>
@@ -709,6 +717,10 @@
     <message>
         <source>likely free for two hours or more</source>
         <translation>provavelmente livre por duas horas ou mais</translation>
+    </message>
+    <message>
+        <source>a second run of it goes on on {hosts}</source>
+        <translation>uma segunda execução continua em {hosts}</translation>
     </message>
     <message>
         <source>it waits for {host}, where it ends sooner than on a machine that is free now</source>
@@ -3871,6 +3883,10 @@
     <message>
         <source>To do</source>
         <translation>A fazer</translation>
+    </message>
+    <message>
+        <source>Second run</source>
+        <translation>Segunda execução</translation>
     </message>
     <message>
         <source>So far</source>

@@ -80,6 +80,31 @@ def urgent_steps(draft: Draft) -> None:
     _newcomers(draft, 0.15)
 
 
+def copies(draft: Draft) -> None:
+    """Little work of known length on machines that differ and whose owners come: second runs."""
+    draft.any_flock().lasts(30.0, 80.0)
+    for machine in draft.plan.machines:
+        machine.slowness = draft.draw.choice((0.5, 1.0, 3.0))
+    draft.work(workflows=(2, 5), tasks=(1, 5), duration_s=(4.0, 20.0), flaky=0.15)
+    for _ in draft.times(2, 8):
+        draft.owner_visit(for_s=draft.short(4.0, 40.0))
+    draft.often(0, 2, draft.crash)
+    draft.often(0, 2, draft.cut)
+    draft.often(0, 2, lambda: groups.wish(draft))
+    _newcomers(draft, 0.1)
+
+
+def calm_copies(draft: Draft) -> None:
+    """The same with no fault but owners that come and go."""
+    draft.plan.exact = True
+    draft.any_flock().lasts(30.0, 80.0)
+    for machine in draft.plan.machines:
+        machine.slowness = draft.draw.choice((0.5, 1.0, 3.0))
+    draft.work(workflows=(2, 5), tasks=(1, 5), duration_s=(4.0, 20.0), flaky=0.15)
+    for _ in draft.times(2, 8):
+        draft.owner_visit(for_s=draft.short(4.0, 40.0))
+
+
 def _newcomers(draft: Draft, share: float) -> None:
     for machine in draft.plan.machines[1:]:
         if draft.maybe(share):
@@ -223,4 +248,6 @@ CLASSES: dict[str, ScenarioClass] = {
     "seats": ScenarioClass(seats, 3),
     "seats-at-risk": ScenarioClass(seats_at_risk, 3),
     "urgent-steps": ScenarioClass(urgent_steps, 2),
+    "copies": ScenarioClass(copies, 3),
+    "calm-copies": ScenarioClass(calm_copies, 2),
 }

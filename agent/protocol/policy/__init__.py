@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from agent.protocol.policy.copying import CopyPolicy, WhereItHelps
 from agent.protocol.policy.default import LookAhead
 from agent.protocol.policy.ranking import FirstCome, Strict
 from agent.protocol.policy.view import (
@@ -32,6 +33,7 @@ __all__ = [
     "DEFAULT_POLICY",
     "DEFAULT_VOLUNTEER_POLICY",
     "SCORE_MAX",
+    "CopyPolicy",
     "Evidence",
     "FlockView",
     "OrderPolicy",
@@ -42,6 +44,7 @@ __all__ = [
     "TaskView",
     "VolunteerPolicy",
     "WorkflowView",
+    "copy_policies",
     "policies",
     "score_policies",
     "volunteer_policies",
@@ -56,6 +59,9 @@ DEFAULT_POLICY: Final = "look-ahead"
 
 score_policies: Final[dict[str, ScorePolicy]] = dict.fromkeys(policies, EarliestFinish())
 """How each of these values a host for a task."""
+
+copy_policies: Final[dict[str, CopyPolicy]] = dict.fromkeys(policies, WhereItHelps())
+"""Which runs each of these begins a second time on machines that stand idle."""
 
 volunteer_policies: Final[dict[str, VolunteerPolicy]] = {"while-away": WhileAway()}
 DEFAULT_VOLUNTEER_POLICY: Final = "while-away"
