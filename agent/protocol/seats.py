@@ -29,7 +29,7 @@ from agent.protocol.lengths import ROW_MAX
 from agent.protocol.messages import Capabilities
 from agent.protocol.needs import needs_key, parted, seats_of, version_meets, versions_of
 from agent.protocol.placing import Placing
-from agent.protocol.policy.lasting import Curve, likely, survival
+from agent.protocol.policy.lasting import Curve, in_steps, survival
 from agent.protocol.reading import effective_generation
 from agent.protocol.reasons import (
     LacksExtra,
@@ -211,18 +211,20 @@ class SeatPlan:
     def rank(self, seats: Seats, spec: TaskSpec) -> tuple[int, int, int]:
         """Return how soon the seats are asked to take the task, the least first."""
         rows, busy = seats.level
-        return rows, -likely(seats.lasts, self.length_s(spec, seats.node)), busy
+        return rows, -in_steps(self.survives(seats, spec)), busy
 
     def survives(self, seats: Seats, spec: TaskSpec, after_s: float = 0.0) -> float:
         """Return how likely the machine stays free for as long as the task may take on it, if it
         begins after this time."""
-        return survival(seats.lasts, after_s + self.length_s(spec, seats.node))
+        seconds = self.length_s(spec, seats.node)
+        keeps = self._core.thrown_away.keeps(seats.node, seconds)
+        return keeps * survival(seats.lasts, after_s + seconds)
 
     def lasts(self, node: NodeId, seconds: float) -> float:
         """Return how likely a machine stays free for so long; as likely as of one that tells nothing
         where it is not in the plan."""
         curves = (each.lasts for each in self.seats if each.node == node)
-        return survival(next(curves, ()), seconds)
+        return self._core.thrown_away.keeps(node, seconds) * survival(next(curves, ()), seconds)
 
     def length_s(self, spec: TaskSpec, host: NodeId) -> float:
         """Return how long the task may take on a machine: nine of ten take no longer."""
