@@ -47,6 +47,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import News, Table
+from agent.protocol.thrown_away import ThrownAway
 
 STORY_TASKS_MAX = 20_000
 
@@ -129,8 +130,7 @@ class Core:
 
     def __init__(self, setup: NodeSetup) -> None:
         self.me, self.name, self.version = setup.node, setup.name, setup.version
-        self.settings = setup.settings
-        self.slots = setup.slots
+        self.settings, self.slots = setup.settings, setup.slots
         self.capabilities = setup.capabilities
         self.members: dict[NodeId, None] = dict.fromkeys(setup.members)
         remembered = setup.identity or Identity(0, 10, (0, 0))
@@ -164,6 +164,7 @@ class Core:
         """Lists, for most are short: an empty deque alone is as large as six entries."""
         remembered_news = self.table.join(setup.workflows, setup.lives, setup.prunings)
         self.lengths = Lengths(self.table)
+        self.thrown_away = ThrownAway(self.table)
         self.lengths.on_news(remembered_news)
         self.own = OwnWork(self.me, self.table, setup.noted)
         if setup.identity is not None and not setup.identity.notes:
@@ -342,6 +343,7 @@ class Core:
             return
         gone = [WorkflowGone(w, tuple(lives), self.own.home_of(w.spec)) for w, lives in news.gone]
         self.lengths.on_news(news)
+        self.thrown_away.on_news(news)
         self.own.drop((*news.forgotten_workflows, *news.replaced))
         self._mark_unsaved(news)
         self.news.append(news)

@@ -283,9 +283,10 @@ class Retry(AboutWorkflow):
 
 @dataclass(frozen=True, slots=True)
 class Prioritise(AboutWorkflow):
-    """A client changes the priority of a workflow."""
+    """A client changes the priority of a workflow; of these tasks alone, where some are named."""
 
     priority: Priority
+    tasks: tuple[TaskId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,12 +123,13 @@ class Knowledge:
 
     def _lasts_permille(self, node: NodeId, seconds: float) -> int:
         """How likely the owner of a node stays away for so long, beside that of a node that tells
-        nothing, so that none is better for telling. Where nothing else differs this does not count
-        here, and the order of machines that are alike goes by it (``seats``). Other rules than ours
-        are about nothing else, and get it as it is told."""
+        nothing, so that none is better for telling; less where owners threw away what it did. Where
+        nothing else differs this does not count here, and the order of machines that are alike goes by
+        it (``seats``). Other rules than ours are about nothing else, and get it as it is told."""
         if self._core.rule.placing is not None:
             return round(PERMILLE_MAX * survival(self._curve(node), seconds))
         likely = survival(self._curve(node), seconds) / UNKNOWN
+        likely = min(likely, 1.0) * self._core.thrown_away.keeps(node, seconds)
         return round(PERMILLE_MAX * likely) if likely < 1.0 and self.differ() else PERMILLE_MAX
 
     def _curve(self, node: NodeId) -> Curve:

@@ -103,6 +103,10 @@ class Planning(Part):
             self._rows.note_claimed(len(chosen))
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
 
+    def seat_plan(self) -> SeatPlan:
+        """Return the places of all nodes as they are now, with nothing dealt out."""
+        return self._seat_plan(self._own_seats())
+
     def _seat_plan(self, mine: Seats) -> SeatPlan:
         seats, knowledge = [mine, *self._peers_seats()], self._knowledge
         weighs = self.core.rule.placing is None and knowledge.differ()

@@ -14,7 +14,6 @@ from itertools import chain
 from agent.protocol.core import Core, Part
 from agent.protocol.policy import FlockView, Places, Stage, TaskView, WorkflowView
 from agent.protocol.records import (
-    PRIORITY_INTERACTIVE,
     NodeId,
     Run,
     ShortText,
@@ -58,11 +57,6 @@ class Queue(Part):
         self._keeps_places = False
         """Some tasks of the order are not ready."""
         self._learned, self._rule = 0, core.rule
-        self._interactive: dict[WorkflowId, None] = {
-            name: None
-            for name, workflow in core.table.workflows.items()
-            if workflow.priority.value >= PRIORITY_INTERACTIVE
-        }
         self.row_max = 0
         """So many of some claimable tasks may wait in a row on a busy node; 0 where none is short."""
         self.running_since_s: dict[TaskId, float] = {}
@@ -142,14 +136,7 @@ class Queue(Part):
                 self._forget(task)
         for task in news.forgotten_tasks:
             self._forget(task)
-        for workflow in news.workflows:
-            self._ask_anew = True
-            if workflow.priority.value >= PRIORITY_INTERACTIVE:
-                self._interactive[workflow.spec.workflow] = None
-            else:
-                self._interactive.pop(workflow.spec.workflow, None)
-        for forgotten in news.forgotten_workflows:
-            self._interactive.pop(forgotten, None)
+        self._ask_anew = self._ask_anew or bool(news.workflows)
 
     def _row(self, task: TaskId) -> int:
         return self.core.lengths.in_a_row(self.core.table.specs[task])
@@ -172,7 +159,7 @@ class Queue(Part):
         open_ = [each for each, tasks in table.unfinished.items() if tasks]
         submitters = (table.workflows[each].spec.submitter for each in open_)
         self._behind_s = self._shares.behind_s(submitters, slots)
-        views = [self._workflow(each, ended, held) for each in open_]
+        views = [view for each in open_ for view in self._workflow(each, ended, held)]
         differ = any(each.slowness != 1.0 for each in places)
         return FlockView(slots, tuple(views), places if differ else ())
 
@@ -190,25 +177,26 @@ class Queue(Part):
 
     def _workflow(
         self, workflow_id: WorkflowId, ended: frozenset[TaskId], held: frozenset[TaskId]
-    ) -> WorkflowView:
-        core, specs = self.core, self.core.table.specs
-        workflow = core.table.workflows[workflow_id]
-        age_s = max(0, core.wall_ms - workflow.spec.submitted[0]) / 1000
-        tasks = core.table.unfinished[workflow_id]
-        return WorkflowView(
-            workflow_id,
-            workflow.priority.value,
-            workflow.spec.submitted,
-            age_s,
-            tuple(
-                [
-                    self._task(specs[task], ended, held)
-                    for task in tasks
-                    if task not in ended and not specs[task].gate
-                ]
-            ),
-            self._behind_s.get(workflow.spec.submitter, 0.0),
-        )
+    ) -> list[WorkflowView]:
+        """The workflow; where tasks of it have priorities of their own, in as many parts."""
+        core, table = self.core, self.core.table
+        specs, own = table.specs, table.priorities.own
+        workflow = table.workflows[workflow_id]
+        usual = workflow.priority.value
+        parts: dict[int, list[TaskView]] = {usual: []}
+        for task in table.unfinished[workflow_id]:
+            if task not in ended and not specs[task].gate:
+                value = own(task)
+                part = parts.setdefault(usual if value is None else value, [])
+                part.append(self._task(specs[task], ended, held))
+        submitted, behind_s = workflow.spec.submitted, self._behind_s
+        age_s = max(0, core.wall_ms - submitted[0]) / 1000
+        put_back_s = behind_s.get(workflow.spec.submitter, 0.0)
+        return [
+            WorkflowView(workflow_id, value, submitted, age_s, tuple(tasks), put_back_s)
+            for value, tasks in parts.items()
+            if tasks or value == usual
+        ]
 
     def _task(self, spec: TaskSpec, ended: frozenset[TaskId], held: frozenset[TaskId]) -> TaskView:
         """What is claimed ahead waits like the others."""
@@ -288,8 +276,7 @@ class Queue(Part):
 
     def has_interactive(self) -> bool:
         """Tell whether some interactive work is unfinished."""
-        unfinished = self.core.table.unfinished
-        return any(unfinished.get(workflow) for workflow in self._interactive)
+        return self.core.table.priorities.any_interactive(self.core.table.unfinished)
 
 
 def _waits(task: TaskId, table: Table) -> bool:

@@ -29,7 +29,7 @@ from agent.protocol.lengths import ROW_MAX
 from agent.protocol.messages import Capabilities
 from agent.protocol.needs import needs_key, parted, seats_of, version_meets, versions_of
 from agent.protocol.placing import Placing
-from agent.protocol.policy.lasting import Curve, likely, survival
+from agent.protocol.policy.lasting import Curve, in_steps, survival
 from agent.protocol.reading import effective_generation
 from agent.protocol.reasons import (
     LacksExtra,
@@ -141,7 +141,7 @@ class SeatPlan:
         placing: Placing,
         taken: Callable[[str], int],
     ) -> None:
-        self._core, self._seats, self._passed, self._taken = core, seats, passed, taken
+        self._core, self.seats, self._passed, self._taken = core, seats, passed, taken
         self._placing = placing
         self.weighs = placing.weighs
         """Something is known in which nodes differ."""
@@ -188,7 +188,7 @@ class SeatPlan:
             found = self._fitting[kind] = sorted(
                 (
                     each
-                    for each in self._seats
+                    for each in self.seats
                     if not misfit(spec, each.capabilities) and self._willing(each, spec.task)
                 ),
                 key=lambda each: each.node,
@@ -214,12 +214,20 @@ class SeatPlan:
     def rank(self, seats: Seats, spec: TaskSpec) -> tuple[int, int, int]:
         """Return how soon the seats are asked to take the task, the least first."""
         rows, busy = seats.level
-        return rows, -likely(seats.lasts, self.length_s(spec, seats.node)), busy
+        return rows, -in_steps(self.survives(seats, spec)), busy
 
     def survives(self, seats: Seats, spec: TaskSpec, after_s: float = 0.0) -> float:
         """Return how likely the machine stays free for as long as the task may take on it, if it
         begins after this time."""
-        return survival(seats.lasts, after_s + self.length_s(spec, seats.node))
+        seconds = self.length_s(spec, seats.node)
+        keeps = self._core.thrown_away.keeps(seats.node, seconds)
+        return keeps * survival(seats.lasts, after_s + seconds)
+
+    def lasts(self, node: NodeId, seconds: float) -> float:
+        """Return how likely a machine stays free for so long; as likely as of one that tells nothing
+        where it is not in the plan."""
+        curves = (each.lasts for each in self.seats if each.node == node)
+        return self._core.thrown_away.keeps(node, seconds) * survival(next(curves, ()), seconds)
 
     def length_s(self, spec: TaskSpec, host: NodeId) -> float:
         """Return how long the task may take on a machine: nine of ten take no longer."""
@@ -277,7 +285,7 @@ class SeatPlan:
         if not self._core.table.interactive(spec.task):
             return None
         node = self._core.own.home(spec.task)
-        for each in self._seats:
+        for each in self.seats:
             if each.node == node and not misfit(spec, each.capabilities):
                 return None if each.paused or self._is_passed(spec.task, node) else each
         return None

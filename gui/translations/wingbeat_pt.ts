@@ -192,6 +192,10 @@
         <translation>não consegue confinar programas</translation>
     </message>
     <message>
+        <source>it was a copy, and gave its place to other work</source>
+        <translation>era uma cópia e deu o lugar a outro trabalho</translation>
+    </message>
+    <message>
         <source>could not be started: {program} asks for more than it is allowed here</source>
         <translation>não pôde ser iniciado: {program} pede mais do que lhe é permitido aqui</translation>
     </message>
@@ -313,6 +317,14 @@
     <message>
         <source>claim withdrawn: {text}</source>
         <translation>desistência: {text}</translation>
+    </message>
+    <message>
+        <source>{host} begins a copy of it</source>
+        <translation>{host} começa uma cópia</translation>
+    </message>
+    <message>
+        <source>its own priority is {priority} now</source>
+        <translation>a sua própria prioridade é agora {priority}</translation>
     </message>
     <message>
         <source>something that is not wingbeat called from there</source>
@@ -705,6 +717,10 @@
     <message>
         <source>likely free for two hours or more</source>
         <translation>provavelmente livre por duas horas ou mais</translation>
+    </message>
+    <message>
+        <source>a second run of it goes on on {hosts}</source>
+        <translation>uma segunda execução continua em {hosts}</translation>
     </message>
     <message>
         <source>it waits for {host}, where it ends sooner than on a machine that is free now</source>
@@ -1382,6 +1398,10 @@
     <message>
         <source>workflow {workflow} has ended; its priority moves nothing</source>
         <translation>{workflow} terminou; a prioridade não muda nada</translation>
+    </message>
+    <message>
+        <source>{task} has ended; its priority moves nothing</source>
+        <translation>{task} terminou; a prioridade não muda nada</translation>
     </message>
     <message>
         <source>{workflow} still goes on: cancel it first</source>
@@ -3925,6 +3945,10 @@
         <translation>A fazer</translation>
     </message>
     <message>
+        <source>Second run</source>
+        <translation>Segunda execução</translation>
+    </message>
+    <message>
         <source>So far</source>
         <translation>Até agora</translation>
     </message>
@@ -5781,6 +5805,10 @@
     <message>
         <source>takes {path} along, which lies outside of its folder: look whether that may leave this computer, and confirm it</source>
         <translation>leva consigo {path}, que está fora da sua pasta: veja se isso pode sair deste computador e confirme</translation>
+    </message>
+    <message>
+        <source>there is no step {name}</source>
+        <translation>não há nenhum passo {name}</translation>
     </message>
     <message>
         <source>The programs that run here cannot be listed ({why}): write their names yourself.</source>

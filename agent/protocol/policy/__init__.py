@@ -9,6 +9,7 @@ for whom.
 
 from __future__ import annotations
 
+from agent.protocol.policy.copying import CopyPolicy
 from agent.protocol.policy.flock_rules import CHOSEN, DEFAULT_RULE, FlockRule, flock_rules
 from agent.protocol.policy.view import (
     SCORE_MAX,
@@ -26,6 +27,7 @@ __all__ = [
     "CHOSEN",
     "DEFAULT_RULE",
     "SCORE_MAX",
+    "CopyPolicy",
     "Evidence",
     "FlockRule",
     "FlockView",

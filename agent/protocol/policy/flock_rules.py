@@ -23,6 +23,7 @@ from typing import Final
 
 from agent.protocol.policy.best_fit import BestFit, CorrectedBestFit, GroupBestFit
 from agent.protocol.policy.competition import Competition, GroupCompetition
+from agent.protocol.policy.copying import CopyPolicy, WhereItHelps
 from agent.protocol.policy.default import LookAhead
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
 from agent.protocol.policy.ranking import FirstCome, Strict
@@ -35,6 +36,9 @@ from agent.protocol.policy.view import (
     OrderPolicy,
     ScorePolicy,
 )
+
+
+WHERE_IT_HELPS: Final = WhereItHelps()
 
 
 class ByRule:
@@ -59,6 +63,8 @@ class FlockRule:
     order: OrderPolicy
     score: ScorePolicy
     placing: Placing | None = None
+    copies: CopyPolicy = WHERE_IT_HELPS
+    """Which runs are begun a second time on machines that stand idle."""
 
 
 def waiting_of(evidence: Evidence) -> Waiting:
