@@ -202,6 +202,7 @@ FindingKind = Literal[
     "invitation",
     "settings",
     "confinement",
+    "forged",
 ]
 
 
@@ -232,6 +233,18 @@ class ConfinementView(Struct, frozen=True):
     error: str = ""
 
 
+class FlockSign(Struct, frozen=True, forbid_unknown_fields=True):
+    """Have the flock take in signed records only, from now on and for ever."""
+
+
+class FlockSigns(Struct, frozen=True):
+    """Since when it does; ``before``: it was said before."""
+
+    flock: str
+    since_ms: int
+    before: bool = False
+
+
 class DoctorReply(Struct, frozen=True):
     """No findings: nothing is wrong as far as this node can tell.
 
@@ -254,6 +267,7 @@ MEMBERS = Method("members", Members, MembersReply)
 FLOCK_CREATE = Method("flock_create", FlockCreate, Joined, repeatable=False, by_members=False)
 INVITE = Method("invite", Invite, Invitation, repeatable=False, by_members=False)
 JOIN = Method("join", Join, Joined, repeatable=False, by_members=False)
+FLOCK_SIGN = Method("flock_sign", FlockSign, FlockSigns, by_members=False)
 EXPEL = Method("expel", Expel, Expelled, repeatable=False, by_members=False)
 HAND_OVER = Method("hand_over", HandOver, HandedOver, by_members=False)
 LEAVE = Method("leave", Leave, Left, repeatable=False, by_members=False)

@@ -26,6 +26,7 @@ from agent.api.flock import (
     ConfinementView,
     DepartureView,
     Finding,
+    FlockSigns,
     HandedOver,
     Invitation,
     Joined,
@@ -195,6 +196,9 @@ class FlockRoom(Protocol):
 
     async def join(self, text: str) -> Joined:
         """Join the flock that this invitation is from."""
+
+    async def sign_records(self) -> FlockSigns:
+        """Have the flock take in signed records only. Raises ``ServiceError``."""
 
     async def expel(self, name_or_id: str) -> str:
         """Send a member away; a warning or nothing."""

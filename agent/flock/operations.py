@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError, ServiceError
-from agent.api.flock import DepartureView, Invitation, Joined, MemberView
+from agent.api.flock import DepartureView, FlockSigns, Invitation, Joined, MemberView
 from agent.api.rpc import ErrorCode
 from agent.api.session import FlockChanged
 from agent.flock.gossip import AddressBook
@@ -38,7 +38,7 @@ from agent.net.certificates import voucher_of
 from agent.net.invitation import parse_invitation
 from agent.net.link_reception import StreamAcceptor
 from agent.net.membership import Membership, create_flock
-from agent.protocol.events import MembersChanged, PresenceChanged
+from agent.protocol.events import PresenceChanged
 from agent.protocol.names import fault_of_name
 from agent.protocol.reasons import NotOfFlock
 
@@ -235,6 +235,16 @@ class FlockOperations:
         )
 
     @_one_at_a_time
+    async def sign_records(self) -> FlockSigns:
+        """State that this flock takes in signed records only, for ever; return since when, and whether
+        that was stated before. Raise ``ServiceError`` without a flock, on a node that is no keeper,
+        when the disk refuses, and while other work is under way."""
+        membership = self._network("have records signed").membership
+        said = await membership.sign_records()
+        since_s = membership.roster.signs_since_s() or 0
+        return FlockSigns(membership.flock.name, since_s * 1000, before=not said)
+
+    @_one_at_a_time
     async def expel(self, name_or_id: str) -> str:
         """Expel a member by its name, in whatever case, or its id; return a warning when it was a
         keeper, else an empty text. Raise ``ServiceError`` without a flock, when nobody, several or
@@ -343,7 +353,7 @@ class FlockOperations:
     ) -> FlockNetwork:
         await asyncio.to_thread(self._keep_door, membership, door)
         network = self.network_of(membership)
-        self._own.hand(MembersChanged(network.member_ids))
+        self._own.hand(network.members)
         await self.connect(network, had)
         self._own.notify(network.changed())
         return network

@@ -82,6 +82,8 @@ class Facts:
     """Of an invitation that was laid down here, while this node has no flock."""
     laid_down: tuple[Diagnosis, ...] = ()
     """What is wrong with the settings for all users of this machine."""
+    refused: tuple[Diagnosis, ...] = ()
+    """Of records that were not taken in."""
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
@@ -108,6 +110,10 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _missing(facts)
     yield from _typed_addresses(facts)
     yield from _clocks(facts)
+    for forged in facts.refused:
+        yield _finding(
+            "forged", forged, forged.peer.name if isinstance(forged.peer, MachineNamed) else ""
+        )
     yield from _other_flocks(facts)
 
 

@@ -16,7 +16,13 @@ from agent.api.volunteering import own_work
 from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
-from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
+from agent.node.diagnosis import (
+    Facts,
+    copied_peer,
+    findings,
+    own_identity_copied,
+)
+from agent.node.refused_records import refused_records
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.lengths import Lengths
@@ -164,6 +170,7 @@ class Snapshot:
             port_wanted=settings.port,
             standing=self._flock.standing.state,
             laid_down=self._settled.wrong,
+            refused=refused_records(live.node.refused, self.name_of),
         )
 
 

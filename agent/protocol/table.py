@@ -17,8 +17,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from msgspec.structs import replace
-
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
 from agent.protocol.identity import Asked, asked_in
 from agent.protocol.reading import DerivedState, read_off
@@ -28,7 +26,6 @@ from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     Dataset,
     Life,
-    More,
     NodeId,
     Pruning,
     Run,
@@ -44,7 +41,14 @@ from agent.protocol.records import (
     join_workflows,
     run_name,
 )
-from agent.protocol.sanity import contradiction, producers_of, sane_life, sane_workflow
+from agent.protocol.sanity import (
+    contradiction,
+    life_by_itself,
+    producers_of,
+    sane_life,
+    sane_workflow,
+    workflow_by_itself,
+)
 from agent.protocol.settings import Settings
 
 CIRCLE_REREADINGS_MAX = 4
@@ -120,6 +124,10 @@ class Table:
         machine; empty when there is none."""
         found = self._asked.get(asked, ())
         return max(found, key=lambda each: self.workflows[each].spec.submitted, default="")
+
+    def holds_or_hides(self, workflow: WorkflowId) -> bool:
+        """Tell whether the workflow is here, or was removed for good."""
+        return workflow in self.workflows or workflow in self.prunings
 
     def counts(self, workflow: WorkflowId) -> dict[TaskState, int]:
         """Return how many tasks of a known workflow are in each state that occurs, in the order of
@@ -201,6 +209,15 @@ class Table:
             self.changes += 1
         return news
 
+    def put_proven(
+        self, workflows: Iterable[Workflow], lives: Iterable[TaskLife], prunings: Iterable[Pruning]
+    ) -> None:
+        """Keep these versions of records that are here, which differ by the proofs that they carry:
+        nothing reads otherwise, and nobody is told."""
+        self.workflows.update((each.spec.workflow, each) for each in workflows)
+        self.lives.update((part.task, part.life) for part in lives)
+        self.prunings.update((each.workflow, each) for each in prunings)
+
     def forget_pruning(self, workflow: WorkflowId) -> None:
         """Forget a pruning that has been kept long enough, so that it hides its workflow no more;
         raise ``KeyError`` when there is none."""
@@ -248,7 +265,7 @@ class Table:
             news.contradictions += 1
             return
         if relisted:
-            joined = _lightened(joined)
+            joined = workflow_by_itself(joined)
             self._index_asked(None if mine is None else mine.spec, joined.spec)
         self.workflows[workflow_id] = joined
         key = "w" + workflow_id
@@ -378,7 +395,7 @@ class Table:
             news.contradictions += 1
             return
         mine = self.lives.get(task)
-        joined = join_lives(NO_LIFE if mine is None else mine, _let_go(part.life))
+        joined = join_lives(NO_LIFE if mine is None else mine, life_by_itself(part.life))
         if joined is mine or (mine is None and joined == NO_LIFE):
             return
         self.lives[task] = joined
@@ -466,25 +483,6 @@ def _ended_by(task: TaskId, before: Life | None, now: Life) -> list[tuple[TaskId
 
 def _seen_by_dependants(reading: DerivedState) -> tuple[TaskState | None, Run | None]:
     return (reading.state if reading.state in ENDED else None, reading.outcome)
-
-
-def _let_go(life: Life) -> Life:
-    """The life by itself: what ``more`` carries would keep the whole message that it came in."""
-    if not any(run.more for run in life.runs):
-        return life
-    return replace(life, runs=tuple(replace(run, more=_own(run.more)) for run in life.runs))
-
-
-def _lightened(workflow: Workflow) -> Workflow:
-    """The workflow by itself, as ``_let_go`` has a life."""
-    spec = workflow.spec
-    if not spec.more:
-        return workflow
-    return replace(workflow, spec=replace(spec, more=_own(spec.more)))
-
-
-def _own(more: More) -> More:
-    return {key: raw.copy() for key, raw in more.items()}
 
 
 def _with_last_words(

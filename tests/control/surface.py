@@ -20,6 +20,7 @@ from agent.api.flock import (
     ConfinementView,
     DepartureView,
     Finding,
+    FlockSigns,
     Invitation,
     Joined,
     MemberView,
@@ -301,7 +302,7 @@ class FakeNode:
         takes the name for the id."""
         name, wanted = told["name"], msgspec.convert(told, Submit)
         if wanted.key:
-            self.handle(replace(submission(wanted, "birch", {}), request="1"))
+            self.handle(replace(submission(wanted, "birch", NODE, {}), request="1"))
         else:
             specs = specs_of(wanted, partial(task_id, name))
             self.handle(events.Submit("1", name, name, "", 50, specs))
@@ -424,6 +425,9 @@ class FakeFlock(FakeAdmission):
         if text != INVITATION:
             raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
         return await self.create(FLOCK.name)
+
+    async def sign_records(self) -> FlockSigns:
+        return FlockSigns("office", 1_000, before=True)
 
     async def expel(self, name_or_id: str) -> str:
         known = self._node.known
