@@ -103,9 +103,11 @@ class MembersReply(Struct, frozen=True):
 
 
 class FlockCreate(Struct, frozen=True, forbid_unknown_fields=True):
-    """Make a flock with this machine as its first member."""
+    """Make a flock with this machine as its first member. Without ``signs`` it takes in unsigned
+    records until that is said, as of machines with an earlier version."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64)]
+    signs: bool = True
 
 
 class Joined(Struct, frozen=True):

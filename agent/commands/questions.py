@@ -266,11 +266,16 @@ QUESTIONS: tuple[CommandLine, ...] = (
     question(
         "flock create",
         FLOCK_CREATE,
-        lambda options: FlockCreate(options.name),
+        lambda options: FlockCreate(options.name, signs=not options.unsigned),
         _show_made,
         "Make a flock with this machine as its first and its keeper.",
         "wingbeat flock create workshop",
         argument("name", metavar="NAME"),
+        argument(
+            "--unsigned",
+            action="store_true",
+            help="take in records of machines with an earlier version, until `wingbeat flock sign`",
+        ),
     ),
     question(
         "flock nearby",

@@ -188,7 +188,7 @@ class FlockRoom(Protocol):
     def departures(self) -> list[DepartureView]:
         """Return who belonged once."""
 
-    async def create(self, name: str) -> Joined:
+    async def create(self, name: str, *, signs: bool = True) -> Joined:
         """Found a flock with this machine as its first member."""
 
     async def invite(self, uses: int, valid_for_s: float) -> Invitation:

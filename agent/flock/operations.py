@@ -166,16 +166,17 @@ class FlockOperations:
         ]
 
     @_one_at_a_time
-    async def create(self, name: str) -> Joined:
+    async def create(self, name: str, *, signs: bool = True) -> Joined:
         """Make a flock of this name with this node as its first member, begin its network, and
-        return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port
+        return what a client is told; one that ``signs`` takes in signed records only. Raise ``ServiceError`` when this machine has a flock, the port
         or the name cannot be had, the disk refuses, or other work is under way; where the flock was
         made but its network did not begin, this machine belongs to it."""
         own, wrong = self._own, fault_of_name(name)
         if wrong is not None:
             raise RefusedError(ErrorCode.REFUSED, wrong)
         with self._port_had() as had:
-            membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
+            place = own.home.identity, name, own.name
+            membership = await asyncio.to_thread(create_flock, *place, signs=signs)
             log.info("made the flock %s", membership.flock.name)
             await self._belong_to(membership, had)
         return self._joined()

@@ -410,9 +410,11 @@ def create_flock(
     host_name: str,
     clock: Clock = time.time,
     guard: FileGuard | None = None,
+    *,
+    signs: bool = True,
 ) -> Membership:
     """Make a flock with this node as its first member and keeper, save it at ``path`` and return
-    the membership; waits for the disk. ``guard`` keeps other accounts out, that of the system for
+    the membership; waits for the disk. One that ``signs`` takes in signed records only. ``guard`` keeps other accounts out, that of the system for
     None. Raise ``MembershipError`` when this machine has a flock already, the name is impossible or
     the disk refuses; files that were written stay then."""
     folder = PrivateFolder(path, guard)
@@ -428,7 +430,8 @@ def create_flock(
     roster.founder = member.node_id
     roster.learn(member.certificate)
     roster.record(authority.state(KEEPER, member.node_id, clock(), signer))
-    roster.record(authority.state(SIGNS, member.node_id, clock(), signer))
+    if signs:
+        roster.record(authority.state(SIGNS, member.node_id, clock(), signer))
     identity.save_flock(folder, authority.flock)
     identity.save_authority(folder, authority)
     roster.save(folder)

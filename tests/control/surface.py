@@ -409,7 +409,8 @@ class FakeFlock(FakeAdmission):
     def departures(self) -> list[DepartureView]:
         return list(self._node.known.departures)
 
-    async def create(self, name: str) -> Joined:
+    async def create(self, name: str, *, signs: bool = True) -> Joined:
+        del signs
         node = self._node
         if node.known.flock is not None:
             raise ServiceError("this machine belongs to the flock meadow already: leave that first")

@@ -66,7 +66,9 @@ async def members(call: RequestContext, params: Members) -> MembersReply:
     return MembersReply(flock.name, tuple(members), tuple(room.departures()))
 
 
-flock_create = serves(FLOCK_CREATE)(lambda call, params: call.rooms.flock.create(params.name))
+flock_create = serves(FLOCK_CREATE)(
+    lambda call, params: call.rooms.flock.create(params.name, signs=params.signs)
+)
 """Found a flock with this machine as its first member; refused where it belongs to one
 already."""
 
