@@ -26,6 +26,7 @@ from agent.api.flock import (
     ConfinementView,
     DepartureView,
     Finding,
+    FlockSigns,
     HandedOver,
     Invitation,
     Joined,
@@ -187,7 +188,7 @@ class FlockRoom(Protocol):
     def departures(self) -> list[DepartureView]:
         """Return who belonged once."""
 
-    async def create(self, name: str) -> Joined:
+    async def create(self, name: str, *, signs: bool = True) -> Joined:
         """Found a flock with this machine as its first member."""
 
     async def invite(self, uses: int, valid_for_s: float) -> Invitation:
@@ -195,6 +196,9 @@ class FlockRoom(Protocol):
 
     async def join(self, text: str) -> Joined:
         """Join the flock that this invitation is from."""
+
+    async def sign_records(self) -> FlockSigns:
+        """Have the flock take in signed records only. Raises ``ServiceError``."""
 
     async def expel(self, name_or_id: str) -> str:
         """Send a member away; a warning or nothing."""

@@ -205,6 +205,11 @@ class FlockNetwork:
         return tuple(member.node_id for member in self.membership.roster.members())
 
     @property
+    def members(self) -> MembersChanged:
+        """Who belongs, and whose word counts for what, as the node is told."""
+        return MembersChanged(self.member_ids, self.membership.trust)
+
+    @property
     def expelled(self) -> bool:
         """Whether this node does not belong any more, as far as it knows."""
         return self.membership.roster.departure(self.membership.node_id) is not None
@@ -289,7 +294,7 @@ class FlockNetwork:
         for peer in self.links.linked:
             self.links.gossip(peer, data)
         self._cut_refused()
-        self._tell(MembersChanged(self.member_ids))
+        self._tell(self.members)
         if self.expelled and self.discovery is not None:
             self._begin(self.discovery.withdraw())
         self._book_due = True

@@ -84,6 +84,8 @@ class Facts:
     """What is wrong with the settings for all users of this machine."""
     rules: str = ""
     """By which this node decides who runs what."""
+    refused: tuple[Diagnosis, ...] = ()
+    """Of records that were not taken in."""
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
@@ -112,6 +114,10 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _clocks(facts)
     if (mixed := rules_differ(facts)) is not None:
         yield _finding("rules", mixed, facts.name)
+    for forged in facts.refused:
+        yield _finding(
+            "forged", forged, forged.peer.name if isinstance(forged.peer, MachineNamed) else ""
+        )
     yield from _other_flocks(facts)
 
 

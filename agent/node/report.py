@@ -17,6 +17,7 @@ from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
 from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied, rules_differ
+from agent.node.refused_records import refused_records
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.lengths import Lengths
@@ -171,6 +172,7 @@ class Snapshot:
             standing=self._flock.standing.state,
             laid_down=self._settled.wrong,
             rules=self.rules,
+            refused=refused_records(live.node.refused, self.name_of),
         )
 
 

@@ -40,6 +40,7 @@ from agent.host.key_store import native_key_store
 from agent.host.whose import exposed_way
 from agent.node.confining import confined
 from agent.node.programs import ProgramReader, ceilings
+from agent.node.refused_records import RefusedLog
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
 from agent.presence.awake import Awake
@@ -48,6 +49,7 @@ from agent.protocol.events import (
     CapabilitiesChanged,
     ChildStarted,
     Event,
+    MembersChanged,
     PresenceChanged,
     Shutdown,
     Started,
@@ -57,6 +59,7 @@ from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import FinishingThenPaused
 from agent.protocol.records import DatasetId, NodeId
 from agent.protocol.settings import Settings
+from agent.protocol.signing import NO_TRUST, Keys
 from agent.settings.node_settings import COPIES, SPARE, NodeSettings
 from agent.storage import history, kept_logs
 from agent.storage.database import Remembered
@@ -194,7 +197,9 @@ class RunningNode:
         journal: Journal,
         datasets: NodeDatasets,
         confinement: Confinement,
+        keys: Keys,
     ) -> None:
+        self.keys, self.refused = keys, RefusedLog()
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
         machine = capabilities((), home.scratch, settings.tags, ceilings(settings))
@@ -253,7 +258,7 @@ class RunningNode:
 
     async def start(
         self,
-        members: tuple[NodeId, ...],
+        members: MembersChanged,
         network: Network,
         audience: Audience,
         presence: PresenceChanged,
@@ -277,7 +282,7 @@ class RunningNode:
         self.datasets.begin(self.node, self._protocol.copies, self.hand)
         await self.log_copies.begin(self.node, self._protocol.copies)
         self.uptimes.copies = self._protocol.copies
-        self.uptimes.begin(members)
+        self.uptimes.begin(members.members)
         self.hand(Started())
         self.set_presence(presence)
         self._looking = asyncio.create_task(self._look_at_extras())
@@ -413,7 +418,7 @@ class RunningNode:
     def _setup(
         self,
         remembered: Remembered,
-        members: tuple[NodeId, ...],
+        members: MembersChanged,
         holdings: tuple[DatasetId, ...],
     ) -> NodeSetup:
         return NodeSetup(
@@ -422,7 +427,9 @@ class RunningNode:
             slots=self._settings.slots,
             capabilities=self._offers,
             settings=replace(self._protocol, words=english),
-            members=members,
+            members=members.members,
+            keys=self.keys,
+            trust=members.trust or NO_TRUST,
             identity=remembered.identity,
             workflows=remembered.workflows,
             lives=remembered.lives,

@@ -325,3 +325,17 @@ def _tells_no_life(message: Message) -> bool:
     if isinstance(message, TryDequeue):
         return all(offer.life == NO_LIFE for offer in message.claims)
     return not (isinstance(message, ClaimAnswers) and message.known)
+
+
+def parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
+    """Return the effects that need not wait for the disk, and the rest, each in their order."""
+    ahead: list[Effect] = []
+    behind: list[Effect] = []
+    overtaking = Overtaking()
+    for effect in effects:
+        if overtaking.may_go_ahead(effect):
+            ahead.append(effect)
+        else:
+            overtaking.hold(effect)
+            behind.append(effect)
+    return ahead, behind

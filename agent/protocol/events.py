@@ -22,6 +22,7 @@ from agent.protocol.records import (
     TaskSpec,
     WorkflowId,
 )
+from agent.protocol.signing import Trust
 from agent.protocol.times import Took
 
 
@@ -122,9 +123,11 @@ class CapabilitiesChanged:
 
 @dataclass(frozen=True, slots=True)
 class MembersChanged:
-    """Who belongs to the flock. Who does not any more is not waited for and not believed."""
+    """Who belongs to the flock. Who does not any more is not waited for and not believed. ``trust``
+    tells whose word counts for what, None that this is as before."""
 
     members: tuple[NodeId, ...]
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)

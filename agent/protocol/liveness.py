@@ -483,6 +483,7 @@ class Liveness(Part):
     def _members_changed(self, event: MembersChanged) -> None:
         core = self.core
         core.members = dict.fromkeys(event.members)
+        core.follow_trust(event.trust or core.checking.trust)
         self._changed()
         for peer in list(core.peers.values()):
             if peer.node not in core.members:

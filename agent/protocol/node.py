@@ -10,9 +10,10 @@ their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
+from agent.protocol.checking import Refusal
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant, TimerKind
@@ -183,6 +184,11 @@ class Node:
     def story(self, task: TaskId) -> list[StoryEntry]:
         """Return why the task moved, as far as this node saw it."""
         return self._core.story(task)
+
+    @property
+    def refused(self) -> Mapping[Refusal, int]:
+        """How many records of peers were not taken in, by why and in whose name they were."""
+        return self._core.checking.refused
 
     def home_of(self, spec: WorkflowSpec) -> NodeId:
         """Return the node on which its own person submitted a workflow, this one only where that was

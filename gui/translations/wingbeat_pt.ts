@@ -847,6 +847,18 @@
         <translation>este computador decide pelas regras {name} quem executa o quê, e por outras {places}: podem ter outra versão do Wingbeat, por isso instale a mesma em todos</translation>
     </message>
     <message>
+        <source>records in the name of {peer} were refused ({count} times), as it has not signed them: somebody in the flock forges them, or the identity of {peer} is used twice</source>
+        <translation>foram recusados registos em nome de {peer} ({count} vezes), porque não os assinou: alguém no bando os falsifica, ou a identidade de {peer} é usada duas vezes</translation>
+    </message>
+    <message>
+        <source>wishes of {peer} for the work of others were refused ({count} times): who submitted the work decides, or a keeper of the flock</source>
+        <translation>foram recusados pedidos de {peer} sobre trabalho de outros ({count} vezes): decide quem submeteu o trabalho, ou uma guardiã do bando</translation>
+    </message>
+    <message>
+        <source>records of {peer} without a signature were refused ({count} times): update Wingbeat there</source>
+        <translation>foram recusados registos de {peer} sem assinatura ({count} vezes): atualize aí o Wingbeat</translation>
+    </message>
+    <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
         <translation>este computador foi expulso de {name}: saia do bando e entre de novo com um novo convite</translation>
     </message>
@@ -1382,6 +1394,10 @@
     <message>
         <source>no workflow {workflow} is known on {host}</source>
         <translation>Nenhum fluxo {workflow} é conhecido em {host}</translation>
+    </message>
+    <message>
+        <source>{workflow} was submitted on {host}: ask there, or an administrator of the flock</source>
+        <translation>{workflow} foi submetido em {host}: peça aí, ou a um administrador do bando</translation>
     </message>
     <message>
         <source>workflow {workflow} has no task {task}</source>

@@ -21,6 +21,7 @@ from agent.api.flock import (
     ConfinementView,
     DepartureView,
     Finding,
+    FlockSigns,
     Invitation,
     Joined,
     MemberView,
@@ -305,7 +306,7 @@ class FakeNode:
         takes the name for the id."""
         name, wanted = told["name"], msgspec.convert(told, Submit)
         if wanted.key:
-            self.handle(replace(submission(wanted, "birch", {}), request="1"))
+            self.handle(replace(submission(wanted, "birch", NODE, {}), request="1"))
         else:
             specs = specs_of(wanted, partial(task_id, name))
             self.handle(events.Submit("1", name, name, "", 50, specs))
@@ -418,7 +419,8 @@ class FakeFlock(FakeAdmission):
     def departures(self) -> list[DepartureView]:
         return list(self._node.known.departures)
 
-    async def create(self, name: str) -> Joined:
+    async def create(self, name: str, *, signs: bool = True) -> Joined:
+        del signs
         node = self._node
         if node.known.flock is not None:
             raise ServiceError("this machine belongs to the flock meadow already: leave that first")
@@ -437,6 +439,9 @@ class FakeFlock(FakeAdmission):
         if text != INVITATION:
             raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
         return await self.create(FLOCK.name)
+
+    async def sign_records(self) -> FlockSigns:
+        return FlockSigns("office", 1_000, before=True)
 
     async def expel(self, name_or_id: str) -> str:
         known = self._node.known

@@ -52,6 +52,7 @@ from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import Opaque
 from tests.sim.children import Children
 from tests.sim.disk import Disk
+from tests.sim.keys import keys_of
 from tests.sim.slow_disk import SlowDisk
 from tests.sim.transfers import Transfers
 from tests.sim.versions import as_newer_version
@@ -197,6 +198,8 @@ class Machine:
             holdings=tuple(disk.datasets),
             policy=plan.policy,
             version="simulated",
+            keys=keys_of(simulation, self.node_id),
+            trust=simulation.trust,
         )
         self.node = simulation.node_class(setup)
         self.timer_for, self.late_due, self.doom = inf, False, -1

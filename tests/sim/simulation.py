@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.protocol.node import Node
+from agent.protocol.signing import NO_TRUST
 from tests.sim.checks import Watch
 from tests.sim.clients import Clients
 from tests.sim.faults import Faults
+from tests.sim.keys import trust_of
 from tests.sim.ledger import Ledger
 from tests.sim.machine import Machine
 from tests.sim.network import Network
@@ -42,6 +44,7 @@ class Simulation:
         self.joined: dict[str, None] = {}
         self.machines: list[Machine] = []
         self.by_id: dict[str, Machine] = {}
+        self.trust = trust_of(self, 0) if plan.signed else NO_TRUST
         self._verbs: dict[str, Callable[..., None]] = {}
 
     def start(self) -> None:
