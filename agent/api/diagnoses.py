@@ -45,6 +45,7 @@ DiagnosisKind = Literal[
     "PeerUnreachable",
     "PeerUnreadable",
     "PolicyWrong",
+    "RulesDiffer",
     "SentAway",
     "UnheardMany",
     "UnheardOne",

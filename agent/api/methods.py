@@ -11,6 +11,7 @@ from typing import Any
 
 from agent.api import (
     admission,
+    again,
     datasets,
     flock,
     history,
@@ -31,6 +32,7 @@ AnyMethod = Method[Any, Any]
 _NOUNS = (
     session,
     work,
+    again,
     flock,
     admission,
     volunteering,

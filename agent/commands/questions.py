@@ -83,6 +83,14 @@ def priority(text: str) -> NamedPriority:
     raise argparse.ArgumentTypeError(f"{text!r} is not low, interactive, or a number up to 100")
 
 
+def step_priority(text: str) -> tuple[str, NamedPriority]:
+    """Return what is typed as STEP=PRIORITY; raise ``ArgumentTypeError`` when it is no such thing."""
+    name, equals, value = text.rpartition("=")
+    if not (equals and name):
+        raise argparse.ArgumentTypeError(f"{text!r} is not STEP=PRIORITY")
+    return name, priority(value)
+
+
 # -- how answers read ------------------------------------------------------------------------------
 
 
@@ -102,6 +110,13 @@ def _show_cancelled(options: Options, wished: Wished) -> None:
         show_lines([f"{what} {are} being cancelled: what still runs is stopped now"])
     else:
         show_lines([f"{what} {are} cancelled{f' ({wished.text})' if wished.text else ''}"])
+
+
+def _show_priority(options: Options, wished: Wished) -> None:
+    steps, workflow = options.step, _called(wished)
+    what = f"{' and '.join(steps)} of {workflow}" if steps else workflow
+    are = "are" if len(steps) > 1 else "is"
+    show_lines([f"{what} {are} of priority {options.priority} now"])
 
 
 def _called(wished: Wished) -> str:
@@ -238,16 +253,23 @@ QUESTIONS: tuple[CommandLine, ...] = (
     question(
         "priority",
         PRIORITY,
-        lambda options: SetPriority(options.workflow, options.priority),
-        lambda options, wished: show_lines(
-            [f"{_called(wished)} is of priority {options.priority} now"]
-        ),
-        "Change the priority of a workflow: low (50), interactive (100), or 0 to 100.",
+        lambda options: SetPriority(options.workflow, options.priority, tuple(options.step)),
+        _show_priority,
+        "Change the priority of a workflow, or of steps of it alone: low (50), interactive (100), or\n"
+        "0 to 100. A step that has one of its own keeps it when that of its workflow is changed.",
         "wingbeat priority survey interactive",
         "wingbeat priority survey 10",
+        "wingbeat priority survey --step merge interactive",
         WORKFLOW,
         argument(
             "priority", type=priority, metavar="PRIORITY", help="low, interactive, or 0 to 100"
+        ),
+        argument(
+            "--step",
+            action="append",
+            default=[],
+            metavar="STEP",
+            help="this step alone; may be given again",
         ),
         node=True,
     ),

@@ -37,7 +37,7 @@ from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.asking import fail, is_far, tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
-from agent.commands.questions import priority
+from agent.commands.questions import priority, step_priority
 from agent.commands.showing import (
     clock,
     counted,
@@ -109,6 +109,14 @@ def setting(text: str) -> tuple[str, str]:
     argument("file", metavar="FILE", help="the workflow"),
     argument("--name", type=name_of_workflow, help="submit it under this name, not its own"),
     argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
+    argument(
+        "--step-priority",
+        action="append",
+        default=[],
+        type=step_priority,
+        metavar="STEP=PRIORITY",
+        help="that of one step, in the place of the workflow's; may be given again",
+    ),
     argument(
         "--set",
         action="append",
@@ -216,6 +224,7 @@ async def _workflow(options: Options, client: Client) -> tuple[Submit, list[Leav
         alone=alone,
         path=Path(options.file),
         allowed=tuple(map(Path, options.allowed)),
+        step_priorities=dict(options.step_priority),
     )
     read = await read_for(client, Path(options.file), wanted)
     leaves = await asyncio.to_thread(leaving, read, Path(options.file).parent)

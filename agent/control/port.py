@@ -21,7 +21,7 @@ from agent.api.admission import (
     JoinRequestView,
     NearbyReply,
 )
-from agent.api.datasets import DatasetsReply, FileView
+from agent.api.datasets import CopiesView, DatasetsReply, FileView
 from agent.api.flock import (
     ConfinementView,
     DepartureView,
@@ -202,6 +202,9 @@ class FlockRoom(Protocol):
     async def leave(self, *, even_as_last_keeper: bool) -> str:
         """Leave the flock; a warning or nothing."""
 
+    def choose_rules(self, name: str) -> None:
+        """Have the whole flock go by these rules."""
+
     def requests(self) -> list[JoinRequestView]:
         """Return the machines that ask to be let in."""
 
@@ -330,6 +333,13 @@ class ConfinementRoom(Protocol):
         """Return what holds here, found out by trying when nobody has asked before."""
 
 
+class UptimeRoom(Protocol):
+    """How long machines were up; ``agent.history.uptimes.Uptimes``."""
+
+    def view(self) -> CopiesView:
+        """Return what that comes to for the copies of results."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """All rooms of a node, for the verbs."""
@@ -345,6 +355,7 @@ class Rooms:
     confinement: ConfinementRoom
     grants: GrantRoom
     secrets: SecretRoom
+    uptimes: UptimeRoom
 
 
 class Belonging(Protocol):

@@ -144,7 +144,7 @@ class FlockNetwork:
         await asyncio.to_thread(self._book.load)
         for peer, addresses in self._book.known().items():
             if self.membership.roster.departure(peer) is None:
-                self.links.dialler.found(peer, addresses)
+                self.links.dialler.found(peer, addresses, proven=True)
         if discover:
             self._begin(self._discover())
         else:
@@ -345,7 +345,9 @@ class FlockNetwork:
         from agent.net.discovery import Discovery, DiscoveryCallbacks
 
         dialler = self.links.dialler
-        callbacks = DiscoveryCallbacks(dialler.found, dialler.gone, self._foreign, dialler.retry)
+        callbacks = DiscoveryCallbacks(
+            dialler.found, dialler.unannounced, self._foreign, dialler.retry
+        )
         self.discovery = Discovery(
             self.membership.node_id,
             self.membership.flock.flock_id,
@@ -377,7 +379,7 @@ class FlockNetwork:
             and self._book.note(node, addresses, first_hand=node == peer)
         ]
         for node in news:
-            self.links.dialler.found(node, self._book.of(node))
+            self.links.dialler.found(node, self._book.of(node), proven=True)
         if peer in news:
             data = gossip_of(addresses={peer: self._book.of(peer)})
             for other in self.links.linked:

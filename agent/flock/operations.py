@@ -25,7 +25,7 @@ from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError, ServiceError
 from agent.api.flock import DepartureView, Invitation, Joined, MemberView
 from agent.api.rpc import ErrorCode
-from agent.api.session import FlockChanged
+from agent.api.session import FlockChanged, PeerChanged
 from agent.flock.gossip import AddressBook
 from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
 from agent.flock.own_join_request import OwnJoinRequest
@@ -38,7 +38,7 @@ from agent.net.certificates import voucher_of
 from agent.net.invitation import parse_invitation
 from agent.net.link_reception import StreamAcceptor
 from agent.net.membership import Membership, create_flock
-from agent.protocol.events import MembersChanged, PresenceChanged
+from agent.protocol.events import MembersChanged, PolicyChosen, PresenceChanged
 from agent.protocol.names import fault_of_name
 from agent.protocol.reasons import NotOfFlock
 
@@ -164,6 +164,12 @@ class FlockOperations:
             DepartureView(each.node_id, each.host_name, each.expelled, round(each.time_s * 1000))
             for each in (network.membership.roster.departures() if network else ())
         ]
+
+    def choose_rules(self, name: str) -> None:
+        """Have this node go by these rules and tell the flock, which follows."""
+        self._own.hand(PolicyChosen(name))
+        self._own.notify(PeerChanged(self._own.node_id))
+        log.info("the flock is to go by the rules %s", name)
 
     @_one_at_a_time
     async def create(self, name: str) -> Joined:

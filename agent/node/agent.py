@@ -217,7 +217,7 @@ class Agent:
         live = self.live
         rooms = self.flock, self._volunteering, live.datasets, live.published, self.history
         others = self._owner_settings, live.log_copies, self.updates, live, live.granting
-        return Rooms(*rooms, *others, live.secrets)
+        return Rooms(*rooms, *others, live.secrets, live.uptimes)
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""

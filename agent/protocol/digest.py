@@ -11,6 +11,7 @@ from hashlib import blake2b
 from zlib import crc32
 
 import msgspec
+from msgspec.structs import astuple
 
 from agent.protocol.messages import BUCKETS
 from agent.protocol.records import Life, Pruning, Workflow
@@ -51,17 +52,10 @@ def workflow_version(key: str, workflow: Workflow) -> int:
     """Return a hash of the record's key, which submission the workflow is and the wishes on it, for
     comparison with a peer; its tasks do not count."""
     spec, priority = workflow.spec, workflow.priority
-    return _hash(
-        (
-            key,
-            spec.submitted,
-            spec.host,
-            workflow.generation,
-            priority.revision,
-            priority.host,
-            priority.value,
-        )
-    )
+    told = (priority.revision, priority.host, priority.value)
+    of_tasks = [(each.task, *astuple(each.wish)) for each in workflow.tasks]
+    wishes = (*told, of_tasks) if of_tasks else told
+    return _hash((key, spec.submitted, spec.host, workflow.generation, *wishes))
 
 
 def pruning_version(key: str, pruning: Pruning) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from agent.protocol.effects import Effect, OfRun, Persist
-from agent.protocol.lengths import PastRun
+from agent.protocol.likeness import PastRun
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (
@@ -125,6 +125,13 @@ class MembersChanged:
     """Who belongs to the flock. Who does not any more is not waited for and not believed."""
 
     members: tuple[NodeId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChosen:
+    """An administrator wants the flock to go by these rules, one of ``policy.CHOSEN`` by name."""
+
+    name: ShortText
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +283,10 @@ class Retry(AboutWorkflow):
 
 @dataclass(frozen=True, slots=True)
 class Prioritise(AboutWorkflow):
-    """A client changes the priority of a workflow."""
+    """A client changes the priority of a workflow; of these tasks alone, where some are named."""
 
     priority: Priority
+    tasks: tuple[TaskId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +322,7 @@ Event = (
     | PresenceChanged
     | CapabilitiesChanged
     | MembersChanged
+    | PolicyChosen
     | RunsRemembered
     | InputsFetched
     | FetchFailed

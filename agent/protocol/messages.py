@@ -104,11 +104,13 @@ class ProgramVersion(Struct, frozen=True, array_like=True):
 
 
 class NeededBy(Struct, frozen=True, array_like=True):
-    """What the description of a program that is there asks for: versions of others, and seats."""
+    """What the description of a program that is there asks for: versions of others, seats, and not to
+    run twice at once on purpose."""
 
     program: ShortText
     programs: ProgramNeeds = ()
     seats: Seats = ()
+    once: bool = False
 
 
 class Capabilities(Struct, frozen=True, array_like=True):

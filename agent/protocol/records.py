@@ -159,16 +159,25 @@ class PriorityWish(Struct, frozen=True, array_like=True, gc=False):
     value: Priority
 
 
+class TaskPriority(Struct, frozen=True, array_like=True, gc=False):
+    """A register of the same kind for one task alone (``priorities``)."""
+
+    task: TaskId
+    wish: PriorityWish
+
+
 class Workflow(Struct, frozen=True, array_like=True, gc=False):
     """A workflow as replicated: its spec, and what people wished for it since.
 
     ``generation`` is the highest retry of any of its tasks; it decides whether a pruning of an
-    earlier generation still hides the workflow.
+    earlier generation still hides the workflow. ``tasks`` are those that were given a priority of
+    their own later, sorted.
     """
 
     spec: WorkflowSpec
     priority: PriorityWish
     generation: Generation = 1
+    tasks: tuple[TaskPriority, ...] = ()
 
 
 class Claim(Struct, frozen=True, array_like=True, gc=False):
@@ -398,9 +407,24 @@ def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
     spec = _join_specs(mine.spec, theirs.spec)
     priority = join_priorities(mine.priority, theirs.priority)
     generation = max(mine.generation, theirs.generation)
-    if spec is mine.spec and priority is mine.priority and generation == mine.generation:
+    tasks = _join_task_priorities(mine.tasks, theirs.tasks)
+    same = spec is mine.spec and priority is mine.priority and tasks is mine.tasks
+    if same and generation == mine.generation:
         return mine
-    return Workflow(spec, priority, generation)
+    return Workflow(spec, priority, generation, tasks)
+
+
+def _join_task_priorities(
+    mine: tuple[TaskPriority, ...], theirs: tuple[TaskPriority, ...]
+) -> tuple[TaskPriority, ...]:
+    if not theirs or mine == theirs:
+        return mine
+    joined = {each.task: each.wish for each in mine}
+    for each in theirs:
+        known = joined.get(each.task)
+        joined[each.task] = each.wish if known is None else join_priorities(known, each.wish)
+    told = tuple(TaskPriority(task, joined[task]) for task in sorted(joined))
+    return mine if told == mine else told
 
 
 def _join_specs(mine: WorkflowSpec, theirs: WorkflowSpec) -> WorkflowSpec:
@@ -424,3 +448,23 @@ def join_prunings(mine: Pruning, theirs: Pruning) -> Pruning:
     later, which is kept longer."""
     my_rank = (mine.generation, mine.stamp)
     return mine if my_rank >= (theirs.generation, theirs.stamp) else theirs
+
+
+def let_go(life: Life) -> Life:
+    """Return the life by itself: what ``more`` carries would keep the whole message that it came in."""
+    if not any(run.more for run in life.runs):
+        return life
+    runs = tuple(structs.replace(run, more=_copied(run.more)) for run in life.runs)
+    return structs.replace(life, runs=runs)
+
+
+def lightened(workflow: Workflow) -> Workflow:
+    """Return the workflow by itself, as ``let_go`` has a life."""
+    spec = workflow.spec
+    if not spec.more:
+        return workflow
+    return structs.replace(workflow, spec=structs.replace(spec, more=_copied(spec.more)))
+
+
+def _copied(more: More) -> More:
+    return {key: raw.copy() for key, raw in more.items()}

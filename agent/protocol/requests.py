@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from agent.protocol.admission import fault_of
 from agent.protocol.core import Core, Part, Peer
@@ -28,6 +29,7 @@ from agent.protocol.events import (
 from agent.protocol.identity import KEPT, asked_in
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
 from agent.protocol.phrases import Phrase, RequestError, said
+from agent.protocol.priorities import wished
 from agent.protocol.pruning import needed_elsewhere
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
@@ -49,6 +51,7 @@ from agent.protocol.records import (
     WorkflowId,
     WorkflowSpec,
 )
+from agent.protocol.sharing_reasons import Prioritised
 from agent.protocol.table import News
 
 RECEIPT_REPEAT_S = 1.0
@@ -357,7 +360,7 @@ class Requests(Part):
         lives = [core.table.life(task) for task in tasks]
         generation = 1 + max([workflow.generation, *map(effective_generation, lives)])
         core.write(
-            workflows=[Workflow(workflow.spec, workflow.priority, generation)],
+            workflows=[replace(workflow, generation=generation)],
             lives=[TaskLife(task, Life(generation)) for task in tasks],
         )
         what = "1 task is" if len(tasks) == 1 else f"{len(tasks)} tasks are"
@@ -386,8 +389,21 @@ class Requests(Part):
                 )
             )
         wish = PriorityWish(workflow.priority.revision + 1, core.me, event.priority)
-        core.write(workflows=[Workflow(workflow.spec, wish, workflow.generation)])
+        changed = replace(workflow, priority=wish)
+        if event.tasks:
+            tasks = [task for task in self._named(workflow, event.tasks) if self._waits(task)]
+            changed = wished(workflow, tasks, core.me, event.priority)
+        core.write(workflows=[changed])
+        for task in event.tasks:
+            core.note(task, Prioritised(event.priority))
         core.emit(Answer(event.request, Verdict.DONE))
+
+    def _waits(self, task: TaskId) -> bool:
+        """Whether how urgent it is can still move anything."""
+        if self._state(task) not in ENDED:
+            return True
+        name = self.core.table.specs[task].name
+        raise RequestError(said("{task} has ended; its priority moves nothing", task=name))
 
     def _remove(self, event: Remove) -> None:
         core = self.core

@@ -17,10 +17,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from msgspec.structs import replace
-
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
 from agent.protocol.identity import Asked, asked_in
+from agent.protocol.priorities import Priorities
 from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
     ENDED,
@@ -28,7 +27,6 @@ from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     Dataset,
     Life,
-    More,
     NodeId,
     Pruning,
     Run,
@@ -42,6 +40,8 @@ from agent.protocol.records import (
     join_lives,
     join_prunings,
     join_workflows,
+    let_go,
+    lightened,
     run_name,
 )
 from agent.protocol.sanity import contradiction, producers_of, sane_life, sane_workflow
@@ -96,6 +96,7 @@ class Table:
         self.owned_by: dict[NodeId, int] = {}
         """How many tasks are owned by runs of each host that has any."""
         self.unfinished: dict[WorkflowId, dict[TaskId, None]] = {}
+        self.priorities = Priorities(self.workflows)
         self.digest = DigestTree()
         self.changes = 0
         self._readings: dict[TaskId, DerivedState] = {}
@@ -145,8 +146,11 @@ class Table:
 
     def interactive(self, task: TaskId) -> bool:
         """Tell whether somebody waits for the task; False when it is unknown."""
-        workflow = self.workflows.get(self.workflow_of.get(task, ""))
-        return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
+        return self.priority(task) >= PRIORITY_INTERACTIVE
+
+    def priority(self, task: TaskId) -> int:
+        """Return how urgent the task is, by its own word or its workflow's; 0 when it is unknown."""
+        return self.priorities.of(task, self.workflow_of.get(task, ""))
 
     def bringing(self) -> Iterator[tuple[TaskSpec, Dataset, str]]:
         """Yield, for each task of the table whose program comes with it, ended or not, that task,
@@ -248,9 +252,10 @@ class Table:
             news.contradictions += 1
             return
         if relisted:
-            joined = _lightened(joined)
+            joined = lightened(joined)
             self._index_asked(None if mine is None else mine.spec, joined.spec)
         self.workflows[workflow_id] = joined
+        self.priorities.take(joined)
         key = "w" + workflow_id
         self.digest.put(key, workflow_version(key, joined))
         news.workflows.append(joined)
@@ -359,6 +364,7 @@ class Table:
     def _forget(self, workflow_id: WorkflowId, news: News, dirty: dict[TaskId, None]) -> None:
         workflow, lives = self.workflows[workflow_id], self.lives_of(workflow_id)
         del self.workflows[workflow_id]
+        self.priorities.forget(workflow)
         news.gone.append((workflow, lives))
         self._index_asked(workflow.spec, None)
         self.digest.remove("w" + workflow_id)
@@ -378,7 +384,7 @@ class Table:
             news.contradictions += 1
             return
         mine = self.lives.get(task)
-        joined = join_lives(NO_LIFE if mine is None else mine, _let_go(part.life))
+        joined = join_lives(NO_LIFE if mine is None else mine, let_go(part.life))
         if joined is mine or (mine is None and joined == NO_LIFE):
             return
         self.lives[task] = joined
@@ -466,25 +472,6 @@ def _ended_by(task: TaskId, before: Life | None, now: Life) -> list[tuple[TaskId
 
 def _seen_by_dependants(reading: DerivedState) -> tuple[TaskState | None, Run | None]:
     return (reading.state if reading.state in ENDED else None, reading.outcome)
-
-
-def _let_go(life: Life) -> Life:
-    """The life by itself: what ``more`` carries would keep the whole message that it came in."""
-    if not any(run.more for run in life.runs):
-        return life
-    return replace(life, runs=tuple(replace(run, more=_own(run.more)) for run in life.runs))
-
-
-def _lightened(workflow: Workflow) -> Workflow:
-    """The workflow by itself, as ``_let_go`` has a life."""
-    spec = workflow.spec
-    if not spec.more:
-        return workflow
-    return replace(workflow, spec=replace(spec, more=_own(spec.more)))
-
-
-def _own(more: More) -> More:
-    return {key: raw.copy() for key, raw in more.items()}
 
 
 def _with_last_words(

@@ -13,6 +13,7 @@ from agent.api import presence_reasons as presence
 from agent.api import reasons as api
 from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
+from agent.protocol import sharing_reasons as sharing
 from agent.protocol.reasons import Reason
 from agent.wording.events import EVENTS as EVENTS  # noqa: PLC0414 - of the same page
 from agent.wording.matching import MATCHING
@@ -69,6 +70,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "EndedItself": "{program} ended itself as cancelled{scarce}{said}",
     "ExitCode": "{program} exited with code {count}{scarce}{said}",
     "FinishedBy": "{host} has finished it",
+    "GaveWay": "it was a copy, and gave its place to other work",
     "InputMissing": "input {dataset} could not be fetched",
     "NewIncarnation": "this agent goes by a new incarnation",
     "NoOutput": "{program} ended well but left no {error}, which its description declares",
@@ -125,6 +127,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.ClaimedBy: "claimed by {host}",
     told.ClaimedAhead: "claimed ahead by {host}",
     told.ClaimWithdrawn: "claim withdrawn: {text}",
+    sharing.CopyClaimed: "{host} begins a copy of it",
+    sharing.Prioritised: "its own priority is {priority} now",
     # Why there is no link with a machine.
     "BrokeOff": "it broke the connection off",
     "CalledByOther": "something that is not wingbeat called from there",
@@ -299,6 +303,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     choice.RunsFaster: "{times} times as fast as usual",
     choice.FreeUntil: "likely free until {when}",
     choice.FreeForLong: "likely free for two hours or more",
+    choice.AlsoOn: "a second run of it goes on on {hosts}",
     choice.LeftFor: "it waits for {host}, where it ends sooner than on a machine that is free now",
     api.MachineGone: "no word of {host} for {time}",
     api.TaskOnGone: "{task} was in hand on {host}, of which there is no word for {time}: it begins anew as "
@@ -411,6 +416,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "awake, that both are on one network, and that its firewall lets Wingbeat accept connections",
     "PeerUnreadable": "{peer} sent what this machine cannot read ({why}): update Wingbeat on both",
     "PolicyWrong": "{error} (until then this machine helps nobody, for the policy may forbid it)",
+    "RulesDiffer": "this machine decides by the rules {name} who runs what, and by others do {places}: "
+    "install the same version on all (`wingbeat settings --policy` chooses rules for the flock)",
     "SentAway": SENT_AWAY,
     "UnheardMany": "nothing was heard of {name} and {count} more since this agent started: see that "
     f"they are switched on and run Wingbeat on the same network, or type their addresses, {_TYPED}",

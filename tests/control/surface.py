@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from agent.api.datasets import CopiesView
 from agent.api.errors import ServiceError
 from agent.api.flock import (
     ConfinementView,
@@ -70,6 +71,7 @@ from agent.protocol.events import (
 from agent.protocol.lengths import Lengths
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.policy.availability import by_copies
 from agent.protocol.reasons import EndCause, NobodyUsesIt
 from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId, WorkflowSpec
 from agent.protocol.settings import Settings
@@ -145,6 +147,7 @@ class Known:
     presence_reason: Reason = HELPS
     programs: tuple[str, ...] = ("copy",)
     slots: int = 1
+    rules: str = "look-ahead"
     data_folder: str = "/data"
     log_folder: str = "/log"
     warning: Reason | None = None
@@ -199,6 +202,7 @@ class Known:
             slots=self.slots,
             capabilities=Capabilities(programs=self.programs),
             why=as_why(reason),
+            rules=self.rules,
         )
 
 
@@ -337,7 +341,13 @@ class FakeNode:
             self,
             self,
             self.secrets,
+            self,
         )
+
+    def view(self) -> CopiesView:
+        """Two machines, of which one is mostly up."""
+        up = {NODE: 0.9, "aldernode": 0.97}
+        return CopiesView(2, 2, by_copies(list(up.values()), 5), up, 40.0)
 
     def wanting(self) -> tuple[WantingProgram, ...]:
         """One program asks for the network and a place that nobody opens."""
@@ -415,6 +425,9 @@ class FakeFlock(FakeAdmission):
         flock = replace(FLOCK, name=name)
         node.known = replace(node.known, flock=flock, members=MEMBERS[1:2], port=29464)
         return Joined(name, NODE, NAME)
+
+    def choose_rules(self, name: str) -> None:
+        self._node.known = replace(self._node.known, rules=name)
 
     async def invite(self, uses: int, valid_for_s: float) -> Invitation:
         file = f"Keep it.\n{INVITATION}\n"

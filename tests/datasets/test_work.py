@@ -333,6 +333,16 @@ async def test_who_takes_a_copy_counts_at_once_and_who_refuses_one_does_not(tmp_
         assert transfers.takers(f"sha256:{64 * '0'}") == set()
 
 
+async def test_copies_go_to_machines_that_are_mostly_on(tmp_path: Path) -> None:
+    async with members(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
+        path, dataset = a_file(tmp_path / "raw", MEGABYTE)
+        ant.live.datasets.store.keep(path)
+        transfers, peers = ant.live.datasets.transfers, (bee.node_id, cat.node_id)
+        assert not any(map(ant.live.uptimes.mostly_off, peers))  # nothing is known yet
+        transfers.mostly_off = {bee.node_id: True, cat.node_id: False}.__getitem__
+        assert await transfers.spread([dataset], peers, 1) == [cat.node_id]
+
+
 async def test_what_only_this_node_keeps_is_taken_by_another_before_it_goes(
     tmp_path: Path,
 ) -> None:

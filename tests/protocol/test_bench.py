@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.bench import __main__ as command
-from tests.bench import page, policies, source_rules
+from tests.bench import live_policies, page, policies, policies_page, source_rules
 from tests.bench import random as random_work
 from tests.bench.report import Figures, Verdict, hand_over, judge, sheets
 from tests.sim.lan import Flock, Step
@@ -169,6 +169,27 @@ def test_the_page_is_what_the_benchmarks_kept() -> None:
     told = page.PAGE.read_text("utf-8")
     assert page.written(told, command.GROUPS) == told
     assert {each.stem for each in page.RESULTS.iterdir()} <= set(command.NAMES)
+
+
+def test_the_page_of_policies_is_what_the_benchmarks_kept() -> None:
+    assert policies_page.PAGE.read_text("utf-8") == policies_page.page()
+    figures = policies_page.kept("policies")
+    assert figures is not None
+    assert policies_page.PICTURE.read_text("utf-8") == policies_page.picture(figures["rules"])
+
+
+def test_what_a_benchmark_of_policies_keeps_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policies_page, "FIGURES", tmp_path / "figures")
+    assert policies_page.kept("live_policies") is None
+    wrong = dict.fromkeys(live_policies.WRONG, 0) | dict.fromkeys(live_policies.TIMES, 1.0)
+    figures = {"rules": {"EC": wrong, "BFC": wrong | {"ended twice": 1}}}
+    policies_page.keep("live_policies", figures)
+    assert policies_page.kept("live_policies") == figures
+    told = policies_page.page()
+    assert "| EC: tasks and agents that went wrong | ≤ 0 | 0 |  |" in told
+    assert "| BFC: tasks and agents that went wrong | ≤ 0 | 1 | missed |" in told
 
 
 def test_a_benchmark_without_limits_keeps_its_figures(tmp_path: Path) -> None:
