@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from agent.api.again import Again
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.work import Again, Cancel, Gate, Meant, Submit
+from agent.api.work import Cancel, Gate, Meant, Submit
 from agent.control.doorkeeping import Neighbour, Person
 from agent.control.request_context import RequestContext
 from agent.control.rights import within_rights

@@ -37,7 +37,6 @@ from agent.protocol.policy.view import (
     ScorePolicy,
 )
 
-
 WHERE_IT_HELPS: Final = WhereItHelps()
 
 
