@@ -99,7 +99,7 @@ MARKS = {
         ),
     ),
     "hunting": (
-        "what draws new seeds, hunts for faults in the tests and the simulator themselves, or measures",
+        "what draws new seeds, plays long work of flocks, hunts for faults in the tests, or measures",
         ("tests/repeat/", "tests/protocol/test_bench", "tests.sim.variants", '"-m", "pytest"'),
     ),
 }

@@ -4,8 +4,8 @@ A file is begun by one worker, so that what it has started once serves all its t
 shared out in pieces. Files whose tests wait for processes take turns with such as only compute: while
 the former wait, the latter have the processors. Some of the latter come last, so that no worker is
 left alone with a row of long tests. (xdist hands out hundreds of neighbours at a time instead: the
-last worker was alone for a third of the time.) What is measured once for several tests is measured by
-one worker.
+last worker was alone for a third of the time.) What is measured or parsed once for several tests is left
+to one worker.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ costs half a second, and the last pieces of all run while the other workers are 
 
 MEASURED = "tests/protocol/test_bench.py"
 """Its pieces are the benchmarks: each is run once, and its figures are what all tests of it look at."""
+PARSED = "tests/style/"
+"""One piece: to parse all sources takes as long as to look at them."""
 LAST = 0.2
 """Of the files that only compute."""
 
@@ -88,7 +90,12 @@ def pieces(tests: Sequence[str]) -> dict[str, str]:
     for test in tests:
         file = test.partition("::")[0]
         measured = re.search(r"\[(\w+)", test) if file == MEASURED else None
-        found[test] = f"{file} {measured[1] if measured else seen[file] // PIECE_MAX}"
+        if test.startswith(PARSED):
+            found[test] = PARSED
+        elif measured:
+            found[test] = f"{file} {measured[1]}"
+        else:
+            found[test] = f"{file} {seen[file] // PIECE_MAX}"
         seen[file] += 1
     return found
 

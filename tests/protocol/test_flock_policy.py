@@ -229,6 +229,7 @@ def test_a_task_at_the_head_is_passed_over_so_often_and_no_more() -> None:
     assert sum(each < long_s for each in began_s) == PASSED_OVER_MAX
 
 
+@pytest.mark.hunting
 @pytest.mark.parametrize("name", RULES)
 def test_all_work_ends_by_every_rule_when_hosts_are_lost(name: str) -> None:
     flock = Flock(9)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from xdist.remote import Producer
 
-from tests.sharing import MEASURED, PIECE_MAX, Sharing, pieces, places
+from tests.sharing import MEASURED, PARSED, PIECE_MAX, Sharing, pieces, places
 
 CRASHING = "tests/a.py::test_crashing"
 
@@ -20,7 +20,7 @@ def test_a_file_stays_together_and_a_long_one_is_shared_out() -> None:
     assert [found[each] for each in long] == ["tests/b.py 0"] * PIECE_MAX + ["tests/b.py 1"]
 
 
-def test_what_one_worker_has_measured_no_other_measures_again() -> None:
+def test_what_one_worker_has_measured_or_parsed_no_other_does_again() -> None:
     tests = [
         f"{MEASURED}::test_{number}[{name}{more}]"
         for name in ("tables", "month")
@@ -28,6 +28,8 @@ def test_what_one_worker_has_measured_no_other_measures_again() -> None:
     ]
     found = pieces([*tests, f"{MEASURED}::test_alone"])
     assert set(found.values()) == {f"{MEASURED} {name}" for name in ("tables", "month", 2)}
+    parsing = [f"{PARSED}test_{file}.py::test_{at}" for file in "ab" for at in range(PIECE_MAX)]
+    assert set(pieces(parsing).values()) == {PARSED}
 
 
 def test_what_waits_takes_turns_with_what_computes_and_some_of_that_comes_last() -> None:
