@@ -20,7 +20,7 @@ from tests.bench.report import Benchmark, Figures, hand_over
 
 SIMULATED = (
     *("tables", "dispatch", "twice", "speed", "messages", "policies", "policies_nodes"),
-    *("lengths", "speeds", "month", "random"),
+    *("lengths", "speeds", "month", "random", "events"),
 )
 LIVE = (
     *("live_flock", "live", "live_throughput", "live_true", "live_client", "live_presence"),
