@@ -15,7 +15,6 @@ differs for a moment is put right by the claims, which carry the same score.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from zlib import crc32
 
 from agent.protocol.core import Core, Part
@@ -23,7 +22,7 @@ from agent.protocol.evidence import Knowledge
 from agent.protocol.policy.competition import PASSED_OVER_MAX
 from agent.protocol.policy.flock_rules import past_of, waiting_of
 from agent.protocol.policy.placing import Placing
-from agent.protocol.policy.reaching import Lasting, reach
+from agent.protocol.policy.reaching import Lasting, reach, rounded_s
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.seats import SeatPlan, Seats
 from agent.protocol.table import News
@@ -41,6 +40,8 @@ class Contests(Part):
         self.passed_over: dict[TaskId, int] = {}
         self._group: list[TaskId] = []
         self._won: dict[TaskId, NodeId] = {}
+        self._highest: dict[float, float] = {}
+        """How far hosts reach in the plan that is being laid."""
 
     def in_turn(self, plan: SeatPlan, tasks: Iterable[TaskId]) -> Iterator[TaskId]:
         """Yield the tasks in the order in which the rule deals them: after each, who gets it is to
@@ -50,20 +51,38 @@ class Contests(Part):
         if rule is None or not grouped:
             yield from tasks
             return
+        self._highest = {}
+        most = WAITING_MAX if isinstance(rule, Lasting) else rule.group
         waiting: dict[TaskId, TaskSpec] = {}
-        for task in tasks:
-            spec = self.core.table.specs[task]
-            if self.core.table.interactive(task) or plan.short(spec):
-                yield task
-            else:
-                waiting[task] = spec
-        self._group = list(islice(waiting, rule.group))
-        while (picked := self._picked(rule, plan, waiting)) is not None:
+        source, first = iter(tasks), True
+        while True:
+            yield from self._filled(plan, source, waiting, most)
+            if first:
+                self._group, first = list(waiting), False
+            picked = self._picked(rule, plan, waiting)
+            if picked is None:
+                break
             task, seats = picked
             self._won[task] = seats.node
             del waiting[task]
             yield task
         yield from waiting
+        yield from source
+
+    def _filled(
+        self,
+        plan: SeatPlan,
+        source: Iterator[TaskId],
+        waiting: dict[TaskId, TaskSpec],
+        most: int,
+    ) -> Iterator[TaskId]:
+        """Fill up what waits; yield on the way what goes by no rule."""
+        while len(waiting) < most and (task := next(source, None)) is not None:
+            spec = self.core.table.specs[task]
+            if self.core.table.interactive(task) or plan.short(spec):
+                yield task
+            else:
+                waiting[task] = spec
 
     def best_first(self, plan: SeatPlan, spec: TaskSpec) -> list[Seats]:
         """Return the seats that could take the task now, those in front to which the rule gives it:
@@ -88,8 +107,8 @@ class Contests(Part):
     ) -> tuple[TaskId, Seats] | None:
         """The next task that somebody goes for, and who gets it."""
         if isinstance(rule, Lasting):
-            return self._reached(plan, dict(islice(waiting.items(), WAITING_MAX)))
-        group = list(islice(waiting.values(), rule.group))
+            return self._reached(plan, waiting)
+        group = list(waiting.values())
         if group and self.passed_over.get(group[0].task, 0) >= PASSED_OVER_MAX:
             group = group[:1]
         going: dict[TaskId, list[tuple[float, Seats]]] = {each.task: [] for each in group}
@@ -105,19 +124,23 @@ class Contests(Part):
     def _reached(
         self, plan: SeatPlan, waiting: dict[TaskId, TaskSpec]
     ) -> tuple[TaskId, Seats] | None:
-        lengths = {task: self._knowledge.usual_ms(spec) / 1000 for task, spec in waiting.items()}
+        usual_ms = self._knowledge.usual_ms
+        lengths = {task: rounded_s(usual_ms(spec) / 1000) for task, spec in waiting.items()}
         free = _free(plan, waiting.values())
         if not free:
             return None
         longest = waiting[max(lengths, key=lengths.__getitem__)]
         rates = {each.node: self._rate(longest, each) for each in plan.fitting(longest)}
-        work: dict[float, float] = {}
-        for each_s in lengths.values():
-            work[each_s] = work.get(each_s, 0.0) + each_s
-        highest = reach(sorted(rates.values()), work) if rates else {}
+        if not self._highest and rates:
+            work: dict[float, float] = {}
+            for each_s in lengths.values():
+                work[each_s] = work.get(each_s, 0.0) + each_s
+            self._highest = reach(sorted(rates.values()), work)
         seats, specs = min(free, key=lambda each: rates.get(each[0].node, 0.0))
         fails = rates.get(seats.node, 0.0)
-        within = [each.task for each in specs if fails <= highest.get(lengths[each.task], 0.0)]
+        within = [
+            each.task for each in specs if fails <= self._highest.get(lengths[each.task], 0.0)
+        ]
         if within:
             return max(within, key=lengths.__getitem__), seats
         return min((each.task for each in specs), key=lengths.__getitem__), seats

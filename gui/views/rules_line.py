@@ -34,7 +34,7 @@ class RulesLine(QWidget):
         rules = node.rules if node is not None and node.flock else ""
         self.setVisible(bool(rules))
         self.choice.setEnabled(screen.absence is None)
-        if rules == self._shown:
+        if not rules or rules == self._shown:
             return
         self._shown = rules
         self.choice.blockSignals(True)

@@ -82,6 +82,8 @@ def page() -> str:
                 "## The documents' settings",
                 "![Makespan and work thrown away](policies.svg)",
             ]
+        else:
+            parts.append(f"## {bench.WHAT[0].upper()}{bench.WHAT[1:]}")
         sheets: Iterable[Sheet] = bench.sheets(figures)
         parts += [part for sheet in sheets for part in _table(sheet)]
         parts += _verdicts(bench.judge(figures))
@@ -91,7 +93,8 @@ def page() -> str:
 OPENING = """Who runs what can be decided by several rules. An administrator chooses one for the whole flock,
 with `wingbeat settings --policy NAME` or in the window under Flock; it holds at once, on all machines, also on
 those that were switched off then. The classes are in this folder, each with its source in its first lines,
-and are the same in the simulators and on a live node. This page is written by `python -m tests.bench report`
+and are the same in the simulators and on a live node. *Ours* in the documents' settings is `reaching`, for
+their tasks have no order among them; `look-ahead` is for workflows, and is measured with real nodes. This page is written by `python -m tests.bench report`
 from what `policies`, `policies_nodes` and `live_policies` have measured."""
 
 
