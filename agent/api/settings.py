@@ -42,7 +42,8 @@ class SettingsView(Struct, frozen=True):
     those of other machines take on this disk. ``telnet``: whether clients of this machine may also
     come by a port of loopback. ``updates``: who begins with a version that was installed. ``shares``:
     folders here by the names that they have in the flock. ``keep_awake``: whether this machine is
-    kept from falling asleep while a program runs here and it is on mains.
+    kept from falling asleep while a program runs here and it is on mains. ``wakeable``: whether peers may
+    wake it, for work that only it can take.
 
     ``origins`` has all settings, the rules of when to help as ``presence.idle_s``; what the policy
     fixes, in the file ``policy``, cannot be changed here. ``wrong`` is what is wrong with the files
@@ -76,6 +77,7 @@ class SettingsView(Struct, frozen=True):
     updates: Updates = "by itself"
     shares: dict[str, str] = {}
     keep_awake: bool = True
+    wakeable: bool = False
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -96,6 +98,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     telnet: bool | UnsetType = UNSET
     updates: Updates | UnsetType = UNSET
     keep_awake: bool | UnsetType = UNSET
+    wakeable: bool | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -26,6 +26,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from agent.protocol.capabilities import WakeAddress
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     ClaimAnswers,
@@ -250,6 +251,21 @@ class Stopped:
     """Everything is handed back; the agent may exit."""
 
 
+@dataclass(frozen=True, slots=True)
+class WakeMachine:
+    """Send what wakes a machine to these addresses, those of networks that this machine is on."""
+
+    node: NodeId
+    addresses: tuple[WakeAddress, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WasWoken:
+    """This machine is awake because that peer has called it, for work."""
+
+    by: NodeId
+
+
 Effect = (
     Persist
     | Send
@@ -269,6 +285,8 @@ Effect = (
     | WorkflowGone
     | CancelFinished
     | Stopped
+    | WakeMachine
+    | WasWoken
 )
 
 
