@@ -45,7 +45,8 @@ class SettingsView(Struct, frozen=True):
     those of other machines take on this disk. ``telnet``: whether clients of this machine may also
     come by a port of loopback. ``updates``: who begins with a version that was installed. ``shares``:
     folders here by the names that they have in the flock. ``keep_awake``: whether this machine is
-    kept from falling asleep while a program runs here and it is on mains.
+    kept from falling asleep while a program runs here and it is on mains. ``wakeable``: whether peers may
+    wake it, for work that only it can take.
 
     ``copies``: on how many disks results are before their task has ended, 0 for as many as are advised.
     ``rules``: by which the whole flock decides who runs what; empty from an agent of before.
@@ -84,6 +85,7 @@ class SettingsView(Struct, frozen=True):
     keep_awake: bool = True
     rules: ShortText = ""
     copies: Copies = 2
+    wakeable: bool = False
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -107,6 +109,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     keep_awake: bool | UnsetType = UNSET
     rules: Rules | UnsetType = UNSET
     copies: Copies | UnsetType = UNSET
+    wakeable: bool | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -111,6 +111,11 @@ PROCESSOR_WORDS = {
         help="no sleep while a program runs here and this machine is on mains",
     ),
     argument(
+        "--wakeable",
+        choices=("yes", "no"),
+        help="let peers wake this machine for work that only it can take; it sleeps again after",
+    ),
+    argument(
         "--telnet",
         choices=("yes", "no"),
         help="a port of loopback for `wingbeat telnet`, beside the socket",
@@ -125,7 +130,7 @@ def run(options: Options) -> int:
         for name, value in told.items()
         if value is not None
     }
-    for name in {"join_requests", "keep_awake", "telnet"} & set(given):
+    for name in {"join_requests", "keep_awake", "telnet", "wakeable"} & set(given):
         given[name] = given[name] == "yes"
     if not given:
         return ask(options, SETTINGS, Settings(), _show)
@@ -152,6 +157,7 @@ KEYS = {
     "history": "history_days",
     "sleep": "keep_awake",
     "copies of results": "copies",
+    "waking": "wakeable",
 }
 """Names of settings that are shown under other words."""
 
@@ -176,6 +182,7 @@ def _show(view: SettingsView) -> None:
         "join requests": "" if view.join_requests else "none without an invitation",
         "telnet": "by a port of loopback too" if view.telnet else "",
         "sleep": "" if view.keep_awake else "also while a program runs here",
+        "waking": "by peers, for work that only it can take" if view.wakeable else "",
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
         "logs kept elsewhere": f"the last {view.logs_mb:g} MB of each" if view.logs_mb else "none",
         "logs of others here": size(view.kept_logs_bytes) if view.kept_logs_bytes else "",

@@ -339,6 +339,7 @@ class Agent:
             self.live.log_copies.known = self.history.known
             self.live.row_changed = partial(self.notify, PeerChanged(me))
             self.live.published.offered = self.notify
+            self.live.power.asleep_again.make_sources = self.presence.make_sources
             network = None if membership is None else self.flock.network_of(membership)
             members = MembersChanged(()) if network is None else network.members
             await self.live.start(members, self, self, self.presence.current())

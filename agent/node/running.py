@@ -39,6 +39,7 @@ from agent.history.uptimes import Uptimes
 from agent.host.key_store import native_key_store
 from agent.host.whose import exposed_way
 from agent.node.confining import confined
+from agent.node.power import MachinePower
 from agent.node.programs import ProgramReader, ceilings
 from agent.node.refused_records import RefusedLog
 from agent.node.work_port import WorkPort
@@ -235,6 +236,7 @@ class RunningNode:
         self._offers: Capabilities
         self._load_percent = 0
         self.work_began: Callable[[], object] = int  # nobody wants to know
+        self.power = MachinePower(self.children.running, wakeable=settings.wakeable)
         self._awake = Awake(self.children.running, self.children.at_work, _may_sleep)
         self.row_changed: Callable[[], object] = int
         self.node: Node
@@ -278,7 +280,8 @@ class RunningNode:
         self.node = Node(self._setup(remembered, members, holdings))
         self.published.begin(self.node.table, self.node.home_of)
         work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
-        self.driver = Driver(self.node, network, self._journal, work, audience)
+        ports = (network, self._journal, work, audience)
+        self.driver = Driver(self.node, *ports, power=self.power)
         self.datasets.begin(self.node, self._protocol.copies, self.hand)
         await self.log_copies.begin(self.node, self._protocol.copies)
         self.uptimes.copies = self._protocol.copies
@@ -378,6 +381,7 @@ class RunningNode:
         self.driver.close()
         await self.children.close()
         await asyncio.to_thread(self._awake.stop)
+        await self.power.stop()
         await self.log_copies.close()
         await self.uptimes.close()
         await self.datasets.close()
@@ -413,6 +417,7 @@ class RunningNode:
             withheld=withheld,
             versions=versions,
             needs=tuple(each.needs for each in every if each.needs is not None),
+            wakes=self.power.addresses,
         )
 
     def _setup(

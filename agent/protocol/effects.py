@@ -27,6 +27,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from agent.protocol.capabilities import WakeAddress
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     ClaimAnswers,
@@ -259,6 +260,21 @@ class Stopped:
     """Everything is handed back; the agent may exit."""
 
 
+@dataclass(frozen=True, slots=True)
+class WakeMachine:
+    """Send what wakes a machine to these addresses, those of networks that this machine is on."""
+
+    node: NodeId
+    addresses: tuple[WakeAddress, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WasWoken:
+    """This machine is awake because that peer has called it, for work."""
+
+    by: NodeId
+
+
 Effect = (
     Persist
     | Send
@@ -278,6 +294,8 @@ Effect = (
     | WorkflowGone
     | CancelFinished
     | Stopped
+    | WakeMachine
+    | WasWoken
 )
 
 

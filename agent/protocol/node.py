@@ -52,6 +52,7 @@ from agent.protocol.requests import Requests
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.shares import Shares
+from agent.protocol.sleepers import Sleepers
 from agent.protocol.table import Table
 
 __all__ = ["Node", "NodeSetup"]
@@ -93,6 +94,7 @@ class Node:
             self._obstacle_to_copy,
         )
         self._copies = Copies(core, self._runs, *plans, self._can.obstacle_to_copy, closed_here)
+        self._sleepers = Sleepers(core, self._planning, self._queue.claimable)
         self._progress_news = ProgressNews(core, self._runs)
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
@@ -125,6 +127,7 @@ class Node:
             self._contests,
             self._planning,
             self._copies,
+            self._sleepers,
             self._ahead,
             self.promises,
             self.claims,

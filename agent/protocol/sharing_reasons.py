@@ -36,6 +36,12 @@ class CopyClaimed(Reason, frozen=True):
     host: str
 
 
+class MachineWoken(Reason, frozen=True):
+    """The host was asleep, and this node has called it for the work."""
+
+    host: str
+
+
 class SeatsTaken(Reason, frozen=True):
     """All seats of this name in the flock are taken: by what these hosts run, or are about to.
 

@@ -59,6 +59,10 @@ key                what                                     default
 ``keep_awake``     whether this machine is kept from        ``true``
                    falling asleep while a program runs
                    here and it is on mains
+``wakeable``       whether peers may wake this machine,     ``false``
+                   for work that has waited long and
+                   that only it can take; it sleeps
+                   again after
 ``administrators`` groups of this machine that may change  ``sudo``, ``wheel``
                    settings and act on the flock, where
                    the agent is a service
@@ -159,6 +163,7 @@ class NodeSettings:
     telnet: bool = False
     updates: str = BY_ITSELF
     keep_awake: bool = True
+    wakeable: bool = False
     administrators: tuple[str, ...] = ("sudo", "wheel")
     history_days: int = 1095
     logs_mb: float = 1.0
@@ -321,5 +326,6 @@ READERS: dict[str, Callable[[object], object]] = {
     "join_requests": read_as(bool, "write true or false."),
     "telnet": read_as(bool, "write true or false."),
     "keep_awake": read_as(bool, "write true or false."),
+    "wakeable": read_as(bool, "write true or false."),
 }
 """By key; they raise ``ValueError`` with the end of a sentence whose beginning is the key."""

@@ -127,6 +127,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.ClaimedBy: "claimed by {host}",
     told.ClaimedAhead: "claimed ahead by {host}",
     told.ClaimWithdrawn: "claim withdrawn: {text}",
+    sharing.MachineWoken: "{host} is asleep, and is woken for it",
     sharing.CopyClaimed: "{host} begins a copy of it",
     sharing.Prioritised: "its own priority is {priority} now",
     # Why there is no link with a machine.

@@ -319,6 +319,10 @@
         <translation>desistência: {text}</translation>
     </message>
     <message>
+        <source>{host} is asleep, and is woken for it</source>
+        <translation>{host} está a dormir e é acordada para isso</translation>
+    </message>
+    <message>
         <source>{host} begins a copy of it</source>
         <translation>{host} começa uma cópia</translation>
     </message>
@@ -3571,6 +3575,10 @@
         <translation>Enquanto uma tarefa corre aqui</translation>
     </message>
     <message>
+        <source>While it sleeps</source>
+        <translation>Enquanto dorme</translation>
+    </message>
+    <message>
         <source>Ask me for each</source>
         <translation>Perguntar a cada um</translation>
     </message>
@@ -3625,6 +3633,14 @@
     <message>
         <source>It may fall asleep</source>
         <translation>Pode adormecer</translation>
+    </message>
+    <message>
+        <source>It is left asleep</source>
+        <translation>Fica a dormir</translation>
+    </message>
+    <message>
+        <source>Others may wake it, for work that only it can do</source>
+        <translation>Outros podem acordá-lo, para trabalho que só ele pode fazer</translation>
     </message>
     <message>
         <source>Holds when Wingbeat has started anew: {names}</source>

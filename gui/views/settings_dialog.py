@@ -166,6 +166,7 @@ class SettingsDialog(Sheet):
             ("join_requests", tr("Machines that ask to be let in"), self._join_requests(view)),
             ("updates", tr("A version that was installed starts"), self._updates(view)),
             ("keep_awake", tr("While a task runs here"), self._keep_awake(view)),
+            ("wakeable", tr("While it sleeps"), self._wakeable(view)),
             ("tags", tr("Tags"), self._line("machineTags", "tags", view.tags)),
             ("addresses", tr("Addresses of machines that are not found"),
              self._line("machineAddresses", "addresses", view.addresses)),
@@ -248,6 +249,14 @@ class SettingsDialog(Sheet):
         )
         change = partial(self._change_to, "keep_awake")
         return choice("keepAwake", choices, view.keep_awake, change)
+
+    def _wakeable(self, view: SettingsView) -> QWidget:
+        choices = (
+            (False, tr("It is left asleep")),
+            (True, tr("Others may wake it, for work that only it can do")),
+        )
+        change = partial(self._change_to, "wakeable")
+        return choice("wakeable", choices, view.wakeable, change)
 
     def _updates(self, view: SettingsView) -> QWidget:
         choices = (

@@ -229,6 +229,15 @@ async def test_whether_a_machine_stays_awake_for_work_is_shown_and_changed(
     assert not read_settings(there.node.home.settings_file).keep_awake
 
 
+async def test_whether_others_may_wake_a_machine_is_shown_and_changed(
+    there: Serving, client: LineClient
+) -> None:
+    assert (await client.result("settings"))["wakeable"] is False
+    after = await client.result("change_settings", {"wakeable": True})
+    assert (after["wakeable"], after["restart"][-1]) == (True, "wakeable")
+    assert read_settings(there.node.home.settings_file).wakeable
+
+
 async def test_of_changes_that_are_asked_at_once_no_reply_comes_after_one_that_tells_more(
     there: Serving, client: LineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -328,6 +328,7 @@ MOVES = (
     (told.OutputsLost(2), why.Opaque("")),
     (sharing.Prioritised(100), why.Opaque("")),
     (sharing.CopyClaimed("acor"), why.Opaque("")),
+    (sharing.MachineWoken("acor"), why.Opaque("")),
     (told.ClaimWithdrawn("the place is taken by now"), why.Opaque("")),
 )
 LINK: dict[str, Any] = {
