@@ -288,7 +288,7 @@ class Membership:
         """Whose word counts for what in this flock, as the roster says it."""
         since_s = self.roster.signs_since_s()
         since_ms = None if since_s is None else (since_s + 1) * 1000 - 1  # statements have seconds
-        return Trust(since_ms, tuple(self.roster.keepers()))
+        return Trust(since_ms, tuple(self.roster.ever_keepers()))
 
     def sign(self, data: bytes) -> bytes:
         """Return this node's signature of what it writes."""

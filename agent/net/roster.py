@@ -159,6 +159,12 @@ class Roster:
         standing = self.standing
         return [node_id for node_id in ids if standing.is_keeper(node_id)]
 
+    def ever_keepers(self) -> list[str]:
+        """Return the ids of all that are keepers or were, sorted: what they did then stays done."""
+        named = {node_id for kind, node_id in self._statements if kind == KEEPER}
+        standing = self.standing
+        return [each for each in sorted(named | {self.founder}) if standing.was_keeper(each)]
+
     def signs_since_s(self) -> int | None:
         """Return since when the flock takes in signed records only; None while it takes in any."""
         standing = self.standing

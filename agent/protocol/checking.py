@@ -194,12 +194,15 @@ class Checking:
     def _life(self, part: TaskLife, homes: dict[TaskId, NodeId]) -> TaskLife | None:
         task, life, table = part.task, part.life, self._table
         known = table.life(task) if task in table.specs else table.orphan(task)
-        named = {run_name(run): run for run in known.runs}
         runs = tuple(
             run
             for run in life.runs
-            if not _adds_nothing(run, named.get(run_name(run))) and self._run_counts(task, run)
+            if not _adds_nothing(run, known) and self._run_counts(task, run)
         )
+        if not (life.wishes or life.cancel or life.floor or life.generation > 1):
+            if task in table.specs and not runs:
+                return None
+            return part if len(runs) == len(life.runs) else TaskLife(task, Life(runs=runs))
         home = homes.get(task) or self._home(task)
         wishes = tuple(
             wish
@@ -208,7 +211,9 @@ class Checking:
         )
         wished = self._wished(life, (*known.wishes, *wishes), known)
         now = Life(*wished, runs, wishes)
-        return None if join_lives(known, now) is known else TaskLife(task, now)
+        if task in table.specs and join_lives(known, now) is known:
+            return None
+        return TaskLife(task, now)  # of an unknown task also where nothing is told: it is asked for
 
     def _home(self, task: TaskId) -> NodeId:
         workflow = self._table.workflows.get(self._table.workflow_of.get(task, ""))
@@ -310,10 +315,12 @@ def _is_same(mine: WorkflowSpec, theirs: WorkflowSpec) -> bool:
     return same and mine.more.get(SIGNED) == theirs.more.get(SIGNED)
 
 
-def _adds_nothing(run: Run, known: Run | None) -> bool:
-    """The join would keep what is known."""
-    if known is None:
-        return False
-    rank = (isinstance(run.phase, Terminated), run.revision)
-    mine = (isinstance(known.phase, Terminated), known.revision)
-    return rank < mine or (rank == mine and run.stamp == known.stamp)
+def _adds_nothing(run: Run, known: Life) -> bool:
+    """The join would keep what is known of this run."""
+    for mine in known.runs:
+        if mine.attempt == run.attempt and run_name(mine) == run_name(run):
+            theirs_rank = (isinstance(run.phase, Terminated), run.revision)
+            my_rank = (isinstance(mine.phase, Terminated), mine.revision)
+            same = theirs_rank == my_rank and run.stamp == mine.stamp
+            return same or theirs_rank < my_rank
+    return False

@@ -143,7 +143,8 @@ class Statement(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Trust:
     """Whose word counts for what in this flock. ``since_ms``: from when unsigned records are refused;
-    None where they count."""
+    None where they count. ``administrators`` are also those that were it once, as what they did has to
+    count for newcomers too."""
 
     since_ms: int | None = None
     administrators: tuple[NodeId, ...] = ()

@@ -24,6 +24,7 @@ SIMULATED = (
 )
 LIVE = (
     *("live_flock", "live", "live_throughput", "live_true", "live_client", "live_presence"),
+    "live_signing",
     *("live_owner", "live_transfer", "live_idle", "live_soak", "live_fuzz", "journal"),
     *(
         "live_policies",

@@ -87,15 +87,21 @@ def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path
             runs = of_bee("status", name)["tasks"]
             assert {each["host"] for each in runs} == {"ant", "bee"}, "both see both"
         _an_older_client_goes_on(old, environment, ant, tmp_path / "heard")
-        started.terminate()
-        started.wait(EVENTUALLY_S_MAX)
-        with bee.agent():
-            _signs_from_now_on(ant, bee, Machine(tmp_path / "cat"))
+        _signs_from_now_on(started, ant, bee, Machine(tmp_path / "cat"))
 
 
-def _signs_from_now_on(ant: Machine, bee: Machine, cat: Machine) -> None:
-    """All have this version now. A keeper has records signed; a newcomer takes in what was written
+def _signs_from_now_on(
+    older: subprocess.Popen[bytes], ant: Machine, bee: Machine, cat: Machine
+) -> None:
+    """The older one is updated. A keeper has records signed; a newcomer takes in what was written
     before, as a keeper bears witness to it."""
+    older.terminate()
+    older.wait(EVENTUALLY_S_MAX)
+    with bee.agent():
+        _newcomer_takes_in_all(ant, bee, cat)
+
+
+def _newcomer_takes_in_all(ant: Machine, bee: Machine, cat: Machine) -> None:
     linked = "they are linked again"
     wait_for(lambda: _versions(ant) == [__version__], EVENTUALLY_S_MAX, linked, ant.last_words)
     assert "from now on" in bee.said("flock", "sign")

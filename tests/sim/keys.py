@@ -31,6 +31,8 @@ from tests.sim.failure import Broken
 if TYPE_CHECKING:
     from tests.sim.simulation import Simulation
 
+ADMINISTRATORS = 2
+"""The first machines of a flock are."""
 SEEDS_PER_SIGNED, SIGNED_SEED = 4, 1
 """The flock signs in the runs of every fourth seed, but where they are about one request that reaches
 two machines: those are two workflows then."""
@@ -86,7 +88,7 @@ def keys_of(simulation: Simulation, node: NodeId) -> Keys:
 
 def trust_of(simulation: Simulation, since_ms: int) -> Trust:
     """Return whose word counts: of the first two machines as administrators."""
-    machines = simulation.plan.machines[:2]
+    machines = simulation.plan.machines[:ADMINISTRATORS]
     return Trust(since_ms, tuple(machine.node for machine in machines))
 
 

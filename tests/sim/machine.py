@@ -112,6 +112,7 @@ class Machine:
         "index",
         "lasts",
         "late_due",
+        "lies",
         "master",
         "node",
         "node_id",
@@ -161,7 +162,7 @@ class Machine:
         self.paused = self.own_only = False
         self.lasts = self._drawn_curve()
         self.stays = False
-        self.gone_for_ever = False
+        self.gone_for_ever = self.lies = False
         self.expelled = False
         self.doom = -1
         self.trap: tuple[str, str] | None = None
@@ -300,6 +301,8 @@ class Machine:
         """Give the node an event, now or when it goes on."""
         if self.node is None:
             return
+        if self.lies and isinstance(event, Received):
+            self.simulation.liars.listen(self, event.message)
         if self.slow_disk is not None and isinstance(event, PeerLinked):
             self.slow_disk.linked(event.peer)
         if self.stalled:
