@@ -101,6 +101,12 @@ FOUND = {
     "PeerRefuses": "{peer} and this computer do not accept each other ({why}): compare the clocks of both; "
     "if one of them was sent away, let it join again with a new invitation",
     "PeerUnreadable": "{peer} and this computer do not understand each other: update Wingbeat on both",
+    "ActWaits": "{places} wants to change who may do what in the flock, which takes two administrators: "
+    "another one has to say the same",
+    "FlockHasNoActs": "the flock {name} has no administrators yet, so {places} may do everything in it: "
+    "whoever looks after it can change that",
+    "KeyInClear": "the key of the flock lies on this computer as it is, for the key store of your account "
+    "is not open",
     "SentAway": "this computer was sent away from {name}: leave the flock, and join again with a new "
     "invitation",
 }

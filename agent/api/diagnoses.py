@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 DiagnosisKind = Literal[
+    "ActWaits",
     "ClockAhead",
     "ClockBehind",
     "DefaultsWrong",
@@ -12,10 +13,13 @@ DiagnosisKind = Literal[
     "ConfinementOff",
     "DiscoveryOff",
     "DiskOfDataFull",
+    "FlockHasNoActs",
     "IdentityOfTwo",
     "InvitationInVain",
     "JoinsByInvitation",
     "JournalMended",
+    "KeyInClear",
+    "KeyLocked",
     "LaidDownUnknown",
     "ListensNowhere",
     "MulticastUnusable",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Raw, Struct, field
 
+from agent.api.administration import PhraseText
 from agent.api.reasons import no_why
 from agent.api.rpc import Method
 from agent.api.values import Capabilities, Count, Millis, Reference, ShortText
@@ -76,13 +77,15 @@ class Members(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MemberView(Struct, frozen=True):
-    """A machine that belongs. A ``keeper`` can let others in and send them away."""
+    """A machine that belongs. A ``keeper`` lets in whom administrators invite. ``role``: an
+    administrator acts on the flock, an operator submits, a helper only runs what others submit."""
 
     node: str
     name: str
     keeper: bool
     own: bool
     valid_until_ms: Millis
+    role: str = "operator"
 
 
 class DepartureView(Struct, frozen=True):
@@ -109,18 +112,21 @@ class FlockCreate(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Joined(Struct, frozen=True):
-    """This machine belongs to this flock now."""
+    """This machine belongs to this flock now. ``phrase``: of one that it has made, its recovery
+    phrase, shown this once."""
 
     flock: str
     node: str
     name: str
+    phrase: str = ""
 
 
 class Invite(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Invite so many machines, for so long."""
+    """Invite so many machines, for so long, as what: operators submit, helpers only run."""
 
     uses: Annotated[int, Meta(ge=1, le=1_000)] = 1
     hours: Annotated[float, Meta(gt=0, le=8_760)] = 24.0
+    role: Literal["operator", "helper"] = "operator"
 
 
 class Invitation(Struct, frozen=True):
@@ -139,18 +145,22 @@ class Join(Struct, frozen=True, forbid_unknown_fields=True):
     invitation: InvitationText
 
 
-class Expel(Struct, frozen=True, forbid_unknown_fields=True):
-    """Send a machine away, for ever."""
+class Expel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Send a machine away, for ever. The recovery ``phrase`` stands in for an administrator where one
+    is missing."""
 
     member: Reference
+    phrase: PhraseText = ""
 
 
 class Expelled(Struct, frozen=True):
-    """The member is out. ``warning`` is for a person, where there is one."""
+    """The member is out. ``warning`` is for a person, where there is one. Where ``agreed`` names
+    administrators it is not out yet: one more has to say the same."""
 
     node: str
     name: str
     warning: str = ""
+    agreed: tuple[str, ...] = ()
 
 
 class HandOver(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

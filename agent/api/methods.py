@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent.api import (
+    administration,
     admission,
     datasets,
     flock,
@@ -32,6 +33,7 @@ _NOUNS = (
     session,
     work,
     flock,
+    administration,
     admission,
     volunteering,
     settings,

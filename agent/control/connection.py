@@ -15,7 +15,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Coroutine
 
-from agent.api.errors import RefusedError, ServiceError
+from agent.api.errors import RefusedError, ServiceError, WantsPhraseError
 from agent.api.methods import METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
 from agent.api.session import HELLO, PROVE, Closing, Hello, Welcome
@@ -216,7 +216,9 @@ class Connection:
         except RefusedError as error:
             await self._refuse(request.id, error.problem)
         except ServiceError as error:
-            await self._refuse(request.id, Problem(ErrorCode.REFUSED, str(error)))
+            wanted = isinstance(error, WantsPhraseError)
+            code = ErrorCode.PHRASE_WANTED if wanted else ErrorCode.REFUSED
+            await self._refuse(request.id, Problem(code, str(error)))
         except (sqlite3.Error, OSError) as error:
             log.warning("%s failed", request.method, exc_info=error)
             await self._refuse(request.id, _refused_here(request.method, error).problem)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent.api.administration import Acted, Given, PhraseShown
 from agent.api.admission import (
     AskChanged,
     AskView,
@@ -25,6 +26,7 @@ from agent.api.datasets import DatasetsReply, FileView
 from agent.api.flock import (
     ConfinementView,
     DepartureView,
+    Expelled,
     Finding,
     HandedOver,
     Invitation,
@@ -174,12 +176,38 @@ class OwnRequest(Protocol):
         """Withdraw this machine's request."""
 
 
+class AdministrationRoom(Protocol):
+    """Acts on the flock; ``agent.flock.administering.Administering``."""
+
+    async def appoint(self, member: str, what: Given, phrase: str, *, withdraw: bool) -> Acted:
+        """Make a member an administrator or keeper, or end that."""
+
+    async def set_role(self, member: str, role: str, phrase: str) -> Acted:
+        """Make a member an operator or a helper."""
+
+    async def recover(self, phrase: str, *, check: bool) -> str:
+        """Make this machine the only administrator; return the name of the flock."""
+
+    async def upgrade(self) -> PhraseShown:
+        """Give a flock of before administrators."""
+
+    async def renew_phrase(self, phrase: str) -> PhraseShown:
+        """Draw another recovery phrase."""
+
+    def waiting(self) -> Iterable[Reason]:
+        """Return what waits for a person with rights in the flock."""
+
+
 class FlockRoom(Protocol):
     """The flock and who belongs to it; ``agent.flock.operations.FlockOperations``."""
 
     @property
     def asking(self) -> OwnRequest:
         """Return the way in without an invitation."""
+
+    @property
+    def administration(self) -> AdministrationRoom:
+        """Return what administrators do with it."""
 
     def members(self) -> list[MemberView]:
         """Return who belongs to the flock."""
@@ -190,14 +218,14 @@ class FlockRoom(Protocol):
     async def create(self, name: str) -> Joined:
         """Found a flock with this machine as its first member."""
 
-    async def invite(self, uses: int, valid_for_s: float) -> Invitation:
-        """Return an invitation for so many machines, valid for so long."""
+    async def invite(self, uses: int, valid_for_s: float, role: str) -> Invitation:
+        """Return an invitation for so many machines, valid for so long, as what the role says."""
 
     async def join(self, text: str) -> Joined:
         """Join the flock that this invitation is from."""
 
-    async def expel(self, name_or_id: str) -> str:
-        """Send a member away; a warning or nothing."""
+    async def expel(self, name_or_id: str, phrase: str) -> Expelled:
+        """Send a member away."""
 
     async def leave(self, *, even_as_last_keeper: bool) -> str:
         """Leave the flock; a warning or nothing."""

@@ -27,7 +27,7 @@ from agent.control.port import Notice, Rooms
 from agent.control.views import tasks_by_host
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
-from agent.flock.operations import FlockOperations
+from agent.flock.operations import FlockOperations, open_membership
 from agent.history.task_history import TaskHistory
 from agent.host import logs
 from agent.host.memory import MemoryTrimmer, collect_garbage_rarely
@@ -328,7 +328,7 @@ class Agent:
             journal = await open_journal(self.home)
             self._begin_logs()
             undone.push_async_callback(asyncio.to_thread, journal.close)
-            membership = await asyncio.to_thread(Membership.open, self.home.identity)
+            membership = await asyncio.to_thread(open_membership, self.home)
             me = await asyncio.to_thread(_node_id, self.home, membership)
             datasets = await open_datasets(me, self.home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)

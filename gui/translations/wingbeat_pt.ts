@@ -767,6 +767,10 @@
         <translation>a máquina em {address}</translation>
     </message>
     <message>
+        <source>the key of the flock is in the key store of this account, which does not give it ({error}): unlock it, until then this machine lets nobody in</source>
+        <translation>a chave do bando está no repositório de chaves desta conta, que não a dá ({error}): desbloqueie-o; até lá esta máquina não deixa entrar ninguém</translation>
+    </message>
+    <message>
         <source>the clock of {peer} is {length} ahead of the one here: set all by the same time server</source>
         <translation>o relógio de {peer} está {length} adiantado em relação ao daqui: acerte todos pelo mesmo servidor de hora</translation>
     </message>
@@ -829,6 +833,18 @@
     <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
         <translation>este computador foi expulso de {name}: saia do bando e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>{places} wants to change who may do what in the flock, which takes two administrators: another one has to say the same</source>
+        <translation>{places} quer mudar quem pode fazer o quê no bando, o que requer dois administradores: outro tem de dizer o mesmo</translation>
+    </message>
+    <message>
+        <source>the flock {name} has no administrators yet, so {places} may do everything in it: whoever looks after it can change that</source>
+        <translation>o bando {name} ainda não tem administradores, por isso {places} pode fazer tudo nele: quem cuida dele pode mudar isso</translation>
+    </message>
+    <message>
+        <source>the key of the flock lies on this computer as it is, for the key store of your account is not open</source>
+        <translation>a chave do bando está neste computador tal como é, pois o repositório de chaves da sua conta não está aberto</translation>
     </message>
     <message>
         <source>whether somebody is in a call</source>

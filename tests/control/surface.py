@@ -19,6 +19,7 @@ from agent.api.errors import ServiceError
 from agent.api.flock import (
     ConfinementView,
     DepartureView,
+    Expelled,
     Finding,
     Invitation,
     Joined,
@@ -79,6 +80,7 @@ from agent.settings.layers import Settled
 from agent.settings.node_settings import NodeSettings
 from tests.control.key_store import FakeStore
 from tests.control.parts import (
+    FakeAdministration,
     FakeAdmission,
     FakeCopies,
     FakeDatasets,
@@ -400,7 +402,7 @@ class FakeFlock(FakeAdmission):
 
     def __init__(self, node: FakeNode) -> None:
         super().__init__()
-        self._node, self.asking = node, self
+        self._node, self.asking, self.administration = node, self, FakeAdministration()
 
     def members(self) -> list[MemberView]:
         return list(self._node.known.members)
@@ -416,7 +418,8 @@ class FakeFlock(FakeAdmission):
         node.known = replace(node.known, flock=flock, members=MEMBERS[1:2], port=29464)
         return Joined(name, NODE, NAME)
 
-    async def invite(self, uses: int, valid_for_s: float) -> Invitation:
+    async def invite(self, uses: int, valid_for_s: float, role: str) -> Invitation:
+        del role
         file = f"Keep it.\n{INVITATION}\n"
         return Invitation(INVITATION, file, FLOCK.name, uses, round((1e9 + valid_for_s) * 1000))
 
@@ -425,11 +428,14 @@ class FakeFlock(FakeAdmission):
             raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
         return await self.create(FLOCK.name)
 
-    async def expel(self, name_or_id: str) -> str:
+    async def expel(self, name_or_id: str, phrase: str) -> Expelled:
+        del phrase
         known = self._node.known
         members = tuple(each for each in known.members if each.node != name_or_id)
         self._node.known = replace(known, members=members)
-        return f"{name_or_id} was a keeper" if name_or_id == "aldernode" else ""
+        warning = f"{name_or_id} was a keeper" if name_or_id == "aldernode" else ""
+        (name,) = [each.name for each in MEMBERS if each.node == name_or_id]
+        return Expelled(name_or_id, name, warning)
 
     async def leave(self, *, even_as_last_keeper: bool) -> str:
         if not even_as_last_keeper:

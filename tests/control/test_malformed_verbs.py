@@ -19,6 +19,15 @@ WAYS_MIN = 200
 
 CASES: list[tuple[str, dict[str, Any], int, str]] = [
     ("pause", {"for_s": "15m"}, PARAMS, "pause: for_s must be a number or null, not a text"),
+    (
+        "appoint",
+        {"member": "alder", "what": "founder"},
+        PARAMS,
+        "appoint: what cannot be 'founder': choose administrator or keeper",
+    ),
+    ("set_role", {"member": "alder"}, PARAMS, "set_role: role is missing"),
+    ("recover", {"phrase": 9}, PARAMS, "recover: phrase must be a text, not a whole number"),
+    ("new_phrase", {"old": ""}, PARAMS, "new_phrase: there is no old"),
     ("pause", {"for_s": 0}, PARAMS, "pause: for_s must be a number of at least 1"),
     ("pause", {"for_s": 1000000000.0}, PARAMS, "pause: for_s must be a number of at most 31536000"),
     (

@@ -221,13 +221,13 @@ async def test_why_a_machine_helps_is_told_in_full_however_busy_it_is(tmp_path: 
 async def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
     async with members(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
         gone = cat.node_id
-        await bee.flock.expel("CAT")
+        await ant.flock.expel("CAT")
         await eventually(lambda: gone not in [peer.node for peer in ant.now().peers])
         await eventually(lambda: (flock := cat.flock.flock()) is not None and flock.expelled)
         assert not cat.now().status.volunteering
         assert cat.now().status.why == as_why(NotOfFlock("office"))
         assert gone not in [member.node for member in ant.flock.members()]
-        assert [each.name for each in ant.flock.departures()] == ["cat"]
+        assert [each.name for each in bee.flock.departures()] == ["cat"]
         assert ant.name_of(gone) == "cat"
         assert await cat.flock.leave() == ""
         assert cat.flock.flock() is None
@@ -461,7 +461,7 @@ async def test_the_client_of_a_machine_that_is_expelled_is_cut_off(tmp_path: Pat
             writer.write(b"anybody there?\n")
             assert await reader.readline() == b"anybody there?\n"
         assert sorted(taken.there) == ["bee", "cat"]
-        await bee.flock.expel("cat")
+        await ant.flock.expel("cat")
         assert await ended(ways["cat"][0])
         await eventually(lambda: taken.there == ["bee"])
         reader, writer = ways["bee"]

@@ -19,7 +19,12 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("admit", "flock.asking", "let a machine in that asks"),
     ("refuse", "flock.asking", "do not let it in"),
     ("members", "questions", "show who belongs, and who did"),
-    ("expel", "questions", "send a machine away, for ever"),
+    ("expel", "flock.administering", "send a machine away, for ever"),
+    ("appoint", "flock.administering", "make a machine an administrator or keeper"),
+    ("role", "flock.administering", "make a machine an operator or a helper"),
+    ("recover", "flock.administering", "take the place of lost administrators, by the phrase"),
+    ("phrase", "flock.administering", "draw another recovery phrase"),
+    ("upgrade", "flock.administering", "give a flock of a version before administrators"),
     ("leave", "questions", "leave the flock; what this machine runs is handed back"),
     group="flock",
 )

@@ -2,6 +2,7 @@
 
 from agent.control.request_context import Verb
 from agent.control.verbs import (
+    administration,
     admission,
     again,
     datasets,
@@ -26,6 +27,7 @@ _NOUNS = (
     work,
     why,
     flock,
+    administration,
     admission,
     volunteering,
     programs,

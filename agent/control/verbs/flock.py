@@ -74,7 +74,7 @@ async def invite(call: RequestContext, params: Invite) -> Invitation:
     same, by which they join. Raises ``RefusedError`` without a flock, ``ServiceError`` where this
     node cannot invite; one that is no keeper is told who is."""
     require_membership(call)
-    return await call.rooms.flock.invite(params.uses, params.hours * 3600)
+    return await call.rooms.flock.invite(params.uses, params.hours * 3600, params.role)
 
 
 join = serves(JOIN)(lambda call, params: call.rooms.flock.join(params.invitation))
@@ -84,12 +84,12 @@ join = serves(JOIN)(lambda call, params: call.rooms.flock.join(params.invitation
 @serves(EXPEL)
 async def expel(call: RequestContext, params: Expel) -> Expelled:
     """Send a member away for ever, by its id or name; return who it was, with a warning where it
-    was a keeper, else an empty one. Raises ``RefusedError`` without a flock and where none or
-    several are meant, ``ServiceError`` for this machine itself and where no keeper can do it."""
+    was a keeper, else an empty one, and who has said so where that is not enough. Raises
+    ``RefusedError`` without a flock and where none or several are meant, ``ServiceError`` for this
+    machine itself and where it is no administrator's."""
     require_membership(call)
     member = find_member(call.rooms.flock.members(), params.member)
-    warning = await call.rooms.flock.expel(member.node)
-    return Expelled(member.node, member.name, warning)
+    return await call.rooms.flock.expel(member.node, params.phrase)
 
 
 @serves(HAND_OVER)
@@ -120,7 +120,7 @@ async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     asking: list[Reason] = [AsksToBeLetIn(each.name, each.user) for each in requests]
     if call.rooms.presence.view().rules.mode == NOT_YET:
         asking.append(AnswerWanted())
-    asking += now.overruled
+    asking += [*call.rooms.flock.administration.waiting(), *now.overruled]
     if now.status.update is not None:
         asking.append(standing_of(now.status.update))
     asking += newer_elsewhere(((each.name, each.version) for each in now.peers), now.status.version)
