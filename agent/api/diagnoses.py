@@ -6,6 +6,7 @@ from typing import Literal
 
 DiagnosisKind = Literal[
     "ActWaits",
+    "AuditCut",
     "ClockAhead",
     "ClockBehind",
     "DefaultsWrong",

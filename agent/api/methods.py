@@ -12,6 +12,7 @@ from typing import Any
 from agent.api import (
     administration,
     admission,
+    audit,
     datasets,
     flock,
     history,
@@ -44,6 +45,7 @@ _NOUNS = (
     datasets,
     logs,
     history,
+    audit,
     past,
 )
 METHODS: dict[str, AnyMethod] = {

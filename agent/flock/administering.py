@@ -108,6 +108,8 @@ class Administering:
             yield Diagnosis("FlockHasNoActs", name=membership.flock.name, places=keepers)
         for each in roster.charter.rights.pending:
             yield _waits(each, name_of)
+        for node, had in network.audits.cut.items():
+            yield Diagnosis("AuditCut", name=name_of(node), count=had)
         if membership.key_file.locked:
             yield Diagnosis("KeyLocked", error=membership.key_file.locked)
         elif membership.keeper and membership.key_file.in_clear:

@@ -27,6 +27,8 @@ from agent.api.flock import DepartureView, Expelled, Invitation, Joined, MemberV
 from agent.api.rpc import ErrorCode
 from agent.api.session import FlockChanged
 from agent.flock.administering import Administering
+from agent.flock.audit_heads import AuditHeads
+from agent.flock.flock_audit import FlockAudit
 from agent.flock.gossip import AddressBook
 from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
 from agent.flock.own_join_request import OwnJoinRequest
@@ -34,6 +36,7 @@ from agent.flock.own_node import OwnNode
 from agent.flock.standing_invitation import StandingInvitation
 from agent.host.key_store import native_key_store
 from agent.net import administration, joining
+from agent.net.acts import HELPER
 from agent.net.addresses import Address, reached_at
 from agent.net.asking import Request
 from agent.net.certificates import voucher_of
@@ -44,11 +47,13 @@ from agent.paths import Home
 from agent.protocol.events import MembersChanged, PresenceChanged
 from agent.protocol.names import fault_of_name
 from agent.protocol.reasons import NotOfFlock
+from agent.protocol.records import NodeId
 
 INVITATION_VALID_S = 86_400.0
 PLACES_MAX = 16
 """At which a keeper is looked for at once."""
 ADDRESS_BOOK = "addresses.json"
+AUDIT_HEADS = "audit-heads.json"
 
 log = logging.getLogger(__name__)
 _Asked = ParamSpec("_Asked")
@@ -89,6 +94,7 @@ class FlockOperations:
         self.asking = OwnJoinRequest(own, self.check_port, self.join_asked)
         self.administration = Administering(self, self._network, self._member_called)
         self.standing = StandingInvitation(own, self.join, self.asking.heard_of)
+        self.audit = FlockAudit()
         self._under_way: asyncio.Task[Any] | None = None
         self._ended = False
 
@@ -161,6 +167,17 @@ class FlockOperations:
             )
             for member in roster.members()
         ]
+
+    def role_of(self, node: NodeId) -> str:
+        """Return what a member is in the flock: administrator, operator or helper; a helper without
+        one."""
+        network = self._own.network
+        return HELPER if network is None else network.membership.roster.standing.role(node)
+
+    def audit_heads(self, node: NodeId) -> dict[int, str]:
+        """Return what this node was told of another one's audit: hashes by the numbers of entries."""
+        network = self._own.network
+        return {} if network is None else network.audits.of(node)
 
     def departures(self) -> list[DepartureView]:
         """Return all who left the flock or were expelled, in the order of their ids; empty without
@@ -318,7 +335,7 @@ class FlockOperations:
         own = self._own
         membership.use_store(native_key_store(own.home.identity))
         book = AddressBook(own.home.data / ADDRESS_BOOK)
-        return FlockNetwork(
+        network = FlockNetwork(
             membership,
             own.settings,
             book,
@@ -326,7 +343,10 @@ class FlockOperations:
             self._notify,
             own.serve_bulk,
             serve_clients=self._serve_clients,
+            audits=AuditHeads(own.home.data / AUDIT_HEADS),
         )
+        self.audit.told_by(network)
+        return network
 
     @contextmanager
     def _port_had(self) -> Iterator[list[socket.socket]]:
@@ -377,6 +397,8 @@ class FlockOperations:
     def _notify(self, notice: FlockNotice) -> None:
         if isinstance(notice, FlockChanged):
             self._mind_expulsion()
+            if self._own.network is not None:
+                self.audit.note_news(self._own.network)
         self._own.notify(notice)
 
     def _mind_expulsion(self) -> None:

@@ -217,7 +217,7 @@ class Agent:
         live = self.live
         rooms = self.flock, self._volunteering, live.datasets, live.published, self.history
         others = self._owner_settings, live.log_copies, self.updates, live, live.granting
-        return Rooms(*rooms, *others, live.secrets)
+        return Rooms(*rooms, *others, live.secrets, live.audit)
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
@@ -339,6 +339,7 @@ class Agent:
             self.live.log_copies.known = self.history.known
             self.live.row_changed = partial(self.notify, PeerChanged(me))
             self.live.published.offered = self.notify
+            await self.flock.audit.follow(self.live.audit)
             network = None if membership is None else self.flock.network_of(membership)
             members = () if network is None else network.member_ids
             await self.live.start(members, self, self, self.presence.current())

@@ -35,8 +35,11 @@ from agent.execution.grants import Grants
 from agent.execution.limits import node_limits
 from agent.execution.machine import EXTRAS, capabilities
 from agent.execution.programs import Programs
+from agent.history.audit import AuditLog
 from agent.host.key_store import native_key_store
+from agent.host.private_files import PrivateFolder
 from agent.host.whose import exposed_way
+from agent.net import identity
 from agent.node.confining import confined
 from agent.node.programs import ProgramReader, ceilings
 from agent.node.work_port import WorkPort
@@ -126,6 +129,10 @@ def _secrets_of(home: Home, changed: Callable[[], object]) -> SecretValues:
     return secrets
 
 
+def _audit_of(home: Home) -> AuditLog:
+    return AuditLog(home.data / "audit", lambda: identity.own_key(PrivateFolder(home.identity)))
+
+
 def refuse_exposed(home: Home) -> None:
     """Raise ``ServiceError`` when another account could change the folders of this home, its programs
     or what its settings say. What administrators have laid down is looked at where it is read: it
@@ -200,6 +207,7 @@ class RunningNode:
         reader = ProgramReader(machine)
         self.programs = Programs(home.programs, reader, home.programs_beside)
         self.secrets = _secrets_of(home, self._secrets_changed)
+        self.audit = _audit_of(home)
         self.grants = Grants(
             home.data / "grants.json",
             home.folders,
@@ -360,6 +368,7 @@ class RunningNode:
         await self.children.close()
         await asyncio.to_thread(self._awake.stop)
         await self.log_copies.close()
+        await self.audit.close()
         await self.datasets.close()
         await asyncio.to_thread(self._journal.close)
 

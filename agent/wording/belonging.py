@@ -13,6 +13,8 @@ _JOIN_AGAIN = "leave the flock (`wingbeat flock leave`) and join again with a ne
 SENT_AWAY = f"this machine was sent away from {{name}}: {_JOIN_AGAIN}"
 BELONGING: dict[type[Reason] | str, str] = {
     "ActWaits": "{places} wants this, and another administrator has to say the same: `{name}`",
+    "AuditCut": "the audit of {name} is not what it was: it had {count} entries, and some were cut off or "
+    "written anew (`wingbeat audit check {name}` tells from where on)",
     "FlockHasNoActs": "{name} was made by a version without administrators, so each keeper ({places}) "
     "may do everything: update all machines, then `wingbeat flock upgrade` on the keeper that shall be "
     "the first administrator",

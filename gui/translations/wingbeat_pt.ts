@@ -767,6 +767,10 @@
         <translation>a máquina em {address}</translation>
     </message>
     <message>
+        <source>the audit of {name} is not what it was: it had {count} entries, and some were cut off or written anew. Somebody with that computer&apos;s account did so, or it was set back</source>
+        <translation>a auditoria de {name} já não é o que era: tinha {count} entradas, e algumas foram cortadas ou escritas de novo. Fê-lo alguém com a conta desse computador, ou ele foi reposto num estado anterior</translation>
+    </message>
+    <message>
         <source>the key of the flock is in the key store of this account, which does not give it ({error}): unlock it, until then this machine lets nobody in</source>
         <translation>a chave do bando está no repositório de chaves desta conta, que não a dá ({error}): desbloqueie-o; até lá esta máquina não deixa entrar ninguém</translation>
     </message>
@@ -2690,6 +2694,10 @@
         <translation>Convidar …</translation>
     </message>
     <message>
+        <source>Who may …</source>
+        <translation>Quem pode …</translation>
+    </message>
+    <message>
         <source>Expel …</source>
         <translation>Expulsar …</translation>
     </message>
@@ -2728,6 +2736,10 @@
     <message>
         <source>{name} does not belong to the flock any more</source>
         <translation>{name} já não pertence ao bando</translation>
+    </message>
+    <message>
+        <source>{name} is an administrator&apos;s or a keeper: another administrator has to expel it too</source>
+        <translation>{name} é de um administrador ou guardiã: outro administrador tem de o expulsar também</translation>
     </message>
     <message>
         <source>Invite machines</source>
@@ -3311,6 +3323,18 @@
     <message>
         <source>It cannot go yet</source>
         <translation>Ele ainda não pode sair</translation>
+    </message>
+    <message>
+        <source>Write it down and keep it apart from this computer: it is shown only now. It is the missing voice where there are not two administrators, and the way back when they are lost; whoever has it can take the flock.</source>
+        <translation>Escreva-a e guarde-a longe deste computador: só é mostrada agora. É a voz que falta onde não há dois administradores, e o caminho de volta quando se perdem; quem a tiver pode tomar o bando.</translation>
+    </message>
+    <message>
+        <source>The recovery phrase of your flock: {phrase}</source>
+        <translation>A frase de recuperação do seu bando: {phrase}</translation>
+    </message>
+    <message>
+        <source>I have written it down</source>
+        <translation>Escrevi-a</translation>
     </message>
     <message>
         <source>Both can be kept: the new one is then called {name}.</source>
@@ -5771,6 +5795,18 @@
         <translation>{workflow} é trabalho de {submitter}: quem decide é essa pessoa ou um administrador desta máquina</translation>
     </message>
     <message>
+        <source>{name} is a helper: it runs what others submit and asks for nothing</source>
+        <translation>{name} é ajudante: executa o que outros submetem e não pede nada</translation>
+    </message>
+    <message>
+        <source>{verb} is for the owner of {name} and the administrators of the flock</source>
+        <translation>{verb} é para o dono de {name} e os administradores do bando</translation>
+    </message>
+    <message>
+        <source>{workflow} is work of {submitter} on {host}: they decide, or whom they share it with</source>
+        <translation>{workflow} é trabalho de {submitter} em {host}: decide quem o submeteu, ou com quem o partilha</translation>
+    </message>
+    <message>
         <source>the name {name} has more than {most} characters</source>
         <translation>o nome {name} tem mais de {most} caracteres</translation>
     </message>
@@ -5954,6 +5990,94 @@
     <message>
         <source>maps of the route</source>
         <translation>mapas da rota</translation>
+    </message>
+    <message>
+        <source>Who may do what</source>
+        <translation>Quem pode fazer o quê</translation>
+    </message>
+    <message>
+        <source>Members</source>
+        <translation>Membros</translation>
+    </message>
+    <message>
+        <source>Recovery phrase</source>
+        <translation>Frase de recuperação</translation>
+    </message>
+    <message>
+        <source>only where there are not two administrators</source>
+        <translation>só onde não há dois administradores</translation>
+    </message>
+    <message>
+        <source>Only helps</source>
+        <translation>Só ajuda</translation>
+    </message>
+    <message>
+        <source>May submit</source>
+        <translation>Pode submeter</translation>
+    </message>
+    <message>
+        <source>Administrator …</source>
+        <translation>Administrador …</translation>
+    </message>
+    <message>
+        <source>Keeper …</source>
+        <translation>Guardiã …</translation>
+    </message>
+    <message>
+        <source>Who changes this, signs it with this computer&apos;s key, and all check it. What concerns an administrator or keeper takes two others, who do the same.</source>
+        <translation>Quem muda isto assina-o com a chave deste computador, e todos o verificam. O que toca a um administrador ou guardiã requer outros dois, que façam o mesmo.</translation>
+    </message>
+    <message>
+        <source>It can invite, expel and appoint others. To take that back takes two other administrators, or one and the recovery phrase.</source>
+        <translation>Pode convidar, expulsar e nomear outros. Para o retirar são precisos outros dois administradores, ou um e a frase de recuperação.</translation>
+    </message>
+    <message>
+        <source>It gets the flock&apos;s key, and a key that was seen cannot be taken back: what it lets in counts until it is no keeper any more.</source>
+        <translation>Recebe a chave do bando, e uma chave que foi vista não pode ser retirada: quem ela deixa entrar conta até deixar de ser guardiã.</translation>
+    </message>
+    <message>
+        <source>Make {name} an administrator?</source>
+        <translation>Tornar {name} administrador?</translation>
+    </message>
+    <message>
+        <source>Make {name} a keeper?</source>
+        <translation>Tornar {name} guardiã?</translation>
+    </message>
+    <message>
+        <source>Appoint</source>
+        <translation>Nomear</translation>
+    </message>
+    <message>
+        <source>Leave it</source>
+        <translation>Deixar como está</translation>
+    </message>
+    <message>
+        <source>{name}: done</source>
+        <translation>{name}: feito</translation>
+    </message>
+    <message>
+        <source>{name}: {who} said so; another administrator has to do the same</source>
+        <translation>{name}: {who} disse-o; outro administrador tem de fazer o mesmo</translation>
+    </message>
+    <message>
+        <source>May</source>
+        <translation>Pode</translation>
+    </message>
+    <message>
+        <source>may submit, invite, expel and appoint others</source>
+        <translation>pode submeter, convidar, expulsar e nomear outros</translation>
+    </message>
+    <message>
+        <source>only runs what others submit</source>
+        <translation>só executa o que outros submetem</translation>
+    </message>
+    <message>
+        <source>may submit and read own work</source>
+        <translation>pode submeter e ler o próprio trabalho</translation>
+    </message>
+    <message>
+        <source>{may}; holds the flock&apos;s key</source>
+        <translation>{may}; tem a chave do bando</translation>
     </message>
 </context>
 </TS>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from msgspec import structs
 
 from agent.api.administration import Acted, PhraseShown
 from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyReply
+from agent.api.audit import AuditEntry
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import MembershipError, ServiceError, WantsPhraseError
 from agent.api.flock import HandedOver
@@ -292,6 +293,27 @@ class FakeDatasets:
 
 
 PHRASE = "of nine words"
+
+
+class FakeAudit:
+    """Satisfies ``AuditRoom``: keeps what is noted, and tells of one entry that is whole."""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[str, ...]] = []
+
+    def note(self, who: str, what: str, on: str, came_from: str, outcome: str = "done") -> None:
+        self.noted.append((who, what, on, came_from, outcome))
+
+    async def entries(self, first: int, limit: int) -> tuple[tuple[AuditEntry, ...], int]:
+        del limit
+        entry = AuditEntry(1, 10**12, "owner", "cancel", "survey", "this machine")
+        return ((entry,) if first < 2 else ()), 1
+
+    def first_broken(
+        self, entries: Iterable[AuditEntry], witnessed: Mapping[int, str]
+    ) -> tuple[int, str]:
+        del witnessed
+        return (0, "") if list(entries) else (1, "there is none")
 
 
 class FakeAdministration:

@@ -82,6 +82,7 @@ from tests.control.key_store import FakeStore
 from tests.control.parts import (
     FakeAdministration,
     FakeAdmission,
+    FakeAudit,
     FakeCopies,
     FakeDatasets,
     FakePublished,
@@ -146,6 +147,7 @@ class Known:
     volunteering: bool = True
     presence_reason: Reason = HELPS
     programs: tuple[str, ...] = ("copy",)
+    shared_with: tuple[str, ...] = ()
     slots: int = 1
     data_folder: str = "/data"
     log_folder: str = "/log"
@@ -242,6 +244,7 @@ class FakeNode:
         """A wish has come."""
         self.broken = False
         self.granted = False
+        self.audit = FakeAudit()
         self.secrets = SecretValues(folder / "secrets", FakeStore(), None)
         self.stopping = asyncio.Event()
         """A program was asked to stop."""
@@ -339,6 +342,7 @@ class FakeNode:
             self,
             self,
             self.secrets,
+            self.audit,
         )
 
     def wanting(self) -> tuple[WantingProgram, ...]:
@@ -406,6 +410,13 @@ class FakeFlock(FakeAdmission):
 
     def members(self) -> list[MemberView]:
         return list(self._node.known.members)
+
+    def audit_heads(self, node: NodeId) -> dict[int, str]:
+        del node
+        return {}
+
+    def role_of(self, node: NodeId) -> str:
+        return next((each.role for each in self._node.known.members if each.node == node), "helper")
 
     def departures(self) -> list[DepartureView]:
         return list(self._node.known.departures)

@@ -104,6 +104,8 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("confirm_ask", {"code": "418 230"}),
     ("asked", {}),
     ("withdraw_ask", {}),
+    ("audit", {"first": 1, "limit": 5}),
+    ("check_audit", {"member": "birchnode"}),
     ("appoint", {"member": "aldernode", "what": "keeper", "withdraw": True}),
     ("set_role", {"member": "aldernode", "role": "helper"}),
     ("recover", {"phrase": "of nine words", "check": True}),

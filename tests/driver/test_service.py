@@ -433,7 +433,7 @@ class Taken:
         service.member_clients.serve(self._accept)
 
     async def _accept(
-        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, name: str, _: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self.there.append(name)
         try:

@@ -5,6 +5,7 @@ from agent.control.verbs import (
     administration,
     admission,
     again,
+    audit,
     datasets,
     flock,
     history,
@@ -36,6 +37,7 @@ _NOUNS = (
     datasets,
     logs,
     history,
+    audit,
     tidying,
 )
 VERBS: dict[str, Verb] = {
