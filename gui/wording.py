@@ -103,6 +103,14 @@ FOUND = {
     "PeerRefuses": "{peer} and this computer do not accept each other ({why}): compare the clocks of both; "
     "if one of them was sent away, let it join again with a new invitation",
     "PeerUnreadable": "{peer} and this computer do not understand each other: update Wingbeat on both",
+    "ActWaits": "{places} wants to change who may do what in the flock, which takes two administrators: "
+    "another one has to say the same",
+    "AuditCut": "the audit of {name} is not what it was: it had {count} entries, and some were cut off or "
+    "written anew. Somebody with that computer's account did so, or it was set back",
+    "FlockHasNoActs": "the flock {name} has no administrators yet, so {places} may do everything in it: "
+    "whoever looks after it can change that",
+    "KeyInClear": "the key of the flock lies on this computer as it is, for the key store of your account "
+    "is not open",
     "RulesDiffer": "this computer decides by the rules {name} who runs what, and by others do {places}: "
     "they may run another version of Wingbeat, so install the same one on all",
     "SentAway": "this computer was sent away from {name}: leave the flock, and join again with a new "

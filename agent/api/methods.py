@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from agent.api import (
+    administration,
     admission,
     again,
+    audit,
     datasets,
     flock,
     history,
@@ -34,6 +36,7 @@ _NOUNS = (
     work,
     again,
     flock,
+    administration,
     admission,
     volunteering,
     settings,
@@ -44,6 +47,7 @@ _NOUNS = (
     datasets,
     logs,
     history,
+    audit,
     past,
 )
 METHODS: dict[str, AnyMethod] = {

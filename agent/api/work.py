@@ -1,9 +1,9 @@
 """Workflows and tasks: what clients ask and are told of them.
 
-A submission calls its tasks as its author does; the flock gives it, and each of them, an id of its
-own. That is made of who asks, of a key that the client draws for each click or command, and of what is
-asked for: a request that is told twice is one. The name of a workflow is a label, and may repeat;
-where it stands for a workflow, the newest of that name is meant, of the asker's own where that is known.
+A submission calls its tasks as its author does; the flock gives it, and each of them, an id, made of
+who asks, of a key that the client draws for each click or command, and of what is asked for: a request
+that is told twice is one. The name of a workflow is a label, and may repeat; where it stands for one,
+the newest of that name is meant, of the asker's own where that is known.
 
 Views of which a client keeps tens of thousands are hidden from the collector of cycles (``gc=False``).
 """
@@ -106,6 +106,7 @@ class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     ``key`` names the request, so that telling it twice does no harm; without one the node draws it.
     ``deliver`` is a folder of the machine that is asked, into which the last results go as they end.
+    ``shared_with``: members, "operators" or "everybody", who may act on it as its submitter does.
     """
 
     name: WorkflowId
@@ -116,6 +117,7 @@ class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     again: bool = False
     origin: Origin | None = None
     deliver: Annotated[str, Meta(max_length=4_096)] = ""
+    shared_with: Annotated[tuple[ShortText, ...], Meta(max_length=32)] = ()
 
 
 class Cancel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -165,8 +167,7 @@ class Meant(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class MeantReply(Struct, frozen=True):
-    """The id of what is meant, and the name of its workflow. ``why`` says which of several workflows of
-    that name it is; null where there is one."""
+    """The id of what is meant, and its workflow's name. ``why``: which of several of that name it is."""
 
     id: str
     name: str

@@ -11,17 +11,11 @@ from collections.abc import Callable
 
 from agent.api.admission import NEARBY, Nearby, NearbyReply
 from agent.api.flock import (
-    EXPEL,
     FLOCK_CREATE,
-    FLOCK_SIGN,
     LEAVE,
     MEMBERS,
     PEERS,
-    Expel,
-    Expelled,
     FlockCreate,
-    FlockSign,
-    FlockSigns,
     Joined,
     Leave,
     Left,
@@ -44,7 +38,7 @@ from agent.api.work import (
 )
 from agent.commands.asking import ask
 from agent.commands.parsing import Argument, CommandLine, Options, argument, command
-from agent.commands.showing import counted, duration, moment, show_lines, show_rows
+from agent.commands.showing import counted, duration, moment, phrase_lines, show_lines, show_rows
 
 CLOCK_SHOWN_MS_MIN = 1_000
 HOW_TO_JOIN = (
@@ -129,21 +123,8 @@ def _called(wished: Wished) -> str:
 
 def _show_made(_: Options, joined: Joined) -> None:
     made = f"the flock {joined.flock} is made, with {joined.name} as its first machine"
-    show_lines([made, "`wingbeat flock invite` lets others in"])
-
-
-def _show_expelled(_: Options, expelled: Expelled) -> None:
-    gone = f"{expelled.name} ({expelled.node}) does not belong any more"
-    show_lines([gone, *_warning(expelled.warning)])
-
-
-def _show_signs(_: Options, told: FlockSigns) -> None:
-    since = moment(told.since_ms)
-    show_lines(
-        [f"the flock {told.flock} takes in signed records only, since {since}"]
-        if told.before
-        else [f"the flock {told.flock} takes in signed records only, from now on"]
-    )
+    phrase = phrase_lines(joined.phrase) if joined.phrase else []
+    show_lines([made, *phrase, "`wingbeat flock invite` lets others in"])
 
 
 def _show_left(_: Options, left: Left) -> None:
@@ -159,7 +140,7 @@ def _show_members(_: Options, reply: MembersReply) -> None:
     show_rows(
         reply.members,
         NAME=lambda each: f"{each.name} (this one)" if each.own else each.name,
-        ROLE=lambda each: "keeper" if each.keeper else "",
+        ROLE=lambda each: f"{each.role}, keeper" if each.keeper else each.role,
         ID=lambda each: each.node,
         CERTIFICATE_UNTIL=lambda each: moment(each.valid_until_ms),
     )
@@ -288,16 +269,11 @@ QUESTIONS: tuple[CommandLine, ...] = (
     question(
         "flock create",
         FLOCK_CREATE,
-        lambda options: FlockCreate(options.name, signs=not options.unsigned),
+        lambda options: FlockCreate(options.name),
         _show_made,
-        "Make a flock with this machine as its first and its keeper.",
+        "Make a flock with this machine as its first, its administrator and keeper.",
         "wingbeat flock create workshop",
         argument("name", metavar="NAME"),
-        argument(
-            "--unsigned",
-            action="store_true",
-            help="take in records of machines with an earlier version, until `wingbeat flock sign`",
-        ),
     ),
     question(
         "flock nearby",
@@ -313,27 +289,9 @@ QUESTIONS: tuple[CommandLine, ...] = (
         MEMBERS,
         lambda _: Members(),
         _show_members,
-        "Show who belongs to the flock, and who did. Keepers can let machines in and send them\n"
-        "away.",
+        "Show who belongs to the flock, and who did. Administrators let machines in and send them\n"
+        "away, operators submit, helpers only run what others submit; keepers hold the flock's key.",
         "wingbeat flock members",
-    ),
-    question(
-        "flock sign",
-        FLOCK_SIGN,
-        lambda _: FlockSign(),
-        _show_signs,
-        "Have all machines take in signed records only, so that none writes in another's name.\n"
-        "It is for ever, and needs this version everywhere; a new flock does so from the start.",
-        "wingbeat flock sign",
-    ),
-    question(
-        "flock expel",
-        EXPEL,
-        lambda options: Expel(options.name),
-        _show_expelled,
-        "Send a machine away, for ever: it is cut off everywhere within seconds.",
-        "wingbeat flock expel laptop-7",
-        argument("name", metavar="NAME", help="its name or id"),
     ),
     question(
         "flock leave",

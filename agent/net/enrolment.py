@@ -162,11 +162,11 @@ class EnrolmentServer:
         membership = self._membership
         if self._guesses.blocked(host, self._elapsed()):
             return Refused("too many wrong invitations came from this address: wait a minute")
-        known = membership.book().find(question.secret) is not None
-        if not known:
+        invited = membership.book().find(question.secret)
+        if invited is None:
             self._guesses.note_wrong(host, self._elapsed())
         applicant = checked_applicant(membership, question.request, question.time_s)
-        others = await self._share(None) if known else ()
+        others = await self._share(None) if invited else ()
         refused = await membership.redeem(question.secret, applicant.node_id)
         if refused:
             return Refused(refused, in_vain=True)
@@ -176,7 +176,7 @@ class EnrolmentServer:
             await self._share(others)
         if membership.book().is_one_too_many(question.secret, applicant.node_id):
             return Refused("the invitation is used up: ask for a new one", in_vain=True)
-        admitted = await membership.admit(applicant)
+        admitted = await membership.admit(applicant, role=invited.role if invited else "")
         return Welcome(admitted.certificate, membership.roster.to_bytes())
 
     async def _serve_member(
@@ -199,19 +199,31 @@ class EnrolmentServer:
             case ShareBook() | DecideRequest():
                 return await self._serve_keeper(question, member)
             case Expel():
-                await membership.expel(question.node_id)
+                return Refused("an administrator expels, on a machine of his own: update Wingbeat")
             case Leave():
-                await membership.record_departure(member.node_id)
+                await self._let_go(question, member)
             case _:
                 assert_never(question)
         return Done(membership.roster.to_bytes())
 
+    async def _let_go(self, question: Leave, member: Member) -> None:
+        membership = self._membership
+        if not membership.roster.charter:
+            await membership.record_departure(member.node_id)
+            return
+        if question.act is None or question.act.by != member.node_id:
+            raise MembershipError("who leaves says so in its own name: update Wingbeat there")
+        membership.check_departure(member.node_id, "let go")
+        await membership.take_acts(question.act)
+
     async def _serve_keeper(self, question: ShareBook | DecideRequest, member: Member) -> Answer:
         membership = self._membership
+        if isinstance(question, DecideRequest):
+            if not membership.roster.standing.is_administrator(member.node_id):
+                return Refused("only administrators may ask this")
+            return self._requesting.decide(question)
         if member.node_id not in membership.roster.keepers():
             return Refused("only keepers may ask this")
-        if isinstance(question, DecideRequest):
-            return self._requesting.decide(question)
         await membership.join_book(question.entries)
         return BookIs(membership.book().entries)
 

@@ -65,6 +65,11 @@ class Snapshot:
         on disk. While the node begins anew there is none, and clients come all the same."""
         return self._live.node.table
 
+    @property
+    def shared_with(self) -> tuple[str, ...]:
+        """Return who may act on what is submitted here, where its person names nobody."""
+        return self._own.settings.shared_with
+
     def home_of(self, spec: WorkflowSpec) -> NodeId:
         """Return the node on which its own person submitted a workflow, this one only where that
         was noted here; empty where it is nobody's own."""

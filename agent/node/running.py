@@ -35,9 +35,12 @@ from agent.execution.grants import Grants
 from agent.execution.limits import node_limits
 from agent.execution.machine import EXTRAS, capabilities
 from agent.execution.programs import Programs
+from agent.history.audit import AuditLog
 from agent.history.uptimes import Uptimes
 from agent.host.key_store import native_key_store
+from agent.host.private_files import PrivateFolder
 from agent.host.whose import exposed_way
+from agent.net import identity
 from agent.node.confining import confined
 from agent.node.power import MachinePower
 from agent.node.programs import ProgramReader, ceilings
@@ -131,6 +134,10 @@ def _secrets_of(home: Home, changed: Callable[[], object]) -> SecretValues:
     return secrets
 
 
+def _audit_of(home: Home) -> AuditLog:
+    return AuditLog(home.data / "audit", lambda: identity.own_key(PrivateFolder(home.identity)))
+
+
 def refuse_exposed(home: Home) -> None:
     """Raise ``ServiceError`` when another account could change the folders of this home, its programs
     or what its settings say. What administrators have laid down is looked at where it is read: it
@@ -207,6 +214,7 @@ class RunningNode:
         reader = ProgramReader(machine)
         self.programs = Programs(home.programs, reader, home.programs_beside)
         self.secrets = _secrets_of(home, self._secrets_changed)
+        self.audit = _audit_of(home)
         self.grants = Grants(
             home.data / "grants.json",
             home.folders,
@@ -384,6 +392,7 @@ class RunningNode:
         await self.power.stop()
         await self.log_copies.close()
         await self.uptimes.close()
+        await self.audit.close()
         await self.datasets.close()
         await asyncio.to_thread(self._journal.close)
 

@@ -66,6 +66,9 @@ key                what                                     default
 ``administrators`` groups of this machine that may change  ``sudo``, ``wheel``
                    settings and act on the flock, where
                    the agent is a service
+``shared_with``    who else may cancel, retry and read     nobody
+                   what is submitted here: machines,
+                   ``operators`` or ``everybody``
 ``join_requests``  whether machines without an invitation   ``true``
                    may ask this keeper to let them in
 =================  =======================================  ===================================
@@ -165,6 +168,7 @@ class NodeSettings:
     keep_awake: bool = True
     wakeable: bool = False
     administrators: tuple[str, ...] = ("sudo", "wheel")
+    shared_with: tuple[str, ...] = ()
     history_days: int = 1095
     logs_mb: float = 1.0
     copies: int = COPIES
@@ -317,6 +321,7 @@ READERS: dict[str, Callable[[object], object]] = {
     "shares": _shares,
     "updates": _one_of(UPDATES),
     "administrators": _list_of(_tag),
+    "shared_with": _list_of(_tag),
     "history_days": _days,
     "logs_mb": _log_megabytes,
     "copies": read_as(

@@ -787,6 +787,14 @@
         <translation>a máquina em {address}</translation>
     </message>
     <message>
+        <source>the audit of {name} is not what it was: it had {count} entries, and some were cut off or written anew. Somebody with that computer&apos;s account did so, or it was set back</source>
+        <translation>a auditoria de {name} já não é o que era: tinha {count} entradas, e algumas foram cortadas ou escritas de novo. Fê-lo alguém com a conta desse computador, ou ele foi reposto num estado anterior</translation>
+    </message>
+    <message>
+        <source>the key of the flock is in the key store of this account, which does not give it ({error}): unlock it, until then this machine lets nobody in</source>
+        <translation>a chave do bando está no repositório de chaves desta conta, que não a dá ({error}): desbloqueie-o; até lá esta máquina não deixa entrar ninguém</translation>
+    </message>
+    <message>
         <source>the clock of {peer} is {length} ahead of the one here: set all by the same time server</source>
         <translation>o relógio de {peer} está {length} adiantado em relação ao daqui: acerte todos pelo mesmo servidor de hora</translation>
     </message>
@@ -855,16 +863,28 @@
         <translation>foram recusados registos em nome de {peer} ({count} vezes), porque não os assinou: alguém no bando os falsifica, ou a identidade de {peer} é usada duas vezes</translation>
     </message>
     <message>
-        <source>wishes of {peer} for the work of others were refused ({count} times): who submitted the work decides, or a keeper of the flock</source>
-        <translation>foram recusados pedidos de {peer} sobre trabalho de outros ({count} vezes): decide quem submeteu o trabalho, ou uma guardiã do bando</translation>
-    </message>
-    <message>
         <source>records of {peer} without a signature were refused ({count} times): update Wingbeat there</source>
         <translation>foram recusados registos de {peer} sem assinatura ({count} vezes): atualize aí o Wingbeat</translation>
     </message>
     <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
         <translation>este computador foi expulso de {name}: saia do bando e entre de novo com um novo convite</translation>
+    </message>
+    <message>
+        <source>{places} wants to change who may do what in the flock, which takes two administrators: another one has to say the same</source>
+        <translation>{places} quer mudar quem pode fazer o quê no bando, o que requer dois administradores: outro tem de dizer o mesmo</translation>
+    </message>
+    <message>
+        <source>the flock {name} has no administrators yet, so {places} may do everything in it: whoever looks after it can change that</source>
+        <translation>o bando {name} ainda não tem administradores, por isso {places} pode fazer tudo nele: quem cuida dele pode mudar isso</translation>
+    </message>
+    <message>
+        <source>the key of the flock lies on this computer as it is, for the key store of your account is not open</source>
+        <translation>a chave do bando está neste computador tal como é, pois o repositório de chaves da sua conta não está aberto</translation>
+    </message>
+    <message>
+        <source>wishes of {peer} for the work of others were refused ({count} times): who submitted the work decides, or an administrator of the flock</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>whether somebody is in a call</source>
@@ -5873,6 +5893,18 @@
     <message>
         <source>{workflow} is work of {submitter}: they decide, or an administrator of this machine</source>
         <translation>{workflow} é trabalho de {submitter}: quem decide é essa pessoa ou um administrador desta máquina</translation>
+    </message>
+    <message>
+        <source>{name} is a helper: it runs what others submit and asks for nothing</source>
+        <translation>{name} é ajudante: executa o que outros submetem e não pede nada</translation>
+    </message>
+    <message>
+        <source>{verb} is for the owner of {name} and the administrators of the flock</source>
+        <translation>{verb} é para o dono de {name} e os administradores do bando</translation>
+    </message>
+    <message>
+        <source>{workflow} is work of {submitter} on {host}: they decide, or whom they share it with</source>
+        <translation>{workflow} é trabalho de {submitter} em {host}: decide quem o submeteu, ou com quem o partilha</translation>
     </message>
     <message>
         <source>the name {name} has more than {most} characters</source>

@@ -20,8 +20,8 @@ from agent.api.errors import ServiceError
 from agent.api.flock import (
     ConfinementView,
     DepartureView,
+    Expelled,
     Finding,
-    FlockSigns,
     Invitation,
     Joined,
     MemberView,
@@ -82,7 +82,9 @@ from agent.settings.layers import Settled
 from agent.settings.node_settings import NodeSettings
 from tests.control.key_store import FakeStore
 from tests.control.parts import (
+    FakeAdministration,
     FakeAdmission,
+    FakeAudit,
     FakeCopies,
     FakeDatasets,
     FakePublished,
@@ -147,6 +149,7 @@ class Known:
     volunteering: bool = True
     presence_reason: Reason = HELPS
     programs: tuple[str, ...] = ("copy",)
+    shared_with: tuple[str, ...] = ()
     slots: int = 1
     rules: str = "look-ahead"
     data_folder: str = "/data"
@@ -245,6 +248,7 @@ class FakeNode:
         """A wish has come."""
         self.broken = False
         self.granted = False
+        self.audit = FakeAudit()
         self.secrets = SecretValues(folder / "secrets", FakeStore(), None)
         self.stopping = asyncio.Event()
         """A program was asked to stop."""
@@ -343,6 +347,7 @@ class FakeNode:
             self,
             self.secrets,
             self,
+            self.audit,
         )
 
     def view(self) -> CopiesView:
@@ -411,16 +416,22 @@ class FakeFlock(FakeAdmission):
 
     def __init__(self, node: FakeNode) -> None:
         super().__init__()
-        self._node, self.asking = node, self
+        self._node, self.asking, self.administration = node, self, FakeAdministration()
 
     def members(self) -> list[MemberView]:
         return list(self._node.known.members)
 
+    def audit_heads(self, node: NodeId) -> dict[int, str]:
+        del node
+        return {}
+
+    def role_of(self, node: NodeId) -> str:
+        return next((each.role for each in self._node.known.members if each.node == node), "helper")
+
     def departures(self) -> list[DepartureView]:
         return list(self._node.known.departures)
 
-    async def create(self, name: str, *, signs: bool = True) -> Joined:
-        del signs
+    async def create(self, name: str) -> Joined:
         node = self._node
         if node.known.flock is not None:
             raise ServiceError("this machine belongs to the flock meadow already: leave that first")
@@ -431,7 +442,8 @@ class FakeFlock(FakeAdmission):
     def choose_rules(self, name: str) -> None:
         self._node.known = replace(self._node.known, rules=name)
 
-    async def invite(self, uses: int, valid_for_s: float) -> Invitation:
+    async def invite(self, uses: int, valid_for_s: float, role: str) -> Invitation:
+        del role
         file = f"Keep it.\n{INVITATION}\n"
         return Invitation(INVITATION, file, FLOCK.name, uses, round((1e9 + valid_for_s) * 1000))
 
@@ -440,14 +452,14 @@ class FakeFlock(FakeAdmission):
             raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
         return await self.create(FLOCK.name)
 
-    async def sign_records(self) -> FlockSigns:
-        return FlockSigns("office", 1_000, before=True)
-
-    async def expel(self, name_or_id: str) -> str:
+    async def expel(self, name_or_id: str, phrase: str) -> Expelled:
+        del phrase
         known = self._node.known
         members = tuple(each for each in known.members if each.node != name_or_id)
         self._node.known = replace(known, members=members)
-        return f"{name_or_id} was a keeper" if name_or_id == "aldernode" else ""
+        warning = f"{name_or_id} was a keeper" if name_or_id == "aldernode" else ""
+        (name,) = [each.name for each in MEMBERS if each.node == name_or_id]
+        return Expelled(name_or_id, name, warning)
 
     async def leave(self, *, even_as_last_keeper: bool) -> str:
         if not even_as_last_keeper:

@@ -150,7 +150,9 @@ async def test_connections_without_a_certificate_of_the_flock_are_refused(
 ) -> None:
     """link_, bulk_, client_without_certificate_refused; self_signed_, other_flocks_certificate_refused."""
 
-    async def serve(_: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(
+        _: str, __: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         writer.write(b"served " + await reader.readline())
 
     keeper.member_clients.serve(serve)
