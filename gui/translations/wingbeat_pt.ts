@@ -884,7 +884,7 @@
     </message>
     <message>
         <source>wishes of {peer} for the work of others were refused ({count} times): who submitted the work decides, or an administrator of the flock</source>
-        <translation type="unfinished"></translation>
+        <translation>foram recusados pedidos de {peer} sobre trabalho de outros ({count} vezes): decide quem submeteu o trabalho, ou um administrador do bando</translation>
     </message>
     <message>
         <source>whether somebody is in a call</source>
