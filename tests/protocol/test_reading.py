@@ -47,7 +47,7 @@ def run(phase: Any, attempt: int = 1, generation: int = 1, **more: Any) -> Run:
 
 def read(*runs: Run, spec: TaskSpec | None = None, **life: int) -> DerivedState:
     """With two failures and two deaths that are too many, and two producers, of which one is there."""
-    told = {
+    told: dict[str, DerivedState] = {
         "made": DerivedState(TaskState.TERMINATED, run(ENDED)),
         "open": DerivedState(TaskState.RUNNING),
         "failed": DerivedState(TaskState.ABORTED),
@@ -121,7 +121,7 @@ def test_one_failure_is_told_in_its_words_where_it_had_any() -> None:
     once = TaskSpec("t", "t", "p", failures_max=1)
     assert read(run(Failed("no")), spec=once).reason == FailedOnce("no", None)
     assert read(run(Failed("")), spec=once).reason == FailedSilently()
-    died = read_off(once, Life(runs=(run(Lost(ran=True)),)), {}.get, 1)
+    died = read_off(once, Life(runs=(run(Lost(ran=True)),)), lambda _: None, 1)
     assert died.reason == AgentDied()
 
 
