@@ -11,6 +11,7 @@ from agent.protocol.reasons import (
     AgentDied,
     AgentsDied,
     Cancelled,
+    EndCause,
     FailedOften,
     FailedOnce,
     FailedSilently,
@@ -19,6 +20,7 @@ from agent.protocol.reasons import (
     NeedsOutput,
     WaitsFor,
     WaitsForUnknown,
+    carried,
 )
 from agent.protocol.records import (
     Claim,
@@ -77,6 +79,8 @@ def test_the_outcome_is_what_was_made_of_the_inputs_that_count() -> None:
 def test_of_several_outcomes_the_latest_counts_then_the_best_claim() -> None:
     first, again, retried = run(ENDED), run(ENDED, 2), run(ENDED, 1, 2)
     assert read(first, again).outcome == again
+    assert read(run(Failed("no")), again).outcome == again
+    assert (read(again).outputs, read(first, floor=2).outputs) == ((A,), ())
     assert read(first, again, retried).outcome == retried
     better = run(ENDED, claim=Claim(5, (9, 0), "bee"))
     assert read(first, better).outcome == better
@@ -121,6 +125,11 @@ def test_one_failure_is_told_in_its_words_where_it_had_any() -> None:
     once = TaskSpec("t", "t", "p", failures_max=1)
     assert read(run(Failed("no")), spec=once).reason == FailedOnce("no", None)
     assert read(run(Failed("")), spec=once).reason == FailedSilently()
+    cause = EndCause("DiskFull", program="count")
+    typed = run(Failed("no"), more=carried(cause))
+    assert read(typed, spec=once).reason == FailedOnce("no", cause)
+    other = run(Failed("no"), more=carried(AgentDied()))
+    assert read(other, spec=once).reason == FailedOnce("no", None), "not a cause of an end"
     died = read_off(once, Life(runs=(run(Lost(ran=True)),)), lambda _: None, 1)
     assert died.reason == AgentDied()
 
@@ -145,6 +154,7 @@ def test_the_live_run_of_the_latest_attempt_has_the_task() -> None:
         (needing("made", output=1), TaskState.ABORTED, NeedsOutput(2, "made", 1)),
         (needing("open", "failed"), TaskState.ABORTED, NeedsGivenUp("failed")),
         (needing("cancelled", "open"), TaskState.CANCELLED, NeedsCancelled("cancelled")),
+        (needing("open", "cancelled"), TaskState.CANCELLED, NeedsCancelled("cancelled")),
         (needing("cancelled", "failed"), TaskState.ABORTED, NeedsGivenUp("failed")),
         (needing("failed", "cancelled"), TaskState.ABORTED, NeedsGivenUp("failed")),
         (needing("made", after=("open",)), TaskState.SUBMITTED, WaitsFor("open")),
