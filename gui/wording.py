@@ -29,7 +29,9 @@ from agent.api.reasons import (
 from agent.api.values import TaskState
 from agent.api.work import Move
 from agent.client import RequestError
+from agent.wording.copies import KEEP, MORE, NOT_KNOWN
 from agent.wording.english import CLAUSES, EVENTS, HOW_TO_ANSWER, SENTENCES, SIGHTS, UNKNOWN
+from agent.wording.rules import RULES
 from agent.wording.speech import Speech
 from agent.workflow.submission import ProgressStep
 from gui.model.marks import state_words
@@ -101,6 +103,8 @@ FOUND = {
     "PeerRefuses": "{peer} and this computer do not accept each other ({why}): compare the clocks of both; "
     "if one of them was sent away, let it join again with a new invitation",
     "PeerUnreadable": "{peer} and this computer do not understand each other: update Wingbeat on both",
+    "RulesDiffer": "this computer decides by the rules {name} who runs what, and by others do {places}: "
+    "they may run another version of Wingbeat, so install the same one on all",
     "SentAway": "this computer was sent away from {name}: leave the flock, and join again with a new "
     "invitation",
 }
@@ -290,6 +294,8 @@ def templates() -> Iterator[str]:
         *CLAUSES.values(),
         *UNKNOWN.values(),
         *EVENTS.values(),
+        *RULES.values(),
+        *(NOT_KNOWN, KEEP, MORE),
     ):
         own = own_words(text)
         if any(part.isalpha() for part in IN_PLACES.sub("", own)):

@@ -31,7 +31,7 @@ class PeerView(Struct, frozen=True):
     ``own_work`` is what may begin there of what was submitted there; besides that it helps only
     ``people``, if any are named, and takes no work of what its owner ``bans``.
 
-    ``running`` of its ``slots`` are taken, by ``tasks``.
+    ``running`` of its ``slots`` are taken, by ``tasks``. It decides by ``rules`` who runs what.
     """
 
     node: str
@@ -57,6 +57,7 @@ class PeerView(Struct, frozen=True):
     own_work: OwnWork = "none"
     people: tuple[ShortText, ...] = ()
     bans: tuple[ShortText, ...] = ()
+    rules: ShortText = ""
 
 
 class PeersReply(Struct, frozen=True):
@@ -103,9 +104,11 @@ class MembersReply(Struct, frozen=True):
 
 
 class FlockCreate(Struct, frozen=True, forbid_unknown_fields=True):
-    """Make a flock with this machine as its first member."""
+    """Make a flock with this machine as its first member. Without ``signs`` it takes in unsigned
+    records until that is said, as of machines with an earlier version."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64)]
+    signs: bool = True
 
 
 class Joined(Struct, frozen=True):
@@ -202,6 +205,8 @@ FindingKind = Literal[
     "invitation",
     "settings",
     "confinement",
+    "rules",
+    "forged",
 ]
 
 
@@ -232,6 +237,18 @@ class ConfinementView(Struct, frozen=True):
     error: str = ""
 
 
+class FlockSign(Struct, frozen=True, forbid_unknown_fields=True):
+    """Have the flock take in signed records only, from now on and for ever."""
+
+
+class FlockSigns(Struct, frozen=True):
+    """Since when it does; ``before``: it was said before."""
+
+    flock: str
+    since_ms: int
+    before: bool = False
+
+
 class DoctorReply(Struct, frozen=True):
     """No findings: nothing is wrong as far as this node can tell.
 
@@ -254,6 +271,7 @@ MEMBERS = Method("members", Members, MembersReply)
 FLOCK_CREATE = Method("flock_create", FlockCreate, Joined, repeatable=False, by_members=False)
 INVITE = Method("invite", Invite, Invitation, repeatable=False, by_members=False)
 JOIN = Method("join", Join, Joined, repeatable=False, by_members=False)
+FLOCK_SIGN = Method("flock_sign", FlockSign, FlockSigns, by_members=False)
 EXPEL = Method("expel", Expel, Expelled, repeatable=False, by_members=False)
 HAND_OVER = Method("hand_over", HandOver, HandedOver, by_members=False)
 LEAVE = Method("leave", Leave, Left, repeatable=False, by_members=False)

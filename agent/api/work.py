@@ -211,7 +211,7 @@ class CurrentTask(Struct, frozen=True, gc=False):
 
 class NodeView(Struct, frozen=True):
     """The node that answers; ``flock`` is empty while it belongs to none. Work that was submitted here
-    may begin as ``own_work`` says; else it helps ``people``, but for ``bans``. ``tasks`` take slots."""
+    may begin as ``own_work`` says; else it helps ``people``, but for ``bans``. It goes by ``rules``."""
 
     node: str
     name: str
@@ -230,17 +230,17 @@ class NodeView(Struct, frozen=True):
     update: UpdateView | None = None
     people: tuple[ShortText, ...] = ()
     bans: tuple[ShortText, ...] = ()
+    rules: ShortText = ""
 
 
 class WorkflowView(Struct, frozen=True, gc=False):
     """A workflow as this node sees it; ``counts`` has the states that occur.
 
-    ``permille`` is how much of its work is done, ``left_ms`` a guess of how long the rest takes,
-    without what people do, and ``expected_end_ms`` of when it ends; 0 is none, as while nothing of
-    it runs, nobody helps, or nobody knows. ``basis`` is what they stand on. ``begun_ms`` and
-    ``ended_ms`` are when the first of it began and the last of it ended. ``gates`` are those that
-    wait for a person; ``gone`` tasks are in hand of machines that are gone. Whose it is: ``submitter``, a person, on the machine ``host``, whose id
-    is ``host_node``, empty from an agent of before.
+    ``permille`` is how much of its work is done, ``left_ms`` a guess of how long the rest takes, without
+    what people do, and ``expected_end_ms`` of when it ends; 0 is none. ``basis`` is what they stand on.
+    ``begun_ms``, ``ended_ms``: when the first of it began and the last of it ended. ``gates`` wait for a
+    person; ``gone`` tasks are in hand of machines that are gone. Whose it is: ``submitter``, a person, on
+    the machine ``host``, whose id is ``host_node``, empty from an agent of before.
     """
 
     workflow: WorkflowId

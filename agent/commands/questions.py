@@ -13,12 +13,15 @@ from agent.api.admission import NEARBY, Nearby, NearbyReply
 from agent.api.flock import (
     EXPEL,
     FLOCK_CREATE,
+    FLOCK_SIGN,
     LEAVE,
     MEMBERS,
     PEERS,
     Expel,
     Expelled,
     FlockCreate,
+    FlockSign,
+    FlockSigns,
     Joined,
     Leave,
     Left,
@@ -132,6 +135,15 @@ def _show_made(_: Options, joined: Joined) -> None:
 def _show_expelled(_: Options, expelled: Expelled) -> None:
     gone = f"{expelled.name} ({expelled.node}) does not belong any more"
     show_lines([gone, *_warning(expelled.warning)])
+
+
+def _show_signs(_: Options, told: FlockSigns) -> None:
+    since = moment(told.since_ms)
+    show_lines(
+        [f"the flock {told.flock} takes in signed records only, since {since}"]
+        if told.before
+        else [f"the flock {told.flock} takes in signed records only, from now on"]
+    )
 
 
 def _show_left(_: Options, left: Left) -> None:
@@ -276,11 +288,16 @@ QUESTIONS: tuple[CommandLine, ...] = (
     question(
         "flock create",
         FLOCK_CREATE,
-        lambda options: FlockCreate(options.name),
+        lambda options: FlockCreate(options.name, signs=not options.unsigned),
         _show_made,
         "Make a flock with this machine as its first and its keeper.",
         "wingbeat flock create workshop",
         argument("name", metavar="NAME"),
+        argument(
+            "--unsigned",
+            action="store_true",
+            help="take in records of machines with an earlier version, until `wingbeat flock sign`",
+        ),
     ),
     question(
         "flock nearby",
@@ -299,6 +316,15 @@ QUESTIONS: tuple[CommandLine, ...] = (
         "Show who belongs to the flock, and who did. Keepers can let machines in and send them\n"
         "away.",
         "wingbeat flock members",
+    ),
+    question(
+        "flock sign",
+        FLOCK_SIGN,
+        lambda _: FlockSign(),
+        _show_signs,
+        "Have all machines take in signed records only, so that none writes in another's name.\n"
+        "It is for ever, and needs this version everywhere; a new flock does so from the start.",
+        "wingbeat flock sign",
     ),
     question(
         "flock expel",

@@ -21,11 +21,12 @@ from agent.api.admission import (
     JoinRequestView,
     NearbyReply,
 )
-from agent.api.datasets import DatasetsReply, FileView
+from agent.api.datasets import CopiesView, DatasetsReply, FileView
 from agent.api.flock import (
     ConfinementView,
     DepartureView,
     Finding,
+    FlockSigns,
     HandedOver,
     Invitation,
     Joined,
@@ -187,7 +188,7 @@ class FlockRoom(Protocol):
     def departures(self) -> list[DepartureView]:
         """Return who belonged once."""
 
-    async def create(self, name: str) -> Joined:
+    async def create(self, name: str, *, signs: bool = True) -> Joined:
         """Found a flock with this machine as its first member."""
 
     async def invite(self, uses: int, valid_for_s: float) -> Invitation:
@@ -196,11 +197,17 @@ class FlockRoom(Protocol):
     async def join(self, text: str) -> Joined:
         """Join the flock that this invitation is from."""
 
+    async def sign_records(self) -> FlockSigns:
+        """Have the flock take in signed records only. Raises ``ServiceError``."""
+
     async def expel(self, name_or_id: str) -> str:
         """Send a member away; a warning or nothing."""
 
     async def leave(self, *, even_as_last_keeper: bool) -> str:
         """Leave the flock; a warning or nothing."""
+
+    def choose_rules(self, name: str) -> None:
+        """Have the whole flock go by these rules."""
 
     def requests(self) -> list[JoinRequestView]:
         """Return the machines that ask to be let in."""
@@ -330,6 +337,13 @@ class ConfinementRoom(Protocol):
         """Return what holds here, found out by trying when nobody has asked before."""
 
 
+class UptimeRoom(Protocol):
+    """How long machines were up; ``agent.history.uptimes.Uptimes``."""
+
+    def view(self) -> CopiesView:
+        """Return what that comes to for the copies of results."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """All rooms of a node, for the verbs."""
@@ -345,6 +359,7 @@ class Rooms:
     confinement: ConfinementRoom
     grants: GrantRoom
     secrets: SecretRoom
+    uptimes: UptimeRoom
 
 
 class Belonging(Protocol):

@@ -23,9 +23,9 @@ from msgspec.structs import replace
 
 from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError, ServiceError
-from agent.api.flock import DepartureView, Invitation, Joined, MemberView
+from agent.api.flock import DepartureView, FlockSigns, Invitation, Joined, MemberView
 from agent.api.rpc import ErrorCode
-from agent.api.session import FlockChanged
+from agent.api.session import FlockChanged, PeerChanged
 from agent.flock.gossip import AddressBook
 from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
 from agent.flock.own_join_request import OwnJoinRequest
@@ -38,7 +38,7 @@ from agent.net.certificates import voucher_of
 from agent.net.invitation import parse_invitation
 from agent.net.link_reception import StreamAcceptor
 from agent.net.membership import Membership, create_flock
-from agent.protocol.events import MembersChanged, PresenceChanged
+from agent.protocol.events import PolicyChosen, PresenceChanged
 from agent.protocol.names import fault_of_name
 from agent.protocol.reasons import NotOfFlock
 
@@ -165,17 +165,24 @@ class FlockOperations:
             for each in (network.membership.roster.departures() if network else ())
         ]
 
+    def choose_rules(self, name: str) -> None:
+        """Have this node go by these rules and tell the flock, which follows."""
+        self._own.hand(PolicyChosen(name))
+        self._own.notify(PeerChanged(self._own.node_id))
+        log.info("the flock is to go by the rules %s", name)
+
     @_one_at_a_time
-    async def create(self, name: str) -> Joined:
+    async def create(self, name: str, *, signs: bool = True) -> Joined:
         """Make a flock of this name with this node as its first member, begin its network, and
-        return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port
+        return what a client is told; one that ``signs`` takes in signed records only. Raise ``ServiceError`` when this machine has a flock, the port
         or the name cannot be had, the disk refuses, or other work is under way; where the flock was
         made but its network did not begin, this machine belongs to it."""
         own, wrong = self._own, fault_of_name(name)
         if wrong is not None:
             raise RefusedError(ErrorCode.REFUSED, wrong)
         with self._port_had() as had:
-            membership = await asyncio.to_thread(create_flock, own.home.identity, name, own.name)
+            place = own.home.identity, name, own.name
+            membership = await asyncio.to_thread(create_flock, *place, signs=signs)
             log.info("made the flock %s", membership.flock.name)
             await self._belong_to(membership, had)
         return self._joined()
@@ -233,6 +240,16 @@ class FlockOperations:
             uses,
             max(0, round(invitation.expires_s * 1000)),
         )
+
+    @_one_at_a_time
+    async def sign_records(self) -> FlockSigns:
+        """State that this flock takes in signed records only, for ever; return since when, and whether
+        that was stated before. Raise ``ServiceError`` without a flock, on a node that is no keeper,
+        when the disk refuses, and while other work is under way."""
+        membership = self._network("have records signed").membership
+        said = await membership.sign_records()
+        since_s = membership.roster.signs_since_s() or 0
+        return FlockSigns(membership.flock.name, since_s * 1000, before=not said)
 
     @_one_at_a_time
     async def expel(self, name_or_id: str) -> str:
@@ -343,7 +360,7 @@ class FlockOperations:
     ) -> FlockNetwork:
         await asyncio.to_thread(self._keep_door, membership, door)
         network = self.network_of(membership)
-        self._own.hand(MembersChanged(network.member_ids))
+        self._own.hand(network.members)
         await self.connect(network, had)
         self._own.notify(network.changed())
         return network

@@ -44,6 +44,8 @@ KEEPERS_WANTED = 3
 EXPELLED = "expelled"
 LEFT = "left"
 KEEPER = "keeper"
+SIGNS = "signs"
+"""Of the keeper that says so: from then on the flock takes in no unsigned records."""
 
 _SIGNED_AS = b"wingbeat statement 1\0"
 _SIGNED_BY_AS = b"wingbeat keeper's statement 1\0"

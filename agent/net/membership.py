@@ -24,6 +24,7 @@ from agent.net.authority import (
     KEEPERS_WANTED,
     LEFT,
     NODE_LIFE_S,
+    SIGNS,
     Authority,
     Flock,
 )
@@ -40,6 +41,7 @@ from agent.net.invitation_book import (
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
 from agent.protocol.link_reasons import NoLink
+from agent.protocol.signing import Trust
 
 
 class Membership:
@@ -270,6 +272,34 @@ class Membership:
         self.roster.record(authority.state(KEEPER, node_id, self.clock(), self._signer))
         await self._save_roster()
 
+    async def sign_records(self) -> bool:
+        """State that from now on records count only if they are signed, and save that; return False
+        where it was stated before. It is for ever. Raise ``MembershipError`` on a node that is no
+        keeper, and when the disk refuses."""
+        authority = self.authority("have records signed")
+        if self.roster.signs_since_s() is not None:
+            return False
+        self.roster.record(authority.state(SIGNS, self.node_id, self.clock(), self._signer))
+        await self._save_roster()
+        return True
+
+    @property
+    def trust(self) -> Trust:
+        """Whose word counts for what in this flock, as the roster says it."""
+        since_s = self.roster.signs_since_s()
+        since_ms = None if since_s is None else (since_s + 1) * 1000 - 1  # statements have seconds
+        return Trust(since_ms, tuple(self.roster.ever_keepers()))
+
+    def sign(self, data: bytes) -> bytes:
+        """Return this node's signature of what it writes."""
+        return self._own.key.sign(data, certificates.SIGNATURE)
+
+    def is_signed(self, node_id: str, data: bytes, signature: bytes) -> bool:
+        """Tell whether a node has signed this, also one that does not belong any more; False for a
+        node whose certificate was not seen."""
+        member = self.roster.known(node_id)
+        return member is not None and certificates.has_signed(member.certificate, signature, data)
+
     async def merge_roster(self, data: bytes) -> bool:
         """Take in a peer's roster and save it; tell whether there was news. Raises what
         ``Roster.merge`` raises, and ``NotKeptError`` when this disk does not take it; the news
@@ -380,9 +410,11 @@ def create_flock(
     host_name: str,
     clock: Clock = time.time,
     guard: FileGuard | None = None,
+    *,
+    signs: bool = True,
 ) -> Membership:
     """Make a flock with this node as its first member and keeper, save it at ``path`` and return
-    the membership; waits for the disk. ``guard`` keeps other accounts out, that of the system for
+    the membership; waits for the disk. One that ``signs`` takes in signed records only. ``guard`` keeps other accounts out, that of the system for
     None. Raise ``MembershipError`` when this machine has a flock already, the name is impossible or
     the disk refuses; files that were written stay then."""
     folder = PrivateFolder(path, guard)
@@ -398,6 +430,8 @@ def create_flock(
     roster.founder = member.node_id
     roster.learn(member.certificate)
     roster.record(authority.state(KEEPER, member.node_id, clock(), signer))
+    if signs:
+        roster.record(authority.state(SIGNS, member.node_id, clock(), signer))
     identity.save_flock(folder, authority.flock)
     identity.save_authority(folder, authority)
     roster.save(folder)

@@ -12,7 +12,8 @@ news of a newcomer may be slower than the newcomer), only an expulsion is, and t
 word counts has let it in.
 
 Statements are what keepers say of a node: ``expelled`` and ``left`` end its membership, ``keeper``
-lets it hold the authority's key. Kinds of later versions are kept and passed on. Of a keeper that
+lets it hold the authority's key, and ``signs`` is the word of a keeper that from then on records
+count only if they are signed. Kinds of later versions are kept and passed on. Of a keeper that
 is known to be gone nothing new is taken in; here the roster is more than a join, and an old word
 of such a keeper that is still on its way is lost. The roster of the keeper that let this node in,
 and its own on the disk, are taken as they are, with the name of the flock's founder.
@@ -50,6 +51,7 @@ from agent.net.authority import (
     EXPELLED,
     KEEPER,
     LEFT,
+    SIGNS,
     Authority,
     Flock,
     Statement,
@@ -156,6 +158,18 @@ class Roster:
         ids = sorted(node_id for kind, node_id in self._statements if kind == KEEPER)
         standing = self.standing
         return [node_id for node_id in ids if standing.is_keeper(node_id)]
+
+    def ever_keepers(self) -> list[str]:
+        """Return the ids of all that are keepers or were, sorted: what they did then stays done."""
+        named = {node_id for kind, node_id in self._statements if kind == KEEPER}
+        standing = self.standing
+        return [each for each in sorted(named | {self.founder}) if standing.was_keeper(each)]
+
+    def signs_since_s(self) -> int | None:
+        """Return since when the flock takes in signed records only; None while it takes in any."""
+        standing = self.standing
+        said = [each for (kind, _), each in self._statements.items() if kind == SIGNS]
+        return min((each.time_s for each in said if standing.counts(each)), default=None)
 
     def objection_to(self, certificate: bytes) -> NoLink | None:
         """Return None for a certificate of whoever belongs now, else why it is not accepted:

@@ -37,6 +37,7 @@ from agent.net.link_tls import Streams
 from agent.net.membership import Membership
 from agent.net.transfer_words import Pipe
 from agent.node.confining import confinement_of
+from agent.node.member_keys import MemberKeys
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
 from agent.node.running import Options, RunningNode, open_datasets, open_journal, refuse_exposed
@@ -48,7 +49,7 @@ from agent.presence.volunteering import Volunteering
 from agent.presence.watching import PresenceWatcher
 from agent.presence.words import sources_for
 from agent.protocol.effects import TaskMoved, WorkflowGone
-from agent.protocol.events import Event, PresenceChanged, RunsRemembered
+from agent.protocol.events import Event, MembersChanged, PresenceChanged, RunsRemembered
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
@@ -217,7 +218,7 @@ class Agent:
         live = self.live
         rooms = self.flock, self._volunteering, live.datasets, live.published, self.history
         others = self._owner_settings, live.log_copies, self.updates, live, live.granting
-        return Rooms(*rooms, *others, live.secrets)
+        return Rooms(*rooms, *others, live.secrets, live.uptimes)
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
@@ -332,16 +333,15 @@ class Agent:
             me = await asyncio.to_thread(_node_id, self.home, membership)
             datasets = await open_datasets(me, self.home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)
-            self.live = RunningNode(
-                me, self.home, self.settings, self._options, journal, datasets, self.confinement
-            )
+            home = me, self.home, self.settings, self._options, journal, datasets
+            self.live = RunningNode(*home, self.confinement, MemberKeys(lambda: self.network))
             self.live.work_began, self.live.drains = self.presence.work_began, self.updates.finishes
             self.live.log_copies.known = self.history.known
             self.live.row_changed = partial(self.notify, PeerChanged(me))
             self.live.published.offered = self.notify
             self.live.power.asleep_again.make_sources = self.presence.make_sources
             network = None if membership is None else self.flock.network_of(membership)
-            members = () if network is None else network.member_ids
+            members = MembersChanged(()) if network is None else network.members
             await self.live.start(members, self, self, self.presence.current())
             self.live.hand(RunsRemembered(self.history.remembered))
             self.history.past_run = self.live.node.lengths.past_run
@@ -479,6 +479,7 @@ class Agent:
             except TimeoutError:
                 if not (self._reason or self.flock.busy):
                     self.live.look_for_programs()
+                    self.live.refused.tell(self.live.node.refused, self.name_of)
                 trimmer.give_back()
                 await self._owner_settings.look()
 

@@ -35,11 +35,13 @@ from agent.execution.grants import Grants
 from agent.execution.limits import node_limits
 from agent.execution.machine import EXTRAS, capabilities
 from agent.execution.programs import Programs
+from agent.history.uptimes import Uptimes
 from agent.host.key_store import native_key_store
 from agent.host.whose import exposed_way
 from agent.node.confining import confined
 from agent.node.power import MachinePower
 from agent.node.programs import ProgramReader, ceilings
+from agent.node.refused_records import RefusedLog
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
 from agent.presence.awake import Awake
@@ -48,6 +50,7 @@ from agent.protocol.events import (
     CapabilitiesChanged,
     ChildStarted,
     Event,
+    MembersChanged,
     PresenceChanged,
     Shutdown,
     Started,
@@ -57,7 +60,8 @@ from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import FinishingThenPaused
 from agent.protocol.records import DatasetId, NodeId
 from agent.protocol.settings import Settings
-from agent.settings.node_settings import SPARE, NodeSettings
+from agent.protocol.signing import NO_TRUST, Keys
+from agent.settings.node_settings import COPIES, SPARE, NodeSettings
 from agent.storage import history, kept_logs
 from agent.storage.database import Remembered
 from agent.storage.datasets.room import GIGABYTE
@@ -194,7 +198,9 @@ class RunningNode:
         journal: Journal,
         datasets: NodeDatasets,
         confinement: Confinement,
+        keys: Keys,
     ) -> None:
+        self.keys, self.refused = keys, RefusedLog()
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
         machine = capabilities((), home.scratch, settings.tags, ceilings(settings))
@@ -223,6 +229,8 @@ class RunningNode:
         kept = int(settings.logs_mb * MB), self._protocol.retention_ms
         self.log_copies = LogCopies(me, home.data, logs, reach, *kept)
         datasets.transfers.keep_logs = self.log_copies.take
+        self.uptimes = Uptimes(me, home.data)
+        datasets.transfers.mostly_off = self.uptimes.mostly_off
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
         self._offers: Capabilities
@@ -252,7 +260,7 @@ class RunningNode:
 
     async def start(
         self,
-        members: tuple[NodeId, ...],
+        members: MembersChanged,
         network: Network,
         audience: Audience,
         presence: PresenceChanged,
@@ -261,6 +269,7 @@ class RunningNode:
         be handed in. Nothing is linked yet. Raises ``ServiceError`` when the journal cannot be
         read; nothing is closed then."""
         self._loop = asyncio.get_running_loop()
+        self._protocol = replace(self._protocol, copies=self._copies())
         remembered = await asyncio.to_thread(self._journal.read)
         await asyncio.to_thread(self._look_around)
         holdings = await asyncio.to_thread(self.datasets.store.holdings)
@@ -275,6 +284,8 @@ class RunningNode:
         self.driver = Driver(self.node, *ports, power=self.power)
         self.datasets.begin(self.node, self._protocol.copies, self.hand)
         await self.log_copies.begin(self.node, self._protocol.copies)
+        self.uptimes.copies = self._protocol.copies
+        self.uptimes.begin(members.members)
         self.hand(Started())
         self.set_presence(presence)
         self._looking = asyncio.create_task(self._look_at_extras())
@@ -294,6 +305,7 @@ class RunningNode:
             if self._settings.keep_awake:
                 self._awake.work_began()
         self.log_copies.heed(event)
+        self.uptimes.heed(event)
         if not self.datasets.commit_first(event, self.driver.hand):
             self.driver.hand(event)
 
@@ -342,6 +354,13 @@ class RunningNode:
         self.hand(CapabilitiesChanged(self._offers))
         self.row_changed()
 
+    def _copies(self) -> int:
+        """On how many disks results are to be: whoever starts a node decides where nobody has set it."""
+        wanted = self._settings.copies
+        if wanted == COPIES:
+            return self._protocol.copies
+        return wanted or self.uptimes.advised()
+
     def _secrets_changed(self) -> None:
         """Told in the thread that has kept or deleted one."""
         self._loop.call_soon_threadsafe(self._programs_changed)
@@ -364,6 +383,7 @@ class RunningNode:
         await asyncio.to_thread(self._awake.stop)
         await self.power.stop()
         await self.log_copies.close()
+        await self.uptimes.close()
         await self.datasets.close()
         await asyncio.to_thread(self._journal.close)
 
@@ -403,7 +423,7 @@ class RunningNode:
     def _setup(
         self,
         remembered: Remembered,
-        members: tuple[NodeId, ...],
+        members: MembersChanged,
         holdings: tuple[DatasetId, ...],
     ) -> NodeSetup:
         return NodeSetup(
@@ -412,7 +432,9 @@ class RunningNode:
             slots=self._settings.slots,
             capabilities=self._offers,
             settings=replace(self._protocol, words=english),
-            members=members,
+            members=members.members,
+            keys=self.keys,
+            trust=members.trust or NO_TRUST,
             identity=remembered.identity,
             workflows=remembered.workflows,
             lives=remembered.lives,

@@ -24,7 +24,7 @@ from agent.protocol.going_on import is_beside
 from agent.protocol.lengths import RUNS
 from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage
 from agent.protocol.planning import Planning
-from agent.protocol.policy.copying import CopyPolicy, RunningView
+from agent.protocol.policy.copying import RunningView
 from agent.protocol.queue import Queue
 from agent.protocol.records import NodeId, Run, Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
@@ -48,13 +48,12 @@ class Copies(Part):
         queue: Queue,
         planning: Planning,
         knowledge: Knowledge,
-        policy: CopyPolicy,
         closed: Callable[[TaskId], str],
         closed_here: Callable[[TaskId], str],
     ) -> None:
         super().__init__(core)
         self._runs, self._claims, self._queue, self._planning = runs, claims, queue, planning
-        self._knowledge, self._policy = knowledge, policy
+        self._knowledge = knowledge
         self._closed, self._closed_here = closed, closed_here
         self._held_since_s: dict[TaskId, float] = {}
         self._looked_s = -1e9
@@ -145,7 +144,7 @@ class Copies(Part):
             for each in plan.free(spec)
             if each.node != run.host and each.busy + taken.count(each.node) < each.slots
         ]
-        if free and self._policy.worth(
+        if free and self.core.rule.copies.worth(
             self._view(spec, run, plan, free[0]), self.core.settings.copy_after_s
         ):
             return free[0].node

@@ -20,6 +20,7 @@ from agent.protocol.messages import Holdings
 from agent.protocol.reasons import OutputsLost
 from agent.protocol.records import (
     ENDED,
+    FLOOR,
     DatasetId,
     InputRef,
     Life,
@@ -29,6 +30,7 @@ from agent.protocol.records import (
     TaskLife,
     TaskSpec,
     Terminated,
+    Wish,
     short_text,
 )
 
@@ -188,7 +190,8 @@ class Datasets(Part):
         floor = reading.outcome.generation + 1
         core.cause = short_text(f"outputs lost: {dataset.dataset}, needed by {needed_by}")
         core.note(ref.task, OutputsLost(floor))
-        core.write(lives=[TaskLife(ref.task, Life(floor=floor))])
+        wish = Wish(FLOOR, floor, core.me)
+        core.write(lives=[TaskLife(ref.task, Life(floor=floor, wishes=(wish,)))])
 
     def _held(self, dataset: DatasetId) -> bool:
         """Some disk has it, even if it could not be fetched from there just now."""

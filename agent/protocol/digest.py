@@ -11,7 +11,6 @@ from hashlib import blake2b
 from zlib import crc32
 
 import msgspec
-from msgspec.structs import astuple
 
 from agent.protocol.messages import BUCKETS
 from agent.protocol.records import Life, Pruning, Workflow
@@ -53,7 +52,9 @@ def workflow_version(key: str, workflow: Workflow) -> int:
     comparison with a peer; its tasks do not count."""
     spec, priority = workflow.spec, workflow.priority
     told = (priority.revision, priority.host, priority.value)
-    of_tasks = [(each.task, *astuple(each.wish)) for each in workflow.tasks]
+    of_tasks = [
+        (each.task, each.wish.revision, each.wish.host, each.wish.value) for each in workflow.tasks
+    ]
     wishes = (*told, of_tasks) if of_tasks else told
     return _hash((key, spec.submitted, spec.host, workflow.generation, *wishes))
 

@@ -3,8 +3,8 @@
 The name of a workflow is a label for people, and may repeat. Its id is a digest, so that two
 submissions are one only if the same person asks for the same content with the same key: one request
 that is told twice. The key is drawn anew for each click or command; without it nobody could have the
-same work done again on purpose. Whoever signs later, a person's key say, signs this digest, and with
-it the submitter and the content.
+same work done again on purpose. The node that is asked signs what it makes of it (``signing``), and is
+part of the digest: another one that is asked the same makes other work.
 
 The content is the name with all that could change what comes of the work: tasks by the names that
 their author gave them, programs and data by their own content. How long a task is expected to take is
@@ -28,6 +28,7 @@ from agent.protocol.priorities import PRIORITY
 from agent.protocol.records import (
     InputRef,
     More,
+    NodeId,
     ShortText,
     TaskId,
     TaskSpec,
@@ -95,9 +96,10 @@ def content_of(name: ShortText, tasks: Iterable[TaskSpec]) -> str:
     return digest.hexdigest()
 
 
-def workflow_id(submitter: ShortText, key: str, content: str) -> WorkflowId:
-    """Return the id of the submission of this content by this person with this key."""
-    return sha256(_encode((submitter, key, content))).hexdigest()[:ID_LETTERS]
+def workflow_id(submitter: ShortText, key: str, content: str, host: NodeId) -> WorkflowId:
+    """Return the id of the submission of this content by this person with this key on this node,
+    which signs it: nobody else can make a workflow of this id, or another one of it."""
+    return sha256(_encode((submitter, key, content, host))).hexdigest()[:ID_LETTERS]
 
 
 def carried(key: str, content: str) -> More:

@@ -40,6 +40,7 @@ from agent.protocol.events import (
     PresenceChanged,
 )
 from agent.protocol.evidence import FETCH_RATE, with_number
+from agent.protocol.flock_policy import carried_choice
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     PROTOCOL_VERSION,
@@ -433,7 +434,12 @@ class Liveness(Part):
             core.capabilities,
             {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
             self._reached,
-            more={**carried(presence.reason), **with_number(FETCH_RATE, core.fetch_rate)},
+            core.rule.name,
+            {
+                **carried(presence.reason),
+                **with_number(FETCH_RATE, core.fetch_rate),
+                **carried_choice(core.chosen),
+            },
             own_only=presence.own_only,
             paused=presence.paused,
             people=presence.people,
@@ -477,6 +483,7 @@ class Liveness(Part):
     def _members_changed(self, event: MembersChanged) -> None:
         core = self.core
         core.members = dict.fromkeys(event.members)
+        core.follow_trust(event.trust or core.checking.trust)
         self._changed()
         for peer in list(core.peers.values()):
             if peer.node not in core.members:

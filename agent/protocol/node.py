@@ -10,12 +10,14 @@ their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
+from agent.protocol.checking import Refusal
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant, TimerKind
+from agent.protocol.contests import Contests
 from agent.protocol.copies import Copies
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
@@ -31,6 +33,7 @@ from agent.protocol.events import (
     RunsRemembered,
 )
 from agent.protocol.evidence import Knowledge
+from agent.protocol.flock_policy import FlockPolicy
 from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
@@ -39,7 +42,6 @@ from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
 from agent.protocol.planning import Planning
-from agent.protocol.policy import copy_policies, policies, score_policies
 from agent.protocol.progress import ProgressNews
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
@@ -71,7 +73,7 @@ class Node:
         self.seats = FlockSeats(core, self._liveness.alive, self._claims_under_way)
         self._runs = Runs(core, self._datasets, self._is_promised, self._liveness.alive)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
-        knowledge = Knowledge(core, score_policies[setup.policy])
+        knowledge = Knowledge(core)
         asked = (self._obstacle, self._obstacle_ahead, self._obstacle_to_copy)
         self.claims = Claims(core, *asked, self._runs.begin, self.gone_since_ms, knowledge)
         yields = (self.claims.own_claim, self.claims.yield_to)
@@ -79,13 +81,18 @@ class Node:
         self.promises = Promises(core, *closed, *yields, knowledge, self.seats)
         self._shares = Shares(core)
         asked_of = (self._can.is_taken, self._claimed, self._shares)
-        self._queue = Queue(core, policies[setup.policy], *asked_of)
+        self._queue = Queue(core, *asked_of)
         self._rows = ShortTaskBatches(core, self._runs)
         parts = (core, self.claims, self.promises, self._queue)
         runs = (self._runs, self._rows)
-        self._planning = Planning(*parts, self._obstacle, *runs, knowledge, self.seats.taken)
-        plans = (self.claims, self._queue, self._planning, knowledge, copy_policies[setup.policy])
-        closed_here = self._obstacle_to_copy
+        self._contests = Contests(core, knowledge)
+        self._planning = Planning(
+            *parts, self._obstacle, *runs, knowledge, self.seats.taken, self._contests
+        )
+        plans, closed_here = (
+            (self.claims, self._queue, self._planning, knowledge),
+            self._obstacle_to_copy,
+        )
         self._copies = Copies(core, self._runs, *plans, self._can.obstacle_to_copy, closed_here)
         self._sleepers = Sleepers(core, self._planning, self._queue.claimable)
         self._progress_news = ProgressNews(core, self._runs)
@@ -98,6 +105,7 @@ class Node:
         self._unknown = Unknown(core, self._election)
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
+        self._policy = FlockPolicy(core, self._liveness.tell_status)
         self._parts = self._in_order()
         self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
         self._slept = False
@@ -107,6 +115,7 @@ class Node:
         """The parts, as they are told of happenings one after the other."""
         return [
             self._liveness,
+            self._policy,
             self.seats,
             self._datasets,
             self._lost,
@@ -115,6 +124,7 @@ class Node:
             self._rows,
             self._shares,
             self._queue,
+            self._contests,
             self._planning,
             self._copies,
             self._sleepers,
@@ -178,6 +188,11 @@ class Node:
         """Return why the task moved, as far as this node saw it."""
         return self._core.story(task)
 
+    @property
+    def refused(self) -> Mapping[Refusal, int]:
+        """How many records of peers were not taken in, by why and in whose name they were."""
+        return self._core.checking.refused
+
     def home_of(self, spec: WorkflowSpec) -> NodeId:
         """Return the node on which its own person submitted a workflow, this one only where that was
         noted here; empty where it is nobody's own."""
@@ -206,6 +221,11 @@ class Node:
             return 0
         last_ms, now_ms = run.stamp[0], self._core.wall_ms
         return last_ms if gone_s == inf else max(last_ms, now_ms - round(gone_s * 1000))
+
+    @property
+    def rules(self) -> str:
+        """By which this node decides who runs what, by name."""
+        return self._core.rule.name
 
     @property
     def master(self) -> NodeId:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from agent.protocol.core import Core, Part
-from agent.protocol.policy import FlockView, OrderPolicy, Places, Stage, TaskView, WorkflowView
+from agent.protocol.policy import FlockView, Places, Stage, TaskView, WorkflowView
 from agent.protocol.records import (
     NodeId,
     Run,
@@ -23,7 +23,7 @@ from agent.protocol.records import (
     WorkflowId,
 )
 from agent.protocol.shares import Shares
-from agent.protocol.table import News
+from agent.protocol.table import News, Table
 
 FRESH_TASKS = 200
 """Up to so many unfinished tasks the policy is asked every time."""
@@ -41,7 +41,6 @@ class Queue(Part):
     def __init__(
         self,
         core: Core,
-        policy: OrderPolicy,
         taken: Callable[[TaskId], bool],
         claimed: Callable[[TaskId], NodeId],
         shares: Shares,
@@ -49,14 +48,15 @@ class Queue(Part):
         super().__init__(core)
         self._shares = shares
         self._behind_s: Mapping[ShortText, float] = {}
-        self._policy = policy
         self._taken = taken
         self._claimed = claimed
         self._order: list[TaskId] = []
         self._added: dict[TaskId, None] = {}
         self._asked_s = -1e9
         self._ask_anew = True
-        self._learned = 0
+        self._keeps_places = False
+        """Some tasks of the order are not ready."""
+        self._learned, self._rule = 0, core.rule
         self.row_max = 0
         """So many of some claimable tasks may wait in a row on a busy node; 0 where none is short."""
         self.running_since_s: dict[TaskId, float] = {}
@@ -69,8 +69,11 @@ class Queue(Part):
         stale_s = unfinished * STALE_S_PER_TASK if unfinished > FRESH_TASKS else 0.0
         if self._learned != self.core.lengths.turns:
             self._learned, self._ask_anew = self.core.lengths.turns, True
+        if self._rule is not self.core.rule:
+            self._rule, self._ask_anew = self.core.rule, True
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
-            self._order = self._policy.order(self._picture())
+            self._order = self.core.rule.order.order(self._picture())
+            self._keeps_places = any(_waits(task, self.core.table) for task in self._order)
             self.row_max = max(map(self._row, self._order), default=0)
             self._added.clear()
             self._asked_s, self._ask_anew = self.core.now_s, False
@@ -87,13 +90,14 @@ class Queue(Part):
     def with_waiting(self) -> Iterator[TaskId]:
         """Yield what ``in_order`` does, and between them the tasks that are not ready and for which
         the policy keeps places, where it does."""
-        claimable = dict.fromkeys(self.in_order())
-        if len(self._order) <= len(claimable) or self._added:
-            yield from claimable
+        claimable = self.in_order()
+        first = next(claimable, None)  # may ask the policy anew
+        if self._added or not self._keeps_places:
+            yield from () if first is None else chain((first,), claimable)
             return
-        waits = self.core.table
+        table, known = self.core.table, dict.fromkeys(claimable)
         for task in self._order:
-            if task in claimable or (task not in waits.ready and task not in waits.owned):
+            if task == first or task in known or _waits(task, table):
                 yield task
 
     def after(
@@ -109,7 +113,7 @@ class Queue(Part):
         ended = frozenset([*ending, *self._ends(within_s)])
         picture = self._picture(ended, held)
         running = [view for each in picture.workflows for view in each.tasks if _runs(view)]
-        return self._policy.order(picture)[: max(0, picture.slots - len(running))]
+        return self.core.rule.order.order(picture)[: max(0, picture.slots - len(running))]
 
     def claimable(self, task: TaskId) -> bool:
         """Tell whether the task is ready, or its owner is down or offers it, and nobody, this node
@@ -135,8 +139,7 @@ class Queue(Part):
         self._ask_anew = self._ask_anew or bool(news.workflows)
 
     def _row(self, task: TaskId) -> int:
-        lengths, spec = self.core.lengths, self.core.table.specs[task]
-        return lengths.in_a_row(spec) if lengths.short(spec) else 0
+        return self.core.lengths.in_a_row(self.core.table.specs[task])
 
     def _forget(self, task: TaskId) -> None:
         self.running_since_s.pop(task, None)
@@ -274,6 +277,10 @@ class Queue(Part):
     def has_interactive(self) -> bool:
         """Tell whether some interactive work is unfinished."""
         return self.core.table.priorities.any_interactive(self.core.table.unfinished)
+
+
+def _waits(task: TaskId, table: Table) -> bool:
+    return task not in table.ready and task not in table.owned
 
 
 def _runs(view: TaskView) -> bool:

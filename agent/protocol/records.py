@@ -48,6 +48,9 @@ FAR = "far"
 SUBMITTED_FAR: More = {FAR: Raw(b"\xc3")}
 """Of a submission that came from another machine than the one that made it a record."""
 
+SIGNED = "signed"
+"""By which name runs and specs carry the proof of who wrote them."""
+
 SHORT_TEXT_MAX = 256
 COUNTER_SANE_MAX = 500_000
 """Generations, attempts and revisions beyond this come from no honest node. What is read may be
@@ -65,6 +68,30 @@ EXPECTED_MS = 60_000
 PRIORITY_LOW = 50
 PRIORITY_INTERACTIVE = 100
 Priority = Annotated[int, Meta(ge=0, le=PRIORITY_INTERACTIVE)]
+
+
+class Proof(Struct, frozen=True, array_like=True, gc=False):
+    """That a record is of whom it names (``signing``): the signature of a batch, and the way there.
+
+    ``signer`` is empty, or who counter-signed what was written before the flock signed."""
+
+    signature: Annotated[bytes, Meta(min_length=1, max_length=128)]
+    place: Annotated[int, Meta(ge=0, lt=2**20)] = 0
+    path: Annotated[bytes, Meta(max_length=20 * 20)] = b""
+    signer: Annotated[str, Meta(max_length=64)] = ""
+
+
+RETRY, FLOOR, CANCEL = range(3)
+
+
+class Wish(Struct, frozen=True, array_like=True, gc=False):
+    """Who wished a number of a life to be so high: the generation, the floor, or the cancel. Kinds
+    of later versions are kept and passed on."""
+
+    kind: Annotated[int, Meta(ge=0, le=7)]
+    value: Generation
+    by: NodeId
+    proof: Proof | None = None
 
 
 class Dataset(Struct, frozen=True, array_like=True, gc=False):
@@ -157,6 +184,7 @@ class PriorityWish(Struct, frozen=True, array_like=True, gc=False):
     revision: Generation
     host: NodeId
     value: Priority
+    proof: Proof | None = None
 
 
 class TaskPriority(Struct, frozen=True, array_like=True, gc=False):
@@ -170,14 +198,15 @@ class Workflow(Struct, frozen=True, array_like=True, gc=False):
     """A workflow as replicated: its spec, and what people wished for it since.
 
     ``generation`` is the highest retry of any of its tasks; it decides whether a pruning of an
-    earlier generation still hides the workflow. ``tasks`` are those that were given a priority of
-    their own later, sorted.
+    earlier generation still hides the workflow; ``retried`` tells who wished it. ``tasks`` are those
+    that were given a priority of their own later, sorted.
     """
 
     spec: WorkflowSpec
     priority: PriorityWish
     generation: Generation = 1
     tasks: tuple[TaskPriority, ...] = ()
+    retried: Wish | None = None
 
 
 class Claim(Struct, frozen=True, array_like=True, gc=False):
@@ -308,13 +337,15 @@ class Life(Struct, frozen=True, array_like=True, gc=False):
 
     ``generation`` counts the retries of people, from 1; ``floor`` is the least generation whose
     outcome counts (outputs of older ones are lost); ``cancel`` is the generation that somebody
-    wished cancelled. ``runs`` are sorted by name.
+    wished cancelled. ``runs`` are sorted by name. ``wishes`` tell who wished those numbers, of each
+    kind the highest.
     """
 
     generation: Generation = 1
     floor: Generation = 0
     cancel: Generation = 0
     runs: tuple[Run, ...] = ()
+    wishes: Annotated[tuple[Wish, ...], Meta(max_length=8)] = ()
 
 
 NO_LIFE = Life()
@@ -333,6 +364,8 @@ class Pruning(Struct, frozen=True, array_like=True, gc=False):
     workflow: WorkflowId
     generation: Generation
     stamp: Stamp
+    by: Annotated[str, Meta(max_length=64)] = ""
+    proof: Proof | None = None
 
 
 class TaskState(StrEnum):
@@ -374,13 +407,30 @@ def join_lives(mine: Life, theirs: Life) -> Life:
     generation = max(mine.generation, theirs.generation)
     floor = max(mine.floor, theirs.floor)
     cancel = max(mine.cancel, theirs.cancel)
-    if runs is mine.runs and (generation, floor, cancel) == (
-        mine.generation,
-        mine.floor,
-        mine.cancel,
-    ):
+    wishes = _join_wishes(mine.wishes, theirs.wishes)
+    unmoved = runs is mine.runs and wishes == mine.wishes
+    if unmoved and (generation, floor, cancel) == (mine.generation, mine.floor, mine.cancel):
         return mine
-    return Life(generation, floor, cancel, runs)
+    return Life(generation, floor, cancel, runs, wishes)
+
+
+def _join_wishes(mine: tuple[Wish, ...], theirs: tuple[Wish, ...]) -> tuple[Wish, ...]:
+    """Of each kind the highest; the sorted bytes decide between two of one height."""
+    if not theirs or mine is theirs:
+        return mine
+    joined: dict[int, Wish] = {}
+    for wish in (*mine, *theirs):
+        joined[wish.kind] = join_wishes(joined.get(wish.kind, wish), wish)
+    return tuple(joined[kind] for kind in sorted(joined))
+
+
+def join_wishes(mine: Wish, theirs: Wish) -> Wish:
+    """Return the wish with the higher (value, author, proof)."""
+    return mine if _wish_rank(mine) >= _wish_rank(theirs) else theirs
+
+
+def _wish_rank(wish: Wish) -> tuple[int, str, int, bytes]:
+    return (wish.value, wish.by, wish.kind, _content(wish.proof))
 
 
 def _join_run_sets(mine: tuple[Run, ...], theirs: tuple[Run, ...]) -> tuple[Run, ...]:
@@ -408,10 +458,12 @@ def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
     priority = join_priorities(mine.priority, theirs.priority)
     generation = max(mine.generation, theirs.generation)
     tasks = _join_task_priorities(mine.tasks, theirs.tasks)
+    wishes = [each for each in (mine.retried, theirs.retried) if each is not None]
+    retried = join_wishes(wishes[0], wishes[-1]) if wishes else None
     same = spec is mine.spec and priority is mine.priority and tasks is mine.tasks
-    if same and generation == mine.generation:
+    if same and retried == mine.retried and generation == mine.generation:
         return mine
-    return Workflow(spec, priority, generation, tasks)
+    return Workflow(spec, priority, generation, tasks, retried)
 
 
 def _join_task_priorities(
@@ -430,41 +482,30 @@ def _join_task_priorities(
 def _join_specs(mine: WorkflowSpec, theirs: WorkflowSpec) -> WorkflowSpec:
     if mine is theirs:
         return mine
-    my_rank = (mine.submitted, mine.host)
-    their_rank = (theirs.submitted, theirs.host)
+    my_rank = (mine.submitted, mine.host, SIGNED not in mine.more)
+    their_rank = (theirs.submitted, theirs.host, SIGNED not in theirs.more)
     if my_rank != their_rank:
         return mine if my_rank < their_rank else theirs
     return mine if _content(mine) <= _content(theirs) else theirs
 
 
 def join_priorities(mine: PriorityWish, theirs: PriorityWish) -> PriorityWish:
-    """Return the wish with the higher (revision, host, value)."""
-    my_rank = (mine.revision, mine.host, mine.value)
-    return mine if my_rank >= (theirs.revision, theirs.host, theirs.value) else theirs
+    """Return the wish with the higher (revision, host, value); of equal ones that with the greater
+    proof."""
+    mine_first = _priority_rank(mine) >= _priority_rank(theirs)
+    return mine if mine_first else theirs
+
+
+def _priority_rank(wish: PriorityWish) -> tuple[int, str, int, bytes]:
+    return (wish.revision, wish.host, wish.value, _content(wish.proof))
 
 
 def join_prunings(mine: Pruning, theirs: Pruning) -> Pruning:
     """Return, of two prunings of one workflow, that of the higher generation; of equal ones the
     later, which is kept longer."""
-    my_rank = (mine.generation, mine.stamp)
-    return mine if my_rank >= (theirs.generation, theirs.stamp) else theirs
+    mine_first = _pruning_rank(mine) >= _pruning_rank(theirs)
+    return mine if mine_first else theirs
 
 
-def let_go(life: Life) -> Life:
-    """Return the life by itself: what ``more`` carries would keep the whole message that it came in."""
-    if not any(run.more for run in life.runs):
-        return life
-    runs = tuple(structs.replace(run, more=_copied(run.more)) for run in life.runs)
-    return structs.replace(life, runs=runs)
-
-
-def lightened(workflow: Workflow) -> Workflow:
-    """Return the workflow by itself, as ``let_go`` has a life."""
-    spec = workflow.spec
-    if not spec.more:
-        return workflow
-    return structs.replace(workflow, spec=structs.replace(spec, more=_copied(spec.more)))
-
-
-def _copied(more: More) -> More:
-    return {key: raw.copy() for key, raw in more.items()}
+def _pruning_rank(pruning: Pruning) -> tuple[int, Stamp, str, bytes]:
+    return (pruning.generation, pruning.stamp, pruning.by, _content(pruning.proof))

@@ -33,7 +33,9 @@ from agent.protocol.priorities import wished
 from agent.protocol.pruning import needed_elsewhere
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
+    CANCEL,
     ENDED,
+    RETRY,
     SUBMITTED_FAR,
     Claim,
     Dataset,
@@ -47,11 +49,13 @@ from agent.protocol.records import (
     TaskLife,
     TaskState,
     Terminated,
+    Wish,
     Workflow,
     WorkflowId,
     WorkflowSpec,
 )
 from agent.protocol.sharing_reasons import Prioritised
+from agent.protocol.signing import Kind, Statement
 from agent.protocol.table import News
 
 RECEIPT_REPEAT_S = 1.0
@@ -186,7 +190,8 @@ class Requests(Part):
         core = self.core
         core.learn(peer.node, message.workflows, message.lives, pass_on=True)
         if message.receipt and core.disk_usable:
-            names = tuple(each.spec.workflow for each in message.workflows)
+            told = [each.spec.workflow for each in message.workflows]
+            names = tuple(each for each in told if core.table.holds_or_hides(each))
             core.send(peer.node, Stored(names))
 
     def _stored(self, peer: Peer, message: Stored) -> None:
@@ -276,6 +281,20 @@ class Requests(Part):
             )
         )
 
+    def _wishable(self, workflow: WorkflowId, kind: Kind) -> Workflow:
+        """The workflow, where this node may say that of it: nobody else would believe it."""
+        core, found = self.core, self._workflow(workflow)
+        said_here = Statement(kind, core.me, found.spec.host)
+        if core.checking.on and not core.checking.trust.may(core.me, said_here):
+            raise RequestError(
+                said(
+                    "{workflow} was submitted on {host}: ask there, or an administrator of the flock",
+                    workflow=found.spec.name,
+                    host=core.name_of(found.spec.host),
+                )
+            )
+        return found
+
     def _named(self, workflow: Workflow, tasks: tuple[TaskId, ...]) -> list[TaskId]:
         known = dict.fromkeys(spec.task for spec in workflow.spec.tasks)
         for task in tasks:
@@ -292,7 +311,7 @@ class Requests(Part):
 
     def _cancel(self, event: Cancel) -> None:
         core = self.core
-        workflow = self._workflow(event.workflow)
+        workflow = self._wishable(event.workflow, Kind.CANCEL)
         named = self._named(workflow, event.tasks)
         open_tasks = [
             task
@@ -309,7 +328,7 @@ class Requests(Part):
         running = [task for task in open_tasks if self._live_runs(task)]
         core.write(
             lives=[
-                TaskLife(task, Life(0, cancel=effective_generation(core.table.life(task))))
+                _wished(task, CANCEL, effective_generation(core.table.life(task)), core.me)
                 for task in open_tasks
             ]
         )
@@ -346,7 +365,7 @@ class Requests(Part):
 
     def _retry(self, event: Retry) -> None:
         core = self.core
-        workflow = self._workflow(event.workflow)
+        workflow = self._wishable(event.workflow, Kind.RETRY)
         named = self._named(workflow, event.tasks)
         reach = dict.fromkeys([*self._upstream(named), *core.table.closure(named)])
         tasks = [task for task in self._within(workflow, reach) if self._state(task) in GIVEN_UP]
@@ -360,8 +379,10 @@ class Requests(Part):
         lives = [core.table.life(task) for task in tasks]
         generation = 1 + max([workflow.generation, *map(effective_generation, lives)])
         core.write(
-            workflows=[replace(workflow, generation=generation)],
-            lives=[TaskLife(task, Life(generation)) for task in tasks],
+            workflows=[
+                replace(workflow, generation=generation, retried=Wish(RETRY, generation, core.me))
+            ],
+            lives=[_wished(task, RETRY, generation, core.me) for task in tasks],
         )
         what = "1 task is" if len(tasks) == 1 else f"{len(tasks)} tasks are"
         core.emit(Answer(event.request, Verdict.DONE, f"{what} tried again"))
@@ -380,7 +401,7 @@ class Requests(Part):
 
     def _prioritise(self, event: Prioritise) -> None:
         core = self.core
-        workflow = self._workflow(event.workflow)
+        workflow = self._wishable(event.workflow, Kind.PRIORITY)
         if not core.table.unfinished.get(event.workflow):
             raise RequestError(
                 said(
@@ -407,7 +428,7 @@ class Requests(Part):
 
     def _remove(self, event: Remove) -> None:
         core = self.core
-        workflow = self._workflow(event.workflow)
+        workflow = self._wishable(event.workflow, Kind.PRUNING)
         name = workflow.spec.name
         if core.table.unfinished.get(event.workflow):
             raise RequestError(said("{workflow} still goes on: cancel it first", workflow=name))
@@ -419,7 +440,7 @@ class Requests(Part):
             raise RequestError(
                 said("{workflow} cannot be removed: unfinished work needs it", workflow=name)
             )
-        core.write(prunings=[Pruning(event.workflow, workflow.generation, core.stamp())])
+        core.write(prunings=[Pruning(event.workflow, workflow.generation, core.stamp(), core.me)])
         core.emit(Answer(event.request, Verdict.DONE))
 
     def _mark_gate(self, event: MarkGate) -> None:
@@ -462,6 +483,14 @@ class Requests(Part):
             Terminated(outputs, (core.me,)),
             stamp,
         )
+
+
+def _wished(task: TaskId, kind: int, value: int, by: NodeId) -> TaskLife:
+    """The part of a life by which somebody wishes a task tried again, or cancelled."""
+    wish = Wish(kind, value, by)
+    if kind == CANCEL:
+        return TaskLife(task, Life(0, cancel=value, wishes=(wish,)))
+    return TaskLife(task, Life(value, wishes=(wish,)))
 
 
 def _unable(core: Core) -> Phrase:

@@ -4,14 +4,19 @@ A node writes numbers above the highest that it accepted. What it accepts theref
 below what the codec can read, or one hostile record would make it write what no peer can decode.
 
 What must hold of the tasks of a workflow holds for clients and for peers.
+
+And what is taken in is taken by itself: a message of megabytes would be kept in memory as long as one
+small part of it is, so whatever comes into the table brings only copies of what it carries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec.structs import replace
+
 from agent.protocol.phrases import Phrase, said
-from agent.protocol.records import COUNTER_SANE_MAX, Life, Stamp, TaskId, TaskSpec, Workflow
+from agent.protocol.records import COUNTER_SANE_MAX, Life, More, Stamp, TaskId, TaskSpec, Workflow
 
 INCARNATION_SANE_MAX = 2**52
 STAMP_SANE_MAX = 2**61
@@ -96,3 +101,22 @@ def circles(needs: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
                     break
             else:
                 done.add(name)
+
+
+def life_by_itself(life: Life) -> Life:
+    """Return the life without any tie to the message that it came in; itself where it has none."""
+    if not any(run.more for run in life.runs):
+        return life
+    return replace(life, runs=tuple(replace(run, more=_own(run.more)) for run in life.runs))
+
+
+def workflow_by_itself(workflow: Workflow) -> Workflow:
+    """Return the workflow without any tie to the message that it came in; itself where it has none."""
+    spec = workflow.spec
+    if not spec.more:
+        return workflow
+    return replace(workflow, spec=replace(spec, more=_own(spec.more)))
+
+
+def _own(more: More) -> More:
+    return {key: raw.copy() for key, raw in more.items()}

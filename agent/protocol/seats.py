@@ -162,8 +162,7 @@ class SeatPlan:
         host = _workflow_of(self._core, spec.task).host if self._choosy else ""
         published = spec.published is not None
         needs = (spec.program, published, spec.requirements, needs_key(spec))
-        in_a_row = self._core.lengths.in_a_row(spec) if self.short(spec) else 0
-        return (*needs, in_a_row, *whose, host)
+        return (*needs, self._core.lengths.in_a_row(spec), *whose, host)
 
     def has_seats(self, spec: TaskSpec) -> bool:
         """Tell whether the flock has every seat left that the task needs, after what was dealt."""
@@ -200,13 +199,17 @@ class SeatPlan:
         """Return the seats that could take the task now, the ones to be asked first in front: the
         least busy, then who most likely stays free for it, then who made what it needs. Those where
         it failed are left out while others fit."""
-        room = [each for each in self._candidates(spec) if self.has_room(each, spec)]
+        room = self.room(spec)
         if len(room) < 2:
             return room
         makers = made_by(self._core.table, spec.task)
         return sorted(
             room, key=lambda each: (self.rank(each, spec), each.node not in makers, each.node)
         )
+
+    def room(self, spec: TaskSpec) -> list[Seats]:
+        """Return the same in no order."""
+        return [each for each in self._candidates(spec) if self.has_room(each, spec)]
 
     def rank(self, seats: Seats, spec: TaskSpec) -> tuple[int, int, int]:
         """Return how soon the seats are asked to take the task, the least first."""
@@ -299,9 +302,8 @@ class SeatPlan:
             return seats.active < seats.slots
         if seats.open:
             return True
-        if not self.short(spec):
-            return False
-        return seats.fills_up(self._core.lengths.in_a_row(spec))
+        in_a_row = self._core.lengths.in_a_row(spec)
+        return in_a_row > 0 and seats.fills_up(in_a_row)
 
     def short(self, spec: TaskSpec) -> bool:
         """Tell whether tasks like this one are claimed several at once."""

@@ -40,11 +40,16 @@ from agent.protocol.records import (
     join_lives,
     join_prunings,
     join_workflows,
-    let_go,
-    lightened,
     run_name,
 )
-from agent.protocol.sanity import contradiction, producers_of, sane_life, sane_workflow
+from agent.protocol.sanity import (
+    contradiction,
+    life_by_itself,
+    producers_of,
+    sane_life,
+    sane_workflow,
+    workflow_by_itself,
+)
 from agent.protocol.settings import Settings
 
 CIRCLE_REREADINGS_MAX = 4
@@ -121,6 +126,10 @@ class Table:
         machine; empty when there is none."""
         found = self._asked.get(asked, ())
         return max(found, key=lambda each: self.workflows[each].spec.submitted, default="")
+
+    def holds_or_hides(self, workflow: WorkflowId) -> bool:
+        """Tell whether the workflow is here, or was removed for good."""
+        return workflow in self.workflows or workflow in self.prunings
 
     def counts(self, workflow: WorkflowId) -> dict[TaskState, int]:
         """Return how many tasks of a known workflow are in each state that occurs, in the order of
@@ -205,6 +214,15 @@ class Table:
             self.changes += 1
         return news
 
+    def put_proven(
+        self, workflows: Iterable[Workflow], lives: Iterable[TaskLife], prunings: Iterable[Pruning]
+    ) -> None:
+        """Keep these versions of records that are here, which differ by the proofs that they carry:
+        nothing reads otherwise, and nobody is told."""
+        self.workflows.update((each.spec.workflow, each) for each in workflows)
+        self.lives.update((part.task, part.life) for part in lives)
+        self.prunings.update((each.workflow, each) for each in prunings)
+
     def forget_pruning(self, workflow: WorkflowId) -> None:
         """Forget a pruning that has been kept long enough, so that it hides its workflow no more;
         raise ``KeyError`` when there is none."""
@@ -252,7 +270,7 @@ class Table:
             news.contradictions += 1
             return
         if relisted:
-            joined = lightened(joined)
+            joined = workflow_by_itself(joined)
             self._index_asked(None if mine is None else mine.spec, joined.spec)
         self.workflows[workflow_id] = joined
         self.priorities.take(joined)
@@ -384,7 +402,7 @@ class Table:
             news.contradictions += 1
             return
         mine = self.lives.get(task)
-        joined = join_lives(NO_LIFE if mine is None else mine, let_go(part.life))
+        joined = join_lives(NO_LIFE if mine is None else mine, life_by_itself(part.life))
         if joined is mine or (mine is None and joined == NO_LIFE):
             return
         self.lives[task] = joined

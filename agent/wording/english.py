@@ -417,6 +417,13 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "awake, that both are on one network, and that its firewall lets Wingbeat accept connections",
     "PeerUnreadable": "{peer} sent what this machine cannot read ({why}): update Wingbeat on both",
     "PolicyWrong": "{error} (until then this machine helps nobody, for the policy may forbid it)",
+    "RulesDiffer": "this machine decides by the rules {name} who runs what, and by others do {places}: "
+    "install the same version on all (`wingbeat settings --policy` chooses rules for the flock)",
+    "RecordsForged": "records in the name of {peer} were refused ({count} times), as it has not signed them: "
+    "somebody in the flock forges them, or the identity of {peer} is used twice",
+    "RecordsNotTheirs": "wishes of {peer} for the work of others were refused ({count} times): who submitted "
+    "the work decides, or a keeper of the flock",
+    "RecordsUnsigned": "records of {peer} without a signature were refused ({count} times): update Wingbeat there",
     "SentAway": SENT_AWAY,
     "UnheardMany": "nothing was heard of {name} and {count} more since this agent started: see that "
     f"they are switched on and run Wingbeat on the same network, or type their addresses, {_TYPED}",

@@ -847,6 +847,22 @@
         <translation>a política deste computador está errada e, até que seja corrigida, este computador não ajuda ninguém. Avise quem cuida dele: {error}</translation>
     </message>
     <message>
+        <source>this computer decides by the rules {name} who runs what, and by others do {places}: they may run another version of Wingbeat, so install the same one on all</source>
+        <translation>este computador decide pelas regras {name} quem executa o quê, e por outras {places}: podem ter outra versão do Wingbeat, por isso instale a mesma em todos</translation>
+    </message>
+    <message>
+        <source>records in the name of {peer} were refused ({count} times), as it has not signed them: somebody in the flock forges them, or the identity of {peer} is used twice</source>
+        <translation>foram recusados registos em nome de {peer} ({count} vezes), porque não os assinou: alguém no bando os falsifica, ou a identidade de {peer} é usada duas vezes</translation>
+    </message>
+    <message>
+        <source>wishes of {peer} for the work of others were refused ({count} times): who submitted the work decides, or a keeper of the flock</source>
+        <translation>foram recusados pedidos de {peer} sobre trabalho de outros ({count} vezes): decide quem submeteu o trabalho, ou uma guardiã do bando</translation>
+    </message>
+    <message>
+        <source>records of {peer} without a signature were refused ({count} times): update Wingbeat there</source>
+        <translation>foram recusados registos de {peer} sem assinatura ({count} vezes): atualize aí o Wingbeat</translation>
+    </message>
+    <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
         <translation>este computador foi expulso de {name}: saia do bando e entre de novo com um novo convite</translation>
     </message>
@@ -938,6 +954,54 @@
     <message>
         <source>no reason given</source>
         <translation>sem motivo dado</translation>
+    </message>
+    <message>
+        <source>other rules were chosen for the flock</source>
+        <translation>foram escolhidas outras regras para o bando</translation>
+    </message>
+    <message>
+        <source>each task goes to the machine on which it ends first, in an order that looks ahead so that workflows end early</source>
+        <translation>cada tarefa vai para a máquina em que acaba primeiro, por uma ordem que olha em frente para que os fluxos acabem cedo</translation>
+    </message>
+    <message>
+        <source>machines that stay free longest take the longest tasks, and those that are soon needed take the short ones</source>
+        <translation>as máquinas que ficam livres mais tempo recebem as tarefas mais longas, e as que em breve são precisas recebem as curtas</translation>
+    </message>
+    <message>
+        <source>what was submitted first is started first, on whichever machine is free</source>
+        <translation>o que foi submetido primeiro começa primeiro, em qualquer máquina livre</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that most likely stays free until it has ended</source>
+        <translation>a tarefa submetida primeiro vai para a máquina livre que mais provavelmente continua livre até ela acabar</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one until whose end it most likely stays free</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, aquela até cujo fim mais provavelmente continua livre</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that it fits best, by how long that usually stays free</source>
+        <translation>a tarefa submetida primeiro vai para a máquina livre a que melhor se ajusta, pelo tempo que esta costuma ficar livre</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free; a task counts as a tenth longer each time that it was broken off</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre; uma tarefa conta como um décimo mais longa de cada vez que foi interrompida</translation>
+    </message>
+    <message>
+        <source>how long machines are up is not known well enough yet to say how many copies results need</source>
+        <translation>ainda não se sabe bem quanto tempo as máquinas estão ligadas para dizer de quantas cópias os resultados precisam</translation>
+    </message>
+    <message>
+        <source>{count} copies keep a result available {share} of the working week</source>
+        <translation>{count} cópias mantêm um resultado disponível {share} da semana de trabalho</translation>
+    </message>
+    <message>
+        <source>{count} copies keep a result available {share} of the working week; {more} would {better}</source>
+        <translation>{count} cópias mantêm um resultado disponível {share} da semana de trabalho; {more} mantê-lo-iam {better}</translation>
     </message>
     <message>
         <source>Cannot be seen: {why}</source>
@@ -1334,6 +1398,10 @@
     <message>
         <source>no workflow {workflow} is known on {host}</source>
         <translation>Nenhum fluxo {workflow} é conhecido em {host}</translation>
+    </message>
+    <message>
+        <source>{workflow} was submitted on {host}: ask there, or an administrator of the flock</source>
+        <translation>{workflow} foi submetido em {host}: peça aí, ou a um administrador do bando</translation>
     </message>
     <message>
         <source>workflow {workflow} has no task {task}</source>
@@ -3491,6 +3559,10 @@
         <translation>O trabalho terminado é lembrado durante</translation>
     </message>
     <message>
+        <source>Copies of each result</source>
+        <translation>Cópias de cada resultado</translation>
+    </message>
+    <message>
         <source>Machines that ask to be let in</source>
         <translation>Máquinas que pedem para entrar</translation>
     </message>
@@ -3541,6 +3613,10 @@
     <message>
         <source>those of others take {size} here now</source>
         <translation>os das outras ocupam {size} aqui agora</translation>
+    </message>
+    <message>
+        <source>as many as advised</source>
+        <translation>tantas quantas se aconselham</translation>
     </message>
     <message>
         <source>May ask without an invitation</source>
@@ -5913,8 +5989,44 @@
         <translation>Sistema de referência do mapa</translation>
     </message>
     <message>
+        <source>Name of the line</source>
+        <translation>Nome da linha</translation>
+    </message>
+    <message>
+        <source>Day of the flight</source>
+        <translation>Dia do voo</translation>
+    </message>
+    <message>
+        <source>Length of a tile in metres</source>
+        <translation>Comprimento de um trecho em metros</translation>
+    </message>
+    <message>
+        <source>Where the points are</source>
+        <translation>Onde estão os pontos</translation>
+    </message>
+    <message>
+        <source>From the antenna to the scanner: x y z in metres</source>
+        <translation>Da antena ao scanner: x y z em metros</translation>
+    </message>
+    <message>
+        <source>Boresight: roll pitch heading in degrees</source>
+        <translation>Alinhamento: rolamento, arfagem e rumo em graus</translation>
+    </message>
+    <message>
+        <source>In their place on the ground</source>
+        <translation>No seu lugar no terreno</translation>
+    </message>
+    <message>
+        <source>In the scanner&apos;s frame</source>
+        <translation>No referencial do scanner</translation>
+    </message>
+    <message>
         <source>Inspect this flight</source>
         <translation>Inspecionar este voo</translation>
+    </message>
+    <message>
+        <source>More about the flight …</source>
+        <translation>Mais sobre o voo …</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -5972,6 +6084,10 @@
         <translation>vídeos</translation>
     </message>
     <message>
+        <source>photographs</source>
+        <translation>fotografias</translation>
+    </message>
+    <message>
         <source>lists of marks</source>
         <translation>listas de marcas</translation>
     </message>
@@ -5982,6 +6098,14 @@
     <message>
         <source>maps of the route</source>
         <translation>mapas da rota</translation>
+    </message>
+    <message>
+        <source>“{text}” has to be three numbers, as 0.1 -0.2 0.35</source>
+        <translation>“{text}” tem de ser três números, como 0.1 -0.2 0.35</translation>
+    </message>
+    <message>
+        <source>Who runs what is decided by</source>
+        <translation>Quem executa o quê é decidido por</translation>
     </message>
 </context>
 </TS>

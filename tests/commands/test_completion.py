@@ -32,7 +32,7 @@ TAKE_NO_NAMES = {
     *("uninstall", "depart"),
     *("completion", "demo", "pause"),
     *("flock create", "flock invite", "flock nearby", "flock requests", "flock members"),
-    "flock leave",
+    *("flock leave", "flock sign"),
     *("submit", "inspect", "new", "flock join", "program new", "program check"),  # files, folders
 }
 

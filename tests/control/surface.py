@@ -15,11 +15,13 @@ from typing import Any
 
 import msgspec
 
+from agent.api.datasets import CopiesView
 from agent.api.errors import ServiceError
 from agent.api.flock import (
     ConfinementView,
     DepartureView,
     Finding,
+    FlockSigns,
     Invitation,
     Joined,
     MemberView,
@@ -70,6 +72,7 @@ from agent.protocol.events import (
 from agent.protocol.lengths import Lengths
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.policy.availability import by_copies
 from agent.protocol.reasons import EndCause, NobodyUsesIt
 from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId, WorkflowSpec
 from agent.protocol.settings import Settings
@@ -145,6 +148,7 @@ class Known:
     presence_reason: Reason = HELPS
     programs: tuple[str, ...] = ("copy",)
     slots: int = 1
+    rules: str = "look-ahead"
     data_folder: str = "/data"
     log_folder: str = "/log"
     warning: Reason | None = None
@@ -199,6 +203,7 @@ class Known:
             slots=self.slots,
             capabilities=Capabilities(programs=self.programs),
             why=as_why(reason),
+            rules=self.rules,
         )
 
 
@@ -301,7 +306,7 @@ class FakeNode:
         takes the name for the id."""
         name, wanted = told["name"], msgspec.convert(told, Submit)
         if wanted.key:
-            self.handle(replace(submission(wanted, "birch", {}), request="1"))
+            self.handle(replace(submission(wanted, "birch", NODE, {}), request="1"))
         else:
             specs = specs_of(wanted, partial(task_id, name))
             self.handle(events.Submit("1", name, name, "", 50, specs))
@@ -337,7 +342,13 @@ class FakeNode:
             self,
             self,
             self.secrets,
+            self,
         )
+
+    def view(self) -> CopiesView:
+        """Two machines, of which one is mostly up."""
+        up = {NODE: 0.9, "aldernode": 0.97}
+        return CopiesView(2, 2, by_copies(list(up.values()), 5), up, 40.0)
 
     def wanting(self) -> tuple[WantingProgram, ...]:
         """One program asks for the network and a place that nobody opens."""
@@ -408,13 +419,17 @@ class FakeFlock(FakeAdmission):
     def departures(self) -> list[DepartureView]:
         return list(self._node.known.departures)
 
-    async def create(self, name: str) -> Joined:
+    async def create(self, name: str, *, signs: bool = True) -> Joined:
+        del signs
         node = self._node
         if node.known.flock is not None:
             raise ServiceError("this machine belongs to the flock meadow already: leave that first")
         flock = replace(FLOCK, name=name)
         node.known = replace(node.known, flock=flock, members=MEMBERS[1:2], port=29464)
         return Joined(name, NODE, NAME)
+
+    def choose_rules(self, name: str) -> None:
+        self._node.known = replace(self._node.known, rules=name)
 
     async def invite(self, uses: int, valid_for_s: float) -> Invitation:
         file = f"Keep it.\n{INVITATION}\n"
@@ -424,6 +439,9 @@ class FakeFlock(FakeAdmission):
         if text != INVITATION:
             raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
         return await self.create(FLOCK.name)
+
+    async def sign_records(self) -> FlockSigns:
+        return FlockSigns("office", 1_000, before=True)
 
     async def expel(self, name_or_id: str) -> str:
         known = self._node.known

@@ -20,7 +20,7 @@ from agent.history.log_reading import read_lines
 from agent.history.task_history import OF_A_PROGRAM_MAX, TaskHistory
 from agent.host import logs
 from agent.paths import TASK_LOGS, task_log
-from agent.protocol.lengths import Kind
+from agent.protocol.likeness import Kind
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings import editing as viewing

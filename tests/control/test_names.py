@@ -24,7 +24,7 @@ from agent.control.program_views import find_published, published_programs
 from agent.control.verbs.submitting import submission
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
-from tests.control.surface import MEMBERS, FakeNode
+from tests.control.surface import MEMBERS, NODE, FakeNode
 
 ID = task_id("survey", "copy")
 
@@ -245,7 +245,7 @@ def words(tmp_path: Path) -> tuple[FakeNode, dict[str, str]]:
     made.handle_submission({"name": "words", "tasks": tasks})
     for who in ("ada", "bo"):
         told = {"name": "words", "tasks": tasks, "key": "k"}
-        event = submission(msgspec.convert(told, Submit), who, {})
+        event = submission(msgspec.convert(told, Submit), who, NODE, {})
         made.handle(replace(event, request="1"))
         ids[who] = event.workflow
     return made, ids

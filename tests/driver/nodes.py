@@ -65,9 +65,10 @@ async def services_of_homes(
 
 
 async def flock_of(first: Agent, *others: Agent) -> None:
-    """One flock, everybody linked with everybody, without multicast."""
+    """One flock, everybody linked with everybody, without multicast. It does not sign: the ids of
+    workflows in these tests are words, and bind nothing."""
     if first.flock.flock() is None:
-        await first.flock.create("office")
+        await first.flock.create("office", signs=False)
     for other in others:
         await other.flock.join((await first.flock.invite()).text)
     everybody = (first, *others)

@@ -263,7 +263,7 @@ async def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
 
 
 async def test_one_thing_is_done_with_a_flock_at_a_time(ant: Agent) -> None:
-    made = asyncio.create_task(ant.flock.create("office"))
+    made = asyncio.create_task(ant.flock.create("office", signs=False))
     await asyncio.sleep(0)  # it has begun
     await refused(ant.flock.invite(), "ant is busy with its flock: try again later")
     assert (await made).flock == "office"
@@ -274,7 +274,7 @@ async def test_one_thing_is_done_with_a_flock_at_a_time(ant: Agent) -> None:
 
 async def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
     async with services(tmp_path, "ant", "bee") as (ant, bee):
-        await ant.flock.create("office")
+        await ant.flock.create("office", signs=False)
         invitation = await ant.flock.invite(uses=2, valid_for_s=60.0)
         (address,) = parse_invitation(invitation.text).addresses
         assert str(address) == f"127.0.0.1:{ant.port}"
@@ -290,7 +290,7 @@ async def test_a_node_that_begins_anew_has_its_name(
         names.append(ant.now().name)
         await begin(node, *told)
 
-    await ant.flock.create("office")
+    await ant.flock.create("office", signs=False)
     monkeypatch.setattr(RunningNode, "start", start)
     await ant.flock.leave(even_as_last_keeper=True)
     assert names == ["ant"], "clients come meanwhile, and are greeted"
@@ -306,7 +306,7 @@ async def test_an_agent_whose_node_cannot_begin_anew_ends(
 
     ant = await Agent.start(Home.at(tmp_path / "ant"), QUIET)
     try:
-        await ant.flock.create("office")
+        await ant.flock.create("office", signs=False)
         with monkeypatch.context() as patched:
             patched.setattr(agent_module, "open_datasets", refuse)
             await refused(ant.flock.leave(even_as_last_keeper=True), "the disk refuses")
@@ -331,7 +331,7 @@ async def test_starting_takes_less_than_a_second(tmp_path: Path) -> None:
     """Of the processor; on a machine with nothing else to do it takes no longer by the clock."""
 
     async with services(tmp_path, "ant") as (ant,):
-        await ant.flock.create("office")
+        await ant.flock.create("office", signs=False)
         await submit(ant, *["say TERMINATED"] * 10)
     before_s = time.process_time()
     again = await Agent.start(ant.home, Options(log_to_files=False))
@@ -375,7 +375,7 @@ async def test_agents_that_want_one_port_take_others_and_are_reached_there(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
-        await ant.flock.create("office")
+        await ant.flock.create("office", signs=False)
         wanted = ant.port
         for each in (bee, cat):
             each.settings = replace(each.settings, port=wanted)

@@ -10,7 +10,7 @@ from agent.protocol import effects as fx
 from agent.protocol import events as ev
 from agent.protocol import messages as msg
 from agent.protocol.needs import Seat, with_needs
-from agent.protocol.policy import copy_policies
+from agent.protocol.policy import flock_rules
 from agent.protocol.policy.copying import RunningView, WhereItHelps
 from agent.protocol.reasons import EndCause, reason_in
 from agent.protocol.records import Evicted, Failed, Run, TaskState, Terminated, Yielded
@@ -176,4 +176,4 @@ def test_two_that_ask_at_once_get_one_copy_together() -> None:
 )
 def test_a_copy_is_worth_it(worth: bool, view: RunningView) -> None:
     assert WhereItHelps().worth(view, 15.0) is worth
-    assert all(policy.worth(view, 15.0) is worth for policy in copy_policies.values())
+    assert all(rule.copies.worth(view, 15.0) is worth for rule in flock_rules.values())

@@ -86,6 +86,7 @@ def test_what_was_held_for_long_and_taken_over_counts_and_records_tell_it_after_
     assert ThrownAway(table).keeps("acor", HOUR_S) == pytest.approx(0.5)
 
 
+@pytest.mark.hunting
 def test_a_long_task_goes_to_a_machine_whose_owner_threw_nothing_away() -> None:
     stage = at_work(*NAMES, length_s=1.2 * HOUR_S, for_s=HOUR_S, once=True)
     (first,) = stage.starters("T1")

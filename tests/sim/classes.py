@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 from agent.protocol.records import PRIORITY_INTERACTIVE, PRIORITY_LOW
 from tests.sim import groups
+from tests.sim.keys import ADMINISTRATORS
+from tests.sim.liars import LIES
 from tests.sim.plan import Draft, Plan
 from tests.sim.traps import ACTIONS
 
@@ -184,6 +186,24 @@ def pruning(draft: Draft) -> None:
         draft.cut()
 
 
+def liars(draft: Draft) -> None:
+    """A flock that signs, and in it members that lie, from the first moment on; a machine dies besides,
+    or is cut off."""
+    draft.flock(3, 8).lasts(15.0, 45.0)
+    draft.plan.signed = True
+    draft.work(workflows=(2, 5), duration_s=(0.2, 4.0), gates=0.1)
+    lying = draft.draw.sample(
+        range(ADMINISTRATORS, draft.size), draft.draw.randint(1, draft.size - 2)
+    )
+    for who in lying:
+        draft.happen(0.0, "lie", who, "replay")
+        for _ in draft.times(5, 60):
+            draft.happen(draft.when(0.1), "lie", who, draft.draw.choice(LIES))
+    draft.often(0, 3, draft.crash)
+    draft.often(0, 2, draft.cut)
+    draft.often(0, 3, lambda: groups.wish(draft))
+
+
 def mixed(draft: Draft) -> None:
     """Everything at once."""
     draft.any_flock().lasts(30.0, 105.0)
@@ -228,6 +248,7 @@ CLASSES: dict[str, ScenarioClass] = {
     "clients": ScenarioClass(clients, 3),
     "pruning": ScenarioClass(pruning, 3),
     "mixed": ScenarioClass(mixed, 8),
+    "liars": ScenarioClass(liars, 0),
     "missing-link": ScenarioClass(groups.missing_link, 1),
     "stalls": ScenarioClass(groups.stalls),
     "flapping": ScenarioClass(groups.flapping),

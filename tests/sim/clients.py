@@ -30,6 +30,9 @@ class Clients:
         self.refused: dict[str, str] = {}
         self.asked: set[tuple[str, int]] = set()
         """Which workflow was submitted at which machine."""
+        self.homes: dict[str, int] = {}
+        """Where each was submitted first. Where the flock signs, its id binds that machine, and a
+        client that asks another one asks for other work; so here it waits for its own."""
         self._requests: dict[str, str] = {}
         self._gates: list[str] = []
 
@@ -51,12 +54,13 @@ class Clients:
             self.simulation.watch.interactive.update(urgent)
         if job.workflow in ledger.accepted:
             return
-        machine = self._up(who)
+        machine = self._asked_next(job, who)
         if machine is not None:
             ledger.count("submissions")
             request = f"r{len(self._requests) + 1}"
             self._requests[request] = job.workflow
             self.asked.add((job.workflow, machine.index))
+            self.homes.setdefault(job.workflow, machine.index)
             self._lay_raw(machine, job)
             machine.hand(
                 Submit(request, job.workflow, job.workflow, "somebody", job.priority, job.tasks)
@@ -70,6 +74,13 @@ class Clients:
             self.simulation.ledger.starts_at_home[job.workflow] = 1
         self.submit(job, one)
         self.submit(job, other)
+
+    def _asked_next(self, job: Job, who: int) -> Machine | None:
+        home = self.homes.get(job.workflow)
+        if home is None or not self.simulation.plan.signed:
+            return self._up(who)
+        machine = self.simulation.machines[home]
+        return machine if machine.node is not None and not machine.stalled else None
 
     def _ask_again(self, job: Job, who: int) -> None:
         if job.workflow not in self.simulation.ledger.accepted:

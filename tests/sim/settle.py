@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.records import ENDED, TaskSpec, TaskState, Terminated, run_name
 from tests.sim.failure import Broken
+from tests.sim.keys import bare, everything_is_proven
 from tests.sim.work import capable
 
 if TYPE_CHECKING:
@@ -219,6 +220,7 @@ def _successes(simulation: Simulation) -> dict[str, list[object]]:
 
 def _look_back(simulation: Simulation, successes: dict[str, list[object]]) -> None:
     contents_are_equal_as_hashes_are(simulation)
+    everything_is_proven(simulation)
     for machine in simulation.running():
         successes_survived(machine, successes)
         pruned_stays_hidden(machine)
@@ -236,9 +238,9 @@ def contents_are_equal_as_hashes_are(simulation: Simulation) -> None:
             continue
         on_disk = {task: part.life for task, part in disk.lives.items()}
         for kind, mine, kept in (
-            ("lives", dict(node.table.lives), on_disk),
-            ("workflows", dict(node.table.workflows), disk.workflows),
-            ("prunings", dict(node.table.prunings), disk.prunings),
+            ("lives", bare(node.table.lives), bare(on_disk)),
+            ("workflows", bare(node.table.workflows), bare(disk.workflows)),
+            ("prunings", bare(node.table.prunings), bare(disk.prunings)),
         ):
             differing = [key for key in sorted({*mine, *kept}) if mine.get(key) != kept.get(key)]
             for key in differing[:1]:
@@ -253,7 +255,7 @@ def _first_difference(simulation: Simulation) -> str:
     first, model = tables[0]
     for machine, table in tables[1:]:
         for kind in ("workflows", "lives", "prunings"):
-            mine, theirs = getattr(model, kind), getattr(table, kind)
+            mine, theirs = bare(getattr(model, kind)), bare(getattr(table, kind))
             if mine == theirs:
                 continue
             for key in sorted({*mine, *theirs}):

@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("admit", "flock.asking", "let a machine in that asks"),
     ("refuse", "flock.asking", "do not let it in"),
     ("members", "questions", "show who belongs, and who did"),
+    ("sign", "questions", "have all records signed, from now on"),
     ("expel", "questions", "send a machine away, for ever"),
     ("leave", "questions", "leave the flock; what this machine runs is handed back"),
     group="flock",

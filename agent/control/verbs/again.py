@@ -78,7 +78,7 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
         lasts = (*lasting(run), *lasting(specs))
         return AgainReply(*told, 0, (), (), read_at, host, *lasts)
     event = submission_of(
-        *(name, submitter, priority, specs, params.key),
+        *(name, submitter, call.now.node, priority, specs, params.key),
         far=bool(call.member),
         again=True,
         origin=origin,

@@ -6,6 +6,7 @@ from agent.api.flock import (
     DOCTOR,
     EXPEL,
     FLOCK_CREATE,
+    FLOCK_SIGN,
     HAND_OVER,
     INVITE,
     JOIN,
@@ -18,6 +19,8 @@ from agent.api.flock import (
     Expel,
     Expelled,
     Finding,
+    FlockSign,
+    FlockSigns,
     HandedOver,
     HandOver,
     Invitation,
@@ -63,7 +66,9 @@ async def members(call: RequestContext, params: Members) -> MembersReply:
     return MembersReply(flock.name, tuple(members), tuple(room.departures()))
 
 
-flock_create = serves(FLOCK_CREATE)(lambda call, params: call.rooms.flock.create(params.name))
+flock_create = serves(FLOCK_CREATE)(
+    lambda call, params: call.rooms.flock.create(params.name, signs=params.signs)
+)
 """Found a flock with this machine as its first member; refused where it belongs to one
 already."""
 
@@ -79,6 +84,16 @@ async def invite(call: RequestContext, params: Invite) -> Invitation:
 
 join = serves(JOIN)(lambda call, params: call.rooms.flock.join(params.invitation))
 """Join the flock that invites this machine; what it has in its table goes with it."""
+
+
+@serves(FLOCK_SIGN)
+async def flock_sign(call: RequestContext, params: FlockSign) -> FlockSigns:
+    """Have the flock take in signed records only; return since when it does. Raises ``RefusedError``
+    without a flock, ``ServiceError`` where this node cannot say so; one that is no keeper is told who
+    can."""
+    del params
+    require_membership(call)
+    return await call.rooms.flock.sign_records()
 
 
 @serves(EXPEL)

@@ -62,7 +62,7 @@ from agent.protocol.identity import (
 from agent.protocol.needs import Seat, with_needs
 from agent.protocol.phrases import Phrase, hinted, said
 from agent.protocol.priorities import with_priority
-from agent.protocol.records import TaskId, WorkflowId
+from agent.protocol.records import NodeId, TaskId, WorkflowId
 from agent.protocol.table import Table
 from agent.wording.speech import english
 
@@ -78,7 +78,8 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     if elsewhere.fault is not None:
         raise RefusedError(ErrorCode.REFUSED, elsewhere.fault)
     digests = await programs_here(call, params.tasks)
-    event = submission(params, submitter, elsewhere.tasks, digests, far=bool(call.member))
+    asked = params, submitter, call.now.node, elsewhere.tasks, digests
+    event = submission(*asked, far=bool(call.member))
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
     known = workflow != event.workflow
@@ -154,23 +155,25 @@ async def programs_here(
 def submission(
     params: Submit,
     submitter: str,
+    node: NodeId,
     elsewhere: Mapping[Place, TaskId],
     digests: Mapping[str, records.More] = MappingProxyType({}),
     *,
     far: bool = False,
 ) -> events.Submit:
-    """Return what the node is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
+    """Return what ``node`` is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
     has the tasks of other workflows that it needs, ``digests`` what tasks carry of installed programs by name;
     ``far``: a client of another machine asks."""
     priority = priority_value(params.priority)
     specs = with_programs(specs_of(params, str, elsewhere), digests)
-    asked = (params.name, submitter, priority, specs)
+    asked = (params.name, submitter, node, priority, specs)
     return submission_of(*asked, params.key, far=far, again=params.again, origin=params.origin)
 
 
 def submission_of(
     name: str,
     submitter: str,
+    node: NodeId,
     priority: int,
     specs: tuple[records.TaskSpec, ...],
     key: str = "",
@@ -179,13 +182,13 @@ def submission_of(
     again: bool = False,
     origin: Origin | None = None,
 ) -> events.Submit:
-    """Return what the node is asked to keep, with an id, of tasks that have names for ids. An empty
+    """Return what ``node`` is asked to keep, with an id, of tasks that have names for ids. An empty
     ``key`` is made here, as of a request of its own; ``far``: another machine submits it;
     ``again``: it is to run although the same is known; ``origin`` is where it was read, None for
     nowhere that is told."""
     key = key or uuid.uuid4().hex
     content = content_of(name, specs)
-    workflow = workflow_id(submitter, key, content)
+    workflow = workflow_id(submitter, key, content, node)
     more = carried(key, content)
     if origin is not None and not far:
         more[ORIGIN] = Raw(msgpack.encode(origin))
@@ -338,7 +341,11 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     elsewhere = checked(call, told, submitter)
     fault = elsewhere.fault
     digests = {} if fault is not None else await programs_here(call, told.tasks)
-    event = None if fault is not None else submission(told, submitter, elsewhere.tasks, digests)
+    event = (
+        None
+        if fault is not None
+        else submission(told, submitter, now.node, elsewhere.tasks, digests)
+    )
     if event is not None:
         fault = fault_of(event, now.table)
     if event is None or fault is not None:
