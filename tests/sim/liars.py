@@ -146,7 +146,7 @@ class Liars:
         wish = replace(wish, proof=self._proof(machine, priority_leaf(name, wish)))
         raised = Wish(self.draw.choice((RETRY, FLOOR)), 9, by)
         raised = replace(raised, proof=self._proof(machine, wish_leaf(name, raised)))
-        return State(workflows=(Workflow(workflow.spec, wish, 9, raised),))
+        return State(workflows=(Workflow(workflow.spec, wish, 9, retried=raised),))
 
     def _pruning(self, machine: Machine) -> Message | None:
         workflow = self._some_workflow(machine)
