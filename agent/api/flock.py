@@ -202,6 +202,8 @@ FindingKind = Literal[
     "invitation",
     "settings",
     "confinement",
+    "in the way",
+    "doubtful",
 ]
 
 

@@ -37,6 +37,7 @@ from agent.net.link_tls import Streams
 from agent.net.membership import Membership
 from agent.net.transfer_words import Pipe
 from agent.node.confining import confinement_of
+from agent.node.diagnosis import DistrustLog
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
 from agent.node.running import Options, RunningNode, open_datasets, open_journal, refuse_exposed
@@ -470,7 +471,7 @@ class Agent:
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
-        trimmer = MemoryTrimmer()
+        trimmer, distrust = MemoryTrimmer(), DistrustLog()
         while not self._stopped.is_set():
             try:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):
@@ -478,6 +479,7 @@ class Agent:
             except TimeoutError:
                 if not (self._reason or self.flock.busy):
                     self.live.look_for_programs()
+                    distrust.look(self.now().facts)
                 trimmer.give_back()
                 await self._owner_settings.look()
 

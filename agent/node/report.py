@@ -164,6 +164,16 @@ class Snapshot:
             port_wanted=settings.port,
             standing=self._flock.standing.state,
             laid_down=self._settled.wrong,
+            in_the_way=live.node.in_the_way,
+            doubtful=self._doubtful(),
+        )
+
+    def _doubtful(self) -> tuple[tuple[str, NodeId, NodeId], ...]:
+        node = self._live.node
+        specs = node.table.specs
+        return tuple(
+            (specs[task].name if task in specs else task, each.host, each.other)
+            for task, each in node.doubtful.items()
         )
 
 

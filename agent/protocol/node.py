@@ -10,7 +10,7 @@ their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
 from agent.protocol.claimability import Claimability
@@ -18,6 +18,7 @@ from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant, TimerKind
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
+from agent.protocol.doubts import Doubts
 from agent.protocol.early_claims import EarlyClaims
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
@@ -32,6 +33,7 @@ from agent.protocol.events import (
 from agent.protocol.evidence import Knowledge
 from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.healing import Healing, Unknown
+from agent.protocol.incarnations import Incarnations
 from agent.protocol.joining import Joining
 from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
@@ -48,6 +50,7 @@ from agent.protocol.requests import Requests
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.shares import Shares
+from agent.protocol.sharing_reasons import ResultsDiffer
 from agent.protocol.table import Table
 
 __all__ = ["Node", "NodeSetup"]
@@ -63,16 +66,18 @@ class Node:
         core = self._core = Core(setup)
         self.table: Table = core.table
         self.lengths: Lengths = core.lengths
-        self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
+        incarnations = Incarnations(core, lambda: bool(self._runs.mine or self.claims.open))
+        self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work, incarnations)
         self._datasets = Datasets(core, self._liveness)
         self.seats = FlockSeats(core, self._liveness.alive, self._claims_under_way)
         self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
         knowledge = Knowledge(core, score_policies[setup.policy])
         asked = (self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms)
-        self.claims = Claims(core, *asked, knowledge)
+        self.claims = Claims(core, *asked, knowledge, self._liveness.up)
         yields = (self.claims.own_claim, self.claims.yield_to)
-        self.promises = Promises(core, self._can.is_taken, *yields, knowledge, self.seats)
+        known, in_way = (knowledge, self.seats), self.claims.obstructors
+        self.promises = Promises(core, self._can.is_taken, *yields, *known, in_way)
         self._shares = Shares(core)
         asked_of = (self._can.is_taken, self._claimed, self._shares)
         self._queue = Queue(core, policies[setup.policy], *asked_of)
@@ -89,6 +94,7 @@ class Node:
         self._unknown = Unknown(core, self._election)
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
+        self._doubts = Doubts(core)
         self._parts = self._in_order()
         self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
         self._slept = False
@@ -115,6 +121,7 @@ class Node:
             self._unknown,
             self._requests,
             self._prunings,
+            self._doubts,
         ]
 
     def _collect_handlers(self) -> dict[type, tuple[Callable[..., None], ...]]:
@@ -185,6 +192,16 @@ class Node:
         """Return the node to which the latest plan has left a ready task, as it ends there sooner
         than where a place is free; empty where it was left to none."""
         return self._planning.left_for.get(task, "") if task in self._core.table.ready else ""
+
+    @property
+    def in_the_way(self) -> tuple[NodeId, ...]:
+        """The members whose word on claims is not waited for, as they have kept work from beginning."""
+        return self.claims.obstructors.all()
+
+    @property
+    def doubtful(self) -> Mapping[TaskId, ResultsDiffer]:
+        """The tasks that two machines finished with different results, and which they are."""
+        return self._doubts.found
 
     def gone_since_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone for this node, by the wall clock; since

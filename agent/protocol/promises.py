@@ -33,6 +33,7 @@ from agent.protocol.messages import (
     TryDequeue,
 )
 from agent.protocol.needs import seats_of
+from agent.protocol.obstructors import Obstructors
 from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
 from agent.protocol.table import News
 
@@ -57,12 +58,14 @@ class Answers:
     known: list[KnownLife] = field(default_factory=list)
     doubted: list[DoubtedClaim] = field(default_factory=list)
     full: list[ClaimName] = field(default_factory=list)
+    held: list[BetterClaim] = field(default_factory=list)
 
     def message(self) -> ClaimAnswers:
         """Return the answers as one message."""
         return ClaimAnswers(
             *(tuple(self.consents), tuple(self.busy), tuple(self.better)),
             *(tuple(self.known), tuple(self.doubted), tuple(self.full)),
+            tuple(self.held),
         )
 
 
@@ -77,6 +80,7 @@ class Promises(Part):
         yield_own_claim: Callable[[TaskId, NodeId], None],
         knowledge: Knowledge,
         seats: FlockSeats,
+        obstructors: Obstructors,
     ) -> None:
         super().__init__(core)
         self.by_task: dict[TaskId, Promise] = {}
@@ -85,6 +89,7 @@ class Promises(Part):
         self._yield_own_claim = yield_own_claim
         self._knowledge = knowledge
         self._seats = seats
+        self._obstructors = obstructors
         self._seated: dict[tuple[TaskId, NodeId], Claim] = {}
         """Claims that wait for a seat which worse claims have, or for their task to be known here."""
         self._answers: dict[NodeId, Answers] = {}
@@ -125,7 +130,7 @@ class Promises(Part):
                 return
         own = self._own_claim(task)
         if own is not None:
-            if claim_rank(own) < claim_rank(claim):
+            if claim_rank(own) < claim_rank(claim) or peer.node in self._obstructors:
                 answers.better.append(BetterClaim(task, claim, own))
                 return
             self._yield_own_claim(task, peer.node)
@@ -145,6 +150,7 @@ class Promises(Part):
         elif claim_rank(claim) < claim_rank(promise.claim):
             promise.waiting[claimant] = claim
             answers.busy.append(ClaimName(task, claim))
+            answers.held.append(BetterClaim(task, claim, promise.claim))
         else:
             answers.better.append(BetterClaim(task, claim, promise.claim))
 

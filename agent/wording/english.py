@@ -395,6 +395,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "machine: set both clocks by the same time server",
     "PeerElsewhere": "another machine than {peer} answers at {address}: see where {peer} is now, and "
     f"correct the address if it was typed in, {_TYPED}",
+    "PeerInTheWay": "{peer} kept tasks from beginning and gave no reason that holds, so its word on them is "
+    "not waited for: update or restart the agent there, or have the machine sent away",
     "PeerLost": "{peer} was linked and is gone ({why}): see that it is switched on, awake and runs "
     "Wingbeat, and that its network works",
     "PeerNotWingbeat": "something that is not Wingbeat answers at the address of {peer} ({address}): "
@@ -411,6 +413,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "awake, that both are on one network, and that its firewall lets Wingbeat accept connections",
     "PeerUnreadable": "{peer} sent what this machine cannot read ({why}): update Wingbeat on both",
     "PolicyWrong": "{error} (until then this machine helps nobody, for the policy may forbid it)",
+    "ResultsDiffer": "{name} was finished with different results by {places}: run it again on another "
+    "machine, and compare; its program may also give something else each time",
     "SentAway": SENT_AWAY,
     "UnheardMany": "nothing was heard of {name} and {count} more since this agent started: see that "
     f"they are switched on and run Wingbeat on the same network, or type their addresses, {_TYPED}",

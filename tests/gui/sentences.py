@@ -323,6 +323,8 @@ MOVES = (
     (told.ClaimedAhead("acor"), why.Opaque("")),
     (told.OutcomeMoved("acor", "grifo"), why.Opaque("a cause of a later version")),
     (told.OutputsLost(2), why.Opaque("")),
+    (sharing.PassedBy("grifo"), why.Opaque("")),
+    (sharing.ResultsDiffer("acor", "grifo"), why.Opaque("")),
     (told.ClaimWithdrawn("the place is taken by now"), why.Opaque("")),
 )
 LINK: dict[str, Any] = {
