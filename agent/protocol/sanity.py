@@ -16,7 +16,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from agent.protocol.phrases import Phrase, said
-from agent.protocol.records import COUNTER_SANE_MAX, Life, More, Stamp, TaskId, TaskSpec, Workflow
+from agent.protocol.records import (
+    COUNTER_SANE_MAX,
+    NO_LIFE,
+    Life,
+    More,
+    Stamp,
+    TaskId,
+    TaskLife,
+    TaskSpec,
+    Workflow,
+    join_lives,
+)
 
 INCARNATION_SANE_MAX = 2**52
 STAMP_SANE_MAX = 2**61
