@@ -47,7 +47,7 @@ def run(phase: Any, attempt: int = 1, generation: int = 1, **more: Any) -> Run:
     return Run(generation, attempt, "ant", expected_ms=0, phase=phase, **told)
 
 
-def read(*runs: Run, spec: TaskSpec | None = None, **life: int) -> DerivedState:
+def read(*runs: Run, spec: TaskSpec | None = None, **life: Any) -> DerivedState:
     """With two failures and two deaths that are too many, and two producers, of which one is there."""
     told: dict[str, DerivedState] = {
         "made": DerivedState(TaskState.TERMINATED, run(ENDED)),
