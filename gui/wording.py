@@ -85,6 +85,10 @@ FOUND = {
     "IdentityOfTwo": "two machines call themselves {peer} and cannot be told apart (at {places}), as one was "
     "set up as a copy of the other: on the copy, quit Wingbeat, delete its data (here that is {folder}) and "
     "join again with a new invitation",
+    "PeerInTheWay": "{peer} kept tasks from beginning and gave no reason that holds, so nobody waits for it any "
+    "more: update or restart Wingbeat there, or have the machine sent away",
+    "ResultsDiffer": "{name} was finished with different results by {places}: run it again on another "
+    "machine and compare, as its program may also give something else each time",
     "PeerLost": "{peer} was here and is gone: it may be switched off or asleep, or its network is down",
     "PeerUnreachable": "{peer} does not answer: it may be switched off or asleep, on another network, or its "
     "firewall keeps Wingbeat out",

@@ -215,6 +215,8 @@ FindingKind = Literal[
     "confinement",
     "rules",
     "forged",
+    "in the way",
+    "doubtful",
 ]
 
 

@@ -31,6 +31,7 @@ from agent.control.gates import attach_names
 from agent.control.port import Snapshot
 from agent.protocol.identity import KEPT
 from agent.protocol.names import visible
+from agent.protocol.output_names import output_names
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.reasons import WaitsFor, WaitsForMany, WaitsForSeveral, WaitsForUnknown
 from agent.protocol.records import (
@@ -42,7 +43,6 @@ from agent.protocol.records import (
     TaskSpec,
     TaskState,
     Workflow,
-    output_names,
 )
 from agent.protocol.sanity import producers_of
 from agent.protocol.second_runs import hosts_beside

@@ -31,12 +31,11 @@ from agent.flock.operations import FlockOperations, open_membership
 from agent.history.task_history import TaskHistory
 from agent.host import logs
 from agent.host.memory import MemoryTrimmer, collect_garbage_rarely
-from agent.host.private_files import PrivateFolder
-from agent.net import certificates, identity
+from agent.net import identity
 from agent.net.link_tls import Streams
-from agent.net.membership import Membership
 from agent.net.transfer_words import Pipe
 from agent.node.confining import confinement_of
+from agent.node.diagnosis import DistrustLog
 from agent.node.member_keys import MemberKeys
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
@@ -330,7 +329,7 @@ class Agent:
             self._begin_logs()
             undone.push_async_callback(asyncio.to_thread, journal.close)
             membership = await asyncio.to_thread(open_membership, self.home)
-            me = await asyncio.to_thread(_node_id, self.home, membership)
+            me = await asyncio.to_thread(identity.node_id_in, self.home.identity)
             datasets = await open_datasets(me, self.home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)
             home = me, self.home, self.settings, self._options, journal, datasets
@@ -472,7 +471,7 @@ class Agent:
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
-        trimmer = MemoryTrimmer()
+        trimmer, distrust = MemoryTrimmer(), DistrustLog()
         while not self._stopped.is_set():
             try:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):
@@ -481,6 +480,7 @@ class Agent:
                 if not (self._reason or self.flock.busy):
                     self.live.look_for_programs()
                     self.live.refused.tell(self.live.node.refused, self.name_of)
+                    distrust.look(self.now().facts)
                 trimmer.give_back()
                 await self._owner_settings.look()
 
@@ -488,12 +488,3 @@ class Agent:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-
-def _node_id(home: Home, membership: Membership | None) -> NodeId:
-    """The name of this node is its key, which it has before it joins and takes with it."""
-    if membership is not None:
-        return membership.node_id
-    folder = PrivateFolder(home.identity)
-    folder.prepare()
-    return certificates.node_id_of(identity.own_key(folder).public_key())

@@ -178,6 +178,16 @@ class Snapshot:
             laid_down=self._settled.wrong,
             rules=self.rules,
             refused=refused_records(live.node.refused, self.name_of),
+            in_the_way=live.node.in_the_way,
+            doubtful=self._doubtful(),
+        )
+
+    def _doubtful(self) -> tuple[tuple[str, NodeId, NodeId], ...]:
+        node = self._live.node
+        specs = node.table.specs
+        return tuple(
+            (specs[task].name if task in specs else task, each.host, each.other)
+            for task, each in node.doubtful.items()
         )
 
 

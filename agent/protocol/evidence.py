@@ -163,9 +163,13 @@ class Knowledge:
     def believed(self, spec: TaskSpec, claim: Claim, told: Evidence | None) -> int | None:
         """Return None where the claim may stand, else the score that would be believed: what it
         stands on is more than twice as good as what is known here, or does not make that score. A
-        claim that tells nothing tells nothing wrong."""
+        claim that tells nothing is that of a node like any other, or of work that waits at home."""
         if told is None:
-            return None
+            table, home = self._core.table, self._core.own.home(spec.task)
+            at_home = claim.host == home and table.interactive(spec.task)
+            if at_home or claim.score <= max(LIKE_ANY, self.score(self.of(spec, claim.host))):
+                return None
+            return self.score(self.of(spec, claim.host))
         known = self.of(spec, claim.host)
         if claim.score > self.score(told) or contradicted(told, known):
             return min(claim.score, self.score(known))

@@ -221,7 +221,8 @@ class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
     """Consent, or one of four objections, to claims of the receiver.
 
     ``consents``: promised to you alone, until you release it or your record arrives.
-    ``busy``: promised to a worse claim; you wait, and consent follows when that is released.
+    ``busy``: promised to a worse claim, which ``held`` names; you wait, and consent follows when that
+    is released. Without one that the receiver can see, it waits for a while only.
     ``better``: a better claim is under way; you release yours.
     ``known``: the life shows why not; you join it and release your claim.
     ``doubted``: it stands on what is not so; you release it, and may claim with a lower score.
@@ -234,6 +235,7 @@ class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
     known: tuple[KnownLife, ...] = ()
     doubted: tuple[DoubtedClaim, ...] = ()
     full: tuple[ClaimName, ...] = ()
+    held: tuple[BetterClaim, ...] = ()
 
 
 class Release(Struct, frozen=True, array_like=True, tag="RELEASE"):

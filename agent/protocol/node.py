@@ -21,6 +21,7 @@ from agent.protocol.contests import Contests
 from agent.protocol.copies import Copies
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
+from agent.protocol.doubts import Doubts
 from agent.protocol.early_claims import EarlyClaims
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
@@ -36,6 +37,7 @@ from agent.protocol.evidence import Knowledge
 from agent.protocol.flock_policy import FlockPolicy
 from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.healing import Healing, Unknown
+from agent.protocol.incarnations import Incarnations
 from agent.protocol.joining import Joining
 from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
@@ -52,6 +54,7 @@ from agent.protocol.requests import Requests
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.shares import Shares
+from agent.protocol.sharing_reasons import ResultsDiffer
 from agent.protocol.sleepers import Sleepers
 from agent.protocol.table import Table
 
@@ -68,17 +71,38 @@ class Node:
         core = self._core = Core(setup)
         self.table: Table = core.table
         self.lengths: Lengths = core.lengths
-        self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
+        incarnations = Incarnations(core, lambda: bool(self._runs.mine or self.claims.open))
+        self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work, incarnations)
         self._datasets = Datasets(core, self._liveness)
         self.seats = FlockSeats(core, self._liveness.alive, self._claims_under_way)
         self._runs = Runs(core, self._datasets, self._is_promised, self._liveness.alive)
+        self._decide(core)
+        self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
+        self._healing = Healing(core)
+        self._election = Election(core, self._liveness)
+        joins = (self._liveness, self._election, self._healing, self._lost.end_all)
+        self._joining = Joining(core, *joins)
+        self._unknown = Unknown(core, self._election)
+        self._requests = Requests(core, self._liveness.alive)
+        self._prunings = Prunings(core, self._election)
+        self._policy = FlockPolicy(core, self._liveness.tell_status)
+        self._doubts = Doubts(core)
+        self._parts = self._in_order()
+        self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
+        self._slept = False
+        self._withheld: list[Answer] = []
+
+    def _decide(self, core: Core) -> None:
+        """The parts that decide who runs what."""
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
         knowledge = Knowledge(core)
         asked = (self._obstacle, self._obstacle_ahead, self._obstacle_to_copy)
-        self.claims = Claims(core, *asked, self._runs.begin, self.gone_since_ms, knowledge)
+        begun = (self._runs.begin, self.gone_since_ms)
+        self.claims = Claims(core, *asked, *begun, knowledge, self._liveness.up)
         yields = (self.claims.own_claim, self.claims.yield_to)
         closed = (self._can.is_taken, self._can.obstacle_to_copy)
-        self.promises = Promises(core, *closed, *yields, knowledge, self.seats)
+        known, in_way = (knowledge, self.seats), self.claims.obstructors
+        self.promises = Promises(core, *closed, *yields, *known, in_way)
         self._shares = Shares(core)
         asked_of = (self._can.is_taken, self._claimed, self._shares)
         self._queue = Queue(core, *asked_of)
@@ -89,27 +113,12 @@ class Node:
         self._planning = Planning(
             *parts, self._obstacle, *runs, knowledge, self.seats.taken, self._contests
         )
-        plans, closed_here = (
-            (self.claims, self._queue, self._planning, knowledge),
-            self._obstacle_to_copy,
-        )
-        self._copies = Copies(core, self._runs, *plans, self._can.obstacle_to_copy, closed_here)
+        plans = (self.claims, self._queue, self._planning, knowledge)
+        closed_to_copies = (self._can.obstacle_to_copy, self._obstacle_to_copy)
+        self._copies = Copies(core, self._runs, *plans, *closed_to_copies)
         self._sleepers = Sleepers(core, self._planning, self._queue.claimable)
         self._progress_news = ProgressNews(core, self._runs)
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
-        self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
-        self._healing = Healing(core)
-        self._election = Election(core, self._liveness)
-        joins = (self._liveness, self._election, self._healing, self._lost.end_all)
-        self._joining = Joining(core, *joins)
-        self._unknown = Unknown(core, self._election)
-        self._requests = Requests(core, self._liveness.alive)
-        self._prunings = Prunings(core, self._election)
-        self._policy = FlockPolicy(core, self._liveness.tell_status)
-        self._parts = self._in_order()
-        self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
-        self._slept = False
-        self._withheld: list[Answer] = []
 
     def _in_order(self) -> list[Part]:
         """The parts, as they are told of happenings one after the other."""
@@ -137,6 +146,7 @@ class Node:
             self._unknown,
             self._requests,
             self._prunings,
+            self._doubts,
         ]
 
     def _collect_handlers(self) -> dict[type, tuple[Callable[..., None], ...]]:
@@ -212,6 +222,16 @@ class Node:
         """Return the node to which the latest plan has left a ready task, as it ends there sooner
         than where a place is free; empty where it was left to none."""
         return self._planning.left_for.get(task, "") if task in self._core.table.ready else ""
+
+    @property
+    def in_the_way(self) -> tuple[NodeId, ...]:
+        """The members whose word on claims is not waited for, as they have kept work from beginning."""
+        return self.claims.obstructors.all()
+
+    @property
+    def doubtful(self) -> Mapping[TaskId, ResultsDiffer]:
+        """The tasks that two machines finished with different results, and which they are."""
+        return self._doubts.found
 
     def gone_since_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone for this node, by the wall clock; since

@@ -33,6 +33,7 @@ from agent.protocol.messages import (
     TryDequeue,
 )
 from agent.protocol.needs import seats_of
+from agent.protocol.obstructors import Obstructors
 from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
 from agent.protocol.second_runs import COPY_SCORE
 from agent.protocol.table import News
@@ -58,12 +59,14 @@ class Answers:
     known: list[KnownLife] = field(default_factory=list)
     doubted: list[DoubtedClaim] = field(default_factory=list)
     full: list[ClaimName] = field(default_factory=list)
+    held: list[BetterClaim] = field(default_factory=list)
 
     def message(self) -> ClaimAnswers:
         """Return the answers as one message."""
         return ClaimAnswers(
             *(tuple(self.consents), tuple(self.busy), tuple(self.better)),
             *(tuple(self.known), tuple(self.doubted), tuple(self.full)),
+            tuple(self.held),
         )
 
 
@@ -79,6 +82,7 @@ class Promises(Part):
         yield_own_claim: Callable[[TaskId, NodeId], None],
         knowledge: Knowledge,
         seats: FlockSeats,
+        obstructors: Obstructors,
     ) -> None:
         super().__init__(core)
         self.by_task: dict[TaskId, Promise] = {}
@@ -87,6 +91,7 @@ class Promises(Part):
         self._yield_own_claim = yield_own_claim
         self._knowledge = knowledge
         self._seats = seats
+        self._obstructors = obstructors
         self._seated: dict[tuple[TaskId, NodeId], Claim] = {}
         """Claims that wait for a seat which worse claims have, or for their task to be known here."""
         self._answers: dict[NodeId, Answers] = {}
@@ -127,7 +132,7 @@ class Promises(Part):
                 return
         own = self._own_claim(task)
         if own is not None:
-            if claim_rank(own) < claim_rank(claim):
+            if claim_rank(own) < claim_rank(claim) or peer.node in self._obstructors:
                 answers.better.append(BetterClaim(task, claim, own))
                 return
             self._yield_own_claim(task, peer.node)
@@ -153,6 +158,7 @@ class Promises(Part):
         elif claim_rank(claim) < claim_rank(promise.claim):
             promise.waiting[claimant] = claim
             answers.busy.append(ClaimName(task, claim))
+            answers.held.append(BetterClaim(task, claim, promise.claim))
         else:
             answers.better.append(BetterClaim(task, claim, promise.claim))
 

@@ -25,7 +25,7 @@ from enum import StrEnum
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Raw, Struct, structs
+from msgspec import Meta, Raw, Struct
 
 NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -308,28 +308,6 @@ RunName = tuple[int, int, str, int]
 def run_name(run: Run) -> RunName:
     """Return the name of a run within its task."""
     return (run.generation, run.attempt, run.host, run.incarnation)
-
-
-OUTPUT_NAMES, OUTPUT_NAMES_MAX = "names", 200
-_names = msgspec.msgpack.Decoder(tuple[ShortText, ...]).decode
-
-
-def with_output_names(run: Run, names: tuple[str, ...]) -> Run:
-    """Return the run with what its program calls its outputs, in their order; of more than
-    ``OUTPUT_NAMES_MAX`` no name is kept, nor where none has any."""
-    if not any(names) or len(names) > OUTPUT_NAMES_MAX:
-        return run
-    told = Raw(_content(tuple(map(short_text, names))))
-    return structs.replace(run, more={**run.more, OUTPUT_NAMES: told})
-
-
-def output_names(run: Run) -> tuple[str, ...]:
-    """Return what the program of a run calls its outputs, in their order, empty for one that has no
-    name; nothing at all where the record does not say."""
-    try:
-        return _names(run.more[OUTPUT_NAMES])
-    except (KeyError, msgspec.MsgspecError):
-        return ()
 
 
 class Life(Struct, frozen=True, array_like=True, gc=False):

@@ -55,7 +55,7 @@ from agent.protocol.records import (
     WorkflowSpec,
 )
 from agent.protocol.sharing_reasons import Prioritised
-from agent.protocol.signing import Kind, Statement
+from agent.protocol.signing import Kind, Statement, wished_part
 from agent.protocol.table import News
 
 RECEIPT_REPEAT_S = 1.0
@@ -328,7 +328,7 @@ class Requests(Part):
         running = [task for task in open_tasks if self._live_runs(task)]
         core.write(
             lives=[
-                _wished(task, CANCEL, effective_generation(core.table.life(task)), core.me)
+                wished_part(task, CANCEL, effective_generation(core.table.life(task)), core.me)
                 for task in open_tasks
             ]
         )
@@ -382,7 +382,7 @@ class Requests(Part):
             workflows=[
                 replace(workflow, generation=generation, retried=Wish(RETRY, generation, core.me))
             ],
-            lives=[_wished(task, RETRY, generation, core.me) for task in tasks],
+            lives=[wished_part(task, RETRY, generation, core.me) for task in tasks],
         )
         what = "1 task is" if len(tasks) == 1 else f"{len(tasks)} tasks are"
         core.emit(Answer(event.request, Verdict.DONE, f"{what} tried again"))
@@ -483,14 +483,6 @@ class Requests(Part):
             Terminated(outputs, (core.me,)),
             stamp,
         )
-
-
-def _wished(task: TaskId, kind: int, value: int, by: NodeId) -> TaskLife:
-    """The part of a life by which somebody wishes a task tried again, or cancelled."""
-    wish = Wish(kind, value, by)
-    if kind == CANCEL:
-        return TaskLife(task, Life(0, cancel=value, wishes=(wish,)))
-    return TaskLife(task, Life(value, wishes=(wish,)))
 
 
 def _unable(core: Core) -> Phrase:

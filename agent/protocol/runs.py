@@ -67,6 +67,7 @@ from agent.protocol.going_on import (
 )
 from agent.protocol.messages import Goodbye
 from agent.protocol.needs import seats_of
+from agent.protocol.output_names import with_output_names
 from agent.protocol.own_run import (
     ON_THE_MACHINE,
     BadEnd,
@@ -95,7 +96,6 @@ from agent.protocol.records import (
     Yielded,
     run_name,
     short_text,
-    with_output_names,
 )
 from agent.protocol.seats import banned_in, evictions
 from agent.protocol.times import with_times, with_took

@@ -16,7 +16,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec.structs import replace
 
 from agent.protocol.phrases import Phrase, said
-from agent.protocol.records import COUNTER_SANE_MAX, Life, More, Stamp, TaskId, TaskSpec, Workflow
+from agent.protocol.records import (
+    COUNTER_SANE_MAX,
+    NO_LIFE,
+    Life,
+    More,
+    Stamp,
+    TaskId,
+    TaskLife,
+    TaskSpec,
+    Workflow,
+    join_lives,
+)
 
 INCARNATION_SANE_MAX = 2**52
 STAMP_SANE_MAX = 2**61
@@ -120,3 +131,15 @@ def workflow_by_itself(workflow: Workflow) -> Workflow:
 
 def _own(more: More) -> More:
     return {key: raw.copy() for key, raw in more.items()}
+
+
+def with_last_words(
+    workflow: Workflow, before: list[TaskLife], told: tuple[TaskLife, ...]
+) -> list[TaskLife]:
+    """Return what happened to tasks that leave the table, with what comes in the message that removes them."""
+    own = {spec.task for spec in workflow.spec.tasks}
+    lives = {each.task: each.life for each in before}
+    for each in told:
+        if each.task in own and sane_life(each.life):
+            lives[each.task] = join_lives(lives.get(each.task, NO_LIFE), each.life)
+    return [TaskLife(task, life) for task, life in lives.items()]

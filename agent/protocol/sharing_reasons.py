@@ -52,3 +52,17 @@ class SeatsTaken(Reason, frozen=True):
     seat: str
     most: int
     hosts: tuple[str, ...]
+
+
+class ResultsDiffer(Reason, frozen=True):
+    """Two machines ran it with the same inputs, and what came of it is not the same."""
+
+    host: str
+    other: str
+
+
+class PassedBy(Reason, frozen=True):
+    """This host kept a task from beginning without a reason that anybody can see, so that its word
+    was not waited for."""
+
+    host: str

@@ -48,7 +48,9 @@ from msgspec.structs import replace
 
 from agent.protocol.phrases import UNREADABLE
 from agent.protocol.records import (
+    CANCEL,
     SIGNED,
+    Life,
     More,
     NodeId,
     PriorityWish,
@@ -216,6 +218,14 @@ def proof_in(more: More) -> Proof | None:
 def with_proof(more: More, proof: Proof) -> More:
     """Return what a record carries, with this proof."""
     return {**more, SIGNED: Raw(_encode(proof))}
+
+
+def wished_part(task: TaskId, kind: int, value: int, by: NodeId) -> TaskLife:
+    """Return the part of a life by which somebody wishes a task tried again, or cancelled."""
+    wish = Wish(kind, value, by)
+    if kind == CANCEL:
+        return TaskLife(task, Life(0, cancel=value, wishes=(wish,)))
+    return TaskLife(task, Life(value, wishes=(wish,)))
 
 
 def as_written(part: TaskLife) -> TaskLife:

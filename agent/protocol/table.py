@@ -48,6 +48,7 @@ from agent.protocol.sanity import (
     producers_of,
     sane_life,
     sane_workflow,
+    with_last_words,
     workflow_by_itself,
 )
 from agent.protocol.settings import Settings
@@ -202,9 +203,7 @@ class Table:
             self._join_pruning(pruning, news, dirty)
         if news.gone:
             lives = tuple(lives)
-            news.gone = [
-                (each, _with_last_words(each, before, lives)) for each, before in news.gone
-            ]
+            news.gone = [(each, with_last_words(each, before, lives)) for each, before in news.gone]
         for workflow in workflows:
             self._join_workflow(workflow, news, dirty)
         for part in lives:
@@ -490,15 +489,3 @@ def _ended_by(task: TaskId, before: Life | None, now: Life) -> list[tuple[TaskId
 
 def _seen_by_dependants(reading: DerivedState) -> tuple[TaskState | None, Run | None]:
     return (reading.state if reading.state in ENDED else None, reading.outcome)
-
-
-def _with_last_words(
-    workflow: Workflow, before: list[TaskLife], told: tuple[TaskLife, ...]
-) -> list[TaskLife]:
-    """What happened to tasks that leave the table, with what comes in the message that removes them."""
-    own = {spec.task for spec in workflow.spec.tasks}
-    lives = {each.task: each.life for each in before}
-    for each in told:
-        if each.task in own and sane_life(each.life):
-            lives[each.task] = join_lives(lives.get(each.task, NO_LIFE), each.life)
-    return [TaskLife(task, life) for task, life in lives.items()]

@@ -386,6 +386,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "machine: set both clocks by the same time server",
     "PeerElsewhere": "another machine than {peer} answers at {address}: see where {peer} is now, and "
     f"correct the address if it was typed in, {_TYPED}",
+    "PeerInTheWay": "{peer} kept tasks from beginning and gave no reason that holds, so its word on them is "
+    "not waited for: update or restart the agent there, or have the machine sent away",
     "PeerLost": "{peer} was linked and is gone ({why}): see that it is switched on, awake and runs "
     "Wingbeat, and that its network works",
     "PeerNotWingbeat": "something that is not Wingbeat answers at the address of {peer} ({address}): "
@@ -409,6 +411,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "RecordsNotTheirs": "wishes of {peer} for the work of others were refused ({count} times): who submitted "
     "the work decides, or an administrator of the flock",
     "RecordsUnsigned": "records of {peer} without a signature were refused ({count} times): update Wingbeat there",
+    "ResultsDiffer": "{name} was finished with different results by {places}: run it again on another "
+    "machine, and compare; its program may also give something else each time",
     "UnheardMany": "nothing was heard of {name} and {count} more since this agent started: see that "
     f"they are switched on and run Wingbeat on the same network, or type their addresses, {_TYPED}",
     "UnheardOne": "nothing was heard of {peer} since this agent started: see that it is switched on "

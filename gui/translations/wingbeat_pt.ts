@@ -567,6 +567,14 @@
         <translation>{host} não aceita trabalho de {banned}</translation>
     </message>
     <message>
+        <source>{host} kept it waiting without a reason, and is not waited for any more</source>
+        <translation>{host} fê-la esperar sem motivo, e já não se espera por essa máquina</translation>
+    </message>
+    <message>
+        <source>{host} and {other} finished it with different results: the program may give something else each time, or one of the two machines is not to be relied on</source>
+        <translation>{host} e {other} terminaram-na com resultados diferentes: o programa pode dar outra coisa de cada vez, ou uma das duas máquinas não é de fiar</translation>
+    </message>
+    <message>
         <source>waits for a seat of {seat} ({most} of {most} taken: by {hosts})</source>
         <translation>espera por um lugar de {seat} ({most} de {most} ocupados: por {hosts})</translation>
     </message>
@@ -847,6 +855,10 @@
         <translation>o certificado de {peer} ainda não é válido pelo relógio desta máquina: acerte os dois relógios pelo mesmo servidor de hora</translation>
     </message>
     <message>
+        <source>{peer} kept tasks from beginning and gave no reason that holds, so nobody waits for it any more: update or restart Wingbeat there, or have the machine sent away</source>
+        <translation>{peer} impediu tarefas de começar sem dar um motivo válido, por isso já ninguém espera por essa máquina: atualize ou reinicie lá o Wingbeat, ou mande afastar a máquina</translation>
+    </message>
+    <message>
         <source>{peer} runs a version of Wingbeat that this one cannot talk to: update the older of both</source>
         <translation>{peer} tem uma versão do Wingbeat com a qual esta não se entende: atualize a mais antiga das duas</translation>
     </message>
@@ -865,6 +877,10 @@
     <message>
         <source>records of {peer} without a signature were refused ({count} times): update Wingbeat there</source>
         <translation>foram recusados registos de {peer} sem assinatura ({count} vezes): atualize aí o Wingbeat</translation>
+    </message>
+    <message>
+        <source>{name} was finished with different results by {places}: run it again on another machine and compare, as its program may also give something else each time</source>
+        <translation>{name} foi terminada com resultados diferentes por {places}: execute-a outra vez noutra máquina e compare, pois o programa também pode dar outra coisa de cada vez</translation>
     </message>
     <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>

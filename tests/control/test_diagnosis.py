@@ -51,6 +51,14 @@ def test_without_a_flock_it_says_how_to_join_and_no_more() -> None:
 
 SENTENCES = [
     (
+        replace(HEALTHY, in_the_way=(ALDER.node,)),
+        *("in the way", "alder kept tasks from beginning and gave no reason that holds"),
+    ),
+    (
+        replace(HEALTHY, doubtful=(("segment", ALDER.node, FACTS.node),)),
+        *("doubtful", "segment was finished with different results by alder and "),
+    ),
+    (
         replace(HEALTHY, copied=(Copied(ALDER.node, ("10.0.0.2", "10.0.0.9"), NOW_S),)),
         *("copied identity", "two machines have the identity of alder (at 10.0.0.2 and 10.0.0.9):"),
     ),

@@ -329,6 +329,8 @@ MOVES = (
     (sharing.Prioritised(100), why.Opaque("")),
     (sharing.CopyClaimed("acor"), why.Opaque("")),
     (sharing.MachineWoken("acor"), why.Opaque("")),
+    (sharing.PassedBy("grifo"), why.Opaque("")),
+    (sharing.ResultsDiffer("acor", "grifo"), why.Opaque("")),
     (told.ClaimWithdrawn("the place is taken by now"), why.Opaque("")),
 )
 LINK: dict[str, Any] = {

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from agent.protocol import messages
 from agent.protocol.messages import State
+from agent.protocol.output_names import OUTPUT_NAMES_MAX, output_names, with_output_names
 from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import (
     NO_LIFE,
-    OUTPUT_NAMES_MAX,
     Claim,
     Life,
     PriorityWish,
@@ -37,9 +37,7 @@ from agent.protocol.records import (
     join_prunings,
     join_runs,
     join_workflows,
-    output_names,
     run_name,
-    with_output_names,
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
