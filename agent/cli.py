@@ -84,6 +84,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("datasets", "datasets", "show what is kept and where, or add"),
     ("history", "history", "show what has ended, also months ago, and sums of weeks"),
     ("log", "logs", "print the agent's own log"),
+    ("audit", "audit", "show who did what on a machine, or check that nothing is missing"),
     ("settings", "settings", "show how this node is set up, or change it"),
     ("telnet", "agent", "tell how to talk to the agent by hand"),
     ("uninstall", "uninstall", "remove Wingbeat from this machine"),

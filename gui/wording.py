@@ -29,7 +29,9 @@ from agent.api.reasons import (
 from agent.api.values import TaskState
 from agent.api.work import Move
 from agent.client import RequestError
+from agent.wording.copies import KEEP, MORE, NOT_KNOWN
 from agent.wording.english import CLAUSES, EVENTS, HOW_TO_ANSWER, SENTENCES, SIGHTS, UNKNOWN
+from agent.wording.rules import RULES
 from agent.wording.speech import Speech
 from agent.workflow.submission import ProgressStep
 from gui.model.marks import state_words
@@ -101,6 +103,16 @@ FOUND = {
     "PeerRefuses": "{peer} and this computer do not accept each other ({why}): compare the clocks of both; "
     "if one of them was sent away, let it join again with a new invitation",
     "PeerUnreadable": "{peer} and this computer do not understand each other: update Wingbeat on both",
+    "ActWaits": "{places} wants to change who may do what in the flock, which takes two administrators: "
+    "another one has to say the same",
+    "AuditCut": "the audit of {name} is not what it was: it had {count} entries, and some were cut off or "
+    "written anew. Somebody with that computer's account did so, or it was set back",
+    "FlockHasNoActs": "the flock {name} has no administrators yet, so {places} may do everything in it: "
+    "whoever looks after it can change that",
+    "KeyInClear": "the key of the flock lies on this computer as it is, for the key store of your account "
+    "is not open",
+    "RulesDiffer": "this computer decides by the rules {name} who runs what, and by others do {places}: "
+    "they may run another version of Wingbeat, so install the same one on all",
     "SentAway": "this computer was sent away from {name}: leave the flock, and join again with a new "
     "invitation",
 }
@@ -290,6 +302,8 @@ def templates() -> Iterator[str]:
         *CLAUSES.values(),
         *UNKNOWN.values(),
         *EVENTS.values(),
+        *RULES.values(),
+        *(NOT_KNOWN, KEEP, MORE),
     ):
         own = own_words(text)
         if any(part.isalpha() for part in IN_PLACES.sub("", own)):

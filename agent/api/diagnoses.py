@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 DiagnosisKind = Literal[
+    "ActWaits",
+    "AuditCut",
     "ClockAhead",
     "ClockBehind",
     "DefaultsWrong",
@@ -12,10 +14,13 @@ DiagnosisKind = Literal[
     "ConfinementOff",
     "DiscoveryOff",
     "DiskOfDataFull",
+    "FlockHasNoActs",
     "IdentityOfTwo",
     "InvitationInVain",
     "JoinsByInvitation",
     "JournalMended",
+    "KeyInClear",
+    "KeyLocked",
     "LaidDownUnknown",
     "ListensNowhere",
     "MulticastUnusable",
@@ -48,6 +53,7 @@ DiagnosisKind = Literal[
     "RecordsForged",
     "RecordsNotTheirs",
     "RecordsUnsigned",
+    "RulesDiffer",
     "SentAway",
     "UnheardMany",
     "UnheardOne",

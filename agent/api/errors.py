@@ -25,6 +25,16 @@ class InVainError(MembershipError):
     machine that was sent away."""
 
 
+class WantsPhraseError(MembershipError):
+    """The same again with the recovery phrase would do it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this takes two administrators besides the one concerned, and there are not as many: "
+            "give the flock's recovery phrase for the one who is missing"
+        )
+
+
 class NotKeptError(MembershipError):
     """The own disk does not take something: nobody else's fault, and worth trying again."""
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Raw, Struct, field
 
+from agent.api.administration import PhraseText
 from agent.api.reasons import no_why
 from agent.api.rpc import Method
 from agent.api.values import Capabilities, Count, Millis, Reference, ShortText
@@ -31,7 +32,7 @@ class PeerView(Struct, frozen=True):
     ``own_work`` is what may begin there of what was submitted there; besides that it helps only
     ``people``, if any are named, and takes no work of what its owner ``bans``.
 
-    ``running`` of its ``slots`` are taken, by ``tasks``.
+    ``running`` of its ``slots`` are taken, by ``tasks``. It decides by ``rules`` who runs what.
     """
 
     node: str
@@ -57,6 +58,7 @@ class PeerView(Struct, frozen=True):
     own_work: OwnWork = "none"
     people: tuple[ShortText, ...] = ()
     bans: tuple[ShortText, ...] = ()
+    rules: ShortText = ""
 
 
 class PeersReply(Struct, frozen=True):
@@ -76,13 +78,15 @@ class Members(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MemberView(Struct, frozen=True):
-    """A machine that belongs. A ``keeper`` can let others in and send them away."""
+    """A machine that belongs. A ``keeper`` lets in whom administrators invite. ``role``: an
+    administrator acts on the flock, an operator submits, a helper only runs what others submit."""
 
     node: str
     name: str
     keeper: bool
     own: bool
     valid_until_ms: Millis
+    role: str = "operator"
 
 
 class DepartureView(Struct, frozen=True):
@@ -103,26 +107,27 @@ class MembersReply(Struct, frozen=True):
 
 
 class FlockCreate(Struct, frozen=True, forbid_unknown_fields=True):
-    """Make a flock with this machine as its first member. Without ``signs`` it takes in unsigned
-    records until that is said, as of machines with an earlier version."""
+    """Make a flock with this machine as its first member."""
 
     name: Annotated[str, Meta(min_length=1, max_length=64)]
-    signs: bool = True
 
 
 class Joined(Struct, frozen=True):
-    """This machine belongs to this flock now."""
+    """This machine belongs to this flock now. ``phrase``: of one that it has made, its recovery
+    phrase, shown this once."""
 
     flock: str
     node: str
     name: str
+    phrase: str = ""
 
 
 class Invite(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Invite so many machines, for so long."""
+    """Invite so many machines, for so long, as what: operators submit, helpers only run."""
 
     uses: Annotated[int, Meta(ge=1, le=1_000)] = 1
     hours: Annotated[float, Meta(gt=0, le=8_760)] = 24.0
+    role: Literal["operator", "helper"] = "operator"
 
 
 class Invitation(Struct, frozen=True):
@@ -141,18 +146,22 @@ class Join(Struct, frozen=True, forbid_unknown_fields=True):
     invitation: InvitationText
 
 
-class Expel(Struct, frozen=True, forbid_unknown_fields=True):
-    """Send a machine away, for ever."""
+class Expel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Send a machine away, for ever. The recovery ``phrase`` stands in for an administrator where one
+    is missing."""
 
     member: Reference
+    phrase: PhraseText = ""
 
 
 class Expelled(Struct, frozen=True):
-    """The member is out. ``warning`` is for a person, where there is one."""
+    """The member is out. ``warning`` is for a person, where there is one. Where ``agreed`` names
+    administrators it is not out yet: one more has to say the same."""
 
     node: str
     name: str
     warning: str = ""
+    agreed: tuple[str, ...] = ()
 
 
 class HandOver(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -204,6 +213,7 @@ FindingKind = Literal[
     "invitation",
     "settings",
     "confinement",
+    "rules",
     "forged",
 ]
 
@@ -235,18 +245,6 @@ class ConfinementView(Struct, frozen=True):
     error: str = ""
 
 
-class FlockSign(Struct, frozen=True, forbid_unknown_fields=True):
-    """Have the flock take in signed records only, from now on and for ever."""
-
-
-class FlockSigns(Struct, frozen=True):
-    """Since when it does; ``before``: it was said before."""
-
-    flock: str
-    since_ms: int
-    before: bool = False
-
-
 class DoctorReply(Struct, frozen=True):
     """No findings: nothing is wrong as far as this node can tell.
 
@@ -269,7 +267,6 @@ MEMBERS = Method("members", Members, MembersReply)
 FLOCK_CREATE = Method("flock_create", FlockCreate, Joined, repeatable=False, by_members=False)
 INVITE = Method("invite", Invite, Invitation, repeatable=False, by_members=False)
 JOIN = Method("join", Join, Joined, repeatable=False, by_members=False)
-FLOCK_SIGN = Method("flock_sign", FlockSign, FlockSigns, by_members=False)
 EXPEL = Method("expel", Expel, Expelled, repeatable=False, by_members=False)
 HAND_OVER = Method("hand_over", HandOver, HandedOver, by_members=False)
 LEAVE = Method("leave", Leave, Left, repeatable=False, by_members=False)

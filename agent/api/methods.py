@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from agent.api import (
+    administration,
     admission,
+    again,
+    audit,
     datasets,
     flock,
     history,
@@ -31,7 +34,9 @@ AnyMethod = Method[Any, Any]
 _NOUNS = (
     session,
     work,
+    again,
     flock,
+    administration,
     admission,
     volunteering,
     settings,
@@ -42,6 +47,7 @@ _NOUNS = (
     datasets,
     logs,
     history,
+    audit,
     past,
 )
 METHODS: dict[str, AnyMethod] = {

@@ -52,6 +52,7 @@ class ErrorCode(IntEnum):
     TOO_MANY = 8
     STOPPING = 9
     ATTACH_FIRST = 10
+    PHRASE_WANTED = 11
 
 
 NOTHING = Raw(b"")

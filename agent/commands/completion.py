@@ -193,9 +193,10 @@ PLACES: Mapping[str, Source] = {
     "flock ask": _flocks,
     "flock admit": _askers,
     "flock refuse": _askers,
-    "flock expel": _machines,
+    **dict.fromkeys(("flock expel", "flock appoint", "flock role"), _machines),
 }
 VALUES: Mapping[str, Source] = {
+    "--shared-with": _machines,
     "--node": _machines,
     "--on": _machines,
     "--program": _programs,

@@ -11,17 +11,11 @@ from collections.abc import Callable
 
 from agent.api.admission import NEARBY, Nearby, NearbyReply
 from agent.api.flock import (
-    EXPEL,
     FLOCK_CREATE,
-    FLOCK_SIGN,
     LEAVE,
     MEMBERS,
     PEERS,
-    Expel,
-    Expelled,
     FlockCreate,
-    FlockSign,
-    FlockSigns,
     Joined,
     Leave,
     Left,
@@ -44,7 +38,7 @@ from agent.api.work import (
 )
 from agent.commands.asking import ask
 from agent.commands.parsing import Argument, CommandLine, Options, argument, command
-from agent.commands.showing import counted, duration, moment, show_lines, show_rows
+from agent.commands.showing import counted, duration, moment, phrase_lines, show_lines, show_rows
 
 CLOCK_SHOWN_MS_MIN = 1_000
 HOW_TO_JOIN = (
@@ -86,6 +80,14 @@ def priority(text: str) -> NamedPriority:
     raise argparse.ArgumentTypeError(f"{text!r} is not low, interactive, or a number up to 100")
 
 
+def step_priority(text: str) -> tuple[str, NamedPriority]:
+    """Return what is typed as STEP=PRIORITY; raise ``ArgumentTypeError`` when it is no such thing."""
+    name, equals, value = text.rpartition("=")
+    if not (equals and name):
+        raise argparse.ArgumentTypeError(f"{text!r} is not STEP=PRIORITY")
+    return name, priority(value)
+
+
 # -- how answers read ------------------------------------------------------------------------------
 
 
@@ -107,6 +109,13 @@ def _show_cancelled(options: Options, wished: Wished) -> None:
         show_lines([f"{what} {are} cancelled{f' ({wished.text})' if wished.text else ''}"])
 
 
+def _show_priority(options: Options, wished: Wished) -> None:
+    steps, workflow = options.step, _called(wished)
+    what = f"{' and '.join(steps)} of {workflow}" if steps else workflow
+    are = "are" if len(steps) > 1 else "is"
+    show_lines([f"{what} {are} of priority {options.priority} now"])
+
+
 def _called(wished: Wished) -> str:
     """What people call the workflow; an agent of before took that for its id."""
     return wished.name or wished.workflow
@@ -114,21 +123,8 @@ def _called(wished: Wished) -> str:
 
 def _show_made(_: Options, joined: Joined) -> None:
     made = f"the flock {joined.flock} is made, with {joined.name} as its first machine"
-    show_lines([made, "`wingbeat flock invite` lets others in"])
-
-
-def _show_expelled(_: Options, expelled: Expelled) -> None:
-    gone = f"{expelled.name} ({expelled.node}) does not belong any more"
-    show_lines([gone, *_warning(expelled.warning)])
-
-
-def _show_signs(_: Options, told: FlockSigns) -> None:
-    since = moment(told.since_ms)
-    show_lines(
-        [f"the flock {told.flock} takes in signed records only, since {since}"]
-        if told.before
-        else [f"the flock {told.flock} takes in signed records only, from now on"]
-    )
+    phrase = phrase_lines(joined.phrase) if joined.phrase else []
+    show_lines([made, *phrase, "`wingbeat flock invite` lets others in"])
 
 
 def _show_left(_: Options, left: Left) -> None:
@@ -144,7 +140,7 @@ def _show_members(_: Options, reply: MembersReply) -> None:
     show_rows(
         reply.members,
         NAME=lambda each: f"{each.name} (this one)" if each.own else each.name,
-        ROLE=lambda each: "keeper" if each.keeper else "",
+        ROLE=lambda each: f"{each.role}, keeper" if each.keeper else each.role,
         ID=lambda each: each.node,
         CERTIFICATE_UNTIL=lambda each: moment(each.valid_until_ms),
     )
@@ -250,32 +246,34 @@ QUESTIONS: tuple[CommandLine, ...] = (
     question(
         "priority",
         PRIORITY,
-        lambda options: SetPriority(options.workflow, options.priority),
-        lambda options, wished: show_lines(
-            [f"{_called(wished)} is of priority {options.priority} now"]
-        ),
-        "Change the priority of a workflow: low (50), interactive (100), or 0 to 100.",
+        lambda options: SetPriority(options.workflow, options.priority, tuple(options.step)),
+        _show_priority,
+        "Change the priority of a workflow, or of steps of it alone: low (50), interactive (100), or\n"
+        "0 to 100. A step that has one of its own keeps it when that of its workflow is changed.",
         "wingbeat priority survey interactive",
         "wingbeat priority survey 10",
+        "wingbeat priority survey --step merge interactive",
         WORKFLOW,
         argument(
             "priority", type=priority, metavar="PRIORITY", help="low, interactive, or 0 to 100"
+        ),
+        argument(
+            "--step",
+            action="append",
+            default=[],
+            metavar="STEP",
+            help="this step alone; may be given again",
         ),
         node=True,
     ),
     question(
         "flock create",
         FLOCK_CREATE,
-        lambda options: FlockCreate(options.name, signs=not options.unsigned),
+        lambda options: FlockCreate(options.name),
         _show_made,
-        "Make a flock with this machine as its first and its keeper.",
+        "Make a flock with this machine as its first, its administrator and keeper.",
         "wingbeat flock create workshop",
         argument("name", metavar="NAME"),
-        argument(
-            "--unsigned",
-            action="store_true",
-            help="take in records of machines with an earlier version, until `wingbeat flock sign`",
-        ),
     ),
     question(
         "flock nearby",
@@ -291,27 +289,9 @@ QUESTIONS: tuple[CommandLine, ...] = (
         MEMBERS,
         lambda _: Members(),
         _show_members,
-        "Show who belongs to the flock, and who did. Keepers can let machines in and send them\n"
-        "away.",
+        "Show who belongs to the flock, and who did. Administrators let machines in and send them\n"
+        "away, operators submit, helpers only run what others submit; keepers hold the flock's key.",
         "wingbeat flock members",
-    ),
-    question(
-        "flock sign",
-        FLOCK_SIGN,
-        lambda _: FlockSign(),
-        _show_signs,
-        "Have all machines take in signed records only, so that none writes in another's name.\n"
-        "It is for ever, and needs this version everywhere; a new flock does so from the start.",
-        "wingbeat flock sign",
-    ),
-    question(
-        "flock expel",
-        EXPEL,
-        lambda options: Expel(options.name),
-        _show_expelled,
-        "Send a machine away, for ever: it is cut off everywhere within seconds.",
-        "wingbeat flock expel laptop-7",
-        argument("name", metavar="NAME", help="its name or id"),
     ),
     question(
         "flock leave",

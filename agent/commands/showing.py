@@ -228,3 +228,12 @@ def confirm(question: str) -> bool | None:
         word = answer.strip().casefold()
         if word in ("yes", "no"):
             return word == "yes"
+
+
+def phrase_lines(phrase: str) -> list[str]:
+    """Return what is said of a recovery phrase where it is shown, this once."""
+    return [
+        f"its recovery phrase is: {phrase}",
+        "write it down and keep it apart from this machine: it is shown only now; it is the missing",
+        "voice where there are not two administrators, and whoever has it can take the flock",
+    ]

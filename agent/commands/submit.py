@@ -37,7 +37,7 @@ from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.asking import fail, is_far, tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
-from agent.commands.questions import priority
+from agent.commands.questions import priority, step_priority
 from agent.commands.showing import (
     clock,
     counted,
@@ -110,6 +110,14 @@ def setting(text: str) -> tuple[str, str]:
     argument("--name", type=name_of_workflow, help="submit it under this name, not its own"),
     argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
     argument(
+        "--step-priority",
+        action="append",
+        default=[],
+        type=step_priority,
+        metavar="STEP=PRIORITY",
+        help="that of one step, in the place of the workflow's; may be given again",
+    ),
+    argument(
         "--set",
         action="append",
         default=[],
@@ -150,6 +158,13 @@ def setting(text: str) -> tuple[str, str]:
         "given again",
     ),
     argument("--again", action="store_true", help="run it anew, although the same was run before"),
+    argument(
+        "--shared-with",
+        action="append",
+        default=[],
+        metavar="MACHINE",
+        help="whose people may cancel, retry and read it too: a machine, operators or everybody",
+    ),
     argument("--wait", action="store_true", help="until it has ended"),
 )
 @with_loop
@@ -204,7 +219,7 @@ async def _workflow(options: Options, client: Client) -> tuple[Submit, list[Leav
     this computer with it."""
     alone = _alone(options)
     if options.file == "-" or options.file.endswith(JSON_ENDS):
-        return _read_json(options), []
+        return _shared(_read_json(options), options), []
     wanted = Wanted(
         variables=dict(options.set),
         name=options.name or "",
@@ -216,20 +231,26 @@ async def _workflow(options: Options, client: Client) -> tuple[Submit, list[Leav
         alone=alone,
         path=Path(options.file),
         allowed=tuple(map(Path, options.allowed)),
+        step_priorities=dict(options.step_priority),
     )
     read = await read_for(client, Path(options.file), wanted)
     leaves = await asyncio.to_thread(leaving, read, Path(options.file).parent)
     if read.outside and not (options.dry_run and not options.node):
         raise _UnconfirmedError(read.outside, leaves)
     if options.dry_run:
-        return dry(read, wanted), leaves
+        return _shared(dry(read, wanted), options), leaves
 
     def told(step: ProgressStep) -> None:
         """Steps that take a while are told to whoever watches."""
         if not options.json and sys.stderr.isatty():
             sys.stderr.write(f"{worded(step)}\n")
 
-    return await prepare(client, read, wanted, told), leaves
+    return _shared(await prepare(client, read, wanted, told), options), leaves
+
+
+def _shared(workflow: Submit, options: Options) -> Submit:
+    named = tuple(options.shared_with)
+    return structs.replace(workflow, shared_with=named) if named else workflow
 
 
 class _UnconfirmedError(Exception):

@@ -15,11 +15,14 @@ import logging
 import sqlite3
 from collections.abc import Callable, Coroutine
 
-from agent.api.errors import RefusedError, ServiceError
+from msgspec import Struct
+
+from agent.api.errors import RefusedError, ServiceError, WantsPhraseError
 from agent.api.methods import METHODS
 from agent.api.rpc import ErrorCode, Problem, Request, RequestId
 from agent.api.session import HELLO, PROVE, Closing, Hello, Welcome
 from agent.api.values import Position
+from agent.control.auditing import note, note_line
 from agent.control.doorkeeping import Person
 from agent.control.envelope import (
     Lines,
@@ -33,7 +36,7 @@ from agent.control.envelope import (
 from agent.control.limits import Limits
 from agent.control.members import Relay, hello_for
 from agent.control.membership import other_member
-from agent.control.request_context import RequestContext
+from agent.control.request_context import RequestContext, Verb
 from agent.control.rights import within_rights
 from agent.control.text_session import TextError, TextSession, read_line
 from agent.control.verbs import VERBS
@@ -122,6 +125,8 @@ class Connection:
         elif line.startswith(b"{"):
             request = read_request(line)
             problem = self._problem_with(request)
+            if problem is not None and self.greeted and isinstance(request, Request):
+                note(self._call, request.method, None, RefusedError(ErrorCode(problem.code), ""))
             if problem is not None:
                 await self._refuse(request.id, problem)
             elif isinstance(request, Request):
@@ -171,6 +176,7 @@ class Connection:
             if self._text is None:
                 self._text = TextSession(self._call, self._write)
                 self._begin(self._text.tell_progress())
+            note_line(self._call, line)
             if not await self._text.answer(line):
                 self.end()
 
@@ -209,14 +215,14 @@ class Connection:
     async def _answer(self, request: Request) -> None:
         """Write a line for whatever becomes of a request; nothing that a verb raises gets further."""
         try:
-            verb = VERBS[request.method]
-            params = within_rights(self._call, verb.name, verb.read(request.params))
-            result = await verb.serve(self._call, params)
+            result = await self._serve(VERBS[request.method], request)
             line = answer_line(request.id, result)
         except RefusedError as error:
             await self._refuse(request.id, error.problem)
         except ServiceError as error:
-            await self._refuse(request.id, Problem(ErrorCode.REFUSED, str(error)))
+            wanted = isinstance(error, WantsPhraseError)
+            code = ErrorCode.PHRASE_WANTED if wanted else ErrorCode.REFUSED
+            await self._refuse(request.id, Problem(code, str(error)))
         except (sqlite3.Error, OSError) as error:
             log.warning("%s failed", request.method, exc_info=error)
             await self._refuse(request.id, _refused_here(request.method, error).problem)
@@ -230,6 +236,18 @@ class Connection:
             await self._write(line)
         finally:
             self._slots.release()
+
+    async def _serve(self, verb: Verb, request: Request) -> Struct:
+        """With a note of it in the audit, where it is an act, however it ends."""
+        params: Struct | None = None
+        try:
+            params = verb.read(request.params)
+            result = await verb.serve(self._call, within_rights(self._call, verb.name, params))
+        except Exception as error:
+            note(self._call, verb.name, params, error)
+            raise
+        note(self._call, verb.name, params)
+        return result
 
     def _follow(self, position: Position, also: tuple[str, ...]) -> None:
         """The answer to the question for events is written before this task has its first turn."""

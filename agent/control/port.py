@@ -15,22 +15,14 @@ from typing import Protocol
 
 from agent.api.admission import (
     AskChanged,
-    AskView,
     JoinRequested,
     JoinRequestEnded,
-    JoinRequestView,
-    NearbyReply,
 )
-from agent.api.datasets import DatasetsReply, FileView
+from agent.api.datasets import CopiesView, DatasetsReply, FileView
 from agent.api.flock import (
     ConfinementView,
-    DepartureView,
     Finding,
-    FlockSigns,
     HandedOver,
-    Invitation,
-    Joined,
-    MemberView,
     PeerView,
 )
 from agent.api.history import History, HistoryReply, StatisticsReply, TaskRuns
@@ -48,6 +40,7 @@ from agent.api.settings import SettingsView
 from agent.api.update import StartAnew
 from agent.api.volunteering import AtHand, Pause, VolunteeringView, VolunteerRules
 from agent.api.work import NodeView
+from agent.control.flock_rooms import AuditRoom, FlockRoom
 from agent.control.program_rooms import GrantRoom, ProgramRoom, SecretRoom
 from agent.protocol.effects import (
     Answer,
@@ -154,63 +147,6 @@ class DatasetRoom(Protocol):
 
     async def let_go(self, datasets: Collection[DatasetId]) -> None:
         """Delete those of these datasets that nobody needs any more. Raises ``OSError``."""
-
-
-class OwnRequest(Protocol):
-    """Joining without an invitation, from outside; ``agent.flock.own_join_request.OwnJoinRequest``."""
-
-    async def nearby(self) -> NearbyReply:
-        """Return the flocks on this network, and why none can be heard, if so."""
-
-    async def ask(self, reference: str) -> AskView:
-        """Ask one; raises ``ServiceError`` or ``MembershipError``."""
-
-    def asked(self) -> AskView:
-        """Return what has become of this machine's request."""
-
-    def confirm(self, code: str) -> AskView:
-        """Note that the keeper shows the same code. Raises ``ServiceError`` for another one."""
-
-    async def withdraw(self) -> AskView:
-        """Withdraw this machine's request."""
-
-
-class FlockRoom(Protocol):
-    """The flock and who belongs to it; ``agent.flock.operations.FlockOperations``."""
-
-    @property
-    def asking(self) -> OwnRequest:
-        """Return the way in without an invitation."""
-
-    def members(self) -> list[MemberView]:
-        """Return who belongs to the flock."""
-
-    def departures(self) -> list[DepartureView]:
-        """Return who belonged once."""
-
-    async def create(self, name: str, *, signs: bool = True) -> Joined:
-        """Found a flock with this machine as its first member."""
-
-    async def invite(self, uses: int, valid_for_s: float) -> Invitation:
-        """Return an invitation for so many machines, valid for so long."""
-
-    async def join(self, text: str) -> Joined:
-        """Join the flock that this invitation is from."""
-
-    async def sign_records(self) -> FlockSigns:
-        """Have the flock take in signed records only. Raises ``ServiceError``."""
-
-    async def expel(self, name_or_id: str) -> str:
-        """Send a member away; a warning or nothing."""
-
-    async def leave(self, *, even_as_last_keeper: bool) -> str:
-        """Leave the flock; a warning or nothing."""
-
-    def requests(self) -> list[JoinRequestView]:
-        """Return the machines that ask to be let in."""
-
-    async def decide(self, request: str, code: str, *, admit: bool) -> JoinRequestView:
-        """Let one in, or not; raises ``ServiceError``."""
 
 
 class Recalled(Protocol):
@@ -334,6 +270,13 @@ class ConfinementRoom(Protocol):
         """Return what holds here, found out by trying when nobody has asked before."""
 
 
+class UptimeRoom(Protocol):
+    """How long machines were up; ``agent.history.uptimes.Uptimes``."""
+
+    def view(self) -> CopiesView:
+        """Return what that comes to for the copies of results."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """All rooms of a node, for the verbs."""
@@ -349,6 +292,8 @@ class Rooms:
     confinement: ConfinementRoom
     grants: GrantRoom
     secrets: SecretRoom
+    uptimes: UptimeRoom
+    audit: AuditRoom
 
 
 class Belonging(Protocol):
@@ -404,6 +349,10 @@ class Snapshot(Protocol):
 
     def findings(self) -> tuple[Finding, ...]:
         """Return all that is wrong, what explains most first."""
+
+    @property
+    def shared_with(self) -> tuple[str, ...]:
+        """Return who may act on what is submitted here, where its person names nobody."""
 
     @property
     def overruled(self) -> tuple[Reason, ...]:

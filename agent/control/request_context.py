@@ -24,6 +24,7 @@ from agent.control.program_views import FlockPrograms
 from agent.control.uploads import Uploads
 from agent.control.views import Views
 from agent.protocol.phrases import said
+from agent.protocol.records import NodeId
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class RequestContext:
 
     ``pass_on``: have another member answer all that follows on this connection; None means that
     this node is meant. ``neighbour``: who of this machine is at the other end. ``member`` is the
-    name of the machine that asks; empty: this one.
+    name of the machine that asks, ``member_node`` its id; empty: this one.
     """
 
     node: NodePort
@@ -46,6 +47,7 @@ class RequestContext:
     programs: FlockPrograms
     neighbour: Neighbour
     member: str = ""
+    member_node: NodeId = ""
 
     @property
     def now(self) -> Snapshot:

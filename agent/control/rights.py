@@ -1,4 +1,10 @@
-"""What a person may ask of an agent that is a service, beyond which verbs: of whom, and in whose name."""
+"""What a person may ask of an agent that is a service, beyond which verbs: of whom, and in whose name;
+and what another member may, by its role in the flock.
+
+A helper asks who is there, and no more. An operator submits, and acts on what was submitted from his
+machine, or is shared with him; he reads what its tasks have printed. An administrator reads all of it,
+and the settings and logs of machines, and cancels; he does nothing else in another's name.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +13,29 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.api.again import AGAIN
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.work import AGAIN
 from agent.control.doorkeeping import OWN_ONLY, Person
 from agent.control.naming import find_task, find_workflow
 from agent.control.request_context import RequestContext
+from agent.control.sharing import is_shared_with, submitted_by
 from agent.protocol.phrases import said
 
+ADMINISTRATOR, HELPER = "administrator", "helper"
+FOR_HELPERS = frozenset(["hello", "peers", "members", "programs"])
+"""What a machine may ask of others that only helps."""
+FOR_ADMINISTRATORS = frozenset(["settings", "agent_log", "audit"])
+"""What is told of a machine to its owner and to administrators."""
+ON_WORK = {
+    "cancel": "workflow",
+    "retry": "workflow",
+    "priority": "workflow",
+    "gate": "task",
+    "task_log": "task",
+}
+"""What is for a workflow's submitter and those whom he named, and the parameter that names it."""
+ALSO_ADMINISTRATORS = frozenset(["cancel", "task_log"])
 P = TypeVar("P", bound=Struct)
 
 
@@ -24,7 +45,7 @@ def within_rights(call: RequestContext, method: str, params: P) -> P:
     into a folder of its own choice of rights."""
     person = call.neighbour
     if not isinstance(person, Person):
-        return params
+        return _of_member(call, method, params) if call.member else params
     if "submitter" in params.__struct_fields__:
         params = replace(params, submitter=person.name)
     if any(getattr(each, "deliver", "") for each in (params, getattr(params, "wanted", None))):
@@ -64,3 +85,52 @@ def _own(call: RequestContext, name: str, method: str, reference: str) -> str:
             ),
         )
     return found
+
+
+def _of_member(call: RequestContext, method: str, params: P) -> P:
+    """Raise for what the member that asks may not, by its role or because the work is another's."""
+    role = call.rooms.flock.role_of(call.member_node)
+    if role == HELPER and method not in FOR_HELPERS:
+        raise RefusedError(
+            ErrorCode.UNAUTHORISED,
+            said(
+                "{name} is a helper: it runs what others submit and asks for nothing",
+                name=call.member,
+            ),
+        )
+    if method in FOR_ADMINISTRATORS and role != ADMINISTRATOR:
+        raise RefusedError(
+            ErrorCode.UNAUTHORISED,
+            said(
+                "{verb} is for the owner of {name} and the administrators of the flock",
+                verb=method,
+                name=call.now.name,
+            ),
+        )
+    if method not in ON_WORK or (role == ADMINISTRATOR and method in ALSO_ADMINISTRATORS):
+        return params
+    place = ON_WORK[method]
+    return replace(params, **{place: _theirs(call, role, place, getattr(params, place))})
+
+
+def _theirs(call: RequestContext, role: str, place: str, reference: str) -> str:
+    """The id of what is meant, so that the verb means the same; of what is in no table any more nobody
+    knows whose it was."""
+    table = call.now.table
+    if place == "task":
+        found = find_task(table, reference, typed=True).task
+        spec = table.workflows[table.workflow_of[found]].spec
+    else:
+        spec = find_workflow(table, reference, typed=True).spec
+        found = spec.workflow
+    if submitted_by(spec) == call.member_node or is_shared_with(spec, call.member_node, role):
+        return found
+    raise RefusedError(
+        ErrorCode.UNAUTHORISED,
+        said(
+            "{workflow} is work of {submitter} on {host}: they decide, or whom they share it with",
+            workflow=spec.name,
+            submitter=spec.submitter,
+            host=call.now.name_of(submitted_by(spec)),
+        ),
+    )

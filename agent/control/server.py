@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -39,6 +40,7 @@ from agent.control.views import Views
 from agent.host.local_socket import Listening, account_of, caller_of, listen, listen_for_all
 from agent.host.private_files import PrivateFolder
 from agent.protocol.phrases import UNREADABLE
+from agent.protocol.records import NodeId
 
 TOKEN_BYTES = 32
 LOOPBACK = "127.0.0.1"
@@ -73,6 +75,17 @@ def remove_control_file(folder: Path, token: str) -> None:
         return
     if written.token == token:
         path.unlink(missing_ok=True)
+
+
+class Asking(NamedTuple):
+    """A member whose client asks: what people call it, and its id."""
+
+    name: str
+    node: NodeId
+
+
+HERE = Asking("", "")
+"""A client of this machine."""
 
 
 class ControlServer:
@@ -156,7 +169,7 @@ class ControlServer:
     async def _arrived(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         port = self.port if account_of(writer) is None and self._by_port(writer) else 0
         place = f"{LOOPBACK}:{port}" if port else self.place
-        await self._serve(Neighbour(self._token, place, account_of(writer)), "", reader, writer)
+        await self._serve(Neighbour(self._token, place, account_of(writer)), HERE, reader, writer)
 
     async def _person_arrived(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -166,7 +179,7 @@ class ControlServer:
             writer.close()
             return
         person = await asyncio.to_thread(Person, caller, self._administrators)
-        await self._serve(person, "", reader, writer)
+        await self._serve(person, HERE, reader, writer)
 
     @staticmethod
     def _by_port(writer: asyncio.StreamWriter) -> bool:
@@ -207,11 +220,11 @@ class ControlServer:
             events.record(told)
 
     async def serve_member(
-        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, name: str, node: NodeId, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Serve a client that another member of this name, verified before, passes on, until its
-        connection ends, as one of this machine is."""
-        await self._serve(Neighbour(self._token), name, reader, writer)
+        """Serve a client that another member, verified before, passes on, until its connection ends,
+        as far as its role lets it."""
+        await self._serve(Neighbour(self._token), Asking(name, node), reader, writer)
 
     def _full_for(self, account: Account | None) -> int:
         """How many have taken all places of this account, or of all; 0 while there is one."""
@@ -225,14 +238,20 @@ class ControlServer:
     async def _serve(
         self,
         neighbour: Neighbour,
-        member: str,
+        member: Asking,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
         """It is told why and sent away while the server stops or is full for its account; of too many
         that have not greeted, the first is ended for it, of the account that has most of them."""
         uploads = Uploads(self._folder / UPLOADS)
-        context = partial(self._context, uploads=uploads, member=member, neighbour=neighbour)
+        context = partial(
+            self._context,
+            uploads=uploads,
+            member=member.name,
+            member_node=member.node,
+            neighbour=neighbour,
+        )
         connection = Connection(reader, writer, context, self._limits)
         strangers = [each for each in self._connections if not (each.greeted or each.over)]
         crowd = Counter(self._accounts[each] for each in strangers)

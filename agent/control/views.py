@@ -45,6 +45,7 @@ from agent.protocol.records import (
     output_names,
 )
 from agent.protocol.sanity import producers_of
+from agent.protocol.second_runs import hosts_beside
 from agent.protocol.table import Table
 from agent.protocol.times import end_of_run_ms, span_of_workflow_ms
 from agent.wording.run_ends import named
@@ -90,8 +91,7 @@ class Views:
             run.attempt if run else 0,
             run.stamp[0] if run else 0,
             self.estimates.length(spec).ms / 1000,
-            spec.gate,
-            spec.asks,
+            *(spec.gate, spec.asks),
             tuple(producers_of(spec)),
             tuple(map(dataset_view, reading.outputs)),
             reading.mixed_inputs,
@@ -105,6 +105,8 @@ class Views:
             attach=attach_names(spec) if spec.gate else (),
             output_names=output_names(reading.outcome) if reading.outcome else (),
             kept=reading.outcome is not None and KEPT in reading.outcome.more,
+            priority=table.priorities.own(spec.task),
+            copies=self._copies(spec.task, reading),
             why=as_why(reason),
             basis=left.told if reading.state not in ENDED else None,
             gone_ms=gone_ms,
@@ -176,6 +178,13 @@ class Views:
         if isinstance(reading.reason, WaitsFor | WaitsForUnknown):
             return self._waits(task) or named(reading.reason, table)
         return named(reading.reason, table)
+
+    def _copies(self, task: TaskId, reading: DerivedState) -> tuple[str, ...]:
+        """Where runs go on beside the one that is shown."""
+        if reading.owner is None:
+            return ()
+        beside = hosts_beside(self.now.table.life(task).runs, reading.owner)
+        return tuple(map(self.now.name_of, beside))
 
     def _waits(self, task: TaskId) -> Reason | None:
         """What it waits for, by name, where that is more than one."""

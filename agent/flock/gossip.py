@@ -123,12 +123,17 @@ class RequestWord(Struct, frozen=True, array_like=True):
     state: Literal["waiting", "admitted", "joined", "refused", "ended"]
 
 
+AuditNumber = Annotated[int, Meta(ge=0, le=2**53)]
+AuditHash = Annotated[str, Meta(max_length=64)]
+
+
 class Gossip(Struct, frozen=True, array_like=True):
     """``roster`` is empty and ``requests`` none when only something else is told."""
 
     roster: Annotated[bytes, Meta(max_length=ROSTER_BYTES_MAX)] = b""
     addresses: Annotated[dict[NodeId, _Texts], Meta(max_length=MEMBERS_MAX)] = {}
     requests: Annotated[tuple[RequestWord, ...], Meta(max_length=2 * REQUESTS_MAX)] | None = None
+    audit: tuple[AuditNumber, AuditHash] | None = None
 
 
 class Heard(NamedTuple):
@@ -137,6 +142,7 @@ class Heard(NamedTuple):
     roster: bytes
     addresses: dict[NodeId, list[Address]]
     requests: tuple[RequestWord, ...] | None
+    audit: tuple[int, str] | None
 
 
 _decoder = msgspec.msgpack.Decoder(Gossip)
@@ -146,14 +152,16 @@ def gossip_of(
     roster: bytes = b"",
     addresses: Mapping[NodeId, Sequence[Address]] | None = None,
     requests: Sequence[RequestWord] | None = None,
+    audit: tuple[int, str] | None = None,
 ) -> bytes:
     """Return gossip as it is sent, with at most eight addresses of each node; what is left out is
-    not told of, and ``requests`` is None where nothing is told of them."""
+    not told of, and ``requests`` is None where nothing is told of them. ``audit`` is the end of the
+    sender's own: number and hash of its last entry."""
     told = {
         node: tuple(str(each) for each in known[:ADDRESSES_MAX])
         for node, known in (addresses or {}).items()
     }
-    return _encode(Gossip(roster, told, None if requests is None else tuple(requests)))
+    return _encode(Gossip(roster, told, None if requests is None else tuple(requests), audit))
 
 
 def read_gossip(body: bytes) -> Heard:
@@ -167,7 +175,7 @@ def read_gossip(body: bytes) -> Heard:
         }
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, AddressError) as error:
         raise MembershipError("it tells what no member tells") from error
-    return Heard(gossip.roster, found, gossip.requests)
+    return Heard(gossip.roster, found, gossip.requests, gossip.audit)
 
 
 def own_places(listen: Iterable[str], port: int) -> list[Address]:

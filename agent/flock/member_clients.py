@@ -34,9 +34,9 @@ DIAL_S_MAX = 5.0
 _encode = msgspec.json.Encoder().encode
 
 MemberAcceptor = Callable[
-    [str, asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]
+    [str, NodeId, asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]
 ]
-"""Serves one client, whose machine has this name; the streams are closed when it returns."""
+"""Serves one client, whose machine has this name and id; the streams are closed when it returns."""
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ class MemberClients:
         if self._accept is None:
             return
         self._open.add(writer)
-        await self._accept(arrival.member.host_name, reader, writer)
+        await self._accept(arrival.member.host_name, arrival.member.node_id, reader, writer)
 
     async def open(self, node: NodeId) -> Streams:
         """Connect to the client protocol of a member and return the streams; raise ``ServiceError``

@@ -22,11 +22,12 @@ import socket
 import time
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent.api.admission import JoinRequested, JoinRequestEnded
 from agent.api.errors import MembershipError, NotKeptError, ServiceError
 from agent.api.session import FlockChanged, PeerChanged
+from agent.flock.audit_heads import AuditHeads
 from agent.flock.gossip import AddressBook, RequestWord, gossip_of, own_places, read_gossip
 from agent.flock.known_requests import Admissions
 from agent.flock.peer_status import PeerNotices, PeerStatuses
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
 FlockNotice = PeerChanged | FlockChanged | JoinRequested | JoinRequestEnded
 KEEP_UP_EVERY_S = 3_600.0
 KEEP_UP_AGAIN_S = 60.0
+AUDIT_TOLD_AFTER_S = 5.0
+"""All that is done meanwhile is told at once."""
 FOREIGN_MAX = 64
 
 log = logging.getLogger(__name__)
@@ -73,6 +76,14 @@ def sockets_of(settings: NodeSettings) -> list[socket.socket]:
         ) from error
 
 
+class HasHead(Protocol):
+    """The audit of this node, as peers are told of it."""
+
+    @property
+    def head(self) -> tuple[int, str]:
+        """The number and the hash of the last entry."""
+
+
 class FlockNetwork:
     """The network of one membership, from ``start`` to ``stop``."""
 
@@ -85,6 +96,8 @@ class FlockNetwork:
         notify: Callable[[FlockNotice], None],
         serve_bulk: BulkAcceptor,
         serve_clients: StreamAcceptor | None = None,
+        *,
+        audits: AuditHeads,
     ) -> None:
         self.membership, self._settings, self._book = membership, settings, book
         self._tell, self._notify = tell, notify
@@ -93,6 +106,9 @@ class FlockNetwork:
         self.discovery: Discovery | None = None
         self.keeping_up_error = ""
         self.leaving = False
+        self.audits = audits
+        self._audit: HasHead | None = None
+        self._audit_told: asyncio.TimerHandle | None = None
         self.foreign: dict[str, None] = {}
         self._gossiped: dict[NodeId, bytes] = {}
         self._due = asyncio.Event()
@@ -142,9 +158,10 @@ class FlockNetwork:
         await self.links.start(had or sockets_of(self._settings))
         self._unwatch = self.membership.roster.watch(self._roster_changed)
         await asyncio.to_thread(self._book.load)
+        await asyncio.to_thread(self.audits.load)
         for peer, addresses in self._book.known().items():
             if self.membership.roster.departure(peer) is None:
-                self.links.dialler.found(peer, addresses)
+                self.links.dialler.found(peer, addresses, proven=True)
         if discover:
             self._begin(self._discover())
         else:
@@ -160,6 +177,8 @@ class FlockNetwork:
             self._unwatch()
             self._unwatch = None
         self._notices.close()
+        if self._audit_told is not None:
+            self._audit_told.cancel()
         self.admissions.close()
         for task in self._tasks:
             task.cancel()
@@ -226,9 +245,10 @@ class FlockNetwork:
 
     def _linked(self, peer: NodeId) -> None:
         self.peers.linked(peer)
+        head = self._audit.head if self._audit else None
         known = self._book.known() | {self.membership.node_id: self._own_places()}
         roster, waiting = self.membership.roster.to_bytes(), self.admissions.told()
-        self.links.gossip(peer, gossip_of(roster, known, waiting or None))
+        self.links.gossip(peer, gossip_of(roster, known, waiting or None, head))
         self._tell(PeerLinked(peer))
         self._book_due |= peer in self.membership.roster.keepers()
         self._due.set()
@@ -254,7 +274,7 @@ class FlockNetwork:
     def _gossip(self, peer: NodeId, body: bytes) -> None:
         """Of rosters that come while one is being taken in, only the last counts: they grow."""
         try:
-            roster, addresses, requests = read_gossip(body)
+            roster, addresses, requests, audit = read_gossip(body)
         except MembershipError as error:
             self._send_away(peer, error)
             return
@@ -265,6 +285,24 @@ class FlockNetwork:
         if requests is not None:
             self.admissions.hear(peer, requests)
         self._learn_places(peer, addresses)
+        if audit is not None and self.audits.heard(peer, *audit):
+            self._begin(asyncio.to_thread(self.audits.save))
+
+    def follow_audit(self, audit: HasHead) -> None:
+        """Tell peers from now on how far the audit of this node goes."""
+        self._audit = audit
+
+    def audit_grown(self) -> None:
+        """Tell peers, some seconds from now, that the audit goes further."""
+        if self._audit_told is None:
+            loop = asyncio.get_running_loop()
+            self._audit_told = loop.call_later(AUDIT_TOLD_AFTER_S, self._tell_audit)
+
+    def _tell_audit(self) -> None:
+        self._audit_told = None
+        body = gossip_of(audit=self._audit.head if self._audit else None)
+        for peer in self.links.linked:
+            self.links.gossip(peer, body)
 
     def _tell_requests(self, words: Sequence[RequestWord]) -> None:
         body = gossip_of(requests=words)
@@ -350,7 +388,9 @@ class FlockNetwork:
         from agent.net.discovery import Discovery, DiscoveryCallbacks
 
         dialler = self.links.dialler
-        callbacks = DiscoveryCallbacks(dialler.found, dialler.gone, self._foreign, dialler.retry)
+        callbacks = DiscoveryCallbacks(
+            dialler.found, dialler.unannounced, self._foreign, dialler.retry
+        )
         self.discovery = Discovery(
             self.membership.node_id,
             self.membership.flock.flock_id,
@@ -382,7 +422,7 @@ class FlockNetwork:
             and self._book.note(node, addresses, first_hand=node == peer)
         ]
         for node in news:
-            self.links.dialler.found(node, self._book.of(node))
+            self.links.dialler.found(node, self._book.of(node), proven=True)
         if peer in news:
             data = gossip_of(addresses={peer: self._book.of(peer)})
             for other in self.links.linked:

@@ -23,29 +23,37 @@ from msgspec.structs import replace
 
 from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError, ServiceError
-from agent.api.flock import DepartureView, FlockSigns, Invitation, Joined, MemberView
+from agent.api.flock import DepartureView, Expelled, Invitation, Joined, MemberView
 from agent.api.rpc import ErrorCode
-from agent.api.session import FlockChanged
+from agent.api.session import FlockChanged, PeerChanged
+from agent.flock.administering import Administering
+from agent.flock.audit_heads import AuditHeads
+from agent.flock.flock_audit import FlockAudit
 from agent.flock.gossip import AddressBook
 from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
 from agent.flock.standing_invitation import StandingInvitation
-from agent.net import joining
+from agent.host.key_store import native_key_store
+from agent.net import administration, joining
+from agent.net.acts import HELPER
 from agent.net.addresses import Address, reached_at
 from agent.net.asking import Request
 from agent.net.certificates import voucher_of
 from agent.net.invitation import parse_invitation
 from agent.net.link_reception import StreamAcceptor
 from agent.net.membership import Membership, create_flock
-from agent.protocol.events import PresenceChanged
+from agent.paths import Home
+from agent.protocol.events import PolicyChosen, PresenceChanged
 from agent.protocol.names import fault_of_name
 from agent.protocol.reasons import NotOfFlock
+from agent.protocol.records import NodeId
 
 INVITATION_VALID_S = 86_400.0
 PLACES_MAX = 16
 """At which a keeper is looked for at once."""
 ADDRESS_BOOK = "addresses.json"
+AUDIT_HEADS = "audit-heads.json"
 
 log = logging.getLogger(__name__)
 _Asked = ParamSpec("_Asked")
@@ -84,7 +92,9 @@ class FlockOperations:
     def __init__(self, own: OwnNode, serve_clients: StreamAcceptor) -> None:
         self._own, self._serve_clients = own, serve_clients
         self.asking = OwnJoinRequest(own, self.check_port, self.join_asked)
+        self.administration = Administering(self, self._network, self._member_called)
         self.standing = StandingInvitation(own, self.join, self.asking.heard_of)
+        self.audit = FlockAudit()
         self._under_way: asyncio.Task[Any] | None = None
         self._ended = False
 
@@ -145,6 +155,7 @@ class FlockOperations:
             return []
         roster = network.membership.roster
         keepers = roster.keepers()
+        standing = network.membership.roster.standing
         return [
             MemberView(
                 node=member.node_id,
@@ -152,9 +163,21 @@ class FlockOperations:
                 keeper=member.node_id in keepers,
                 own=member.node_id == own.node_id,
                 valid_until_ms=max(0, round(member.valid_until_s * 1000)),
+                role=standing.role(member.node_id),
             )
             for member in roster.members()
         ]
+
+    def role_of(self, node: NodeId) -> str:
+        """Return what a member is in the flock: administrator, operator or helper; a helper without
+        one."""
+        network = self._own.network
+        return HELPER if network is None else network.membership.roster.standing.role(node)
+
+    def audit_heads(self, node: NodeId) -> dict[int, str]:
+        """Return what this node was told of another one's audit: hashes by the numbers of entries."""
+        network = self._own.network
+        return {} if network is None else network.audits.of(node)
 
     def departures(self) -> list[DepartureView]:
         """Return all who left the flock or were expelled, in the order of their ids; empty without
@@ -165,21 +188,29 @@ class FlockOperations:
             for each in (network.membership.roster.departures() if network else ())
         ]
 
+    def choose_rules(self, name: str) -> None:
+        """Have this node go by these rules and tell the flock, which follows."""
+        self._own.hand(PolicyChosen(name))
+        self._own.notify(PeerChanged(self._own.node_id))
+        log.info("the flock is to go by the rules %s", name)
+
     @_one_at_a_time
-    async def create(self, name: str, *, signs: bool = True) -> Joined:
+    async def create(self, name: str) -> Joined:
         """Make a flock of this name with this node as its first member, begin its network, and
-        return what a client is told; one that ``signs`` takes in signed records only. Raise ``ServiceError`` when this machine has a flock, the port
+        return what a client is told. Raise ``ServiceError`` when this machine has a flock, the port
         or the name cannot be had, the disk refuses, or other work is under way; where the flock was
         made but its network did not begin, this machine belongs to it."""
         own, wrong = self._own, fault_of_name(name)
         if wrong is not None:
             raise RefusedError(ErrorCode.REFUSED, wrong)
         with self._port_had() as had:
-            place = own.home.identity, name, own.name
-            membership = await asyncio.to_thread(create_flock, *place, signs=signs)
+            store = native_key_store(own.home.identity)
+            membership = await asyncio.to_thread(
+                create_flock, own.home.identity, name, own.name, store=store
+            )
             log.info("made the flock %s", membership.flock.name)
             await self._belong_to(membership, had)
-        return self._joined()
+        return replace(self._joined(), phrase=membership.phrase)
 
     @_one_at_a_time
     async def join(self, text: str, elsewhere: Sequence[Address] = ()) -> Joined:
@@ -216,8 +247,10 @@ class FlockOperations:
             _close(had)
 
     @_one_at_a_time
-    async def invite(self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S) -> Invitation:
-        """Make an invitation for so many machines and seconds, tell the other keepers of it and
+    async def invite(
+        self, uses: int = 1, valid_for_s: float = INVITATION_VALID_S, role: str = ""
+    ) -> Invitation:
+        """Make an invitation for so many machines and seconds, as what the role says, tell the other keepers of it and
         return it; keepers that do not answer in time are not waited for. Raise ``ServiceError``,
         with none made, when this node has no flock or is no keeper, a limit is out of range, or
         other work is under way."""
@@ -225,7 +258,9 @@ class FlockOperations:
         own = await asyncio.to_thread(_own_addresses)
         hosts = reached_at(self._own.settings.listen, own)
         reached = [*hosts[:1], *_other_keepers(network), *hosts[1:]]
-        invitation = await network.membership.invite(reached, network.links.port, uses, valid_for_s)
+        invitation = await network.membership.invite(
+            reached, network.links.port, uses, valid_for_s, role
+        )
         await network.share_book()
         return Invitation(
             invitation.text,
@@ -236,24 +271,19 @@ class FlockOperations:
         )
 
     @_one_at_a_time
-    async def sign_records(self) -> FlockSigns:
-        """State that this flock takes in signed records only, for ever; return since when, and whether
-        that was stated before. Raise ``ServiceError`` without a flock, on a node that is no keeper,
-        when the disk refuses, and while other work is under way."""
-        membership = self._network("have records signed").membership
-        said = await membership.sign_records()
-        since_s = membership.roster.signs_since_s() or 0
-        return FlockSigns(membership.flock.name, since_s * 1000, before=not said)
-
-    @_one_at_a_time
-    async def expel(self, name_or_id: str) -> str:
-        """Expel a member by its name, in whatever case, or its id; return a warning when it was a
-        keeper, else an empty text. Raise ``ServiceError`` without a flock, when nobody, several or
-        this machine have the name, when no keeper could do it, and while other work is under
-        way."""
+    async def expel(self, name_or_id: str, phrase: str = "") -> Expelled:
+        """Expel a member by its name, in whatever case, or its id; return who that is, with a warning
+        when it was a keeper, and who has said so where that is not enough. Raise ``ServiceError``
+        without a flock, when nobody, several or this machine have the name, when this machine is no
+        administrator's, and while other work is under way; ``WantsPhraseError`` where the recovery
+        phrase is missing."""
         network = self._network("expel")
         node = self._member_called(name_or_id)
-        return await joining.expel(network.membership, node, network.addresses_of) or ""
+        if node == network.membership.node_id:
+            raise ServiceError("This machine does not expel itself: leave the flock instead.")
+        name, warning = self._own.name_of(node), network.membership.expulsion_warning(node)
+        agreed = await administration.expel(network.membership, node, phrase)
+        return Expelled(node, name, "" if agreed else warning or "", tuple(agreed))
 
     @_one_at_a_time
     async def leave(self, *, even_as_last_keeper: bool = False) -> str:
@@ -309,8 +339,9 @@ class FlockOperations:
         """Return the network of a membership, with this node's settings and address file, not
         started yet."""
         own = self._own
+        membership.use_store(native_key_store(own.home.identity))
         book = AddressBook(own.home.data / ADDRESS_BOOK)
-        return FlockNetwork(
+        network = FlockNetwork(
             membership,
             own.settings,
             book,
@@ -318,7 +349,10 @@ class FlockOperations:
             self._notify,
             own.serve_bulk,
             serve_clients=self._serve_clients,
+            audits=AuditHeads(own.home.data / AUDIT_HEADS),
         )
+        self.audit.told_by(network)
+        return network
 
     @contextmanager
     def _port_had(self) -> Iterator[list[socket.socket]]:
@@ -369,6 +403,8 @@ class FlockOperations:
     def _notify(self, notice: FlockNotice) -> None:
         if isinstance(notice, FlockChanged):
             self._mind_expulsion()
+            if self._own.network is not None:
+                self.audit.note_news(self._own.network)
         self._own.notify(notice)
 
     def _mind_expulsion(self) -> None:
@@ -418,9 +454,13 @@ class FlockOperations:
         if len(found) > 1:
             ids = ", ".join(each.node for each in found)
             raise ServiceError(f"Several members are called {wanted}; give one of the ids {ids}.")
-        if found[0].own:
-            raise ServiceError("This machine does not expel itself: leave the flock instead.")
         return found[0].node
+
+
+def open_membership(home: Home) -> Membership | None:
+    """Return the membership of the node at this home, None where it has no flock; waits for the disk.
+    Raise ``MembershipError`` for files that cannot be used."""
+    return Membership.open(home.identity, store=native_key_store(home.identity))
 
 
 def _close(sockets: Sequence[socket.socket]) -> None:

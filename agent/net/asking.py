@@ -45,7 +45,6 @@ from agent.net.joining import (
     NotThereError,
     certificate_of,
     exchange,
-    fetch_authority,
     same_as,
     settle,
 )
@@ -110,9 +109,7 @@ class Request:
         answer = await self._certificate()
         if not isinstance(answer, Welcome):
             raise _senseless()
-        membership = settle(self._folder, self._key, self.door.flock, answer, clock)
-        await fetch_authority(membership, [self.door.address])
-        return membership
+        return settle(self._folder, self._key, self.door.flock, answer, clock)
 
     async def _certificate(self) -> Answer:
         """An answer that is lost on its way would leave a member that does not know of it."""

@@ -5,8 +5,8 @@ flock is its own: ``Flock`` is its public half, a self-signed certificate that e
 ``Authority`` adds the key. The flock is named by the hash of that key, so that whoever knows the
 name can check the certificate and needs to trust nobody for it.
 
-Several members, the **keepers**, hold the key: each can let machines in, renew and expel, so that
-losing the first machine loses nothing. A key that was seen cannot be taken back, so nothing counts
+The **keepers** hold the key, the founder and whom administrators have appointed: each can let
+machines in and renew. A key that was seen cannot be taken back, so nothing counts
 by it alone: what a keeper issues or states it also signs with its own key (``certificates``), and what
 an expelled keeper signs is worth nothing (``roster``).
 
@@ -40,11 +40,9 @@ from agent.net.certificates import (
 )
 
 NODE_LIFE_S = 365 * 86_400
-KEEPERS_WANTED = 3
 EXPELLED = "expelled"
 LEFT = "left"
 KEEPER = "keeper"
-SIGNS = "signs"
 """Of the keeper that says so: from then on the flock takes in no unsigned records."""
 
 _SIGNED_AS = b"wingbeat statement 1\0"
@@ -159,12 +157,14 @@ class Authority:
         now_s: float,
         life_s: float = NODE_LIFE_S,
         signer: Signer | None = None,
+        role: str = "",
     ) -> Member:
         """Sign a certificate for an applicant, without saving it, and return the member that it
         makes. It ends after ``life_s``, but no later than the authority's own, and carries the
-        voucher of ``signer``, the keeper that signs; for None it carries none."""
+        voucher of ``signer``, the keeper that signs, with the ``role`` of the invitation; for None
+        it carries none."""
         left_s = self.flock.certificate.not_valid_after_utc.timestamp() - now_s
-        voucher = None if signer is None else vouch(signer, applicant.node_id)
+        voucher = None if signer is None else vouch(signer, applicant.node_id, role)
         der = certificates.node_certificate(
             self.flock.certificate, self.key, applicant, now_s, min(life_s, left_s), voucher
         )

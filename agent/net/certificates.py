@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -70,6 +71,7 @@ SIGNATURE = ec.ECDSA(hashes.SHA256())
 """Of all that keepers sign, with their own keys or the authority's."""
 
 _SIGNED_AS = b"wingbeat voucher 1\0"
+_ROLE_SIGNED_AS = b"wingbeat role 1\0"
 
 
 class Member(Struct, frozen=True):
@@ -363,17 +365,38 @@ class Voucher(Struct, frozen=True, array_like=True):
 
     keeper: Annotated[str, Meta(min_length=1, max_length=64)]
     signature: Annotated[bytes, Meta(max_length=128)]
+    role: Annotated[str, Meta(max_length=32)] = ""
+    """As what it was invited; empty where nobody said."""
+    role_signature: Annotated[bytes, Meta(max_length=128)] = b""
 
 
 _voucher = msgspec.msgpack.Decoder(Voucher)
 
 
-def vouch(signer: Signer, node_id: str) -> x509.UnrecognizedExtension:
+def vouch(signer: Signer, node_id: str, role: str = "") -> x509.UnrecognizedExtension:
     """Return the extension for a certificate of this node that says, signed with the keeper's own
-    key, that this keeper let it in."""
+    key, that this keeper let it in, and as what."""
     signature = signer.key.sign(_SIGNED_AS + node_id.encode(), SIGNATURE)
     voucher = Voucher(signer.node_id, signature)
+    if role:
+        signed = signer.key.sign(_as_what(node_id, role), SIGNATURE)
+        voucher = Voucher(signer.node_id, signature, role, signed)
     return x509.UnrecognizedExtension(VOUCHER, msgspec.msgpack.encode(voucher))
+
+
+def role_of(members: Mapping[str, Member], member: Member) -> str:
+    """Return as what a member was invited, by the word of the keeper that let it in, whose own
+    certificate is among the ``members``; empty where nobody said."""
+    voucher = voucher_of(member.certificate)
+    keeper = members.get(voucher.keeper) if voucher else None
+    if voucher is None or keeper is None or not voucher.role:
+        return ""
+    signed = _as_what(member.node_id, voucher.role)
+    return voucher.role if has_signed(keeper.certificate, voucher.role_signature, signed) else ""
+
+
+def _as_what(node_id: str, role: str) -> bytes:
+    return _ROLE_SIGNED_AS + node_id.encode() + b"\0" + role.encode()
 
 
 @lru_cache(REMEMBERED_MAX)

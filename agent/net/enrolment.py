@@ -67,6 +67,7 @@ from agent.wording.speech import english, long
 BURNING_S_MAX = 0.5
 """Between a keeper's question to the others and its use on its disk."""
 CONNECTIONS_MAX = 64
+"""Of strangers; members are not counted."""
 
 
 Keepers = Collection[str]
@@ -101,13 +102,14 @@ class EnrolmentServer:
         self._membership = membership
         self._elapsed = elapsed
         self._guesses = GuessLimit()
-        self._open = 0
+        self._strangers = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read one question, answer it and close the connection, all within 15 seconds and a
         little. A fault of the stranger or of the network is not raised, it only costs the
         connection; what cannot be done is answered with ``Refused``."""
-        self._open += 1
+        stranger = _is_stranger(writer)
+        self._strangers += stranger
         try:
             async with asyncio.timeout(EXCHANGE_S_MAX):
                 arrival = arrival_of(writer.get_extra_info("ssl_object"), self._membership.roster)
@@ -116,7 +118,7 @@ class EnrolmentServer:
         except (OSError, EOFError, MembershipError):
             pass  # a stranger's fault costs the stranger its connection
         finally:
-            self._open -= 1
+            self._strangers -= stranger
             await close(writer)
 
     def _bytes_max(self, arrival: Arrival | NoLink) -> int:
@@ -130,7 +132,7 @@ class EnrolmentServer:
             return Refused(f"this machine is not let in, {english(arrival)}")
         if arrival.protocol != JOIN:
             return Refused("this is asked under another protocol: update Wingbeat")
-        if self._open > CONNECTIONS_MAX:
+        if arrival.member is None and self._strangers > CONNECTIONS_MAX:
             return Refused("too many machines ask at the same time: try again in a minute")
         try:
             return await self._answer(question, arrival.member, host)
@@ -160,11 +162,11 @@ class EnrolmentServer:
         membership = self._membership
         if self._guesses.blocked(host, self._elapsed()):
             return Refused("too many wrong invitations came from this address: wait a minute")
-        known = membership.book().find(question.secret) is not None
-        if not known:
+        invited = membership.book().find(question.secret)
+        if invited is None:
             self._guesses.note_wrong(host, self._elapsed())
         applicant = checked_applicant(membership, question.request, question.time_s)
-        others = await self._share(None) if known else ()
+        others = await self._share(None) if invited else ()
         refused = await membership.redeem(question.secret, applicant.node_id)
         if refused:
             return Refused(refused, in_vain=True)
@@ -174,7 +176,7 @@ class EnrolmentServer:
             await self._share(others)
         if membership.book().is_one_too_many(question.secret, applicant.node_id):
             return Refused("the invitation is used up: ask for a new one", in_vain=True)
-        admitted = await membership.admit(applicant)
+        admitted = await membership.admit(applicant, role=invited.role if invited else "")
         return Welcome(admitted.certificate, membership.roster.to_bytes())
 
     async def _serve_member(
@@ -197,21 +199,38 @@ class EnrolmentServer:
             case ShareBook() | DecideRequest():
                 return await self._serve_keeper(question, member)
             case Expel():
-                await membership.expel(question.node_id)
+                return Refused("an administrator expels, on a machine of his own: update Wingbeat")
             case Leave():
-                await membership.record_departure(member.node_id)
+                await self._let_go(question, member)
             case _:
                 assert_never(question)
         return Done(membership.roster.to_bytes())
 
+    async def _let_go(self, question: Leave, member: Member) -> None:
+        membership = self._membership
+        if not membership.roster.charter:
+            await membership.record_departure(member.node_id)
+            return
+        if question.act is None or question.act.by != member.node_id:
+            raise MembershipError("who leaves says so in its own name: update Wingbeat there")
+        membership.check_departure(member.node_id, "let go")
+        await membership.take_acts(question.act)
+
     async def _serve_keeper(self, question: ShareBook | DecideRequest, member: Member) -> Answer:
         membership = self._membership
+        if isinstance(question, DecideRequest):
+            if not membership.roster.standing.is_administrator(member.node_id):
+                return Refused("only administrators may ask this")
+            return self._requesting.decide(question)
         if member.node_id not in membership.roster.keepers():
             return Refused("only keepers may ask this")
-        if isinstance(question, DecideRequest):
-            return self._requesting.decide(question)
         await membership.join_book(question.entries)
         return BookIs(membership.book().entries)
+
+
+def _is_stranger(writer: asyncio.StreamWriter) -> bool:
+    tls = writer.get_extra_info("ssl_object")
+    return tls is None or tls.getpeercert(binary_form=True) is None
 
 
 def _host(writer: asyncio.StreamWriter) -> str:

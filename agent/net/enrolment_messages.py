@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.api.errors import MembershipError
+from agent.net.acts import Act
 from agent.net.certificates import CERTIFICATE_BYTES_MAX
 from agent.net.invitation import SECRET_BYTES
 from agent.net.invitation_book import (
@@ -72,13 +73,15 @@ class TakeAuthority(Struct, frozen=True, tag="take-authority"):
 
 
 class Expel(Struct, frozen=True, tag="expel"):
-    """Asks to expel another member."""
+    """Asks to expel another member, as versions before asked: nobody does it for another now."""
 
     node_id: Name
 
 
 class Leave(Struct, frozen=True, tag="leave"):
-    """Tells that this member wants to belong no more."""
+    """Tells that this member wants to belong no more: in a flock with acts, by its own."""
+
+    act: Act | None = None
 
 
 class ShareBook(Struct, frozen=True, tag="share-book"):

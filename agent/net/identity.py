@@ -10,18 +10,20 @@ named in a sentence and never mended by guessing, because the guess might be ano
 ``authority.crt``     the flock's authority
 ``roster``            who belongs (see ``roster``)
 ``identity.crt``      the certificate; once it is there, the node is a member
-``authority.key``     on keepers only
+``authority.key``     on keepers only: the key, or that it is in the key store
 ====================  ==================================================================
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from agent.api.errors import MembershipError
+from agent.host.key_store import KeyStore
 from agent.host.private_files import PrivateFolder
 from agent.net import certificates
 from agent.net.authority import Authority, Flock
@@ -32,6 +34,9 @@ CERTIFICATE_FILE = "identity.crt"
 FLOCK_FILE = "authority.crt"
 AUTHORITY_KEY_FILE = "authority.key"
 
+_IN_STORE = b"in the key store of this account\n"
+
+log = logging.getLogger(__name__)
 _Read = TypeVar("_Read")
 
 
@@ -81,10 +86,58 @@ def load_identity(folder: PrivateFolder) -> Identity | None:
     return Identity(key, flock, member)
 
 
-def load_authority(folder: PrivateFolder, flock: Flock) -> Authority | None:
-    """Return the flock's authority, None where this node is no keeper; raise ``MembershipError``
-    for a file that is wrong."""
-    return read_named(folder, AUTHORITY_KEY_FILE, lambda pem: Authority.read(flock, pem))
+class AuthorityFile:
+    """The authority's key on a keeper: in the system's store of keys where there is one, else in a
+    file; the file says which."""
+
+    def __init__(self, folder: PrivateFolder, flock: Flock, store: KeyStore | None = None) -> None:
+        self._folder, self._flock, self._store = folder, flock, store
+        self.in_clear = False
+        """It lies in a file that this account alone can read, as it is."""
+        self.locked = ""
+        """Why the system does not give it; empty when it does."""
+
+    @property
+    def _name(self) -> str:
+        return f"authority of {self._flock.flock_id}"
+
+    def load(self) -> Authority | None:
+        """Return the flock's authority, None where this node is no keeper, or the system does not
+        give the key now (``locked``); raise ``MembershipError`` for a file that is wrong."""
+        return read_named(self._folder, AUTHORITY_KEY_FILE, self._read)
+
+    def save(self, authority: Authority) -> None:
+        """Keep the key, which makes this node a keeper; raise ``NotKeptError`` when the disk
+        refuses."""
+        content, self.in_clear, self.locked = authority.key_file, True, ""
+        if self._store is not None:
+            try:
+                self._store.put(self._name, content)
+                content, self.in_clear = _IN_STORE, False
+            except (OSError, MembershipError) as error:
+                log.info("the flock's key goes into a file: %s", error)
+        self._folder.write(AUTHORITY_KEY_FILE, content)
+
+    def remove(self) -> None:
+        """Forget the key; raise ``MembershipError`` when the file cannot be removed."""
+        if self._store is not None and not self.in_clear:
+            try:
+                self._store.remove(self._name)
+            except (OSError, MembershipError) as error:
+                log.warning("the flock's key stays in the key store: %s", error)
+        self._folder.remove(AUTHORITY_KEY_FILE)
+
+    def _read(self, content: bytes) -> Authority | None:
+        self.in_clear, self.locked = content != _IN_STORE, ""
+        if self.in_clear:
+            return Authority.read(self._flock, content)
+        try:
+            if self._store is None:
+                raise OSError("this agent uses no key store")
+            return Authority.read(self._flock, self._store.get(self._name))
+        except OSError as error:
+            self.locked = str(error)
+            return None
 
 
 def own_key(folder: PrivateFolder) -> PrivateKey:
@@ -107,12 +160,6 @@ def save_certificate(folder: PrivateFolder, member: Member) -> None:
     """Save this node's certificate, which makes it a member; raise ``NotKeptError`` when the disk
     refuses."""
     folder.write(CERTIFICATE_FILE, certificates.to_pem(member.certificate))
-
-
-def save_authority(folder: PrivateFolder, authority: Authority) -> None:
-    """Save the authority's key, which makes this node a keeper; raise ``NotKeptError`` when the
-    disk refuses."""
-    folder.write(AUTHORITY_KEY_FILE, authority.key_file)
 
 
 def remove_identity(folder: PrivateFolder) -> None:

@@ -23,6 +23,7 @@ import ipaddress
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Annotated
 
 import msgspec
@@ -62,6 +63,8 @@ class Entry(Struct, frozen=True):
     used_by: Annotated[tuple[Id, ...], Meta(max_length=USED_MAX)] = ()
     made_s: int = 0
     withdrawn: bool = False
+    role: Annotated[str, Meta(max_length=32)] = ""
+    """As what it lets in; empty for an operator."""
 
     @property
     def number(self) -> str:
@@ -90,7 +93,7 @@ class InvitationBook:
         withdrawn."""
         return [entry for entry in self._entries if _lets_in(entry, now_s)]
 
-    def add(self, uses: int, valid_for_s: float, now_s: float) -> tuple[bytes, int]:
+    def add(self, uses: int, valid_for_s: float, now_s: float, role: str = "") -> tuple[bytes, int]:
         """Make an invitation; return its secret and when it expires, in seconds since 1970. Its
         hash is on disk before this returns; raise ``MembershipError`` for limits that are out of
         range, 200 that still let somebody in, or a disk that refuses. Of those that do no more,
@@ -105,7 +108,7 @@ class InvitationBook:
         secret = secrets.token_bytes(SECRET_BYTES)
         expires_s = int(now_s + valid_for_s)
         hashed = secret_hash(self._flock_id, secret)
-        made = Entry(hashed, uses, expires_s, made_s=int(now_s))
+        made = Entry(hashed, uses, expires_s, made_s=int(now_s), role=role)
         self._keep(_bounded([*kept, made], now_s))
         return secret, expires_s
 
@@ -243,6 +246,7 @@ def _joined(mine: Entry, theirs: Entry) -> Entry:
         expires_s=min(mine.expires_s, theirs.expires_s),
         used_by=used_by,
         withdrawn=mine.withdrawn or theirs.withdrawn,
+        role=mine.role or theirs.role,
     )
 
 
@@ -280,6 +284,7 @@ class GuessLimit:
         return [time_s for time_s in times if now_s - time_s < GUESSES_WINDOW_S]
 
 
+@lru_cache(maxsize=1024)
 def origin_of(host: str) -> str:
     """Return who counts as one guesser: an IPv4 address itself, of IPv6 its network of 64 bits,
     because one machine has many; text that is no address as it is."""

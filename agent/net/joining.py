@@ -7,7 +7,8 @@ that the keeper is the one that invited, and only then says its secret. All addr
 when none works, the sentence tells of each what happened there.
 
 Members keep up (``keep_up``): they have their certificate renewed after two thirds of its life,
-and fetch the authority's key when they were appointed. Any keeper that can be reached will do.
+and fetch the authority's key when an administrator has appointed them. Any keeper that can be reached
+will do.
 
 **One question to whoever answers at an address, and its answer: how all joining is spoken.**
 
@@ -38,8 +39,10 @@ from agent.api.errors import InVainError, MembershipError
 from agent.api.wording import moment
 from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
+from agent.net.acts import Act
 from agent.net.addresses import Address
-from agent.net.authority import Flock
+from agent.net.administration import leaving, tell_older
+from agent.net.authority import Authority, Flock
 from agent.net.certificates import PrivateKey
 from agent.net.enrolment import clock_fault
 from agent.net.enrolment_messages import (
@@ -51,7 +54,6 @@ from agent.net.enrolment_messages import (
     AuthorityKey,
     BookIs,
     Done,
-    Expel,
     Join,
     Leave,
     Question,
@@ -108,7 +110,7 @@ async def join_flock(
     guard: FileGuard | None = None,
 ) -> Membership:
     """Join the flock that invites, save the membership at ``path`` with a key made here, and return
-    it; where the flock has appointed this machine keeper at once, with the authority's key. Raise
+    it. Raise
     ``MembershipError`` with one sentence when this machine has a flock, its clock is wrong, no
     keeper is found, it refuses, or the disk does; ``InVainError`` where no further try can help."""
     folder = PrivateFolder(path, guard)
@@ -119,20 +121,20 @@ async def join_flock(
     found = await _find_inviter(invitation, clock)
     question = Join(invitation.secret, request, int(clock()))
     answer = await _ask_keepers(found, question)
-    membership = settle(folder, key, found.flock, answer, clock)
-    await fetch_authority(membership, found.addresses)
-    return membership
+    return settle(folder, key, found.flock, answer, clock)
 
 
 async def keep_up(membership: Membership, addresses_of: AddressesOf) -> None:
-    """Do what is due, to be called now and then: appoint missing keepers, renew this node's
-    certificate, fetch the authority's key where this node was appointed and has none yet. Raise
+    """Do what is due, to be called now and then: renew this node's certificate, fetch the authority's
+    key where this node was appointed and has none yet, and tell older members what acts say. Raise
     ``MembershipError`` when something is due and no keeper could do it or this disk refuses."""
-    await membership.appoint_missing()
+    await tell_older(membership)
     now_s, member = membership.clock(), membership.member
     not_yet_valid = membership.keeper and now_s < member.valid_from_s  # its clock was ahead
     if not_yet_valid or now_s >= member.renewal_due_s:
         await renew(membership, addresses_of)
+    if membership.appointed and not membership.keeper:
+        await membership.look_for_key()
     if membership.appointed and not membership.keeper:
         await _ask_any(membership, addresses_of, TakeAuthority())
 
@@ -150,18 +152,6 @@ async def renew(
         await _ask_any(membership, addresses_of, Renew(request))
 
 
-async def expel(membership: Membership, node_id: str, addresses_of: AddressesOf) -> str | None:
-    """Expel a member for ever, here or through any keeper; return a warning when it was a keeper,
-    else None. Raise ``MembershipError`` when no keeper could do it, or who is meant is no member or
-    the only keeper; where the answer was lost it may be expelled all the same."""
-    warning = membership.expulsion_warning(node_id)
-    if membership.keeper:
-        await membership.expel(node_id)
-    else:
-        await _ask_any(membership, addresses_of, Expel(node_id))
-    return warning
-
-
 async def leave(
     membership: Membership, addresses_of: AddressesOf, *, even_as_last_keeper: bool = False
 ) -> str | None:
@@ -174,20 +164,22 @@ async def leave(
             "this machine is the flock's only keeper, nobody could join or stay when it leaves: "
             "appoint another keeper first"
         )
-    untold = None
+    untold, act = None, leaving(membership)
     if not membership.alone:
         try:
-            await _ask_any(membership, addresses_of, Leave())
+            await _ask_any(membership, addresses_of, Leave(act))
         except MembershipError as error:
             untold = f"the others still list this machine, expel it there ({error})"
-            await _state_departure(membership)
+            await _state_departure(membership, act)
     await membership.forget()
     return untold
 
 
-async def _state_departure(membership: Membership) -> None:
-    """A keeper states its own departure; links that are up may still spread it."""
-    if membership.keeper and not membership.last_keeper:
+async def _state_departure(membership: Membership, act: Act | None) -> None:
+    """By itself; links that are up may still spread it."""
+    if act is not None:
+        await membership.take_acts(act)
+    elif membership.keeper and not membership.last_keeper:
         await membership.record_departure(membership.node_id)
 
 
@@ -304,16 +296,6 @@ def settle(
     return Membership(folder, Identity(key, flock, member), roster, None, clock)
 
 
-async def fetch_authority(membership: Membership, addresses: Sequence[Address]) -> None:
-    """Fetch the authority's key from these addresses, and save it, if this node was appointed
-    keeper; a failure is ignored, since it is tried again later."""
-    if membership.appointed:
-        try:
-            await _ask_any(membership, lambda _: addresses, TakeAuthority())
-        except MembershipError:
-            return
-
-
 async def _ask_any(membership: Membership, addresses_of: AddressesOf, question: Question) -> None:
     """Asks the keepers one after the other until one has answered, and takes in the answer."""
     ended_s = membership.member.valid_until_s
@@ -358,7 +340,8 @@ async def _take_in(membership: Membership, answer: Answer) -> None:
             await membership.adopt_certificate(renewed)
             await membership.merge_roster(answer.roster)
         case AuthorityKey():
-            await membership.adopt_authority(answer.key_file)
+            authority = Authority.read(membership.flock, answer.key_file)
+            await membership.adopt_authority(authority)
         case Done():
             await membership.merge_roster(answer.roster)
         case Refused(reason):

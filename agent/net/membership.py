@@ -17,19 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.api.errors import MembershipError, NotKeptError
+from agent.host.key_store import KeyStore
 from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
-from agent.net.authority import (
-    KEEPER,
-    KEEPERS_WANTED,
-    LEFT,
-    NODE_LIFE_S,
-    SIGNS,
-    Authority,
-    Flock,
-)
-from agent.net.certificates import Applicant, Member, Signer
-from agent.net.identity import Identity
+from agent.net.acts import Act, Pen
+from agent.net.authority import KEEPER, LEFT, NODE_LIFE_S, Authority, Flock
+from agent.net.certificates import Applicant, Member, Signer, role_of
+from agent.net.identity import AuthorityFile, Identity
 from agent.net.invitation import KEEPER_BYTES, Invitation, usable_addresses
 from agent.net.invitation_book import (
     BOOK_FILE,
@@ -38,6 +32,7 @@ from agent.net.invitation_book import (
     Entry,
     InvitationBook,
 )
+from agent.net.recovery import founded, new_phrase
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
 from agent.protocol.link_reasons import NoLink
@@ -54,15 +49,19 @@ class Membership:
         roster: Roster,
         authority: Authority | None,
         clock: Clock = time.time,
+        key_file: AuthorityFile | None = None,
     ) -> None:
         self.folder = folder
         self.roster = roster
         self.clock = clock
         self._own = own
+        self.phrase = ""
+        """Of the flock, where it was made just now: shown once and kept nowhere."""
+        self._key_file = key_file or AuthorityFile(folder, own.flock)
         self._authority = authority
         self._book = InvitationBook(folder, own.flock.flock_id) if authority else None
         self.tls = TlsContexts(own.flock, identity.paths_in(folder), keeper=self.keeper)
-        self._signer = Signer(own.node_id, own.key)
+        self.signer = Signer(own.node_id, own.key)
         self._roster_kept = True
         self._expelled_keepers = frozenset(self._keepers_expelled())
         self._disk = asyncio.Lock()
@@ -70,9 +69,14 @@ class Membership:
 
     @classmethod
     def open(
-        cls, path: Path, clock: Clock = time.time, guard: FileGuard | None = None
+        cls,
+        path: Path,
+        clock: Clock = time.time,
+        guard: FileGuard | None = None,
+        store: KeyStore | None = None,
     ) -> Membership | None:
-        """Return the membership saved in a folder; None when this node belongs to no flock. Raise
+        """Return the membership saved in a folder; None when this node belongs to no flock. A keeper's
+        key of the authority is kept in the ``store``, in a file for None. Raise
         ``MembershipError`` for files that are damaged, missing or open to other accounts."""
         folder = PrivateFolder(path, guard)
         own = identity.load_identity(folder)
@@ -80,7 +84,8 @@ class Membership:
             return None
         roster = Roster.load(folder, own.flock, clock)
         roster.learn(own.member.certificate)
-        return cls(folder, own, roster, identity.load_authority(folder, own.flock), clock)
+        key_file = AuthorityFile(folder, own.flock, store)
+        return cls(folder, own, roster, key_file.load(), clock, key_file)
 
     @property
     def node_id(self) -> str:
@@ -107,6 +112,31 @@ class Membership:
         """Whether this node may hold the authority's key."""
         return self.node_id in self.roster.keepers()
 
+    @property
+    def pen(self) -> Pen:
+        """What signs acts on the flock in the name of this node."""
+        return Pen(self.flock.flock_id, self._own.key)
+
+    @property
+    def key_file(self) -> AuthorityFile:
+        """Where the authority's key is, or would be."""
+        return self._key_file
+
+    def use_store(self, store: KeyStore) -> None:
+        """Keep the authority's key in this store from now on, if it comes to be kept here."""
+        if not self.keeper:
+            self._key_file = AuthorityFile(self.folder, self.flock, store)
+
+    def check_administrator(self, what: str) -> None:
+        """Raise ``MembershipError``, naming those who can, unless this node may act on the flock."""
+        roster = self.roster
+        if not roster.standing.is_administrator(self.node_id):
+            known = [roster.member(each) for each in roster.administrators()]
+            names = ", ".join(each.host_name for each in known if each) or "no machine known"
+            raise MembershipError(
+                f"this machine cannot {what}: do it on one of an administrator ({names})"
+            )
+
     def authority(self, what: str) -> Authority:
         """Return the flock's authority, whose key a keeper holds; on another node raise
         ``MembershipError`` that says which keepers can do ``what``."""
@@ -130,13 +160,18 @@ class Membership:
         port: int,
         uses: int = 1,
         valid_for_s: float = VALID_S_DEFAULT,
+        role: str = "",
     ) -> Invitation:
         """Make, save and return a new invitation to any keeper, under the addresses by which others
-        reach them. Raise ``MembershipError`` on a node that is no keeper, for limits out of range,
+        reach them; whoever comes by it has the ``role``, an operator's for none. Raise
+        ``MembershipError`` on a node that is no keeper or no administrator, for limits out of range,
         without an address that others reach, or when the disk refuses."""
         book, addresses = self.book(), usable_addresses(hosts, port)
+        self.check_administrator("invite")
         async with self._disk:
-            secret, expires_s = await asyncio.to_thread(book.add, uses, valid_for_s, self.clock())
+            secret, expires_s = await asyncio.to_thread(
+                book.add, uses, valid_for_s, self.clock(), role
+            )
         own = certificates.key_hash(self._own.key.public_key())[:KEEPER_BYTES]
         return Invitation(self.flock.flock_id, own, secret, expires_s, addresses)
 
@@ -204,32 +239,33 @@ class Membership:
         left_s = self.member.valid_until_s + 1 - int(self.clock())  # as certificates round it
         await self.adopt_certificate(await self.admit(applicant, left_s))
 
-    async def admit(self, applicant: Applicant, life_s_min: float = 0.0) -> Member:
+    async def admit(self, applicant: Applicant, life_s_min: float = 0.0, role: str = "") -> Member:
         """Issue a certificate to a newcomer or a member, save it in the roster and return it; it
-        lasts as long as this flock's do, or ``life_s_min`` if that is longer. Appoint keepers if
-        some are missing. Raise ``MembershipError`` on a node that is no keeper, when the roster is
+        lasts as long as this flock's do, or ``life_s_min`` if that is longer. A newcomer is what the
+        ``role`` says, a member what it was. Raise ``MembershipError`` on a node that is no keeper, when the roster is
         full or the disk refuses; if it does so at last, the member is known until a restart.
         Whether the applicant may be let in is not asked."""
         authority = self.authority("admit")
-        if self.roster.known(applicant.node_id) is None:
-            await self._save_roster()  # whom this disk cannot keep is told so, and known to nobody
+        known = self.roster.known(applicant.node_id)
+        if known is None:
+            await self.save_roster()  # whom this disk cannot keep is told so, and known to nobody
+        else:
+            role = role_of(self.roster.standing.members, known)
         life_s = max(self.node_life_s, life_s_min)
-        member = authority.issue(applicant, self.clock(), life_s, self._signer)
+        member = authority.issue(applicant, self.clock(), life_s, self.signer, role)
         self.roster.learn(member.certificate)
-        self._appoint_missing()
-        await self._save_roster()
+        await self.save_roster()
         return member
 
-    async def expel(self, node_id: str) -> None:
-        """Expel a member for ever, appoint keepers if some are missing then, save that, and end
-        what invitations it knew as a keeper. Raise ``MembershipError``, with nothing done, on a
+    async def state_expulsion(self, node_id: str) -> None:
+        """Expel a member for ever, in a flock without acts; save that, and end what invitations it
+        knew as a keeper. Raise ``MembershipError``, with nothing done, on a
         node that is no keeper and for whom is no member or the only keeper; also when the disk
         refuses, where it is expelled all the same and only not saved."""
         authority = self.authority("expel")
-        self._check_departure(node_id, "expel")
-        self.roster.expel(authority, node_id, self._signer)
-        self._appoint_missing()
-        await self._save_roster()
+        self.check_departure(node_id, "expel")
+        self.roster.expel(authority, node_id, self.signer)
+        await self.save_roster()
         await self.end_known_invitations()
 
     def expulsion_warning(self, node_id: str) -> str | None:
@@ -242,6 +278,12 @@ class Membership:
         names = ", ".join(member.host_name for member in known if member) or "nobody"
         expelled = self.roster.known(node_id)
         name = node_id if expelled is None else expelled.host_name
+        if self.roster.keepers() == [node_id]:
+            return (
+                f"{name} was the only keeper: nobody joins or stays for longer than its certificate "
+                f"until an administrator takes its place (`wingbeat flock recover`). It had let in "
+                f"{names}: see whether they belong here"
+            )
         return (
             f"{name} was a keeper; it can let in nobody any more, and open invitations have "
             f"ended. It had let in {names}: see whether they belong here"
@@ -253,42 +295,32 @@ class Membership:
         return peer if isinstance(peer, NoLink) else (peer.node_id, peer.host_name)
 
     async def record_departure(self, node_id: str) -> None:
-        """State, as a keeper, that a member has left at its own wish, appoint keepers if some are
-        missing then, and save that; raise ``MembershipError`` on a node that is no keeper, for whom
+        """State, as a keeper, that a member has left at its own wish, in a flock without acts, and
+        save that; raise ``MembershipError`` on a node that is no keeper, for whom
         is no member or the only keeper, and when the disk refuses."""
         authority = self.authority("leave for others")
-        self._check_departure(node_id, "let go")
-        self.roster.depart(authority, LEFT, node_id, self._signer)
-        self._appoint_missing()
-        await self._save_roster()
+        self.check_departure(node_id, "let go")
+        self.roster.depart(authority, LEFT, node_id, self.signer)
+        await self.save_roster()
 
-    async def appoint(self, node_id: str) -> None:
-        """Appoint a member keeper and save that; it fetches the authority's key when it next keeps
-        up. Raise ``MembershipError`` on a node that is no keeper, for whom is no member, and when
+    async def take_acts(self, *acts: Act) -> bool:
+        """Take in acts on the flock, save them with what follows from them for the keys here, and
+        tell whether there was news. Raise ``MembershipError`` when they are not signed as they say or
         the disk refuses."""
-        authority = self.authority("appoint keepers")
-        if self.roster.member(node_id) is None:
-            raise MembershipError(f"{node_id} is not a member: choose one of the members")
-        self.roster.record(authority.state(KEEPER, node_id, self.clock(), self._signer))
-        await self._save_roster()
-
-    async def sign_records(self) -> bool:
-        """State that from now on records count only if they are signed, and save that; return False
-        where it was stated before. It is for ever. Raise ``MembershipError`` on a node that is no
-        keeper, and when the disk refuses."""
-        authority = self.authority("have records signed")
-        if self.roster.signs_since_s() is not None:
-            return False
-        self.roster.record(authority.state(SIGNS, self.node_id, self.clock(), self._signer))
-        await self._save_roster()
-        return True
+        news = self.roster.act(*acts)
+        if news:
+            self._roster_kept = False
+            await self.keep_roster()
+        return news
 
     @property
     def trust(self) -> Trust:
-        """Whose word counts for what in this flock, as the roster says it."""
-        since_s = self.roster.signs_since_s()
-        since_ms = None if since_s is None else (since_s + 1) * 1000 - 1  # statements have seconds
-        return Trust(since_ms, tuple(self.roster.ever_keepers()))
+        """Whose word counts for what in this flock: all sign from its first act on."""
+        rights = self.roster.charter.rights
+        if not self.roster.charter:
+            return Trust()
+        until_ms = (rights.founded_s + 1) * 1000 - 1  # acts have seconds
+        return Trust(until_ms, tuple(sorted(rights.signers)))
 
     def sign(self, data: bytes) -> bytes:
         """Return this node's signature of what it writes."""
@@ -311,18 +343,27 @@ class Membership:
         return news
 
     async def keep_roster(self) -> None:
-        """Save what others told and the disk has not taken so far, and end the invitations that
-        expelled keepers knew; do nothing when all is saved. Raise ``NotKeptError`` when the disk
-        still refuses; the next call tries again."""
+        """Save what others told and the disk has not taken so far, end the invitations that
+        expelled keepers knew, and let go of the authority's key where it was taken from this node; do
+        nothing when all is saved. Raise ``NotKeptError`` when the disk still refuses; the next call
+        tries again."""
         if self._roster_kept:
             return
         self._roster_kept = True
         try:
-            await self._save_roster()
+            await self.save_roster()
             await self.end_known_invitations()
+            if self.keeper and self.roster.charter and not self.appointed:
+                await self._let_go_of_key()
         except NotKeptError:
             self._roster_kept = False
             raise
+
+    async def _let_go_of_key(self) -> None:
+        async with self._disk:
+            await asyncio.to_thread(self._key_file.remove)
+        self._authority = self._book = None
+        self.tls.refresh(keeper=False)
 
     async def adopt_certificate(self, member: Member) -> None:
         """Save a renewed certificate of this node and use it for connections made from now on.
@@ -335,26 +376,26 @@ class Membership:
             await asyncio.to_thread(identity.save_certificate, self.folder, member)
         self._own = Identity(self._own.key, self.flock, member)
         self.tls.refresh(keeper=self.keeper)
-        await self._save_roster()
+        await self.save_roster()
 
-    async def adopt_authority(self, key_file: bytes) -> None:
+    async def adopt_authority(self, authority: Authority) -> None:
         """Become a keeper with the authority's key that another one handed on, and save it; raise
-        ``MembershipError`` when it is no key, another flock's, or the disk refuses."""
-        authority = Authority.read(self.flock, key_file)
+        ``NotKeptError`` when the disk refuses."""
         async with self._disk:
-            await asyncio.to_thread(identity.save_authority, self.folder, authority)
+            await asyncio.to_thread(self._key_file.save, authority)
+        self._use(authority)
+
+    async def look_for_key(self) -> None:
+        """Use the authority's key that the system did not give before, if it does now."""
+        if self._key_file.locked:
+            found = await asyncio.to_thread(self._key_file.load)
+            if found is not None:
+                self._use(found)
+
+    def _use(self, authority: Authority) -> None:
         self._authority = authority
         self._book = InvitationBook(self.folder, self.flock.flock_id)
         self.tls.refresh(keeper=True)
-
-    async def appoint_missing(self) -> bool:
-        """Appoint those who belong longest until there are three keepers or nobody is left, and
-        save that; tell whether anybody was appointed. Return False on a node that is no keeper;
-        raise ``NotKeptError`` when the disk refuses."""
-        appointed = self._appoint_missing()
-        if appointed:
-            await self._save_roster()
-        return appointed
 
     def certificate_request(self, host_name: str | None = None) -> bytes:
         """Return what this node sends to have its certificate renewed, under another host name if
@@ -375,9 +416,11 @@ class Membership:
         """Remove all that makes this node a member, from this disk only: nobody is told. Raise
         ``MembershipError`` when a file cannot be removed."""
         async with self._disk:
+            await asyncio.to_thread(self._key_file.remove)
             await asyncio.to_thread(forget_membership, self.folder)
 
-    def _check_departure(self, node_id: str, verb: str) -> None:
+    def check_departure(self, node_id: str, verb: str) -> None:
+        """Raise ``MembershipError`` for whom is no member, and for the only keeper."""
         if self.roster.member(node_id) is None:
             raise MembershipError(f"{node_id} is not a member: there is nobody to {verb}")
         if self.roster.keepers() == [node_id]:
@@ -386,19 +429,9 @@ class Membership:
                 f"appoint another one first"
             )
 
-    def _appoint_missing(self) -> bool:
-        authority, keepers = self._authority, self.roster.keepers()
-        if authority is None:
-            return False
-        by_age = sorted(self.roster.members(), key=lambda one: (one.valid_from_s, one.node_id))
-        wanted = [one.node_id for one in by_age if one.node_id not in keepers]
-        missing = wanted[: max(0, KEEPERS_WANTED - len(keepers))]
-        for node_id in missing:
-            self.roster.record(authority.state(KEEPER, node_id, self.clock(), self._signer))
-        return bool(missing)
-
-    async def _save_roster(self) -> None:
-        """The bytes are taken here, on the loop, when the turn has come."""
+    async def save_roster(self) -> None:
+        """Write the roster to the disk; raise ``NotKeptError`` when it refuses. The bytes are taken
+        on the loop, when the turn has come."""
         async with self._disk:
             data = self.roster.to_bytes()
             await asyncio.to_thread(self.folder.write, ROSTER_FILE, data)
@@ -410,12 +443,12 @@ def create_flock(
     host_name: str,
     clock: Clock = time.time,
     guard: FileGuard | None = None,
-    *,
-    signs: bool = True,
+    store: KeyStore | None = None,
 ) -> Membership:
-    """Make a flock with this node as its first member and keeper, save it at ``path`` and return
-    the membership; waits for the disk. One that ``signs`` takes in signed records only. ``guard`` keeps other accounts out, that of the system for
-    None. Raise ``MembershipError`` when this machine has a flock already, the name is impossible or
+    """Make a flock with this node as its first member, administrator and keeper, save it at ``path``
+    and return the membership, which knows the flock's recovery ``phrase``; waits for the disk.
+    ``guard`` keeps other accounts out, that of the system for None; the authority's key goes into the
+    ``store``, a file for None. Raise ``MembershipError`` when this machine has a flock already, the name is impossible or
     the disk refuses; files that were written stay then."""
     folder = PrivateFolder(path, guard)
     refuse_second_flock(folder, "", clock())
@@ -430,13 +463,17 @@ def create_flock(
     roster.founder = member.node_id
     roster.learn(member.certificate)
     roster.record(authority.state(KEEPER, member.node_id, clock(), signer))
-    if signs:
-        roster.record(authority.state(SIGNS, member.node_id, clock(), signer))
+    phrase = new_phrase()
+    roster.act(founded(authority, Pen(authority.flock.flock_id, key), phrase, clock()))
+    key_file = AuthorityFile(folder, authority.flock, store)
     identity.save_flock(folder, authority.flock)
-    identity.save_authority(folder, authority)
+    key_file.save(authority)
     roster.save(folder)
     identity.save_certificate(folder, member)
-    return Membership(folder, Identity(key, authority.flock, member), roster, authority, clock)
+    own = Identity(key, authority.flock, member)
+    made = Membership(folder, own, roster, authority, clock, key_file)
+    made.phrase = phrase
+    return made
 
 
 def refuse_second_flock(folder: PrivateFolder, joining: str, now_s: float) -> None:

@@ -12,33 +12,17 @@ news of a newcomer may be slower than the newcomer), only an expulsion is, and t
 word counts has let it in.
 
 Statements are what keepers say of a node: ``expelled`` and ``left`` end its membership, ``keeper``
-lets it hold the authority's key, and ``signs`` is the word of a keeper that from then on records
-count only if they are signed. Kinds of later versions are kept and passed on. Of a keeper that
+lets it hold the authority's key. Kinds of later versions are kept and passed on. Of a keeper that
 is known to be gone nothing new is taken in; here the roster is more than a join, and an old word
 of such a keeper that is still on its way is lost. The roster of the keeper that let this node in,
 and its own on the disk, are taken as they are, with the name of the flock's founder.
-
-**What the words of keepers are worth: who is one, who was, and what stays of what it said.**
-
-Statements and certificates are signed twice: by the authority's key, which all keepers have seen,
-and by the own key of the keeper that made them. The first founder's word counts from the
-beginning, a keeper's from the statement that appointed it. When a keeper goes, by expulsion or of
-itself, the statement that says so lists what it had said and whom it had let in so far; what is
-not in that list counts no more, whenever it claims to have been made. So a key that an expelled
-keeper took with it lets nobody in: its own name is worth nothing any more, and it has no other's.
-
-These are questions about a set of statements, and hold whatever order it came in. What may come
-into the set at all is decided here too: nothing of a keeper that is known to be
-gone. Two keepers that expel each other at the same moment split those who heard the one first from
-those who heard the other; that needs a person, and a new flock at worst.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import msgspec
@@ -47,19 +31,12 @@ from msgspec import Meta, Struct
 from agent.api.errors import MembershipError
 from agent.host.private_files import PrivateFolder
 from agent.net import certificates
-from agent.net.authority import (
-    EXPELLED,
-    KEEPER,
-    LEFT,
-    SIGNS,
-    Authority,
-    Flock,
-    Statement,
-    stated_by,
-    statement_id,
-)
-from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member, Signer, is_vouched, voucher_of
+from agent.net.acts import Act
+from agent.net.authority import EXPELLED, KEEPER, LEFT, Authority, Flock, Statement, stated_by
+from agent.net.certificates import CERTIFICATE_BYTES_MAX, Member, Signer
+from agent.net.charter import ACTS_MAX, Charter
 from agent.net.identity import read_named
+from agent.net.standing import Standing
 from agent.protocol.link_reasons import LinkKind, NoLink
 from agent.protocol.phrases import UNREADABLE
 
@@ -69,7 +46,6 @@ MEMBERS_MAX = 1_000
 STATEMENTS_MAX = 3_000
 
 Clock = Callable[[], float]
-Said = Mapping[tuple[str, str], Statement]
 
 
 class Departure(Struct, frozen=True):
@@ -90,6 +66,7 @@ class _Content(Struct, frozen=True, array_like=True):
     ]
     statements: Annotated[tuple[Statement, ...], Meta(max_length=STATEMENTS_MAX)]
     founder: Annotated[str, Meta(max_length=64)] = ""
+    acts: Annotated[tuple[Act, ...], Meta(max_length=ACTS_MAX + MEMBERS_MAX)] = ()
 
 
 _decoder = msgspec.msgpack.Decoder(_Content)
@@ -105,6 +82,7 @@ class Roster:
         self._members: dict[str, Member] = {}
         self._statements: dict[tuple[str, str], Statement] = {}
         self._watchers: list[Callable[[], None]] = []
+        self.charter = Charter(flock)
         self._bytes: bytes | None = None
         self._belonging: dict[str, Member] | None = None
 
@@ -135,13 +113,14 @@ class Roster:
     @property
     def standing(self) -> Standing:
         """What is known of keepers and their words."""
-        return Standing(self.founder, self._members, self._statements)
+        return self._standing(self._members, self._statements, self.charter)
 
     def departures(self) -> list[Departure]:
         """Return all who were expelled or left, by a statement that counts, in the order of their
         ids."""
-        ids = sorted({node_id for kind, node_id in self._statements if kind in (EXPELLED, LEFT)})
-        return [departure for node_id in ids if (departure := self.departure(node_id))]
+        ids = {node_id for kind, node_id in self._statements if kind in (EXPELLED, LEFT)}
+        ids |= self.charter.rights.departed.keys()
+        return [departure for node_id in sorted(ids) if (departure := self.departure(node_id))]
 
     def departure(self, node_id: str) -> Departure | None:
         """Return when and how a node ceased to belong, None if it did not; being expelled outweighs
@@ -155,21 +134,20 @@ class Roster:
 
     def keepers(self) -> list[str]:
         """Return the ids of the members that may hold the authority's key, sorted."""
-        ids = sorted(node_id for kind, node_id in self._statements if kind == KEEPER)
+        ids = {node_id for kind, node_id in self._statements if kind == KEEPER}
+        ids |= self.charter.rights.keepers.keys()
         standing = self.standing
-        return [node_id for node_id in ids if standing.is_keeper(node_id)]
+        return [node_id for node_id in sorted(ids) if standing.is_keeper(node_id)]
 
-    def ever_keepers(self) -> list[str]:
-        """Return the ids of all that are keepers or were, sorted: what they did then stays done."""
-        named = {node_id for kind, node_id in self._statements if kind == KEEPER}
+    def administrators(self) -> list[str]:
+        """Return the ids of the members that may act on the flock, sorted."""
         standing = self.standing
-        return [each for each in sorted(named | {self.founder}) if standing.was_keeper(each)]
+        return [each for each in self._who_belongs() if standing.is_administrator(each)]
 
-    def signs_since_s(self) -> int | None:
-        """Return since when the flock takes in signed records only; None while it takes in any."""
-        standing = self.standing
-        said = [each for (kind, _), each in self._statements.items() if kind == SIGNS]
-        return min((each.time_s for each in said if standing.counts(each)), default=None)
+    def act(self, *acts: Act) -> bool:
+        """Take in acts and tell whether that changed anything; raise ``MembershipError`` when one is
+        not signed as it says or there are too many."""
+        return self._join([], [], acts, trusted=True)
 
     def objection_to(self, certificate: bytes) -> NoLink | None:
         """Return None for a certificate of whoever belongs now, else why it is not accepted:
@@ -228,7 +206,7 @@ class Roster:
         tell whether there was news. Raise ``MembershipError`` for bytes that no member sends,
         another flock's roster, a wrong signature, and one that would make this too large."""
         content = self._read(data)
-        return self._join(content.certificates, content.statements)
+        return self._join(content.certificates, content.statements, content.acts)
 
     def adopt(self, data: bytes) -> None:
         """Take in a roster as it is, founder included, without asking whether the words in it
@@ -236,7 +214,7 @@ class Roster:
         raises."""
         content = self._read(data)
         self.founder = content.founder
-        self._join(content.certificates, content.statements, trusted=True)
+        self._join(content.certificates, content.statements, content.acts, trusted=True)
 
     def _read(self, data: bytes) -> _Content:
         content = _decoded(data)
@@ -250,7 +228,9 @@ class Roster:
         if self._bytes is None:
             members = tuple(self._members[key].certificate for key in sorted(self._members))
             statements = tuple(self._statements[key] for key in sorted(self._statements))
-            content = _Content(1, self.flock.flock_id, members, statements, self.founder)
+            content = _Content(
+                1, self.flock.flock_id, members, statements, self.founder, self.charter.acts
+            )
             self._bytes = msgspec.msgpack.encode(content)
         return self._bytes
 
@@ -281,28 +261,38 @@ class Roster:
         return read_named(folder, ROSTER_FILE, parse) or cls(flock, clock)
 
     def _join(
-        self, sent: Iterable[bytes], statements: Iterable[Statement], *, trusted: bool = False
+        self,
+        sent: Iterable[bytes],
+        statements: Iterable[Statement],
+        acts: Iterable[Act] = (),
+        *,
+        trusted: bool = False,
     ) -> bool:
         """Checks all that is new before any of it counts."""
         members, said = dict(self._members), dict(self._statements)
-        standing = Standing(self.founder, members, said)
-        offered = [each for each in sent if self._is_news(members, each)]
-        stated = [each for each in statements if self._is_newly_said(said, each)]
-        waiting = len(offered) + len(stated) + 1
-        while len(offered) + len(stated) < waiting:  # one word may make the next one count
-            waiting = len(offered) + len(stated)
-            offered = [
-                each for each in offered if not _was_let_in(standing, members, each, trusted)
-            ]
-            stated = [each for each in stated if not _heard(standing, said, each, trusted)]
-        if members == self._members and said == self._statements:
+        offered, stated = list(sent), list(statements)
+        standing, charter = self._standing(members, said, self.charter), self.charter
+
+        def may_found(founding: Act) -> bool:
+            return trusted or standing.is_keeper(founding.by)
+
+        for _ in range(2):  # who founds is a keeper by what is known before; who leaves was let in
+            charter = charter.joined(acts, may_found, members.__contains__)
+            standing = self._standing(members, said, charter)
+            _take_in(
+                standing,
+                [each for each in offered if self._is_news(members, each)],
+                [each for each in stated if self._is_newly_said(standing, each)],
+                trusted,
+            )
+        if (members, said, charter) == (self._members, self._statements, self.charter):
             return False
         if len(members) > MEMBERS_MAX or len(said) > STATEMENTS_MAX:
             raise MembershipError(
                 f"the roster would have more than {MEMBERS_MAX} members or {STATEMENTS_MAX} "
                 f"statements: make a new flock"
             )
-        self._members, self._statements = members, said
+        self._members, self._statements, self.charter = members, said, charter
         self._bytes = self._belonging = None
         for changed in list(self._watchers):
             changed()
@@ -317,51 +307,61 @@ class Roster:
             raise MembershipError(f"a certificate in the roster is not of {self.flock.name}")
         return True
 
-    def _is_newly_said(self, said: dict[tuple[str, str], Statement], statement: Statement) -> bool:
-        known = said.get((statement.kind, statement.node_id))
-        if known and _precedence(known) <= _precedence(statement):
+    def _is_newly_said(self, standing: Standing, statement: Statement) -> bool:
+        known = standing.said.get((statement.kind, statement.node_id))
+        if known and standing.precedence(known) <= standing.precedence(statement):
             return False
         if not self.flock.has_stated(statement):
             raise MembershipError(f"a statement in the roster is not of {self.flock.name}")
         return True
 
+    def _standing(
+        self,
+        members: dict[str, Member],
+        said: dict[tuple[str, str], Statement],
+        charter: Charter,
+    ) -> Standing:
+        return Standing(self.founder, members, said, charter.rights if charter else None)
 
-def _was_let_in(
-    standing: Standing, members: dict[str, Member], certificate: bytes, trusted: bool
-) -> bool:
+
+def _take_in(
+    standing: Standing, offered: list[bytes], stated: list[Statement], trusted: bool
+) -> None:
+    waiting = len(offered) + len(stated) + 1
+    while len(offered) + len(stated) < waiting:  # one word may make the next one count
+        waiting = len(offered) + len(stated)
+        offered = [each for each in offered if not _was_let_in(standing, each, trusted)]
+        stated = [each for each in stated if not _heard(standing, each, trusted)]
+
+
+def _was_let_in(standing: Standing, certificate: bytes, trusted: bool) -> bool:
     """Take the member in, if a keeper whose word counts has let it in."""
     offered = certificates.member_of(certificate)
     if not (trusted or standing.was_let_in(offered)):
         return False
-    known = members.get(offered.node_id)
+    known = standing.members.get(offered.node_id)
     if known is None or _strength(known) < _strength(offered):
-        members[offered.node_id] = offered
+        standing.members[offered.node_id] = offered
     return True
 
 
-def _heard(
-    standing: Standing, said: dict[tuple[str, str], Statement], statement: Statement, trusted: bool
-) -> bool:
+def _heard(standing: Standing, statement: Statement, trusted: bool) -> bool:
     """Take the statement in, if it is of a keeper whose word counts now."""
     if standing.founder:
         keeper = standing.members.get(statement.by)
         if keeper is None or not stated_by(statement, keeper.certificate):
             return False
-        if not (trusted or standing.is_keeper(statement.by)):
+        if not (trusted or standing.may_state(statement)):
             return False
     key = (statement.kind, statement.node_id)
-    known = said.get(key)
-    if known is None or _precedence(statement) < _precedence(known):
-        said[key] = statement
+    known = standing.said.get(key)
+    if known is None or standing.precedence(statement) < standing.precedence(known):
+        standing.said[key] = statement
     return True
 
 
 def _strength(member: Member) -> tuple[int, bytes]:
     return (member.valid_until_s, member.certificate)
-
-
-def _precedence(statement: Statement) -> tuple[int, bytes]:
-    return (statement.time_s, statement.signature)
 
 
 def _decoded(data: bytes) -> _Content:
@@ -371,88 +371,3 @@ def _decoded(data: bytes) -> _Content:
         return _decoder.decode(data)
     except UNREADABLE as error:
         raise MembershipError("holds no readable roster") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Questions about members and statements as they are known. Without a founder (a flock made
-    before keepers signed in their own names) every word under the authority's key counts."""
-
-    founder: str
-    members: Mapping[str, Member]
-    said: Said
-
-    def departure(self, node_id: str) -> Statement | None:
-        """Return the statement by which a node belongs no more, None when there is none that
-        counts, for an unknown node too; an expulsion outweighs having left."""
-        return self._departure(node_id, ())
-
-    def is_keeper(self, node_id: str) -> bool:
-        """Tell whether the node may hold the authority's key and its word counts."""
-        return self.was_keeper(node_id) and self.departure(node_id) is None
-
-    def was_keeper(self, node_id: str) -> bool:
-        """Tell whether the node is a keeper now or was one once: it founded the flock, or was
-        appointed by a statement that counts."""
-        if self.founder and node_id == self.founder:
-            return True
-        appointed = self.said.get((KEEPER, node_id))
-        return appointed is not None and self.counts(appointed)
-
-    def counts(self, statement: Statement) -> bool:
-        """Tell whether a statement counts: whoever made it is still here, or went and this was to
-        stay."""
-        return self._counts(statement, ())
-
-    def belongs(self, member: Member) -> bool:
-        """Tell whether the member belongs: it did not depart, and whoever let it in may do so, or
-        might and it was to stay."""
-        return self.departure(member.node_id) is None and self.was_let_in(member)
-
-    def was_let_in(self, member: Member) -> bool:
-        """Tell whether a keeper whose word counts has let the member in, also one that went since,
-        if this was to stay; True for all while the founder is unknown. Whether the member departed
-        is not asked."""
-        if not self.founder:
-            return True
-        voucher = voucher_of(member.certificate)
-        if voucher is None or not self.was_keeper(voucher.keeper):
-            return False
-        own = voucher.keeper == member.node_id
-        keeper = member if own else self.members.get(voucher.keeper)
-        if keeper is None or not is_vouched(voucher, member.node_id, keeper.certificate):
-            return False
-        gone = self.departure(voucher.keeper)
-        return gone is None or member.node_id in gone.kept
-
-    def let_in_by(self, keeper: str) -> list[str]:
-        """Return the ids of the members that a keeper let in, by what their certificates say, and
-        that still belong, sorted."""
-        found = []
-        for node_id, member in self.members.items():
-            voucher = voucher_of(member.certificate)
-            if voucher is not None and voucher.keeper == keeper and self.belongs(member):
-                found.append(node_id)
-        return sorted(found)
-
-    def said_by(self, keeper: str) -> list[bytes]:
-        """Return the ids of the statements of a keeper that count, sorted."""
-        return sorted(
-            statement_id(each)
-            for each in self.said.values()
-            if each.by == keeper and self.counts(each)
-        )
-
-    def _departure(self, node_id: str, asked: tuple[Statement, ...]) -> Statement | None:
-        for kind in (EXPELLED, LEFT):
-            statement = self.said.get((kind, node_id))
-            if statement is not None and self._counts(statement, asked):
-                return statement
-        return None
-
-    def _counts(self, statement: Statement, asked: tuple[Statement, ...]) -> bool:
-        """What hangs on itself (who states its own departure) counts."""
-        if not self.founder or statement in asked:
-            return True
-        gone = self._departure(statement.by, (*asked, statement))
-        return gone is None or gone is statement or statement_id(statement) in gone.kept_statements

@@ -27,7 +27,7 @@ from agent.control.port import Notice, Rooms
 from agent.control.views import tasks_by_host
 from agent.flock.member_clients import MemberClients
 from agent.flock.network import FlockNetwork
-from agent.flock.operations import FlockOperations
+from agent.flock.operations import FlockOperations, open_membership
 from agent.history.task_history import TaskHistory
 from agent.host import logs
 from agent.host.memory import MemoryTrimmer, collect_garbage_rarely
@@ -218,7 +218,7 @@ class Agent:
         live = self.live
         rooms = self.flock, self._volunteering, live.datasets, live.published, self.history
         others = self._owner_settings, live.log_copies, self.updates, live, live.granting
-        return Rooms(*rooms, *others, live.secrets)
+        return Rooms(*rooms, *others, live.secrets, live.uptimes, live.audit)
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
@@ -329,7 +329,7 @@ class Agent:
             journal = await open_journal(self.home)
             self._begin_logs()
             undone.push_async_callback(asyncio.to_thread, journal.close)
-            membership = await asyncio.to_thread(Membership.open, self.home.identity)
+            membership = await asyncio.to_thread(open_membership, self.home)
             me = await asyncio.to_thread(_node_id, self.home, membership)
             datasets = await open_datasets(me, self.home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)
@@ -339,6 +339,8 @@ class Agent:
             self.live.log_copies.known = self.history.known
             self.live.row_changed = partial(self.notify, PeerChanged(me))
             self.live.published.offered = self.notify
+            self.live.power.asleep_again.make_sources = self.presence.make_sources
+            await self.flock.audit.follow(self.live.audit)
             network = None if membership is None else self.flock.network_of(membership)
             members = MembersChanged(()) if network is None else network.members
             await self.live.start(members, self, self, self.presence.current())

@@ -82,6 +82,8 @@ class Facts:
     """Of an invitation that was laid down here, while this node has no flock."""
     laid_down: tuple[Diagnosis, ...] = ()
     """What is wrong with the settings for all users of this machine."""
+    rules: str = ""
+    """By which this node decides who runs what."""
     refused: tuple[Diagnosis, ...] = ()
     """Of records that were not taken in."""
 
@@ -110,6 +112,8 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _missing(facts)
     yield from _typed_addresses(facts)
     yield from _clocks(facts)
+    if (mixed := rules_differ(facts)) is not None:
+        yield _finding("rules", mixed, facts.name)
     for forged in facts.refused:
         yield _finding(
             "forged", forged, forged.peer.name if isinstance(forged.peer, MachineNamed) else ""
@@ -123,6 +127,13 @@ def own_identity_copied(facts: Facts) -> Diagnosis | None:
     seen = any(each.node == facts.node for each in facts.copied)
     told = any(each.cause == Cause.COPIED for each in facts.refusals)
     return Diagnosis("OwnIdentityCopied", folder=facts.data_folder) if seen or told else None
+
+
+def rules_differ(facts: Facts) -> Diagnosis | None:
+    """Return which linked machines decide by other rules than this one who runs what; None where all
+    go by the same."""
+    others = [each.name for each in facts.peers if each.rules not in ("", facts.rules)]
+    return Diagnosis("RulesDiffer", name=facts.rules, places=tuple(others)) if others else None
 
 
 def copied_peer(peer: PeerView, copied: Iterable[Copied]) -> PeerView:

@@ -16,12 +16,7 @@ from agent.api.volunteering import own_work
 from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
-from agent.node.diagnosis import (
-    Facts,
-    copied_peer,
-    findings,
-    own_identity_copied,
-)
+from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied, rules_differ
 from agent.node.refused_records import refused_records
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
@@ -70,6 +65,11 @@ class Snapshot:
         on disk. While the node begins anew there is none, and clients come all the same."""
         return self._live.node.table
 
+    @property
+    def shared_with(self) -> tuple[str, ...]:
+        """Return who may act on what is submitted here, where its person names nobody."""
+        return self._own.settings.shared_with
+
     def home_of(self, spec: WorkflowSpec) -> NodeId:
         """Return the node on which its own person submitted a workflow, this one only where that
         was noted here; empty where it is nobody's own."""
@@ -106,6 +106,7 @@ class Snapshot:
             update=self.update,
             people=told.people,
             bans=told.bans,
+            rules=self.rules,
         )
 
     @cached_property
@@ -132,7 +133,12 @@ class Snapshot:
         """Return what is wrong with this node's own place among the others; None when nothing is."""
         if self.facts.flock is None:
             return self.facts.standing
-        return own_identity_copied(self.facts)
+        return own_identity_copied(self.facts) or rules_differ(self.facts)
+
+    @property
+    def rules(self) -> str:
+        """Return by which rules this node decides who runs what."""
+        return self._live.node.rules
 
     @property
     def overruled(self) -> tuple[Reason, ...]:
@@ -170,6 +176,7 @@ class Snapshot:
             port_wanted=settings.port,
             standing=self._flock.standing.state,
             laid_down=self._settled.wrong,
+            rules=self.rules,
             refused=refused_records(live.node.refused, self.name_of),
         )
 

@@ -35,9 +35,14 @@ from agent.execution.grants import Grants
 from agent.execution.limits import node_limits
 from agent.execution.machine import EXTRAS, capabilities
 from agent.execution.programs import Programs
+from agent.history.audit import AuditLog
+from agent.history.uptimes import Uptimes
 from agent.host.key_store import native_key_store
+from agent.host.private_files import PrivateFolder
 from agent.host.whose import exposed_way
+from agent.net import identity
 from agent.node.confining import confined
+from agent.node.power import MachinePower
 from agent.node.programs import ProgramReader, ceilings
 from agent.node.refused_records import RefusedLog
 from agent.node.work_port import WorkPort
@@ -59,7 +64,7 @@ from agent.protocol.reasons import FinishingThenPaused
 from agent.protocol.records import DatasetId, NodeId
 from agent.protocol.settings import Settings
 from agent.protocol.signing import NO_TRUST, Keys
-from agent.settings.node_settings import SPARE, NodeSettings
+from agent.settings.node_settings import COPIES, SPARE, NodeSettings
 from agent.storage import history, kept_logs
 from agent.storage.database import Remembered
 from agent.storage.datasets.room import GIGABYTE
@@ -127,6 +132,10 @@ def _secrets_of(home: Home, changed: Callable[[], object]) -> SecretValues:
     secrets = SecretValues(folder, native_key_store(folder), laid_down)
     secrets.changed = changed
     return secrets
+
+
+def _audit_of(home: Home) -> AuditLog:
+    return AuditLog(home.data / "audit", lambda: identity.own_key(PrivateFolder(home.identity)))
 
 
 def refuse_exposed(home: Home) -> None:
@@ -205,6 +214,7 @@ class RunningNode:
         reader = ProgramReader(machine)
         self.programs = Programs(home.programs, reader, home.programs_beside)
         self.secrets = _secrets_of(home, self._secrets_changed)
+        self.audit = _audit_of(home)
         self.grants = Grants(
             home.data / "grants.json",
             home.folders,
@@ -227,11 +237,14 @@ class RunningNode:
         kept = int(settings.logs_mb * MB), self._protocol.retention_ms
         self.log_copies = LogCopies(me, home.data, logs, reach, *kept)
         datasets.transfers.keep_logs = self.log_copies.take
+        self.uptimes = Uptimes(me, home.data)
+        datasets.transfers.mostly_off = self.uptimes.mostly_off
         self.notices: tuple[str, ...] = ()
         self.presence: PresenceChanged
         self._offers: Capabilities
         self._load_percent = 0
         self.work_began: Callable[[], object] = int  # nobody wants to know
+        self.power = MachinePower(self.children.running, wakeable=settings.wakeable)
         self._awake = Awake(self.children.running, self.children.at_work, _may_sleep)
         self.row_changed: Callable[[], object] = int
         self.node: Node
@@ -264,6 +277,7 @@ class RunningNode:
         be handed in. Nothing is linked yet. Raises ``ServiceError`` when the journal cannot be
         read; nothing is closed then."""
         self._loop = asyncio.get_running_loop()
+        self._protocol = replace(self._protocol, copies=self._copies())
         remembered = await asyncio.to_thread(self._journal.read)
         await asyncio.to_thread(self._look_around)
         holdings = await asyncio.to_thread(self.datasets.store.holdings)
@@ -274,9 +288,12 @@ class RunningNode:
         self.node = Node(self._setup(remembered, members, holdings))
         self.published.begin(self.node.table, self.node.home_of)
         work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
-        self.driver = Driver(self.node, network, self._journal, work, audience)
+        ports = (network, self._journal, work, audience)
+        self.driver = Driver(self.node, *ports, power=self.power)
         self.datasets.begin(self.node, self._protocol.copies, self.hand)
         await self.log_copies.begin(self.node, self._protocol.copies)
+        self.uptimes.copies = self._protocol.copies
+        self.uptimes.begin(members.members)
         self.hand(Started())
         self.set_presence(presence)
         self._looking = asyncio.create_task(self._look_at_extras())
@@ -296,6 +313,7 @@ class RunningNode:
             if self._settings.keep_awake:
                 self._awake.work_began()
         self.log_copies.heed(event)
+        self.uptimes.heed(event)
         if not self.datasets.commit_first(event, self.driver.hand):
             self.driver.hand(event)
 
@@ -344,6 +362,13 @@ class RunningNode:
         self.hand(CapabilitiesChanged(self._offers))
         self.row_changed()
 
+    def _copies(self) -> int:
+        """On how many disks results are to be: whoever starts a node decides where nobody has set it."""
+        wanted = self._settings.copies
+        if wanted == COPIES:
+            return self._protocol.copies
+        return wanted or self.uptimes.advised()
+
     def _secrets_changed(self) -> None:
         """Told in the thread that has kept or deleted one."""
         self._loop.call_soon_threadsafe(self._programs_changed)
@@ -364,7 +389,10 @@ class RunningNode:
         self.driver.close()
         await self.children.close()
         await asyncio.to_thread(self._awake.stop)
+        await self.power.stop()
         await self.log_copies.close()
+        await self.uptimes.close()
+        await self.audit.close()
         await self.datasets.close()
         await asyncio.to_thread(self._journal.close)
 
@@ -398,6 +426,7 @@ class RunningNode:
             withheld=withheld,
             versions=versions,
             needs=tuple(each.needs for each in every if each.needs is not None),
+            wakes=self.power.addresses,
         )
 
     def _setup(

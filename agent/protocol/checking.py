@@ -11,7 +11,7 @@ when tables are compared, as the two differ by it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from agent.protocol.records import (
     Run,
     TaskId,
     TaskLife,
+    TaskPriority,
     Terminated,
     Wish,
     Workflow,
@@ -143,7 +144,19 @@ class Checking:
         least = 1 if known is None else known.generation
         retried = self._retried(spec, told, least)
         highest = max(least, 0 if retried is None else retried.value)
-        return Workflow(spec, priority, min(told.generation, highest), retried)
+        tasks = tuple(self._task_priorities(name, spec.host, told, known))
+        return Workflow(spec, priority, min(told.generation, highest), tasks, retried)
+
+    def _task_priorities(
+        self, workflow: WorkflowId, home: NodeId, told: Workflow, known: Workflow | None
+    ) -> Iterator[TaskPriority]:
+        """Those that count of one task alone."""
+        mine = {each.task: each.wish for each in known.tasks} if known is not None else {}
+        for each in told.tasks:
+            unwished = mine.get(each.task, PriorityWish(0, home, PRIORITY_LOW))
+            wish = self._priority(workflow, home, each.wish, unwished, each.task)
+            if wish.revision:
+                yield TaskPriority(each.task, wish)
 
     def _retried(self, spec: WorkflowSpec, told: Workflow, least: int) -> Wish | None:
         wish = told.retried
@@ -163,12 +176,17 @@ class Checking:
         return self._counts(proof, spec_leaf(spec), said)
 
     def _priority(
-        self, workflow: WorkflowId, home: NodeId, told: PriorityWish, known: PriorityWish
+        self,
+        workflow: WorkflowId,
+        home: NodeId,
+        told: PriorityWish,
+        known: PriorityWish,
+        task: TaskId = "",
     ) -> PriorityWish:
         if join_priorities(known, told) is known:
             return known
         said = Statement(Kind.PRIORITY, told.host, home)
-        counts = self._counts(told.proof, priority_leaf(workflow, told), said)
+        counts = self._counts(told.proof, priority_leaf(workflow, told, task), said)
         return told if counts else known
 
     # -- lives ---------------------------------------------------------------------------

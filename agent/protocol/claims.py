@@ -34,6 +34,8 @@ from agent.protocol.records import (
     TaskId,
     TaskLife,
 )
+from agent.protocol.second_runs import COPY_SCORE, FIRST_COPY
+from agent.protocol.sharing_reasons import CopyClaimed
 from agent.protocol.table import News
 from agent.protocol.times import following
 
@@ -55,6 +57,11 @@ class OpenClaim:
     ahead: bool = False
     evidence: Evidence | None = None
 
+    @property
+    def copy(self) -> bool:
+        """Whether it is for a copy of a run that goes on."""
+        return self.claim.score == COPY_SCORE
+
 
 class Claims(Part):
     """Claims of this node, from asking to winning or giving up."""
@@ -64,6 +71,7 @@ class Claims(Part):
         core: Core,
         obstacle: Callable[[TaskId], str],
         obstacle_ahead: Callable[[TaskId], str],
+        obstacle_to_copy: Callable[[TaskId], str],
         begin: Callable[[TaskId, Run], None],
         gone_since_ms: Callable[[Run], int],
         knowledge: Knowledge,
@@ -76,6 +84,7 @@ class Claims(Part):
         """What peers believe at most of this node's claims on these tasks."""
         self._knowledge = knowledge
         self._obstacle, self._obstacle_ahead = obstacle, obstacle_ahead
+        self._obstacle_to_copy = obstacle_to_copy
         self._begin, self._gone_since_ms = begin, gone_since_ms
 
     def handlers(self) -> dict[type, Callable[..., None]]:
@@ -92,7 +101,7 @@ class Claims(Part):
 
     def places_wanted(self) -> int:
         """Return how many places the open claims will take; one that is held takes none yet."""
-        return len(self.open) - len(self.held())
+        return len(self.open) - len(self.held()) - sum(each.copy for each in self.open.values())
 
     def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
         """Leave the task to a rival: it counts as claimed for ``for_s`` from now, and a timer wakes
@@ -158,9 +167,20 @@ class Claims(Part):
         self.core.note(task, ClaimedAhead(self.core.me))
         self._ask(self.open[task].asked, [task])
 
+    def go_for_copy(self, task: TaskId) -> None:
+        """Open a claim on a copy of the run that has the task, the worst that there can be, and ask
+        everybody believed alive."""
+        core, voters = self.core, dict.fromkeys(self.core.voters())
+        claim = Claim(COPY_SCORE, core.stamp(), core.me)
+        self.open[task] = OpenClaim(claim, core.now_s, core.now_s, dict(voters), dict(voters))
+        core.note(task, CopyClaimed(core.me))
+        self._ask(voters, [task])
+        self._win_granted()
+
     def _claim(self, task: TaskId, voters: dict[NodeId, None]) -> OpenClaim:
         core = self.core
         score, evidence = self._knowledge.bid(core.table.specs[task])
+        score = max(score, COPY_SCORE + 1)
         if task in self._believed:  # what was doubted is not told again, and so not doubted again
             score, evidence = min(score, self._believed[task]), None
         claim = Claim(score, core.stamp(), core.me)
@@ -174,6 +194,8 @@ class Claims(Part):
     def _hindrance(self, task: TaskId) -> str:
         """Why the open claim cannot be kept; empty when it can."""
         claim = self.open[task]
+        if claim.copy:
+            return self._obstacle_to_copy(task)
         return self._obstacle_ahead(task) if claim.ahead else self._obstacle(task)
 
     def _ask(self, peers: Iterable[NodeId], tasks: Iterable[TaskId]) -> None:
@@ -247,10 +269,14 @@ class Claims(Part):
     def _win(self, task: TaskId, won: OpenClaim) -> None:
         core = self.core
         life = core.table.life(task)
-        generation, attempt = next_attempt(life)
         reading = core.table.reading(task)
         if reading is None or reading.inputs is None:
             raise LocalProtocolError(f"{task} was won without its inputs: {core.story(task)}")
+        generation, attempt = next_attempt(life)
+        more = {**self._after(reading.owner), **standing_on(won.evidence)}
+        if won.copy and reading.owner is not None:
+            generation, attempt = reading.owner.generation, reading.owner.attempt
+            more = FIRST_COPY
         run = Run(
             generation,
             attempt,
@@ -262,9 +288,9 @@ class Claims(Part):
             1,
             Scheduled(),
             core.stamp(),
-            {**self._after(reading.owner), **standing_on(won.evidence)},
+            more,
         )
-        write_run(core, task, run, generation=generation)
+        write_run(core, task, run, generation=0 if won.copy else generation)
         self._begin(task, run)
 
     def _after(self, owner: Run | None) -> More:

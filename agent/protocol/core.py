@@ -32,6 +32,7 @@ from agent.protocol.lengths import Lengths
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
 from agent.protocol.own_work import OwnWork
 from agent.protocol.pending_news import PendingNews
+from agent.protocol.policy import DEFAULT_RULE, flock_rules
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import Became, OutcomeMoved, Reason, Starting, StoryEntry
 from agent.protocol.records import (
@@ -49,6 +50,7 @@ from agent.protocol.sealing import Sealing
 from agent.protocol.settings import Settings
 from agent.protocol.signing import NO_TRUST, Keys, NoKeys, Trust, as_written
 from agent.protocol.table import News, Table
+from agent.protocol.thrown_away import ThrownAway
 from agent.protocol.unsaved import Unsaved
 
 STORY_TASKS_MAX = 20_000
@@ -70,7 +72,7 @@ class NodeSetup:
     prunings: tuple[Pruning, ...] = ()
     noted: tuple[WorkflowId, ...] = ()
     holdings: tuple[DatasetId, ...] = ()
-    policy: str = "look-ahead"
+    policy: str = DEFAULT_RULE
     version: str = "1"
     keys: Keys = field(default_factory=NoKeys)
     trust: Trust = NO_TRUST
@@ -111,16 +113,15 @@ class Core:
     where that is not known."""
 
     def __init__(self, setup: NodeSetup) -> None:
-        self.me = setup.node
-        self.name = setup.name
-        self.version = setup.version
-        self.settings = setup.settings
-        self.slots = setup.slots
+        self.me, self.name, self.version = setup.node, setup.name, setup.version
+        self.settings, self.slots = setup.settings, setup.slots
         self.capabilities = setup.capabilities
         self.members: dict[NodeId, None] = dict.fromkeys(setup.members)
         remembered = setup.identity or Identity(0, 10, (0, 0))
         self.incarnation = remembered.incarnation + 1  # raised to the wall clock when started
         self.reputation = remembered.reputation - (setup.identity is not None)
+        self.chosen = remembered.chosen
+        self.rule = flock_rules.get(self.chosen.name or setup.policy, flock_rules[DEFAULT_RULE])
         self.clock = HybridClock(remembered.stamp, setup.settings.clock_ahead_ms_max)
         self.table = Table(setup.settings)
         self.timers = Timers()
@@ -154,6 +155,7 @@ class Core:
         self.follow_trust(setup.trust)
         news = self.table.join(setup.workflows, setup.lives, setup.prunings)
         self.lengths = Lengths(self.table)
+        self.thrown_away = ThrownAway(self.table)
         self.lengths.on_news(news)
         self.own = OwnWork(self.me, self.table, setup.noted)
         if setup.identity is not None and not setup.identity.notes:
@@ -342,6 +344,7 @@ class Core:
             return
         gone = [WorkflowGone(w, tuple(lives), self.own.home_of(w.spec)) for w, lives in news.gone]
         self.lengths.on_news(news)
+        self.thrown_away.on_news(news)
         self.own.drop((*news.forgotten_workflows, *news.replaced))
         self._mark_unsaved(news)
         self.news.append(news)
@@ -416,7 +419,7 @@ class Core:
         table, unsaved = self.table, self._unsaved
         self._unsaved = Unsaved()
         return Persist(
-            Identity(self.incarnation, self.reputation, self.clock.last, notes=True),
+            Identity(self.incarnation, self.reputation, self.clock.last, True, self.chosen),
             tuple(table.workflows[w] for w in unsaved.workflows if w in table.workflows),
             tuple(TaskLife(t, table.lives[t]) for t in unsaved.lives if t in table.lives),
             tuple(table.prunings[w] for w in unsaved.prunings if w in table.prunings),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from agent.protocol.effects import Effect, OfRun, Persist
-from agent.protocol.lengths import PastRun
+from agent.protocol.likeness import PastRun
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (
@@ -128,6 +128,13 @@ class MembersChanged:
 
     members: tuple[NodeId, ...]
     trust: Trust | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChosen:
+    """An administrator wants the flock to go by these rules, one of ``policy.CHOSEN`` by name."""
+
+    name: ShortText
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +286,10 @@ class Retry(AboutWorkflow):
 
 @dataclass(frozen=True, slots=True)
 class Prioritise(AboutWorkflow):
-    """A client changes the priority of a workflow."""
+    """A client changes the priority of a workflow; of these tasks alone, where some are named."""
 
     priority: Priority
+    tasks: tuple[TaskId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +325,7 @@ Event = (
     | PresenceChanged
     | CapabilitiesChanged
     | MembersChanged
+    | PolicyChosen
     | RunsRemembered
     | InputsFetched
     | FetchFailed

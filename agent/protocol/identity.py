@@ -23,7 +23,8 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from agent.protocol.needs import SEATS
+from agent.protocol.needs import ONCE, SEATS
+from agent.protocol.priorities import PRIORITY
 from agent.protocol.records import (
     InputRef,
     More,
@@ -45,6 +46,8 @@ TOLD = "told"
 """By which name a task carries that somebody told its length."""
 PROGRAM = "program"
 """By which name a task carries what its program is, where that is installed on the node that was asked."""
+NOT_CONTENT = (TOLD, SEATS, ONCE, PRIORITY)
+"""What a task carries that changes nothing of what comes of it."""
 ID_LETTERS = 32
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -84,11 +87,11 @@ def _with_program(spec: TaskSpec, told: Mapping[str, More]) -> TaskSpec:
 
 def content_of(name: ShortText, tasks: Iterable[TaskSpec]) -> str:
     """Return the digest of a submission's content: its name and its tasks in this order, without how
-    long they are expected to take and which seats they take. The tasks given must have names for ids, in ``inputs`` and
+    long they are expected to take and the rest of ``NOT_CONTENT``. The tasks given must have names for ids, in ``inputs`` and
     ``after`` too, as their ids are made from the digest."""
     digest = sha256(_encode(name))
     for spec in tasks:
-        more = {name: raw for name, raw in spec.more.items() if name not in (TOLD, SEATS)}
+        more = {name: raw for name, raw in spec.more.items() if name not in NOT_CONTENT}
         digest.update(_encode(replace(spec, expected_ms=0, more=more)))
     return digest.hexdigest()
 

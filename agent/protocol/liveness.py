@@ -40,6 +40,7 @@ from agent.protocol.events import (
     PresenceChanged,
 )
 from agent.protocol.evidence import FETCH_RATE, with_number
+from agent.protocol.flock_policy import carried_choice
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     PROTOCOL_VERSION,
@@ -433,7 +434,12 @@ class Liveness(Part):
             core.capabilities,
             {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
             self._reached,
-            more={**carried(presence.reason), **with_number(FETCH_RATE, core.fetch_rate)},
+            core.rule.name,
+            {
+                **carried(presence.reason),
+                **with_number(FETCH_RATE, core.fetch_rate),
+                **carried_choice(core.chosen),
+            },
             own_only=presence.own_only,
             paused=presence.paused,
             people=presence.people,

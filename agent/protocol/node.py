@@ -17,6 +17,8 @@ from agent.protocol.checking import Refusal
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant, TimerKind
+from agent.protocol.contests import Contests
+from agent.protocol.copies import Copies
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
 from agent.protocol.early_claims import EarlyClaims
@@ -31,6 +33,7 @@ from agent.protocol.events import (
     RunsRemembered,
 )
 from agent.protocol.evidence import Knowledge
+from agent.protocol.flock_policy import FlockPolicy
 from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.healing import Healing, Unknown
 from agent.protocol.joining import Joining
@@ -39,7 +42,7 @@ from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
 from agent.protocol.planning import Planning
-from agent.protocol.policy import policies, score_policies
+from agent.protocol.progress import ProgressNews
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
@@ -49,6 +52,7 @@ from agent.protocol.requests import Requests
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.shares import Shares
+from agent.protocol.sleepers import Sleepers
 from agent.protocol.table import Table
 
 __all__ = ["Node", "NodeSetup"]
@@ -67,20 +71,31 @@ class Node:
         self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
         self._datasets = Datasets(core, self._liveness)
         self.seats = FlockSeats(core, self._liveness.alive, self._claims_under_way)
-        self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
+        self._runs = Runs(core, self._datasets, self._is_promised, self._liveness.alive)
         self._can = Claimability(core, self._liveness, self._datasets, self._runs)
-        knowledge = Knowledge(core, score_policies[setup.policy])
-        asked = (self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms)
-        self.claims = Claims(core, *asked, knowledge)
+        knowledge = Knowledge(core)
+        asked = (self._obstacle, self._obstacle_ahead, self._obstacle_to_copy)
+        self.claims = Claims(core, *asked, self._runs.begin, self.gone_since_ms, knowledge)
         yields = (self.claims.own_claim, self.claims.yield_to)
-        self.promises = Promises(core, self._can.is_taken, *yields, knowledge, self.seats)
+        closed = (self._can.is_taken, self._can.obstacle_to_copy)
+        self.promises = Promises(core, *closed, *yields, knowledge, self.seats)
         self._shares = Shares(core)
         asked_of = (self._can.is_taken, self._claimed, self._shares)
-        self._queue = Queue(core, policies[setup.policy], *asked_of)
+        self._queue = Queue(core, *asked_of)
         self._rows = ShortTaskBatches(core, self._runs)
         parts = (core, self.claims, self.promises, self._queue)
         runs = (self._runs, self._rows)
-        self._planning = Planning(*parts, self._obstacle, *runs, knowledge, self.seats.taken)
+        self._contests = Contests(core, knowledge)
+        self._planning = Planning(
+            *parts, self._obstacle, *runs, knowledge, self.seats.taken, self._contests
+        )
+        plans, closed_here = (
+            (self.claims, self._queue, self._planning, knowledge),
+            self._obstacle_to_copy,
+        )
+        self._copies = Copies(core, self._runs, *plans, self._can.obstacle_to_copy, closed_here)
+        self._sleepers = Sleepers(core, self._planning, self._queue.claimable)
+        self._progress_news = ProgressNews(core, self._runs)
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
@@ -90,6 +105,7 @@ class Node:
         self._unknown = Unknown(core, self._election)
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
+        self._policy = FlockPolicy(core, self._liveness.tell_status)
         self._parts = self._in_order()
         self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
         self._slept = False
@@ -99,14 +115,19 @@ class Node:
         """The parts, as they are told of happenings one after the other."""
         return [
             self._liveness,
+            self._policy,
             self.seats,
             self._datasets,
             self._lost,
             self._runs,
+            self._progress_news,
             self._rows,
             self._shares,
             self._queue,
+            self._contests,
             self._planning,
+            self._copies,
+            self._sleepers,
             self._ahead,
             self.promises,
             self.claims,
@@ -202,6 +223,11 @@ class Node:
         return last_ms if gone_s == inf else max(last_ms, now_ms - round(gone_s * 1000))
 
     @property
+    def rules(self) -> str:
+        """By which this node decides who runs what, by name."""
+        return self._core.rule.name
+
+    @property
     def master(self) -> NodeId:
         """Who hands the table to newcomers, empty when none is known or it is down for me."""
         return self._election.master
@@ -252,6 +278,9 @@ class Node:
 
     def _progress(self, peer: Peer, message: Progress) -> None:
         for item in message.items:
+            owner = self.table.owned.get(item.task)
+            if owner is not None and owner.host != peer.node:
+                continue  # of a copy, or of a run that has not heard yet that it is none
             if item.permille:
                 self._queue.told_progress(item.task, item.left_ms / 1000)
             if item.task in self.table.specs:
@@ -347,6 +376,7 @@ class Node:
             self.promises.answer_seated()
             if not self._slept:
                 self._runs.start_queued(self._planning.interactive_waits)
+                self._copies.make_room()
                 self._planning.plan()
             self._settle()
         if core.timers.next is None:
@@ -361,6 +391,12 @@ class Node:
 
     def _obstacle_ahead(self, task: TaskId) -> str:
         return self._promised(task) or self._can.obstacle_ahead(task)
+
+    def _obstacle_to_copy(self, task: TaskId) -> str:
+        return self._promised(task) or self._can.obstacle_to_copy_here(task)
+
+    def _is_promised(self, task: TaskId) -> bool:
+        return task in self.promises.by_task
 
     def _claims_under_way(self) -> Iterator[tuple[TaskId, Claim]]:
         """What is promised, and what this node claims itself."""

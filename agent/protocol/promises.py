@@ -34,6 +34,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.needs import seats_of
 from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
+from agent.protocol.second_runs import COPY_SCORE
 from agent.protocol.table import News
 
 
@@ -73,6 +74,7 @@ class Promises(Part):
         self,
         core: Core,
         taken: Callable[[TaskId], bool],
+        obstacle_to_copy: Callable[[TaskId], str],
         own_claim: Callable[[TaskId], Claim | None],
         yield_own_claim: Callable[[TaskId, NodeId], None],
         knowledge: Knowledge,
@@ -80,7 +82,7 @@ class Promises(Part):
     ) -> None:
         super().__init__(core)
         self.by_task: dict[TaskId, Promise] = {}
-        self._taken = taken
+        self._taken, self._obstacle_to_copy = taken, obstacle_to_copy
         self._own_claim = own_claim
         self._yield_own_claim = yield_own_claim
         self._knowledge = knowledge
@@ -114,7 +116,7 @@ class Promises(Part):
         if pruning is not None:
             core.send(peer.node, State(prunings=(pruning,), cause=core.cause))
             return
-        if self._taken(task):
+        if self._closed(task, claim):
             answers.known.append(KnownLife(task, claim, core.table.life(task)))
             return
         spec = core.table.specs.get(task)
@@ -130,6 +132,12 @@ class Promises(Part):
                 return
             self._yield_own_claim(task, peer.node)
         self._promise(peer.node, task, claim)
+
+    def _closed(self, task: TaskId, claim: Claim) -> bool:
+        """Whether nobody may have the task so: it is taken, or there is nothing to copy."""
+        if claim.score == COPY_SCORE and task in self.core.table.specs:
+            return bool(self._obstacle_to_copy(task))
+        return self._taken(task)
 
     def _promise(self, claimant: NodeId, task: TaskId, claim: Claim) -> None:
         answers = self._answers_to(claimant)
@@ -171,7 +179,7 @@ class Promises(Part):
         table = self.core.table
         waiting = [each for each in self._seated.items() if each[0][0] in table.specs]
         for (task, claimant), claim in sorted(waiting, key=lambda each: claim_rank(each[1])):
-            if self._taken(task):
+            if self._closed(task, claim):
                 del self._seated[task, claimant]
                 known = KnownLife(task, claim, table.life(task))
                 self._answers_to(claimant).known.append(known)
@@ -198,7 +206,7 @@ class Promises(Part):
         self.core.wake = True
         for claimant in sorted(promise.waiting, key=lambda node: claim_rank(promise.waiting[node])):
             claim = promise.waiting[claimant]
-            if self._taken(task):
+            if self._closed(task, claim):
                 life = self.core.table.life(task)
                 self._answers_to(claimant).known.append(KnownLife(task, claim, life))
             else:
@@ -212,7 +220,7 @@ class Promises(Part):
             if promise is None:
                 continue
             won = any(run.claim == promise.claim for run in part.life.runs)
-            if won or self._taken(part.task):
+            if won or self._closed(part.task, promise.claim):
                 self._end(part.task)
         for task in news.unknown_tasks:
             promise = self.by_task.get(task)

@@ -135,6 +135,7 @@ CauseKind = Literal[
     "EndedItself",
     "ExitCode",
     "FinishedBy",
+    "GaveWay",
     "InputMissing",
     "NewIncarnation",
     "NoOutput",

@@ -187,16 +187,25 @@ class PriorityWish(Struct, frozen=True, array_like=True, gc=False):
     proof: Proof | None = None
 
 
+class TaskPriority(Struct, frozen=True, array_like=True, gc=False):
+    """A register of the same kind for one task alone (``priorities``)."""
+
+    task: TaskId
+    wish: PriorityWish
+
+
 class Workflow(Struct, frozen=True, array_like=True, gc=False):
     """A workflow as replicated: its spec, and what people wished for it since.
 
     ``generation`` is the highest retry of any of its tasks; it decides whether a pruning of an
-    earlier generation still hides the workflow; ``retried`` tells who wished it.
+    earlier generation still hides the workflow; ``retried`` tells who wished it. ``tasks`` are those
+    that were given a priority of their own later, sorted.
     """
 
     spec: WorkflowSpec
     priority: PriorityWish
     generation: Generation = 1
+    tasks: tuple[TaskPriority, ...] = ()
     retried: Wish | None = None
 
 
@@ -448,12 +457,26 @@ def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
     spec = _join_specs(mine.spec, theirs.spec)
     priority = join_priorities(mine.priority, theirs.priority)
     generation = max(mine.generation, theirs.generation)
+    tasks = _join_task_priorities(mine.tasks, theirs.tasks)
     wishes = [each for each in (mine.retried, theirs.retried) if each is not None]
     retried = join_wishes(wishes[0], wishes[-1]) if wishes else None
-    unmoved = spec is mine.spec and priority is mine.priority and retried == mine.retried
-    if unmoved and generation == mine.generation:
+    same = spec is mine.spec and priority is mine.priority and tasks is mine.tasks
+    if same and retried == mine.retried and generation == mine.generation:
         return mine
-    return Workflow(spec, priority, generation, retried)
+    return Workflow(spec, priority, generation, tasks, retried)
+
+
+def _join_task_priorities(
+    mine: tuple[TaskPriority, ...], theirs: tuple[TaskPriority, ...]
+) -> tuple[TaskPriority, ...]:
+    if not theirs or mine == theirs:
+        return mine
+    joined = {each.task: each.wish for each in mine}
+    for each in theirs:
+        known = joined.get(each.task)
+        joined[each.task] = each.wish if known is None else join_priorities(known, each.wish)
+    told = tuple(TaskPriority(task, joined[task]) for task in sorted(joined))
+    return mine if told == mine else told
 
 
 def _join_specs(mine: WorkflowSpec, theirs: WorkflowSpec) -> WorkflowSpec:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from agent.protocol.admission import fault_of
 from agent.protocol.core import Core, Part, Peer
@@ -28,6 +29,7 @@ from agent.protocol.events import (
 from agent.protocol.identity import KEPT, asked_in
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
 from agent.protocol.phrases import Phrase, RequestError, said
+from agent.protocol.priorities import wished
 from agent.protocol.pruning import needed_elsewhere
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
@@ -52,6 +54,7 @@ from agent.protocol.records import (
     WorkflowId,
     WorkflowSpec,
 )
+from agent.protocol.sharing_reasons import Prioritised
 from agent.protocol.signing import Kind, Statement
 from agent.protocol.table import News
 
@@ -377,10 +380,7 @@ class Requests(Part):
         generation = 1 + max([workflow.generation, *map(effective_generation, lives)])
         core.write(
             workflows=[
-                Workflow(
-                    *(workflow.spec, workflow.priority, generation),
-                    Wish(RETRY, generation, core.me),
-                )
+                replace(workflow, generation=generation, retried=Wish(RETRY, generation, core.me))
             ],
             lives=[_wished(task, RETRY, generation, core.me) for task in tasks],
         )
@@ -410,8 +410,21 @@ class Requests(Part):
                 )
             )
         wish = PriorityWish(workflow.priority.revision + 1, core.me, event.priority)
-        core.write(workflows=[Workflow(workflow.spec, wish, workflow.generation, workflow.retried)])
+        changed = replace(workflow, priority=wish)
+        if event.tasks:
+            tasks = [task for task in self._named(workflow, event.tasks) if self._waits(task)]
+            changed = wished(workflow, tasks, core.me, event.priority)
+        core.write(workflows=[changed])
+        for task in event.tasks:
+            core.note(task, Prioritised(event.priority))
         core.emit(Answer(event.request, Verdict.DONE))
+
+    def _waits(self, task: TaskId) -> bool:
+        """Whether how urgent it is can still move anything."""
+        if self._state(task) not in ENDED:
+            return True
+        name = self.core.table.specs[task].name
+        raise RequestError(said("{task} has ended; its priority moves nothing", task=name))
 
     def _remove(self, event: Remove) -> None:
         core = self.core

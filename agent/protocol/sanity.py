@@ -42,7 +42,9 @@ def sane_workflow(workflow: Workflow) -> bool:
     was submitted at a time that can be told."""
     if workflow.spec.submitted[0] > TIME_SANE_MS_MAX:
         return False
-    return max(workflow.generation, workflow.priority.revision) <= COUNTER_SANE_MAX
+    wishes = [workflow.priority, *(each.wish for each in workflow.tasks)]
+    counters = (workflow.generation, *(each.revision for each in wishes))
+    return max(counters) <= COUNTER_SANE_MAX
 
 
 def sane_incarnation(incarnation: int) -> bool:

@@ -38,6 +38,7 @@ from agent.protocol.records import (
     RunName,
     TaskId,
     TaskLife,
+    TaskPriority,
     Wish,
     Workflow,
     WorkflowId,
@@ -152,6 +153,10 @@ class _Batch:
             self.leaves[_priority_key(name, wish)] = priority_leaf(name, wish)
         if retried is not None and retried.proof is None and retried.by == self._me:
             self.leaves[_wish_key(name, retried)] = wish_leaf(name, retried)
+        for each in workflow.tasks:
+            if each.wish.proof is None and each.wish.host == self._me:
+                key = _priority_key(name, each.wish, each.task)
+                self.leaves[key] = priority_leaf(name, each.wish, each.task)
         if len(self.leaves) + len(self.witnessed) > before:
             self.workflows[name] = None
 
@@ -211,9 +216,14 @@ class _Batch:
             spec = replace(spec, more=with_proof(spec.more, proof))
         if (proof := self._proof(_priority_key(name, wish), wish.proof is not None)) is not None:
             wish = replace(wish, proof=proof)
-        return Workflow(
-            spec, wish, workflow.generation, None if retried is None else self._wish(name, retried)
-        )
+        tasks = tuple(self._task_priority(name, each) for each in workflow.tasks)
+        again = None if retried is None else self._wish(name, retried)
+        return Workflow(spec, wish, workflow.generation, tasks, again)
+
+    def _task_priority(self, workflow: WorkflowId, told: TaskPriority) -> TaskPriority:
+        key = _priority_key(workflow, told.wish, told.task)
+        proof = self._proof(key, told.wish.proof is not None)
+        return told if proof is None else replace(told, wish=replace(told.wish, proof=proof))
 
     def pruning(self, pruning: Pruning) -> Pruning:
         """Return the pruning with a proof; itself where it has one, or this node has none for it."""
@@ -241,8 +251,8 @@ def _spec_key(spec: WorkflowSpec) -> Key:
     return ("workflow", spec.workflow, spec.submitted, spec.host)
 
 
-def _priority_key(workflow: WorkflowId, wish: PriorityWish) -> Key:
-    return ("priority", workflow, wish.revision, wish.host, wish.value)
+def _priority_key(workflow: WorkflowId, wish: PriorityWish, task: TaskId = "") -> Key:
+    return ("priority", workflow, task, wish.revision, wish.host, wish.value)
 
 
 def _wish_key(subject: str, wish: Wish) -> Key:

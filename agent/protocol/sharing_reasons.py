@@ -24,6 +24,24 @@ class OwnerTakesNoWork(Reason, frozen=True):
     host: str = ""
 
 
+class Prioritised(Reason, frozen=True):
+    """A person has given it a priority of its own."""
+
+    priority: int
+
+
+class CopyClaimed(Reason, frozen=True):
+    """The host has nothing else to do, and begins a second run beside the first."""
+
+    host: str
+
+
+class MachineWoken(Reason, frozen=True):
+    """The host was asleep, and this node has called it for the work."""
+
+    host: str
+
+
 class SeatsTaken(Reason, frozen=True):
     """All seats of this name in the flock are taken: by what these hosts run, or are about to.
 

@@ -183,9 +183,9 @@ def spec_leaf(spec: WorkflowSpec) -> bytes:
     return leaf(Kind.WORKFLOW, replace(spec, more=_unsigned(spec.more)))
 
 
-def priority_leaf(workflow: WorkflowId, wish: PriorityWish) -> bytes:
-    """Return the hash of a wish for a priority."""
-    return leaf(Kind.PRIORITY, workflow, wish.revision, wish.host, wish.value)
+def priority_leaf(workflow: WorkflowId, wish: PriorityWish, task: TaskId = "") -> bytes:
+    """Return the hash of a wish for a priority, of one task alone where that is named."""
+    return leaf(Kind.PRIORITY, workflow, task, wish.revision, wish.host, wish.value)
 
 
 def wish_leaf(subject: TaskId | WorkflowId, wish: Wish) -> bytes:

@@ -19,6 +19,7 @@ from heapq import heappop, heappush
 
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
 from agent.protocol.identity import Asked, asked_in
+from agent.protocol.priorities import Priorities
 from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
     ENDED,
@@ -100,6 +101,7 @@ class Table:
         self.owned_by: dict[NodeId, int] = {}
         """How many tasks are owned by runs of each host that has any."""
         self.unfinished: dict[WorkflowId, dict[TaskId, None]] = {}
+        self.priorities = Priorities(self.workflows)
         self.digest = DigestTree()
         self.changes = 0
         self._readings: dict[TaskId, DerivedState] = {}
@@ -153,8 +155,11 @@ class Table:
 
     def interactive(self, task: TaskId) -> bool:
         """Tell whether somebody waits for the task; False when it is unknown."""
-        workflow = self.workflows.get(self.workflow_of.get(task, ""))
-        return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
+        return self.priority(task) >= PRIORITY_INTERACTIVE
+
+    def priority(self, task: TaskId) -> int:
+        """Return how urgent the task is, by its own word or its workflow's; 0 when it is unknown."""
+        return self.priorities.of(task, self.workflow_of.get(task, ""))
 
     def bringing(self) -> Iterator[tuple[TaskSpec, Dataset, str]]:
         """Yield, for each task of the table whose program comes with it, ended or not, that task,
@@ -268,6 +273,7 @@ class Table:
             joined = workflow_by_itself(joined)
             self._index_asked(None if mine is None else mine.spec, joined.spec)
         self.workflows[workflow_id] = joined
+        self.priorities.take(joined)
         key = "w" + workflow_id
         self.digest.put(key, workflow_version(key, joined))
         news.workflows.append(joined)
@@ -376,6 +382,7 @@ class Table:
     def _forget(self, workflow_id: WorkflowId, news: News, dirty: dict[TaskId, None]) -> None:
         workflow, lives = self.workflows[workflow_id], self.lives_of(workflow_id)
         del self.workflows[workflow_id]
+        self.priorities.forget(workflow)
         news.gone.append((workflow, lives))
         self._index_asked(workflow.spec, None)
         self.digest.remove("w" + workflow_id)

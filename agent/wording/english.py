@@ -2,8 +2,6 @@
 
 Values stand by name in braces; ``speech`` says which field of a reason fills which place. A ``%n``
 is the field ``count``, and ``(s)`` behind a word is said of several.
-
-Below is what a machine is told to do that belongs to no flock, or does not belong any more.
 """
 
 from __future__ import annotations
@@ -13,21 +11,18 @@ from agent.api import presence_reasons as presence
 from agent.api import reasons as api
 from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
+from agent.protocol import sharing_reasons as sharing
 from agent.protocol.reasons import Reason
+from agent.wording.belonging import BELONGING, SENT_AWAY
+from agent.wording.belonging import HOW_TO_JOIN as HOW_TO_JOIN  # noqa: PLC0414 - of the same page
 from agent.wording.events import EVENTS as EVENTS  # noqa: PLC0414 - of the same page
 from agent.wording.matching import MATCHING
 
-HOW_TO_JOIN = (
-    "this machine belongs to no flock: join one with an invitation (`wingbeat flock join -`), ask "
-    "one nearby (`wingbeat flock nearby`), or make one (`wingbeat flock create NAME`)"
-)
 HOW_TO_ANSWER = (
     "nobody has said yet when this machine may help, so it helps nobody: `wingbeat volunteering --mode "
     "'when idle'` lets it help while nobody uses it; 'always', 'by schedule' and 'not now' are answers "
     "too, and so is `--own-only yes`"
 )
-_JOIN_AGAIN = "leave the flock (`wingbeat flock leave`) and join again with a new invitation"
-SENT_AWAY = f"this machine was sent away from {{name}}: {_JOIN_AGAIN}"
 _COPIED = (
     "on the machine that got the copy end Wingbeat, delete its data folder (here that is {folder}), "
     "start it again and join with a new invitation"
@@ -69,6 +64,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "EndedItself": "{program} ended itself as cancelled{scarce}{said}",
     "ExitCode": "{program} exited with code {count}{scarce}{said}",
     "FinishedBy": "{host} has finished it",
+    "GaveWay": "it was a copy, and gave its place to other work",
     "InputMissing": "input {dataset} could not be fetched",
     "NewIncarnation": "this agent goes by a new incarnation",
     "NoOutput": "{program} ended well but left no {error}, which its description declares",
@@ -125,6 +121,9 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.ClaimedBy: "claimed by {host}",
     told.ClaimedAhead: "claimed ahead by {host}",
     told.ClaimWithdrawn: "claim withdrawn: {text}",
+    sharing.MachineWoken: "{host} is asleep, and is woken for it",
+    sharing.CopyClaimed: "{host} begins a copy of it",
+    sharing.Prioritised: "its own priority is {priority} now",
     # Why there is no link with a machine.
     "BrokeOff": "it broke the connection off",
     "CalledByOther": "something that is not wingbeat called from there",
@@ -299,6 +298,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     choice.RunsFaster: "{times} times as fast as usual",
     choice.FreeUntil: "likely free until {when}",
     choice.FreeForLong: "likely free for two hours or more",
+    choice.AlsoOn: "a second run of it goes on on {hosts}",
     choice.LeftFor: "it waits for {host}, where it ends sooner than on a machine that is free now",
     api.MachineGone: "no word of {host} for {time}",
     api.TaskOnGone: "{task} was in hand on {host}, of which there is no word for {time}: it begins anew as "
@@ -345,6 +345,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     api.MachineNamed: "{name}",
     api.MachineAt: "the machine at {address}",
     # What is wrong, and what to do.
+    **BELONGING,
     "ClockAhead": f"the clock of {{peer}} is {{length}} ahead of the one here: {_SET_CLOCKS}",
     "ClockBehind": f"the clock of {{peer}} is {{length}} behind the one here: {_SET_CLOCKS}",
     "DefaultsWrong": "{error} (the other settings for all users of this machine hold)",
@@ -361,24 +362,14 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "ListensNowhere": "this machine listens nowhere: look into its log, and start the agent again",
     "MulticastUnusable": "multicast cannot be used here ({why}): until that is mended, type the "
     f"addresses of other machines, {_TYPED}",
-    "NoFlock": HOW_TO_JOIN,
     "NobodyHeard": "nobody is heard by multicast although it can be used: see that the network is "
     "marked as private, that firewalls let UDP 5353 and TCP {port} pass, and that the access point "
     f"does not keep machines apart; or type addresses, {_TYPED}",
-    "NotRenewed": "the certificate of this machine ends on {date} and could not be renewed "
-    "({error}): switch on a keeper of the flock",
     "OtherFlockHere": f"another flock is on this network too: {_LEAVE_IT}",
     "OtherFlocksHere": f"{{count}} other flocks are on this network too: {_LEAVE_IT}",
     "OtherPort": "port {port_wanted} was used by another program when the agent started, so this "
     "machine is reached at {port}: see that firewalls let TCP {port} pass, or choose a port of its "
     "own (`wingbeat settings --port`)",
-    "OwnCertificateFrom": "the certificate of this machine begins only on {date}, so nobody lets it "
-    f"in: if the clock here is right, one was wrong before, so {_JOIN_AGAIN}",
-    "OwnCertificateFromKeeper": "the certificate of this machine begins only on {date}, so nobody "
-    "lets it in: if the clock here is right, one was wrong before, so this machine, a keeper, makes "
-    "itself a new one within an hour, or at once when you start its agent anew",
-    "OwnCertificateUntil": "the certificate of this machine ended on {date}, so nobody lets it in: "
-    f"if the clock here is right, {_JOIN_AGAIN}",
     "OwnClockAhead": "the clock of this machine is {length} ahead of those of all others: "
     f"{_SET_CLOCKS}",
     "OwnClockBehind": "the clock of this machine is {length} behind those of all others: "
@@ -411,12 +402,13 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "awake, that both are on one network, and that its firewall lets Wingbeat accept connections",
     "PeerUnreadable": "{peer} sent what this machine cannot read ({why}): update Wingbeat on both",
     "PolicyWrong": "{error} (until then this machine helps nobody, for the policy may forbid it)",
+    "RulesDiffer": "this machine decides by the rules {name} who runs what, and by others do {places}: "
+    "install the same version on all (`wingbeat settings --policy` chooses rules for the flock)",
     "RecordsForged": "records in the name of {peer} were refused ({count} times), as it has not signed them: "
     "somebody in the flock forges them, or the identity of {peer} is used twice",
     "RecordsNotTheirs": "wishes of {peer} for the work of others were refused ({count} times): who submitted "
-    "the work decides, or a keeper of the flock",
+    "the work decides, or an administrator of the flock",
     "RecordsUnsigned": "records of {peer} without a signature were refused ({count} times): update Wingbeat there",
-    "SentAway": SENT_AWAY,
     "UnheardMany": "nothing was heard of {name} and {count} more since this agent started: see that "
     f"they are switched on and run Wingbeat on the same network, or type their addresses, {_TYPED}",
     "UnheardOne": "nothing was heard of {peer} since this agent started: see that it is switched on "

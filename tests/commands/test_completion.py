@@ -32,7 +32,7 @@ TAKE_NO_NAMES = {
     *("uninstall", "depart"),
     *("completion", "demo", "pause"),
     *("flock create", "flock invite", "flock nearby", "flock requests", "flock members"),
-    *("flock leave", "flock sign"),
+    *("flock leave", "flock recover", "flock phrase", "flock upgrade", "audit"),
     *("submit", "inspect", "new", "flock join", "program new", "program check"),  # files, folders
 }
 

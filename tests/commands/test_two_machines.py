@@ -184,8 +184,11 @@ def test_another_machine_is_asked_by_way_of_this_one(
     assert done.said("status", "--node", "alder").startswith("alder in flock meadow")
     assert done.answer("status", "--node", "ald")["node"]["name"] == "alder"
     assert done.answer("status", "--node", "birch")["node"]["name"] == "birch"
-    there = done.said("log", "--node", "alder", "--severity", "normal")
-    assert "runs as alder" in there
+    founder, _ = flock
+    there = founder.said("log", "--node", "birch", "--severity", "normal")
+    assert "runs as birch" in there
+    told = done.run("log", "--node", "alder").err
+    assert "for the owner of alder and the administrators of the flock" in told
     paused = done.run("pause", "15m", "--node", "alder")
     assert paused.code == exits.FAILED
     assert paused.err == (

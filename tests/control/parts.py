@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import structs
 
+from agent.api.administration import Acted, PhraseShown
 from agent.api.admission import AskView, JoinRequestView, NearbyFlock, NearbyReply
+from agent.api.audit import AuditEntry
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
-from agent.api.errors import MembershipError, ServiceError
+from agent.api.errors import MembershipError, ServiceError, WantsPhraseError
 from agent.api.flock import HandedOver
 from agent.api.permissions import AskedProgram, OwnerAnswer, PermissionAsked, Script
 from agent.api.programs import Decision
@@ -22,6 +24,7 @@ from agent.api.values import Dataset as Folder
 from agent.api.volunteering import VolunteerRules
 from agent.presence.sources import Sources
 from agent.presence.watching import PresenceWatcher
+from agent.protocol.reasons import Reason
 from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId
 from agent.storage.datasets.errors import DatasetMissing
 from agent.storage.kept_logs import Kept
@@ -287,3 +290,55 @@ class FakeDatasets:
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         return ("aldernode",) if dataset in self.contents else ()
+
+
+PHRASE = "of nine words"
+
+
+class FakeAudit:
+    """Satisfies ``AuditRoom``: keeps what is noted, and tells of one entry that is whole."""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[str, ...]] = []
+
+    def note(self, who: str, what: str, on: str, came_from: str, outcome: str = "done") -> None:
+        self.noted.append((who, what, on, came_from, outcome))
+
+    async def entries(self, first: int, limit: int) -> tuple[tuple[AuditEntry, ...], int]:
+        del limit
+        entry = AuditEntry(1, 10**12, "owner", "cancel", "survey", "this machine")
+        return ((entry,) if first < 2 else ()), 1
+
+    def first_broken(
+        self, entries: Iterable[AuditEntry], witnessed: Mapping[int, str]
+    ) -> tuple[int, str]:
+        del witnessed
+        return (0, "") if list(entries) else (1, "there is none")
+
+
+class FakeAdministration:
+    """Satisfies ``AdministrationRoom``: of a flock with one more administrator, who says nothing."""
+
+    async def appoint(self, member: str, what: str, phrase: str, *, withdraw: bool) -> Acted:
+        if what == "administrator" and not phrase:
+            raise WantsPhraseError
+        return Acted(member, member, ("aldernode",) if withdraw else ())
+
+    async def set_role(self, member: str, role: str, phrase: str) -> Acted:
+        del role, phrase
+        return Acted(member, member)
+
+    async def recover(self, phrase: str, *, check: bool) -> str:
+        del check
+        if phrase != PHRASE:
+            raise ServiceError("this is not the recovery phrase")
+        return "meadow"
+
+    async def upgrade(self) -> PhraseShown:
+        return PhraseShown("meadow", PHRASE)
+
+    async def renew_phrase(self, phrase: str) -> PhraseShown:
+        return PhraseShown("meadow", "" if phrase else PHRASE)
+
+    def waiting(self) -> Iterable[Reason]:
+        return ()

@@ -15,12 +15,13 @@ from typing import Any
 
 import msgspec
 
+from agent.api.datasets import CopiesView
 from agent.api.errors import ServiceError
 from agent.api.flock import (
     ConfinementView,
     DepartureView,
+    Expelled,
     Finding,
-    FlockSigns,
     Invitation,
     Joined,
     MemberView,
@@ -71,6 +72,7 @@ from agent.protocol.events import (
 from agent.protocol.lengths import Lengths
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.policy.availability import by_copies
 from agent.protocol.reasons import EndCause, NobodyUsesIt
 from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId, WorkflowSpec
 from agent.protocol.settings import Settings
@@ -80,7 +82,9 @@ from agent.settings.layers import Settled
 from agent.settings.node_settings import NodeSettings
 from tests.control.key_store import FakeStore
 from tests.control.parts import (
+    FakeAdministration,
     FakeAdmission,
+    FakeAudit,
     FakeCopies,
     FakeDatasets,
     FakePublished,
@@ -145,7 +149,9 @@ class Known:
     volunteering: bool = True
     presence_reason: Reason = HELPS
     programs: tuple[str, ...] = ("copy",)
+    shared_with: tuple[str, ...] = ()
     slots: int = 1
+    rules: str = "look-ahead"
     data_folder: str = "/data"
     log_folder: str = "/log"
     warning: Reason | None = None
@@ -200,6 +206,7 @@ class Known:
             slots=self.slots,
             capabilities=Capabilities(programs=self.programs),
             why=as_why(reason),
+            rules=self.rules,
         )
 
 
@@ -241,6 +248,7 @@ class FakeNode:
         """A wish has come."""
         self.broken = False
         self.granted = False
+        self.audit = FakeAudit()
         self.secrets = SecretValues(folder / "secrets", FakeStore(), None)
         self.stopping = asyncio.Event()
         """A program was asked to stop."""
@@ -338,7 +346,14 @@ class FakeNode:
             self,
             self,
             self.secrets,
+            self,
+            self.audit,
         )
+
+    def view(self) -> CopiesView:
+        """Two machines, of which one is mostly up."""
+        up = {NODE: 0.9, "aldernode": 0.97}
+        return CopiesView(2, 2, by_copies(list(up.values()), 5), up, 40.0)
 
     def wanting(self) -> tuple[WantingProgram, ...]:
         """One program asks for the network and a place that nobody opens."""
@@ -401,16 +416,22 @@ class FakeFlock(FakeAdmission):
 
     def __init__(self, node: FakeNode) -> None:
         super().__init__()
-        self._node, self.asking = node, self
+        self._node, self.asking, self.administration = node, self, FakeAdministration()
 
     def members(self) -> list[MemberView]:
         return list(self._node.known.members)
 
+    def audit_heads(self, node: NodeId) -> dict[int, str]:
+        del node
+        return {}
+
+    def role_of(self, node: NodeId) -> str:
+        return next((each.role for each in self._node.known.members if each.node == node), "helper")
+
     def departures(self) -> list[DepartureView]:
         return list(self._node.known.departures)
 
-    async def create(self, name: str, *, signs: bool = True) -> Joined:
-        del signs
+    async def create(self, name: str) -> Joined:
         node = self._node
         if node.known.flock is not None:
             raise ServiceError("this machine belongs to the flock meadow already: leave that first")
@@ -418,7 +439,11 @@ class FakeFlock(FakeAdmission):
         node.known = replace(node.known, flock=flock, members=MEMBERS[1:2], port=29464)
         return Joined(name, NODE, NAME)
 
-    async def invite(self, uses: int, valid_for_s: float) -> Invitation:
+    def choose_rules(self, name: str) -> None:
+        self._node.known = replace(self._node.known, rules=name)
+
+    async def invite(self, uses: int, valid_for_s: float, role: str) -> Invitation:
+        del role
         file = f"Keep it.\n{INVITATION}\n"
         return Invitation(INVITATION, file, FLOCK.name, uses, round((1e9 + valid_for_s) * 1000))
 
@@ -427,14 +452,14 @@ class FakeFlock(FakeAdmission):
             raise ServiceError('this is no invitation: it begins with "wingbeat-"; copy all of it')
         return await self.create(FLOCK.name)
 
-    async def sign_records(self) -> FlockSigns:
-        return FlockSigns("office", 1_000, before=True)
-
-    async def expel(self, name_or_id: str) -> str:
+    async def expel(self, name_or_id: str, phrase: str) -> Expelled:
+        del phrase
         known = self._node.known
         members = tuple(each for each in known.members if each.node != name_or_id)
         self._node.known = replace(known, members=members)
-        return f"{name_or_id} was a keeper" if name_or_id == "aldernode" else ""
+        warning = f"{name_or_id} was a keeper" if name_or_id == "aldernode" else ""
+        (name,) = [each.name for each in MEMBERS if each.node == name_or_id]
+        return Expelled(name_or_id, name, warning)
 
     async def leave(self, *, even_as_last_keeper: bool) -> str:
         if not even_as_last_keeper:

@@ -154,6 +154,20 @@ def test_of_a_machine_that_was_linked_nobody_says_that_nothing_was_heard() -> No
     assert "silent for 5.5 s" in only.text
 
 
+def test_machines_that_decide_by_other_rules_are_named() -> None:
+    known = structs.replace(ALDER, rules="look-ahead")
+    others = tuple(
+        structs.replace(ALDER, node=name, name=name, rules=rules)
+        for name, rules in (("birch", "EC"), ("elm", ""))
+    )
+    others = (known, *others)
+    assert told(replace(HEALTHY, peers=(known, others[2]), rules="look-ahead")) == []
+    (only,) = told(replace(HEALTHY, peers=others, rules="look-ahead"))
+    assert only.kind == "rules"
+    assert "decides by the rules look-ahead" in only.text
+    assert "by others do birch:" in only.text
+
+
 @pytest.mark.parametrize(("by_s", "direction"), [(600.0, "behind"), (-600.0, "ahead of")])
 def test_when_all_others_agree_the_clock_here_is_wrong(by_s: float, direction: str) -> None:
     others = tuple(

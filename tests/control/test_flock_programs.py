@@ -67,7 +67,7 @@ class Elsewhere:
         async def arrived(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             self.asked += 1
             accept = there.server.serve_member
-            await accept("birch", reader, writer)
+            await accept("birch", "birchnode", reader, writer)
 
         async with self._listening(arrived):
             yield

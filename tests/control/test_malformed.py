@@ -198,6 +198,15 @@ PARAMETERS: list[tuple[bytes, str]] = [
     ),
     (asked("admit", {"code": "418 230"}), "admit: request is missing"),
     (asked("refuse", {"request": 7}), "refuse: request must be a text, not a whole number"),
+    (
+        asked("appoint", {"member": "alder", "what": "founder"}),
+        "appoint: what cannot be 'founder': choose administrator or keeper",
+    ),
+    (asked("audit", {"limit": 0}), "audit: limit must be a whole number of at least 1"),
+    (asked("check_audit", {"node": ""}), "check_audit: there is no node"),
+    (asked("set_role", {"member": "alder"}), "set_role: role is missing"),
+    (asked("recover", {"phrase": 9}), "recover: phrase must be a text, not a whole number"),
+    (asked("new_phrase", {"old": ""}), "new_phrase: there is no old"),
     (asked("expel", {"member": 1}), "expel: member must be a text, not a whole number"),
     (
         asked("leave", {"even_as_last_keeper": 1}),

@@ -52,7 +52,7 @@ async def two(tmp_path: Path) -> AsyncIterator[Two]:
 
 def taking(there: Serving) -> Arrived:
     """A member that takes birch for one."""
-    return lambda *streams: there.server.serve_member("birch", *streams)
+    return lambda *streams: there.server.serve_member("birch", NODE, *streams)
 
 
 @pytest.mark.parametrize("name", ["birch", NODE, "bir"])

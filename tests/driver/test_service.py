@@ -221,13 +221,13 @@ async def test_why_a_machine_helps_is_told_in_full_however_busy_it_is(tmp_path: 
 async def test_the_expelled_is_cut_off_and_makes_way(tmp_path: Path) -> None:
     async with members(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
         gone = cat.node_id
-        await bee.flock.expel("CAT")
+        await ant.flock.expel("CAT")
         await eventually(lambda: gone not in [peer.node for peer in ant.now().peers])
         await eventually(lambda: (flock := cat.flock.flock()) is not None and flock.expelled)
         assert not cat.now().status.volunteering
         assert cat.now().status.why == as_why(NotOfFlock("office"))
         assert gone not in [member.node for member in ant.flock.members()]
-        assert [each.name for each in ant.flock.departures()] == ["cat"]
+        assert [each.name for each in bee.flock.departures()] == ["cat"]
         assert ant.name_of(gone) == "cat"
         assert await cat.flock.leave() == ""
         assert cat.flock.flock() is None
@@ -263,7 +263,7 @@ async def test_what_cannot_be_done_with_a_flock_is_said(tmp_path: Path) -> None:
 
 
 async def test_one_thing_is_done_with_a_flock_at_a_time(ant: Agent) -> None:
-    made = asyncio.create_task(ant.flock.create("office", signs=False))
+    made = asyncio.create_task(ant.flock.create("office"))
     await asyncio.sleep(0)  # it has begun
     await refused(ant.flock.invite(), "ant is busy with its flock: try again later")
     assert (await made).flock == "office"
@@ -274,7 +274,7 @@ async def test_one_thing_is_done_with_a_flock_at_a_time(ant: Agent) -> None:
 
 async def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
     async with services(tmp_path, "ant", "bee") as (ant, bee):
-        await ant.flock.create("office", signs=False)
+        await ant.flock.create("office")
         invitation = await ant.flock.invite(uses=2, valid_for_s=60.0)
         (address,) = parse_invitation(invitation.text).addresses
         assert str(address) == f"127.0.0.1:{ant.port}"
@@ -290,7 +290,7 @@ async def test_a_node_that_begins_anew_has_its_name(
         names.append(ant.now().name)
         await begin(node, *told)
 
-    await ant.flock.create("office", signs=False)
+    await ant.flock.create("office")
     monkeypatch.setattr(RunningNode, "start", start)
     await ant.flock.leave(even_as_last_keeper=True)
     assert names == ["ant"], "clients come meanwhile, and are greeted"
@@ -306,7 +306,7 @@ async def test_an_agent_whose_node_cannot_begin_anew_ends(
 
     ant = await Agent.start(Home.at(tmp_path / "ant"), QUIET)
     try:
-        await ant.flock.create("office", signs=False)
+        await ant.flock.create("office")
         with monkeypatch.context() as patched:
             patched.setattr(agent_module, "open_datasets", refuse)
             await refused(ant.flock.leave(even_as_last_keeper=True), "the disk refuses")
@@ -331,7 +331,7 @@ async def test_starting_takes_less_than_a_second(tmp_path: Path) -> None:
     """Of the processor; on a machine with nothing else to do it takes no longer by the clock."""
 
     async with services(tmp_path, "ant") as (ant,):
-        await ant.flock.create("office", signs=False)
+        await ant.flock.create("office")
         await submit(ant, *["say TERMINATED"] * 10)
     before_s = time.process_time()
     again = await Agent.start(ant.home, Options(log_to_files=False))
@@ -375,7 +375,7 @@ async def test_agents_that_want_one_port_take_others_and_are_reached_there(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with services(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
-        await ant.flock.create("office", signs=False)
+        await ant.flock.create("office")
         wanted = ant.port
         for each in (bee, cat):
             each.settings = replace(each.settings, port=wanted)
@@ -433,7 +433,7 @@ class Taken:
         service.member_clients.serve(self._accept)
 
     async def _accept(
-        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, name: str, _: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self.there.append(name)
         try:
@@ -461,7 +461,7 @@ async def test_the_client_of_a_machine_that_is_expelled_is_cut_off(tmp_path: Pat
             writer.write(b"anybody there?\n")
             assert await reader.readline() == b"anybody there?\n"
         assert sorted(taken.there) == ["bee", "cat"]
-        await bee.flock.expel("cat")
+        await ant.flock.expel("cat")
         assert await ended(ways["cat"][0])
         await eventually(lambda: taken.there == ["bee"])
         reader, writer = ways["bee"]

@@ -38,7 +38,7 @@ def started(folder: Path, name: str) -> Iterator[Machine]:
 
 async def joined(first: Agent, *others: Machine) -> dict[str, Machine]:
     """The others become members of the first one's flock; which node is which."""
-    await first.flock.create("office", signs=False)
+    await first.flock.create("office")
     for other in others:
         async with await Client.connect(other.home) as client:
             await client.call(JOIN, Join((await first.flock.invite()).text))

@@ -199,9 +199,10 @@ def test_a_broken_file_of_addresses_is_written_anew(tmp_path: Path, text: str) -
 def test_gossip_arrives_as_it_was_told() -> None:
     places = {"bee": [Address("10.0.0.1", 1), Address("fd00::1", 2)]}
     waiting = (RequestWord("0" * 16, "elder", "ada", "192.0.2.1", "418 230", 1.0, 9.0, "waiting"),)
-    assert read_gossip(gossip_of(b"roster", places)) == (b"roster", places, None)
-    assert read_gossip(gossip_of(requests=waiting)) == (b"", {}, waiting)
-    assert read_gossip(gossip_of()) == (b"", {}, None)
+    assert read_gossip(gossip_of(b"roster", places)) == (b"roster", places, None, None)
+    assert read_gossip(gossip_of(requests=waiting)) == (b"", {}, waiting, None)
+    assert read_gossip(gossip_of()) == (b"", {}, None, None)
+    assert read_gossip(gossip_of(audit=(7, "ab"))) == (b"", {}, None, (7, "ab"))
 
 
 @pytest.mark.parametrize(

@@ -87,14 +87,14 @@ def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path
             runs = of_bee("status", name)["tasks"]
             assert {each["host"] for each in runs} == {"ant", "bee"}, "both see both"
         _an_older_client_goes_on(old, environment, ant, tmp_path / "heard")
-        _signs_from_now_on(started, ant, bee, Machine(tmp_path / "cat"))
+        _acts_from_now_on(started, ant, bee, Machine(tmp_path / "cat"))
 
 
-def _signs_from_now_on(
+def _acts_from_now_on(
     older: subprocess.Popen[bytes], ant: Machine, bee: Machine, cat: Machine
 ) -> None:
-    """The older one is updated. A keeper has records signed; a newcomer takes in what was written
-    before, as a keeper bears witness to it."""
+    """The older one is updated, and gives the flock administrators; so all sign. A newcomer takes in
+    what was written before, as an administrator bears witness to it."""
     older.terminate()
     older.wait(EVENTUALLY_S_MAX)
     with bee.agent():
@@ -104,7 +104,7 @@ def _signs_from_now_on(
 def _newcomer_takes_in_all(ant: Machine, bee: Machine, cat: Machine) -> None:
     linked = "they are linked again"
     wait_for(lambda: _versions(ant) == [__version__], EVENTUALLY_S_MAX, linked, ant.last_words)
-    assert "from now on" in bee.said("flock", "sign")
+    assert "recovery phrase" in bee.said("flock", "upgrade")
     cat.settle(listen=["127.0.0.1"], port=0, name="cat")
     with cat.agent():
         cat.said("flock", "join", bee.answer("flock", "invite")["text"])
@@ -113,7 +113,8 @@ def _newcomer_takes_in_all(ant: Machine, bee: Machine, cat: Machine) -> None:
             "ant",
             "bee",
         }
-    assert "since" in ant.said("flock", "sign"), "it was told to all"
+    told = ant.answer("flock", "members")["members"]
+    assert {each["name"]: each["role"] for each in told}["bee"] == "administrator"
 
 
 def _an_older_client_goes_on(

@@ -188,7 +188,8 @@ from agent.api.flock import FLOCK_CREATE, FlockCreate
 from agent.api.session import STOP, Stop
 from agent.api.settings import CHANGE_SETTINGS, ChangeSettings
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume
-from agent.api.work import AGAIN, CANCEL, SHOW, SUBMIT, Again, Cancel, Show, Submit, Task
+from agent.api.again import AGAIN, Again
+from agent.api.work import (CANCEL, SHOW, SUBMIT, Cancel, Show, Submit, Task)
 from agent.client import BlockingClient, Home, RequestError
 told = {}
 def tried(name, act, brief=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.net.membership import Membership
-from tests.net.flocks import Door, first, members, open_door
+from tests.net.flocks import Door, appointed, first, members, open_door
 from tests.net.test_asking import Asked, asked_at
 from tests.net.test_links_nodes import Node, linked, nodes
 
@@ -46,8 +46,10 @@ def bee(pair: list[Node]) -> Node:
 
 @pytest.fixture
 async def second(tmp_path: Path, keeper: Membership, door: Door) -> Membership:
-    """A machine that has joined, and keeps the flock too."""
-    return (await members(tmp_path, keeper, door, "b"))[0]
+    """A machine that has joined, keeps the flock too and is an administrator's."""
+    (joined,) = await members(tmp_path, keeper, door, "b")
+    await appointed(keeper, joined)
+    return joined
 
 
 @pytest.fixture

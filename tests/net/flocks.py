@@ -19,7 +19,9 @@ import pytest
 from agent.api.errors import MembershipError
 from agent.host.private_files import PrivateFolder
 from agent.net import certificates, identity
+from agent.net.acts import ADMINISTRATOR, KEEPER
 from agent.net.addresses import Address
+from agent.net.administration import appoint
 from agent.net.authority import NODE_LIFE_S, Authority
 from agent.net.certificates import Applicant, Member, PrivateKey, Signer
 from agent.net.enrolment import EnrolmentServer
@@ -180,6 +182,23 @@ async def members(path: Path, keeper: Membership, door: Door, *names: str) -> li
     """Who has joined with one invitation, each in the folder of its name."""
     invitation = await invited(keeper, door, uses=len(names))
     return [await join_flock(path / name, invitation, name) for name in names]
+
+
+async def appointed(founder: Membership, *others: Membership) -> None:
+    """Makes them keepers and administrators, with the authority's key; they hear of it."""
+    for each in others:
+        await appoint(founder, each.node_id, KEEPER, founder.phrase)
+    helping: list[Membership] = []
+    for each in others:
+        await appoint(founder, each.node_id, ADMINISTRATOR, "" if helping else founder.phrase)
+        for other in helping[:1]:
+            await other.merge_roster(founder.roster.to_bytes())
+            assert await appoint(other, each.node_id, ADMINISTRATOR) == []
+            await founder.merge_roster(other.roster.to_bytes())
+        helping.append(each)
+    for each in others:
+        await each.merge_roster(founder.roster.to_bytes())
+        await each.adopt_authority(founder.authority("hand on its key"))
 
 
 def at(*doors: tuple[Membership, Door]) -> AddressesOf:

@@ -15,8 +15,9 @@ import pytest
 
 from agent.api.errors import MembershipError, NotKeptError
 from agent.host.private_files import PrivateFolder
-from agent.net import certificates, identity, joining
-from agent.net import membership as membership_module
+from agent.net import acts, certificates, identity, joining
+from agent.net.acts import Act
+from agent.net.administration import appoint, expel
 from agent.net.authority import EXPELLED, KEEPER, Statement
 from agent.net.certificates import Applicant, Member, Signer, voucher_of
 from agent.net.enrolment_messages import AskAuthority, TakeAuthority
@@ -31,6 +32,7 @@ from tests.net.flocks import (
     FullDisk,
     Hands,
     Node,
+    appointed,
     at,
     expired_node,
     first,
@@ -100,11 +102,11 @@ async def test_an_expelled_keeper_does_not_come_back_by_setting_its_clock(
     hands = Hands()
     invitation = await invited(keeper, door)
     other = await join_flock(tmp_path / "b", invitation, "b", hands)
-    await keep_up(other, at((keeper, door)))
+    await appointed(keeper, other)
     assert other.keeper
     hands.ahead_s = 400 * DAY_S
     await keep_up(other, nowhere)
-    await keeper.expel(other.node_id)
+    await expel(keeper, other.node_id, keeper.phrase)
     hands.ahead_s = 0
     await keep_up(other, nowhere)  # it has not heard of it
     assert certain(keeper.roster.objection_to(other.member.certificate)).kind == "WasExpelled"
@@ -118,7 +120,7 @@ async def test_a_member_appointed_by_hand_fetches_the_key(
     *_, fourth = await members(tmp_path, keeper, door, *"bcd")
     with pytest.raises(MembershipError, match="not appointed"):
         await joining._ask_any(fourth, at((keeper, door)), TakeAuthority())
-    await keeper.appoint(fourth.node_id)
+    await appoint(keeper, fourth.node_id, KEEPER, keeper.phrase)
     await fourth.merge_roster(keeper.roster.to_bytes())
     await keep_up(fourth, at((keeper, door)))
     assert fourth.keeper
@@ -127,23 +129,28 @@ async def test_a_member_appointed_by_hand_fetches_the_key(
 
 async def test_the_first_machine_may_be_lost(tmp_path: Path, keeper: Membership) -> None:
     async with open_door(keeper) as door:
-        second, third, fourth = await members(tmp_path, keeper, door, *"bcd")
-    await second.merge_roster(fourth.roster.to_bytes())
-    await second.expel(keeper.node_id)
-    assert second.roster.keepers() == sorted([second.node_id, third.node_id, fourth.node_id])
+        second, _, fourth = await members(tmp_path, keeper, door, *"bcd")
+    await appointed(keeper, second)
+    await expel(second, keeper.node_id, keeper.phrase)
+    assert second.roster.keepers() == [second.node_id]
     async with open_door(second) as door:
+        await fourth.merge_roster(second.roster.to_bytes())
+        await appoint(second, fourth.node_id, KEEPER, keeper.phrase)
         await fourth.merge_roster(second.roster.to_bytes())
         await keep_up(fourth, at((second, door)))
         assert fourth.keeper
         await join_flock(tmp_path / "e", await invited(second, door), "e")
 
 
-async def test_any_member_can_have_another_one_expelled(
+async def test_an_administrator_expels_a_member_everywhere(
     tmp_path: Path, keeper: Membership, door: Door
 ) -> None:
     *_, plain, bad = await members(tmp_path, keeper, door, "b", "c", "plain", "bad")
     await plain.merge_roster(keeper.roster.to_bytes())
-    assert await joining.expel(plain, bad.node_id, at((keeper, door))) is None
+    with pytest.raises(MembershipError, match="do it on one of an administrator"):
+        await expel(plain, bad.node_id)
+    assert await expel(keeper, bad.node_id) == []
+    await plain.merge_roster(keeper.roster.to_bytes())
     for knowing in (plain, keeper):
         assert "WasExpelled" in str(knowing.roster.objection_to(bad.member.certificate))
     with pytest.raises(MembershipError, match=r"not let in, it was expelled"):
@@ -153,14 +160,16 @@ async def test_any_member_can_have_another_one_expelled(
     assert "does not any more: leave" in told
 
 
-async def test_expelling_a_keeper_warns(
-    tmp_path: Path, keeper: Membership, door: Door, second: Membership
-) -> None:
+async def test_expelling_a_keeper_warns(keeper: Membership, second: Membership) -> None:
     with pytest.raises(MembershipError, match="is not a member"):
-        await joining.expel(second, "nobody", at((keeper, door)))
-    assert "had let in b" in str(await joining.expel(second, keeper.node_id, nowhere))
+        await expel(second, "nobody")
+    assert "had let in b" in str(second.expulsion_warning(keeper.node_id))
+    await expel(second, keeper.node_id, keeper.phrase)
+    assert "was the only keeper" in str(second.expulsion_warning(second.node_id))
+    with pytest.raises(MembershipError, match="leave the flock instead"):
+        await expel(second, second.node_id)
     with pytest.raises(MembershipError, match="the only keeper"):
-        await second.expel(second.node_id)
+        await appoint(second, second.node_id, KEEPER, withdraw=True)
 
 
 async def test_who_leaves_is_gone_everywhere_and_may_come_back_as_another(
@@ -191,9 +200,8 @@ async def test_who_can_tell_nobody_is_told_so(
 
 
 async def test_the_last_keeper_does_not_leave_by_accident(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeper: Membership, door: Door
+    tmp_path: Path, keeper: Membership, door: Door
 ) -> None:
-    monkeypatch.setattr(membership_module, "KEEPERS_WANTED", 1)
     assert not (await join_flock(tmp_path / "b", await invited(keeper, door), "b")).keeper
     with pytest.raises(MembershipError, match="appoint another keeper first"):
         await leave(keeper, nowhere)
@@ -230,7 +238,7 @@ async def test_what_a_full_disk_does_not_take_counts_and_is_kept_later(
     tmp_path: Path, keeper: Membership, door: Door
 ) -> None:
     plain, expelled = await members(tmp_path, keeper, door, "plain", "expelled")
-    await keeper.expel(expelled.node_id)
+    await expel(keeper, expelled.node_id)
     disk = ClosedForAWhile()
     plain.folder = PrivateFolder(tmp_path / "plain", disk)
     with pytest.raises(NotKeptError, match="disk is not full"):
@@ -258,11 +266,11 @@ class Flock:
     async def gather(self) -> None:
         async with open_door(self.thief) as door:
             self.second, _, self.plain = await members(self.path, self.thief, door, *"bcd")
-            await keep_up(self.second, at((self.thief, door)))
-        await self.second.merge_roster(self.thief.roster.to_bytes())
+        await appointed(self.thief, self.second)
+        await self.plain.merge_roster(self.thief.roster.to_bytes())
 
     async def expel_the_thief(self) -> None:
-        await self.second.expel(self.thief.node_id)
+        await expel(self.second, self.thief.node_id, self.thief.phrase)
         await self.plain.merge_roster(self.second.roster.to_bytes())
 
 
@@ -283,7 +291,7 @@ async def smuggled(thief: Membership, issued_s: float | None = None) -> Node:
     """A machine that the thief lets in with all that it has; dated as it likes."""
     key, newcomer = applicant()
     moment_s = thief.clock() if issued_s is None else issued_s
-    return Node(key, thief.authority("steal").issue(newcomer, moment_s, signer=thief._signer))
+    return Node(key, thief.authority("steal").issue(newcomer, moment_s, signer=thief.signer))
 
 
 def everybody(flock: Flock) -> list[Membership]:
@@ -316,7 +324,7 @@ async def test_a_smuggled_machine_gets_no_connection(tmp_path: Path, flock: Floc
 
 async def test_the_stolen_key_forges_no_word_of_another_keeper(flock: Flock) -> None:
     await flock.expel_the_thief()
-    authority, key = flock.thief.authority("steal"), flock.thief._signer.key
+    authority, key = flock.thief.authority("steal"), flock.thief.signer.key
     in_another_name = Signer(flock.second.node_id, key)
     _, newcomer = applicant()
     forged = authority.issue(newcomer, flock.thief.clock(), signer=in_another_name)
@@ -330,14 +338,20 @@ async def test_the_stolen_key_forges_no_word_of_another_keeper(flock: Flock) -> 
 async def test_what_the_thief_states_counts_no_more(flock: Flock) -> None:
     await flock.expel_the_thief()
     thief = flock.thief
-    await thief.expel(flock.second.node_id)
-    await thief.appoint(flock.plain.node_id)
+    heads = thief.roster.charter.heads
+    for kind, whom, value in (
+        (acts.EXPELLED, flock.second.node_id, ""),
+        (acts.ROLE, flock.plain.node_id, acts.HELPER),
+        (acts.KEEPER, flock.plain.node_id, acts.APPOINTED),
+    ):
+        await thief.take_acts(thief.pen.sign(Act(kind, whom, value, 1, stands_on=heads)))
     node = await smuggled(thief)
     thief.roster.learn(node.member.certificate)
     for member in everybody(flock):
         was = (member.roster.members(), member.roster.keepers())
-        assert not await member.merge_roster(thief.roster.to_bytes())
+        await member.merge_roster(thief.roster.to_bytes())
         assert (member.roster.members(), member.roster.keepers()) == was
+        assert member.roster.standing.role(flock.plain.node_id) == acts.OPERATOR
         assert thief.node_id not in member.roster.keepers()
 
 
@@ -347,11 +361,11 @@ async def test_statements_with_the_authoritys_signature_alone_are_not_heard(floc
     unsigned = authority.state(EXPELLED, second.node_id, 1)
     in_anothers_name: list[Statement] = [
         msgspec.structs.replace(
-            authority.state(KEEPER, flock.plain.node_id, 1, flock.thief._signer),
+            authority.state(KEEPER, flock.plain.node_id, 1, flock.thief.signer),
             by=second.node_id,
         ),
         msgspec.structs.replace(
-            authority.state(KEEPER, flock.plain.node_id, 1, flock.thief._signer),
+            authority.state(KEEPER, flock.plain.node_id, 1, flock.thief.signer),
             kept=("everybody",),
         ),
     ]

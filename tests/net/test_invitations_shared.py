@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from agent.host.private_files import PrivateFolder
 from agent.net import certificates, enrolment, identity
+from agent.net.acts import KEEPER
 from agent.net.addresses import Address
+from agent.net.administration import appoint, expel
 from agent.net.enrolment import EnrolmentServer, Share
 from agent.net.invitation import Invitation
 from agent.net.invitation_book import Entry, _joined, proof_of, tag_of
@@ -27,6 +29,7 @@ from tests.net.flocks import (
     LOOPBACK,
     Door,
     Hands,
+    appointed,
     at,
     first,
     invited,
@@ -60,7 +63,7 @@ class Keepers:
         async with open_door(keepers.first) as door:
             invitation = await invited(keepers.first, door)
             keepers.second = await join_flock(path / "b", invitation, "b")
-            await keep_up(keepers.second, at((keepers.first, door)))
+        await appointed(keepers.first, keepers.second)
         assert keepers.second.keeper
         return keepers
 
@@ -151,7 +154,7 @@ async def test_invitations_end_with_the_expulsion_of_a_keeper_that_knew_them(
 ) -> None:
     async with keepers.doors() as (one, two):
         stolen = await keepers.invited_by_first(one, uses=5)
-        await keepers.second.expel(keepers.first.node_id)
+        await expel(keepers.second, keepers.first.node_id, keepers.first.phrase)
         told = await refusal(tmp_path / "c", led_to(stolen, two))
         assert "knows nothing of the invitation" in told
         assert keepers.second.book().redeem(stolen.secret, "x", NOW_S) is not None
@@ -166,6 +169,10 @@ async def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(
     keeper, expelled = keepers.second, keepers.first
     async with keepers.doors() as (_, two):
         third = await join_flock(tmp_path / "c", await invited(keeper, two), "c")
+        for one, other in ((expelled, keeper), (keeper, expelled)):
+            await one.merge_roster(other.roster.to_bytes())
+            await appoint(one, third.node_id, KEEPER)
+        await third.merge_roster(keeper.roster.to_bytes())
         await keep_up(third, at((keeper, two)))
         assert third.keeper
         slipped = await invited(expelled, two, uses=200)
@@ -173,7 +180,7 @@ async def test_what_an_expelled_keeper_slipped_into_the_book_lets_nobody_in(
         (own,) = [each for each in book.entries if book.find(slipped.secret) == each]
         forged = msgspec.structs.replace(own, made_s=2**40, expires_s=2**40)
         await keeper.join_book([forged])
-        await keeper.expel(expelled.node_id)
+        await expel(keeper, expelled.node_id, expelled.phrase)
         await third.join_book([forged])
         await third.merge_roster(keeper.roster.to_bytes())
         for one in (keeper, third):
@@ -247,7 +254,7 @@ def _folder_of_smaller_id(path: Path, than: str) -> Path:
 
 async def test_an_expelled_keeper_is_told_no_book(keepers: Keepers) -> None:
     async with keepers.doors():
-        await keepers.second.expel(keepers.first.node_id)
+        await expel(keepers.second, keepers.first.node_id, keepers.first.phrase)
         assert await keepers.share_first() == []
         assert await keepers.share_second() == []
 

@@ -17,10 +17,9 @@ from agent.protocol.lengths import (
     ROW_MAX,
     RUNS,
     SAID,
-    Kind,
     Lengths,
-    PastRun,
 )
+from agent.protocol.likeness import Kind, PastRun
 from agent.protocol.records import (
     Claim,
     Dataset,
@@ -167,7 +166,7 @@ def test_nothing_told_and_nothing_learned_is_nothing_known() -> None:
         False,
     )
     assert lengths.longest_ms(spec()) == inf
-    assert lengths.in_a_row(spec()) == 1
+    assert lengths.in_a_row(spec()) == 0
     marked = spec(more={TOLD: Raw(msgspec.msgpack.encode(60_000))})
     assert lengths.of(marked).source == SAID
 
@@ -227,7 +226,7 @@ def test_rows_are_as_long_as_their_tasks_are_short() -> None:
     rows = [
         learned(*[(kind_of(spec()), ms)] * 9).in_a_row(spec()) for ms in (1, 10, 50, 400, 5_000)
     ]
-    assert rows == [ROW_MAX, 50, 10, 1, 1]
+    assert rows == [ROW_MAX, ROW_MAX, 40, 5, 0]
 
 
 def test_what_was_short_stays_so_until_half_of_them_take_much_longer() -> None:

@@ -22,7 +22,6 @@ from agent.protocol.messages import Heartbeat, TryDequeue
 from agent.protocol.needs import seats_of
 from agent.protocol.reasons import Opaque, reason_in
 from agent.protocol.records import (
-    PRIORITY_INTERACTIVE,
     DatasetId,
     Evicted,
     Failed,
@@ -39,6 +38,7 @@ from agent.protocol.records import (
     Yielded,
     run_name,
 )
+from tests.sim.copies import copies_are_bounded, is_a_copy
 from tests.sim.failure import Broken
 from tests.sim.ledger import Start
 from tests.sim.work import capable
@@ -83,8 +83,14 @@ class Watch:
         inputs_are_here(machine, effect)
         a_run_starts_once(self, machine, effect)
         start = Start(machine.index, effect.run, machine.world.now)
-        ledger.starts.setdefault(effect.task, []).append(start)
-        starts_have_reasons(self, effect.task)
+        if is_a_copy(machine, effect):
+            copied = (effect.task, *effect.run[:2])
+            ledger.copies.setdefault(copied, []).append(start)
+            copies_are_bounded(self, machine, effect, copied)
+            ledger.count("copies")
+        else:
+            ledger.starts.setdefault(effect.task, []).append(start)
+            starts_have_reasons(self, effect.task)
         seats_are_not_exceeded(self, machine, effect)
         ledger.count("starts")
         if self.on_started is not None:
@@ -390,8 +396,7 @@ def _is_interactive(machine: Machine, task: TaskId) -> bool:
     node = machine.node
     if node is None:
         return False
-    workflow = node.table.workflows.get(node.table.workflow_of.get(task, ""))
-    return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
+    return node.table.interactive(task)
 
 
 def _is_free_for(machine: Machine, task: TaskId, spec: TaskSpec) -> bool:

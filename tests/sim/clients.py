@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Cancel, DatasetsChanged, MarkGate, Prioritise, Retry, Submit
-from agent.protocol.records import Dataset, TaskState
+from agent.protocol.priorities import submitted_priority
+from agent.protocol.records import PRIORITY_INTERACTIVE, Dataset, TaskState
 from tests.sim.work import Job
 
 if TYPE_CHECKING:
@@ -45,9 +46,12 @@ class Clients:
         if job.workflow not in self.jobs:
             self.jobs[job.workflow] = job
             self._gates += [spec.task for spec in job.tasks if spec.gate]
-            if job.interactive:
-                specs = {spec.task: spec for spec in job.tasks}
-                self.simulation.watch.interactive.update(specs)
+            urgent = {
+                spec.task: spec
+                for spec in job.tasks
+                if job.interactive or submitted_priority(spec) == PRIORITY_INTERACTIVE
+            }
+            self.simulation.watch.interactive.update(urgent)
         if job.workflow in ledger.accepted:
             return
         machine = self._asked_next(job, who)
@@ -111,10 +115,11 @@ class Clients:
         ledger.retries += 1
         machine.hand(Retry(self._request(), job.workflow, _some_tasks(job, part)))
 
-    def prioritise(self, number: int, who: int, priority: int) -> None:
+    def prioritise(self, number: int, who: int, priority: int, part: float = 1.0) -> None:
         job, machine = self._job(number), self._up(who)
         if job is not None and machine is not None:
-            machine.hand(Prioritise(self._request(), job.workflow, priority))
+            tasks = _some_tasks(job, part)
+            machine.hand(Prioritise(self._request(), job.workflow, priority, tasks))
 
     def mark_gates(self, who: int) -> None:
         """Somebody does all steps that wait for a person, as seen at this node."""

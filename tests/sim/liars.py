@@ -30,6 +30,7 @@ from agent.protocol.records import (
     Run,
     Running,
     TaskLife,
+    TaskPriority,
     Terminated,
     Wish,
     Workflow,
@@ -146,7 +147,10 @@ class Liars:
         wish = replace(wish, proof=self._proof(machine, priority_leaf(name, wish)))
         raised = Wish(self.draw.choice((RETRY, FLOOR)), 9, by)
         raised = replace(raised, proof=self._proof(machine, wish_leaf(name, raised)))
-        return State(workflows=(Workflow(workflow.spec, wish, 9, raised),))
+        task = self.draw.choice(workflow.spec.tasks).task
+        alone = replace(wish, proof=self._proof(machine, priority_leaf(name, wish, task)))
+        tasks = (TaskPriority(task, alone),)
+        return State(workflows=(Workflow(workflow.spec, wish, 9, tasks, raised),))
 
     def _pruning(self, machine: Machine) -> Message | None:
         workflow = self._some_workflow(machine)

@@ -34,6 +34,8 @@ from agent.protocol.effects import (
     TaskMoved,
     TaskProgressed,
     Unlink,
+    WakeMachine,
+    WasWoken,
     WorkflowGone,
     WorkflowSafe,
 )
@@ -472,5 +474,7 @@ ACTS: dict[type, Callable[[Machine, Any], object]] = {
     WorkflowGone: lambda *_: None,
     CancelFinished: lambda *_: None,
     Stopped: lambda machine, _: machine.die(),
+    WakeMachine: lambda *_: None,
+    WasWoken: lambda *_: None,
 }
 """Who carries an effect out; a disk that refuses one says False."""

@@ -49,7 +49,7 @@ NAMES = (
     "tordo",
     "verdilhao",
 )
-FAST = Settings(hand_back_s=12.0, outputs_lost_after_s=12.0)
+FAST = Settings(hand_back_s=12.0, outputs_lost_after_s=12.0, copy_after_s=3.0)
 SEEDS_PER_SLOW_DISKS = 4
 SLOW_SEED = 2
 """Disks are slow in the runs of every fourth seed, and not in those with turns (``machine``)."""

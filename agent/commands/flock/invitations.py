@@ -28,6 +28,12 @@ STANDARD_INPUT = "-"
     "wingbeat flock invite --uses 30 --hours 8 --file office.wingbeat-invitation",
     argument("--uses", type=int, default=1, metavar="N", help="for so many machines (1)"),
     argument("--hours", type=float, default=24.0, metavar="H", help="for so long (24)"),
+    argument(
+        "--role",
+        choices=("operator", "helper"),
+        default="operator",
+        help="what they may: submit, or only run what others submit (operator)",
+    ),
     argument("--file", metavar="PATH", help="write it into a file to double-click"),
     node=False,
 )
@@ -35,7 +41,7 @@ STANDARD_INPUT = "-"
 def invite(options: Options, client: BlockingClient) -> int:
     """Make an invitation and show how to join by it, or write it into a file; return the exit code.
     A file that is there already is replaced only if it is named as invitations are."""
-    wanted = Invite(options.uses, options.hours)
+    wanted = Invite(options.uses, options.hours, options.role)
     try:
         invitation = (
             client.call(INVITE, wanted)

@@ -2,8 +2,10 @@
 
 from agent.control.request_context import Verb
 from agent.control.verbs import (
+    administration,
     admission,
     again,
+    audit,
     datasets,
     flock,
     history,
@@ -26,6 +28,7 @@ _NOUNS = (
     work,
     why,
     flock,
+    administration,
     admission,
     volunteering,
     programs,
@@ -34,6 +37,7 @@ _NOUNS = (
     datasets,
     logs,
     history,
+    audit,
     tidying,
 )
 VERBS: dict[str, Verb] = {

@@ -16,14 +16,16 @@ from pathlib import PurePath
 import msgspec
 from msgspec.structs import replace
 
+from agent.api.again import AGAIN, Again, AgainReply, Difference, Step
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.work import AGAIN, Again, AgainReply, Basis, Difference, Origin, Step
+from agent.api.work import Basis, Origin
 from agent.control.dry_run import acceptances, plan_tasks
 from agent.control.fitting import seen
 from agent.control.naming import find_workflow
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
+from agent.control.sharing import shared
 from agent.control.verbs.submitting import (
     bring,
     checked,
@@ -82,9 +84,10 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
         again=True,
         origin=origin,
     )
+    named = shared(call, wanted.shared_with if wanted is not None else ())
     new = {spec.name: spec.task for spec in event.tasks}
     keeps = tuple((new[each], compared.kept[each]) for each in new if each in compared.kept)
-    answer = await wish(call, dataclasses.replace(event, keeps=keeps))
+    answer = await wish(call, dataclasses.replace(event, keeps=keeps, more=event.more | named))
     workflow = answer.workflow or event.workflow
     await bring(call, event, workflow, "" if wanted is None else wanted.deliver)
     waits = waits_told(acceptances(event.tasks, seen(call.now)))

@@ -6,7 +6,6 @@ from agent.api.flock import (
     DOCTOR,
     EXPEL,
     FLOCK_CREATE,
-    FLOCK_SIGN,
     HAND_OVER,
     INVITE,
     JOIN,
@@ -19,8 +18,6 @@ from agent.api.flock import (
     Expel,
     Expelled,
     Finding,
-    FlockSign,
-    FlockSigns,
     HandedOver,
     HandOver,
     Invitation,
@@ -66,9 +63,7 @@ async def members(call: RequestContext, params: Members) -> MembersReply:
     return MembersReply(flock.name, tuple(members), tuple(room.departures()))
 
 
-flock_create = serves(FLOCK_CREATE)(
-    lambda call, params: call.rooms.flock.create(params.name, signs=params.signs)
-)
+flock_create = serves(FLOCK_CREATE)(lambda call, params: call.rooms.flock.create(params.name))
 """Found a flock with this machine as its first member; refused where it belongs to one
 already."""
 
@@ -79,32 +74,22 @@ async def invite(call: RequestContext, params: Invite) -> Invitation:
     same, by which they join. Raises ``RefusedError`` without a flock, ``ServiceError`` where this
     node cannot invite; one that is no keeper is told who is."""
     require_membership(call)
-    return await call.rooms.flock.invite(params.uses, params.hours * 3600)
+    return await call.rooms.flock.invite(params.uses, params.hours * 3600, params.role)
 
 
 join = serves(JOIN)(lambda call, params: call.rooms.flock.join(params.invitation))
 """Join the flock that invites this machine; what it has in its table goes with it."""
 
 
-@serves(FLOCK_SIGN)
-async def flock_sign(call: RequestContext, params: FlockSign) -> FlockSigns:
-    """Have the flock take in signed records only; return since when it does. Raises ``RefusedError``
-    without a flock, ``ServiceError`` where this node cannot say so; one that is no keeper is told who
-    can."""
-    del params
-    require_membership(call)
-    return await call.rooms.flock.sign_records()
-
-
 @serves(EXPEL)
 async def expel(call: RequestContext, params: Expel) -> Expelled:
     """Send a member away for ever, by its id or name; return who it was, with a warning where it
-    was a keeper, else an empty one. Raises ``RefusedError`` without a flock and where none or
-    several are meant, ``ServiceError`` for this machine itself and where no keeper can do it."""
+    was a keeper, else an empty one, and who has said so where that is not enough. Raises
+    ``RefusedError`` without a flock and where none or several are meant, ``ServiceError`` for this
+    machine itself and where it is no administrator's."""
     require_membership(call)
     member = find_member(call.rooms.flock.members(), params.member)
-    warning = await call.rooms.flock.expel(member.node)
-    return Expelled(member.node, member.name, warning)
+    return await call.rooms.flock.expel(member.node, params.phrase)
 
 
 @serves(HAND_OVER)
@@ -135,7 +120,7 @@ async def doctor(call: RequestContext, params: Doctor) -> DoctorReply:
     asking: list[Reason] = [AsksToBeLetIn(each.name, each.user) for each in requests]
     if call.rooms.presence.view().rules.mode == NOT_YET:
         asking.append(AnswerWanted())
-    asking += now.overruled
+    asking += [*call.rooms.flock.administration.waiting(), *now.overruled]
     if now.status.update is not None:
         asking.append(standing_of(now.status.update))
     asking += newer_elsewhere(((each.name, each.version) for each in now.peers), now.status.version)

@@ -44,6 +44,7 @@ from agent.control.gates import with_attached
 from agent.control.naming import newest_of, task_id, workflow_called
 from agent.control.own_folders import misplaced
 from agent.control.request_context import RequestContext, serves
+from agent.control.sharing import shared
 from agent.control.views import Views
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
@@ -61,6 +62,7 @@ from agent.protocol.identity import (
 )
 from agent.protocol.needs import Seat, with_needs
 from agent.protocol.phrases import Phrase, hinted, said
+from agent.protocol.priorities import with_priority
 from agent.protocol.records import NodeId, TaskId, WorkflowId
 from agent.protocol.table import Table
 from agent.wording.speech import english
@@ -79,6 +81,7 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     digests = await programs_here(call, params.tasks)
     asked = params, submitter, call.now.node, elsewhere.tasks, digests
     event = submission(*asked, far=bool(call.member))
+    event = replace(event, more=event.more | shared(call, params.shared_with))
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
     known = workflow != event.workflow
@@ -145,7 +148,7 @@ async def programs_here(
     told: dict[str, records.More] = {name: {} for name in names}
     for each in (each for machine in seen(call.now) for each in machine.capabilities.needs):
         if each.program in told:
-            told[each.program] = with_needs(each.programs, each.seats)
+            told[each.program] = with_needs(each.programs, each.seats, once=each.once)
     for name, digest in (await call.rooms.programs.contents(names)).items():
         told[name] = told[name] | {PROGRAM: Raw(msgpack.encode(digest))}
     return told
@@ -284,7 +287,7 @@ def specs_of(
             task.failures_max,
             task.gate,
             task.asks,
-            with_attached(task.attach) | told | _needed(task.requirements),
+            with_attached(task.attach) | told | _needed(task),
             limits=limits(task.limits),
             published=None if task.published is None else dataset_of(task.published),
         )
@@ -292,8 +295,11 @@ def specs_of(
     return tuple(map(spec, params.tasks))
 
 
-def _needed(told: Requirements) -> records.More:
-    return with_needs(told.programs, tuple(Seat(each.name, each.most) for each in told.seats))
+def _needed(task: Task) -> records.More:
+    told = task.requirements
+    seats = tuple(Seat(each.name, each.most) for each in told.seats)
+    own = None if task.priority is None else priority_value(task.priority)
+    return with_needs(told.programs, seats, once=task.once) | with_priority(own)
 
 
 def dataset_of(told: Dataset) -> records.Dataset:

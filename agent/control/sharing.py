@@ -1,0 +1,55 @@
+"""Whose work a workflow is, and who else may act on it and read what it prints.
+
+It is its submitter's: of the member on whose machine it was submitted, or from which it was submitted
+here. Whom he named may do what he may; nobody else, whatever name he goes by. Members are named by their
+ids, which are their keys; names of people are what they typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw
+
+from agent.control.naming import find_member
+from agent.control.request_context import RequestContext
+from agent.protocol.identity import text_in
+from agent.protocol.records import More, NodeId, WorkflowSpec
+
+BY, SHARED = "by", "shared"
+"""By which names a record carries the member that has submitted it elsewhere, and who may act on it."""
+OPERATORS, EVERYBODY = "operators", "everybody"
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def shared(call: RequestContext, named: Sequence[str]) -> More:
+    """Return what a submission carries of whose it is, and of whom its person names, by the setting of
+    this machine where nobody is named. Raises ``RefusedError`` for a member that is unknown."""
+    told: dict[str, Raw] = {}
+    if call.member:
+        told[BY] = Raw(_encode(call.member_node))
+    known = named or (call.now.shared_with if not call.member else ())
+    ids = [_one(call, each) for each in known]
+    if ids:
+        told[SHARED] = Raw(_encode(",".join(ids)))
+    return told
+
+
+def submitted_by(spec: WorkflowSpec) -> NodeId:
+    """Return the member whose work it is."""
+    return text_in(spec.more, BY) or spec.host
+
+
+def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str) -> bool:
+    """Tell whether a member of this role may act on a workflow as its submitter may."""
+    named = text_in(spec.more, SHARED).split(",")
+    if EVERYBODY in named or node in named:
+        return True
+    return OPERATORS in named and role != "helper"
+
+
+def _one(call: RequestContext, named: str) -> str:
+    if named in (OPERATORS, EVERYBODY):
+        return named
+    return find_member(call.rooms.flock.members(), named).node

@@ -1,0 +1,402 @@
+"""What acts on the flock amount to: its administrators, keepers, roles, and who is out.
+
+The acts are a set that only grows, and joins by union; what they amount to is worked out of the whole
+set by one function, the same for everybody who has the same acts. They are gone through in one order
+(each after those that it stands on), and each counts if whoever signed it had the right by then:
+
+* An administrator's word is enough to expel a member, and to make it a helper or an operator.
+* What concerns an administrator, a keeper or the phrase takes two administrators other than the one
+  concerned: the same act, signed by both. Where there is only one other, the phrase is the second
+  voice; where there is none, it is enough. So a stolen machine cannot forbid its own expulsion.
+* The phrase alone makes one machine the only administrator (``recovered``): the way back when all are
+  lost. Whoever has it has the flock; two administrators can replace it, and then it does nothing.
+* Everybody may leave, and lay down what he was given.
+
+Who lost a right may have the key still, and could sign acts that stand on the time before. What he
+signed counts only where those knew it who took the right, or where it stands on that and he was given
+the right anew. So an act that takes a right is looked at first, and what it voids is left out when all
+is gone through once more, until nothing is voided any more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from agent.api.errors import MembershipError
+from agent.net.acts import (
+    ADMINISTRATOR,
+    APPOINTED,
+    EXPELLED,
+    FOUNDED,
+    HEADS_MAX,
+    HELPER,
+    KEEPER,
+    LEFT,
+    OPERATOR,
+    PHRASE,
+    RECOVERED,
+    ROLE,
+    WITHDRAWN,
+    Act,
+    Sealed,
+    act_id,
+    has_founded,
+    is_signed,
+    name_of,
+    sealed_in,
+)
+from agent.net.authority import Flock
+
+ACTS_MAX = 2_000
+ACTS_OF_ONE_MAX = 400
+VOICES = 2
+
+Heads = tuple[bytes, ...]
+_Matter = tuple[str, str, str, bytes]
+"""What several sign together: kind, whom, value, data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Departed:
+    """How and when a node ceased to belong; of a keeper, whom it had let in that stays."""
+
+    kind: str
+    time_s: int
+    kept: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """An act that some administrators have signed, and not enough."""
+
+    act: Act
+    by: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Rights:
+    """What all acts together amount to; not to be changed by whoever gets it."""
+
+    founder: str = ""
+    founded_s: int = 0
+    recovery: str = ""
+    sealed: Sealed | None = None
+    administrators: set[str] = field(default_factory=set)
+    roles: dict[str, str] = field(default_factory=dict)
+    """Of those to whom an administrator gave one; others have the one of their invitation."""
+    keepers: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    """All who ever were: None while they are, else whom they had let in that stays."""
+    departed: dict[str, Departed] = field(default_factory=dict)
+    before: frozenset[str] = frozenset()
+    """Who belonged before the flock had acts."""
+    statements_before: frozenset[bytes] = frozenset()
+    pending: tuple[Pending, ...] = ()
+    signers: set[str] = field(default_factory=set)
+    """Who may have signed acts: all who ever were administrators, and phrases."""
+
+    def is_keeper(self, node: str) -> bool:
+        """Tell whether the node may hold the authority's key."""
+        return node in self.keepers and self.keepers[node] is None and node not in self.departed
+
+    def has_voice(self, signer: str) -> bool:
+        """Tell whether it may say anything of others: an administrator, or the phrase."""
+        return signer in self.administrators or signer == self.recovery
+
+    def others(self, whom: str) -> set[str]:
+        """Return the administrators who have a voice where this one is concerned."""
+        return self.administrators - {whom}
+
+    def is_weighty(self, kind: str, whom: str, value: str) -> bool:
+        """Tell whether one administrator is not enough for this."""
+        if kind in (KEEPER, PHRASE) or (kind == ROLE and value == ADMINISTRATOR):
+            return True
+        return whom in self.administrators or self.is_keeper(whom)
+
+    def is_agreed(self, kind: str, whom: str, value: str, voices: Iterable[str]) -> bool:
+        """Tell whether these voices are enough for an act."""
+        said, others = set(voices), self.others(whom)
+        if not self.is_weighty(kind, whom, value):
+            return bool(said & others)
+        if (
+            kind in (ROLE, KEEPER)
+            and value != ADMINISTRATOR
+            and value != APPOINTED
+            and whom in said
+        ):
+            return True
+        if len(others) >= VOICES:
+            return len(said & others) >= VOICES
+        return self.recovery in said and others <= said
+
+
+class Charter:
+    """The acts of one flock. Never changed: joining makes another one."""
+
+    def __init__(self, flock: Flock, acts: Iterable[tuple[bytes, Act]] = ()) -> None:
+        self._flock = flock
+        self._acts = dict(acts)
+        """Each behind all on which it stands."""
+        self._order = self._ordered()
+        self.rights = self._worked_out()
+
+    def __bool__(self) -> bool:
+        return bool(self._acts)
+
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """All acts, each behind those on which it stands, alike for everybody who has the same."""
+        return tuple(self._acts[each] for each in self._order)
+
+    @property
+    def heads(self) -> Heads:
+        """The acts on which no other stands, without those of who left: nothing stands on these."""
+        stood_on = {each for act in self._acts.values() for each in act.stands_on}
+        found = (
+            name for name, act in self._acts.items() if act.kind != LEFT and name not in stood_on
+        )
+        return tuple(sorted(found))[:HEADS_MAX]
+
+    def joined(
+        self, acts: Iterable[Act], may_found: Callable[[Act], bool], is_known: Callable[[str], bool]
+    ) -> Charter:
+        """Return the charter with these acts too, as far as they may be there, itself where there is
+        no news; ``may_found`` says whose founding counts, where there is none yet, ``is_known`` who
+        is or was a member. Raise ``MembershipError`` for an act that is not signed as it says, and
+        when there are too many."""
+        offered = {
+            name: act
+            for act in acts
+            if (name := act_id(self._flock.flock_id, act)) not in self._acts
+        }
+        found = self
+        while offered:
+            taken = list(found._takes(offered, may_found, is_known))
+            if not taken:
+                break
+            for name, _ in taken:
+                del offered[name]
+            found = Charter(self._flock, [*found._acts.items(), *taken])
+        if sum(each.kind != LEFT for each in found._acts.values()) > ACTS_MAX:
+            raise MembershipError(
+                f"the flock would have more than {ACTS_MAX} acts: make a new flock"
+            )
+        return found
+
+    # -- what may come in -----------------------------------------------------------------------
+
+    def _takes(
+        self,
+        offered: dict[bytes, Act],
+        may_found: Callable[[Act], bool],
+        is_known: Callable[[str], bool],
+    ) -> Iterator[tuple[bytes, Act]]:
+        """Those of the offered that may come in now, on which others may stand then."""
+        present = dict(self._acts)
+        count = Counter(each.by for each in present.values())
+        left = {each.by for each in present.values() if each.kind == LEFT}
+        for name, act in offered.items():
+            if act.kind == FOUNDED:
+                awaited = not present and may_found(act) and has_founded(self._flock, act)
+            elif not all(each in present and present[each].kind != LEFT for each in act.stands_on):
+                awaited = False
+            elif act.kind == LEFT:
+                awaited = act.whom == act.by and act.by not in left and is_known(act.by)
+            else:
+                awaited = count[act.by] < ACTS_OF_ONE_MAX and self._may_sign(act, present)
+            if not (awaited and (act.stands_on or act.kind == FOUNDED)):
+                continue
+            if not is_signed(self._flock.flock_id, act):
+                raise MembershipError("an act on the flock is not signed by whom it names")
+            present[name] = act
+            count[act.by] += 1
+            left.update([act.by] if act.kind == LEFT else [])
+            yield name, act
+            if act.kind == FOUNDED:
+                return
+
+    def _may_sign(self, act: Act, present: dict[bytes, Act]) -> bool:
+        """Whether the signer had a right by what it stands on, whatever is known besides: else one
+        would refuse what another has, and all that honestly stands on it."""
+        if act.by in self.rights.signers:
+            return True
+        wanted = list(act.stands_on)
+        found = set(wanted)
+        for name in wanted:
+            fresh = [each for each in present[name].stands_on if each not in found]
+            found.update(fresh)
+            wanted += fresh
+        then = Charter(self._flock, [each for each in present.items() if each[0] in found])
+        return act.by in then.rights.signers
+
+    # -- what they amount to --------------------------------------------------------------------
+
+    def _ordered(self) -> list[bytes]:
+        """Each behind those on which it stands; what knows of no recovery before all recoveries, so
+        that a phrase that was replaced does nothing, whatever time it names."""
+        place: dict[bytes, tuple[int, int]] = {}
+        for name, act in self._acts.items():
+            below = [place[each] for each in act.stands_on]
+            recoveries = max((each for each, _ in below), default=0)
+            depth = 1 + max((each for _, each in below), default=0)
+            place[name] = (recoveries + (act.kind == RECOVERED), depth)
+        return sorted(self._acts, key=lambda name: (place[name], name))
+
+    def _worked_out(self) -> Rights:
+        places = {name: place for place, name in enumerate(self._order)}
+        known: list[int] = []
+        """Of each act, itself and all on which it stands, a bit for each."""
+        for place, name in enumerate(self._order):
+            bits = 1 << place
+            for each in self._acts[name].stands_on:
+                bits |= known[places[each]]
+            known.append(bits)
+        acts = [self._acts[name] for name in self._order]
+        signers = [act.by for act in acts]
+        void = 0
+        while True:
+            replay = _Replay(acts, signers, known)
+            replay.run(void)
+            more = next(filter(None, (replay.voided_by(each, void) for each in replay.taken)), 0)
+            if not more:
+                return replay.rights
+            void |= more
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """Somebody lost a right: by the act at this place, and what those knew who took it."""
+
+    name: str
+    place: int
+    knew: int
+
+
+class _Replay:
+    """Goes through all acts once."""
+
+    def __init__(self, acts: list[Act], signers: list[str], known: list[int]) -> None:
+        self._acts, self._signers, self._known = acts, signers, known
+        self.rights = Rights()
+        self.taken: list[_Taken] = []
+        self._voices: dict[_Matter, dict[str, int]] = {}
+
+    def run(self, void: int) -> None:
+        for place, act in enumerate(self._acts):
+            if not void >> place & 1:
+                self._hear(place, act)
+        rights = self.rights
+        rights.pending = tuple(
+            Pending(self._acts[max(voices.values())], by)
+            for matter, voices in self._voices.items()
+            if (by := tuple(sorted(set(voices) & rights.others(matter[1]))))
+            and matter[1] not in rights.departed
+        )
+
+    def voided_by(self, taken: _Taken, void: int) -> int:
+        """The acts, a bit for each, that do not count any more for this."""
+        bits = 0
+        for place, signer in enumerate(self._signers):
+            if signer != taken.name or (taken.knew | void) >> place & 1:
+                continue
+            if not self._known[place] >> taken.place & 1:
+                bits |= 1 << place
+        return bits
+
+    def _hear(self, place: int, act: Act) -> None:
+        signer, rights = self._signers[place], self.rights
+        if act.kind == FOUNDED:
+            self._found(act)
+        elif act.kind == LEFT:
+            if signer == act.whom:
+                self._depart(place, act, frozenset(act.kept), self._known[place])
+        elif act.kind == RECOVERED:
+            if signer == rights.recovery and act.whom not in rights.departed:
+                self._recover(place, act)
+        elif act.kind in (ROLE, KEEPER, EXPELLED, PHRASE):
+            self._weigh(place, act, signer)
+
+    def _weigh(self, place: int, act: Act, signer: str) -> None:
+        rights, matter = self.rights, (act.kind, act.whom, act.value, act.data)
+        gone = rights.departed.get(act.whom)
+        if gone is not None and not (act.kind == EXPELLED and gone.kind == LEFT):
+            return
+        if not rights.has_voice(signer):
+            return
+        voices = self._voices.setdefault(matter, {})
+        voices[signer] = place
+        if not rights.is_agreed(act.kind, act.whom, act.value, voices):
+            return
+        del self._voices[matter]
+        knew, kept = 0, frozenset[str]()
+        for each in voices.values():
+            knew |= self._known[each]
+            kept |= frozenset(self._acts[each].kept)
+        self._do(place, act, kept, knew)
+
+    def _do(self, place: int, act: Act, kept: frozenset[str], knew: int) -> None:
+        rights, whom = self.rights, act.whom
+        if act.kind == EXPELLED:
+            self._depart(place, act, kept, knew)
+        elif act.kind == PHRASE:
+            self._take(rights.recovery, place, knew)
+            self._seal(act)
+        elif act.kind == KEEPER:
+            if act.value == APPOINTED:
+                rights.keepers[whom] = None
+            elif act.value == WITHDRAWN and whom in rights.keepers:
+                rights.keepers[whom] = kept
+        elif act.value == ADMINISTRATOR:
+            self._appoint(whom)
+        elif act.value in (OPERATOR, HELPER):
+            rights.roles[whom] = act.value
+            self._dismiss(whom, place, knew)
+
+    def _found(self, act: Act) -> None:
+        rights = self.rights
+        rights.founder, rights.founded_s = act.whom, act.time_s
+        rights.before, kept = frozenset(act.kept), frozenset(act.kept)
+        rights.statements_before = frozenset(act.kept_statements)
+        self._seal(act)
+        if rights.sealed is not None:
+            rights.keepers = dict.fromkeys(rights.sealed.keepers_before, kept)
+        rights.keepers[act.whom] = None
+        self._appoint(act.whom)
+
+    def _seal(self, act: Act) -> None:
+        """What cannot be read of a later version is passed on, and opens nothing here."""
+        try:
+            self.rights.sealed = sealed_in(act)
+            self.rights.recovery = name_of(self.rights.sealed.recovery)
+        except MembershipError:
+            self.rights.sealed, self.rights.recovery = None, ""
+        else:
+            self.rights.signers.add(self.rights.recovery)
+
+    def _appoint(self, whom: str) -> None:
+        self.rights.administrators.add(whom)
+        self.rights.signers.add(whom)
+        self.rights.roles.pop(whom, None)
+
+    def _dismiss(self, whom: str, place: int, knew: int) -> None:
+        if whom in self.rights.administrators:
+            self.rights.administrators.discard(whom)
+            self._take(whom, place, knew)
+
+    def _take(self, name: str, place: int, knew: int) -> None:
+        self.taken.append(_Taken(name, place, knew))
+
+    def _depart(self, place: int, act: Act, kept: frozenset[str], knew: int) -> None:
+        rights, whom = self.rights, act.whom
+        rights.departed[whom] = Departed(act.kind, act.time_s, kept)
+        if whom in rights.keepers:
+            rights.keepers[whom] = kept
+        self._dismiss(whom, place, knew)
+
+    def _recover(self, place: int, act: Act) -> None:
+        for each in sorted(self.rights.administrators - {act.whom}):
+            self.rights.roles[each] = OPERATOR
+            self._dismiss(each, place, self._known[place])
+        self._appoint(act.whom)
+        self.rights.keepers[act.whom] = None
