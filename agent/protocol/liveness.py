@@ -52,6 +52,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.reasons import carried
 from agent.protocol.records import NodeId, Stamp, short_text
+from agent.protocol.sharing_reasons import for_colleagues
 
 PEERS_PER_TICK_MAX = 15
 TICKS_PER_BEAT_MAX = 2
@@ -422,7 +423,7 @@ class Liveness(Part):
         """Tell all greeted peers how this node is, under a new revision, and plan anew, if that
         changed; a change of its load alone is not told here, but with the heartbeats."""
         core = self.core
-        presence = core.presence
+        presence, reason = core.presence, for_colleagues(core.presence.reason)
         status = Status(
             self._status_revision,
             core.incarnation,
@@ -430,14 +431,14 @@ class Liveness(Part):
             core.version,
             core.slots,
             core.willing and core.able and core.joined,
-            presence.owner_present,
-            short_text(core.settings.words(presence.reason)),
+            False,
+            short_text(core.settings.words(reason)),
             presence.load_percent,
             core.reputation,
             core.capabilities,
             {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
             self._reached,
-            more={**carried(presence.reason), **with_number(FETCH_RATE, core.fetch_rate)},
+            more={**carried(reason), **with_number(FETCH_RATE, core.fetch_rate)},
             own_only=presence.own_only,
             paused=presence.paused,
             people=presence.people,
