@@ -24,6 +24,7 @@ from agent.api.reasons import (
 )
 from agent.api.values import UNDER_WAY, workflow_state
 from agent.api.volunteering import VolunteeringView
+from agent.control.colleagues import for_colleagues
 from agent.control.estimates import NOT_READ, Estimates, TaskProgress
 from agent.control.fitting import Machine, seats_taken
 from agent.control.forecast import NEVER
@@ -59,8 +60,9 @@ Hands = dict[NodeId, list[tuple[TaskId, Run]]]
 class Views:
     """Of a node at one moment, with what it has heard of progress."""
 
-    def __init__(self, now: Snapshot, progress: TaskProgress) -> None:
-        self.now, self._progress = now, progress
+    def __init__(self, now: Snapshot, progress: TaskProgress, *, far: bool = False) -> None:
+        self.now, self._progress, self.far = now, progress, far
+        """``far``: for a client of another member, who does not see what its owner does."""
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -238,7 +240,8 @@ def tasks_by_host(table: Table) -> dict[NodeId, list[tuple[TaskId, Run]]]:
 
 def node_view(views: Views) -> work.NodeView:
     """Return the row of the node that answers."""
-    return _row(views.now.status, tasks_by_host(views.now.table), views)
+    status = for_colleagues(views.now.status) if views.far else views.now.status
+    return _row(status, tasks_by_host(views.now.table), views)
 
 
 def peer_views(views: Views) -> tuple[flock.PeerView, ...]:

@@ -53,6 +53,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.reasons import carried
 from agent.protocol.records import NodeId, Stamp, short_text
+from agent.protocol.sharing_reasons import for_colleagues
 
 PEERS_PER_TICK_MAX = 15
 TICKS_PER_BEAT_MAX = 2
@@ -423,7 +424,7 @@ class Liveness(Part):
         """Tell all greeted peers how this node is, under a new revision, and plan anew, if that
         changed; a change of its load alone is not told here, but with the heartbeats."""
         core = self.core
-        presence = core.presence
+        presence, reason = core.presence, for_colleagues(core.presence.reason)
         status = Status(
             self._status_revision,
             core.incarnation,
@@ -431,8 +432,8 @@ class Liveness(Part):
             core.version,
             core.slots,
             core.willing and core.able and core.joined,
-            presence.owner_present,
-            short_text(core.settings.words(presence.reason)),
+            False,
+            short_text(core.settings.words(reason)),
             presence.load_percent,
             core.reputation,
             core.capabilities,
@@ -440,7 +441,7 @@ class Liveness(Part):
             self._reached,
             core.rule.name,
             {
-                **carried(presence.reason),
+                **carried(reason),
                 **with_number(FETCH_RATE, core.fetch_rate),
                 **carried_choice(core.chosen),
             },

@@ -97,6 +97,8 @@ class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     Sent when any of it but the load changes, whole. The receiver keeps the newest revision; it decides who
     is idle (so who goes for which task) and, by the neighbours, who is down. ``reached`` are
     hosts without a link here that a neighbour reports as linked; it is told with the next beat.
+    ``owner_present`` and why it does not help are nobody's business but its owner's: False, and
+    ``HelpsNotNow``.
     ``own_only``: willing, but only for work that was submitted there. ``paused``: not even what
     was submitted there and somebody waits for begins. ``people``: willing, but besides that only
     for work that these submitted; none is everybody's. ``lasts``: how likely the machine is still

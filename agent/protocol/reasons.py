@@ -118,6 +118,10 @@ class CannotConfine(Reason, frozen=True):
     """It cannot hold programs to a boundary, so none of others run there."""
 
 
+class HelpsNotNow(Reason, frozen=True):
+    """It does not help now; why is between it and its owner."""
+
+
 class NotOfFlock(Reason, frozen=True):
     """It was expelled, and runs the flock's work no more."""
 

@@ -1,11 +1,34 @@
 """Why work waits for what the flock shares: versions of programs, seats, and the word of owners.
 
-They are said where people ask, and by the node that finds them; no record carries them.
+They are said where people ask, and by the node that finds them; no record carries them. And what the
+flock is told of why a machine helps or not.
 """
 
 from __future__ import annotations
 
-from agent.protocol.reasons import Reason
+from agent.protocol import reasons as told
+from agent.protocol.reasons import NO_REASON, Reason
+
+_OF_THE_MACHINE = (
+    told.Starting,
+    told.SetToAlways,
+    told.NobodyAnswered,
+    told.OwnWorkOnly,
+    told.NobodyUsesIt,
+    told.CannotConfine,
+    told.NotOfFlock,
+    told.HelpsNotNow,
+)
+"""These say how a machine is set up, and nothing of what its owner does."""
+
+
+def for_colleagues(reason: Reason) -> Reason:
+    """Return what others are told of why a machine helps or not: that it does not help now, where
+    the reason says something of its owner, as that somebody is there, has paused it or is on his
+    way."""
+    if reason == NO_REASON or isinstance(reason, _OF_THE_MACHINE):
+        return reason
+    return told.HelpsNotNow()
 
 
 class OtherVersion(Reason, frozen=True):

@@ -54,6 +54,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.OthersBusy: "other programs are busy on it",
     told.ShortOfMemory: "it is short of memory",
     told.CannotConfine: "it cannot confine programs",
+    told.HelpsNotNow: "it does not help now",
     told.NotOfFlock: "does not belong to {flock} any more",
     # What ended a run.
     "AgentStops": "the agent stops",

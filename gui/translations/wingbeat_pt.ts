@@ -196,6 +196,10 @@
         <translation>era uma cópia e deu o lugar a outro trabalho</translation>
     </message>
     <message>
+        <source>it does not help now</source>
+        <translation>agora não ajuda</translation>
+    </message>
+    <message>
         <source>could not be started: {program} asks for more than it is allowed here</source>
         <translation>não pôde ser iniciado: {program} pede mais do que lhe é permitido aqui</translation>
     </message>

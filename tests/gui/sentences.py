@@ -105,6 +105,7 @@ TOLD: tuple[Reason, ...] = (
     told.CannotConfine(),
     told.OwnerWarned(),
     told.Starting(),
+    told.HelpsNotNow(),
     told.NotOfFlock("office"),
     why.IdentityCopied("acor", ("10.0.0.2", "10.0.0.9")),
 )
