@@ -478,8 +478,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def carried(reason: Reason) -> dict[str, Raw]:
-    """Return what ``more`` of a record or message carries of a reason; empty for one without a
-    type."""
+    """Return what ``more`` carries of a reason; empty for one without a type."""
     return {} if isinstance(reason, Opaque) else {WHY: Raw(_encoder.encode(reason))}
 
 
