@@ -62,7 +62,7 @@ SHORT_MS = 1_000
 NO_MORE_SHORT_MS = 2_000
 """until half of it takes longer than this."""
 ROW_MS, ROW_MAX = 2_000, 64
-"""A row takes so long at most for each place, and has so many tasks."""
+"""Where there are plenty a row takes so long for each place; it never has more tasks."""
 SAFETY = (8, 8, 4, 3, 2)
 """By how much nine of ten are exceeded at the worst, after so many runs."""
 TOLD_RUNS, TOLD_UNTIL_RUNS = 2, 8
@@ -75,7 +75,7 @@ ALIKE_FACTOR = 4
 STAMPED_MS_MIN = 10_000
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""
-READ_EACH, READ_TOGETHER_MAX = 16, 32
+READ_EACH, READ_TOGETHER_MAX = 32, 32
 """Up to so many runs it is looked after each what they tell, later after up to so many."""
 FITTED_KINDS_MAX = 32
 """Speeds of hosts come from the runs of so many kinds, the latest,"""
@@ -120,6 +120,8 @@ class Found(NamedTuple):
     short: bool
     row: int
     """How many may wait in a row; 0 where they are not short."""
+    long_row: int
+    """The same where there are plenty."""
     enough: bool
     """It stands on runs that are enough by themselves."""
 
@@ -216,10 +218,11 @@ class Lengths:
         is."""
         return self._of(spec).longest_ms
 
-    def in_a_row(self, spec: TaskSpec) -> int:
+    def in_a_row(self, spec: TaskSpec, share: int = ROW_MAX) -> int:
         """Return how many tasks like this one may wait in a row, at least one; 0 where they are not
-        short."""
-        return 0 if seats_of(spec) else self._of(spec).row
+        short. Long rows have no more than this ``share`` of what waits."""
+        found = self._of(spec)
+        return 0 if seats_of(spec) else min(found.long_row, max(found.row, share))
 
     def host_factor(self, spec: TaskSpec, host: NodeId) -> float:
         """Return how many times as long the host takes as others: by its runs of this program where
@@ -430,7 +433,7 @@ class Lengths:
             place = quarter_octave(kind.told_ms)
             atoms = tuple(sorted((*atoms, (weight, kind.told_ms, bin_end_ms(place))), key=mean_ms))
         if not counted:
-            return Found(NOT_KNOWN, atoms, inf, was_short, int(was_short), enough=False)
+            return Found(NOT_KNOWN, atoms, inf, was_short, *2 * (int(was_short),), enough=False)
         low, middle, high = (quantile_ms(atoms, permille) for permille in (100, 500, 900))
         length = Length(low, middle, high, runs, RUNS if runs else SAID)
         longest_ms = length.q90_ms * SAFETY[min(counted, len(SAFETY) - 1)]
@@ -438,8 +441,8 @@ class Lengths:
         if len(self._short) > KEPT_MAX:
             self._short.clear()
         self._short[kind] = short
-        row = _row(length, longest_ms) if short else 0
-        return Found(length, atoms, longest_ms, short, row, enough=runs >= ENOUGH_RUNS)
+        rows = _rows(length, longest_ms) if short else (0, 0)
+        return Found(length, atoms, longest_ms, short, *rows, enough=runs >= ENOUGH_RUNS)
 
     def _most_alike(self, kind: Kind) -> tuple[Sketch | None, float]:
         """The sketch that the kind is judged by: the most alike with enough runs, else the widest
@@ -477,10 +480,12 @@ def _differ(before: Mapping[NodeId, float], now: Mapping[NodeId, float]) -> bool
     )
 
 
-def _row(length: Length, longest_ms: float) -> int:
-    """As many as usually take ``ROW_MS``; the fewer runs there were, the fewer."""
+def _rows(length: Length, longest_ms: float) -> tuple[int, int]:
+    """As many as surely take no longer than a short task, and where there are plenty as many as usually
+    take ``ROW_MS``; the fewer runs there were, the fewer."""
+    row = max(1, min(ROW_MAX, int(SHORT_MS // longest_ms)))
     doubt = longest_ms / (length.q90_ms * SAFETY[-1])
-    return max(1, min(ROW_MAX, int(ROW_MS / (length.q50_ms * doubt))))
+    return row, max(row, min(ROW_MAX, int(ROW_MS / (length.q50_ms * doubt))))
 
 
 def _changes_much(runs: int) -> bool:

@@ -61,6 +61,9 @@ from agent.protocol.table import Table
 
 SHORT_TASKS_PER_SLOT_FIRST = 16
 """A row of this length is claimed until short tasks are seen to be as short as is said of them."""
+SHARES_PER_SLOT = 2
+"""A long row has half of what is there for its place, so that no place is left with more than others
+when the last ones run."""
 PLENTY_PER_NODE = 4
 """Of so many short tasks for each node, there is one for everybody."""
 LOOKED_AT_PER_SEAT = 2
@@ -154,7 +157,9 @@ class SeatPlan:
         """Low tasks have to wait: an interactive one is to be seen taken first."""
         self.plenty = len(core.table.ready) >= PLENTY_PER_NODE * len(seats)
         """Of tasks: there is one for everybody."""
-        self.looked_at_max = LOOKED_AT_PER_SEAT * ROW_MAX * sum(each.slots for each in seats)
+        slots = sum(each.slots for each in seats)
+        self._share = len(core.table.ready) // max(1, SHARES_PER_SLOT * slots)
+        self.looked_at_max = LOOKED_AT_PER_SEAT * ROW_MAX * slots
 
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
@@ -162,7 +167,10 @@ class SeatPlan:
         host = _workflow_of(self._core, spec.task).host if self._choosy else ""
         published = spec.published is not None
         needs = (spec.program, published, spec.requirements, needs_key(spec))
-        return (*needs, self._core.lengths.in_a_row(spec), *whose, host)
+        return (*needs, self._in_a_row(spec), *whose, host)
+
+    def _in_a_row(self, spec: TaskSpec) -> int:
+        return self._core.lengths.in_a_row(spec, self._share)
 
     def has_seats(self, spec: TaskSpec) -> bool:
         """Tell whether the flock has every seat left that the task needs, after what was dealt."""
@@ -302,7 +310,7 @@ class SeatPlan:
             return seats.active < seats.slots
         if seats.open:
             return True
-        in_a_row = self._core.lengths.in_a_row(spec)
+        in_a_row = self._in_a_row(spec)
         return in_a_row > 0 and seats.fills_up(in_a_row)
 
     def short(self, spec: TaskSpec) -> bool:
