@@ -37,7 +37,7 @@ from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.asking import fail, is_far, tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
-from agent.commands.questions import priority, step_priority
+from agent.commands.questions import STEP_PRIORITY, priority
 from agent.commands.showing import (
     clock,
     counted,
@@ -109,14 +109,7 @@ def setting(text: str) -> tuple[str, str]:
     argument("file", metavar="FILE", help="the workflow"),
     argument("--name", type=name_of_workflow, help="submit it under this name, not its own"),
     argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
-    argument(
-        "--step-priority",
-        action="append",
-        default=[],
-        type=step_priority,
-        metavar="STEP=PRIORITY",
-        help="that of one step, in the place of the workflow's; may be given again",
-    ),
+    STEP_PRIORITY,
     argument(
         "--set",
         action="append",
