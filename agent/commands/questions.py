@@ -204,6 +204,14 @@ def clock_told(ahead_ms: int | None) -> str:
 
 # -- the questions ---------------------------------------------------------------------------------
 
+STEP_PRIORITY = argument(
+    "--step-priority",
+    action="append",
+    default=[],
+    type=step_priority,
+    metavar="STEP=PRIORITY",
+    help="that of one step, in the place of the workflow's; may be given again",
+)
 WORKFLOW = argument("workflow", metavar="WORKFLOW", help="its name or id, or the beginning of one")
 TASKS = argument(
     "tasks", nargs="*", default=(), metavar="TASK", help="all of them if none is named"

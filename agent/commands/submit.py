@@ -36,7 +36,7 @@ from agent.commands import exits
 from agent.commands.asking import fail, is_far, tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
 from agent.commands.planned import known_told, show_plan
-from agent.commands.questions import priority, step_priority
+from agent.commands.questions import STEP_PRIORITY, priority
 from agent.commands.showing import (
     counted,
     plain,
@@ -104,14 +104,7 @@ def setting(text: str) -> tuple[str, str]:
     argument("file", metavar="FILE", help="the workflow"),
     argument("--name", type=name_of_workflow, help="submit it under this name, not its own"),
     argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
-    argument(
-        "--step-priority",
-        action="append",
-        default=[],
-        type=step_priority,
-        metavar="STEP=PRIORITY",
-        help="that of one step, in the place of the workflow's; may be given again",
-    ),
+    STEP_PRIORITY,
     argument(
         "--set",
         action="append",

@@ -195,6 +195,11 @@ class RunningNode:
 
     drains = False
     """Nothing new begins here, whatever presence says."""
+    node: Node
+    driver: Driver
+    presence: PresenceChanged
+    _offers: Capabilities
+    _loop: asyncio.AbstractEventLoop
 
     def __init__(
         self,
@@ -240,16 +245,11 @@ class RunningNode:
         self.uptimes = Uptimes(me, home.data)
         datasets.transfers.mostly_off = self.uptimes.mostly_off
         self.notices: tuple[str, ...] = ()
-        self.presence: PresenceChanged
-        self._offers: Capabilities
         self._load_percent = 0
         self.work_began: Callable[[], object] = int  # nobody wants to know
         self.power = MachinePower(self.children.running, wakeable=settings.wakeable)
         self._awake = Awake(self.children.running, self.children.at_work, _may_sleep)
         self.row_changed: Callable[[], object] = int
-        self.node: Node
-        self._loop: asyncio.AbstractEventLoop
-        self.driver: Driver
 
     def _children(self, memory_mb: int, grace_s: float, confinement: Confinement) -> Children:
         home, settings = self._home, self._settings
