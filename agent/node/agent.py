@@ -79,6 +79,7 @@ class Agent:
         self._ends = WorkflowEnds()
         self._handed_back, self._stopped = asyncio.Event(), asyncio.Event()
         self._reason, self._begun = "", False
+        self._table: Table
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
@@ -176,8 +177,10 @@ class Agent:
     @property
     def table(self) -> Table:
         """Return the table, to be read only, and only in the loop. It is ahead of the notices: a
-        change is told when it is on disk."""
-        return self.live.node.table
+        change is told when it is on disk. While another node begins it is that of the one before."""
+        if hasattr(self.live, "node"):
+            self._table = self.live.node.table
+        return self._table
 
     def story(self, task: TaskId) -> list[StoryEntry]:
         """Return why the task moved, as far as the node saw it since it started."""
