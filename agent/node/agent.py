@@ -67,12 +67,13 @@ log = logging.getLogger(__name__)
 class Agent:
     """One live node, from ``start`` to ``stop``."""
 
+    live: RunningNode
+    """The node that runs now; another one after this one has left a flock."""
+
     def __init__(self, home: Home, options: Options, settled: Settled) -> None:
         settings = settled.settings
         self.home, self._options, self.settings = home, options, settings
         self.name, self.discovers = settings.name, options.discovery
-        self.live: RunningNode
-        """The node that runs now; another one after this one has left a flock."""
         self._watchers: list[Callable[[Notice], None]] = []
         self._requests = PendingRequests(settings.name, lambda: self.live.hand)
         self.ask, self.answered = self._requests.ask, self._requests.answered

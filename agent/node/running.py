@@ -134,6 +134,11 @@ def _secrets_of(home: Home, changed: Callable[[], object]) -> SecretValues:
     return secrets
 
 
+def _grants_of(home: Home, secrets: SecretValues, settings: NodeSettings) -> Grants:
+    place = home.data / "grants.json"
+    return Grants(place, home.folders, secrets.has, secrets.get, settings.shares)
+
+
 def _audit_of(home: Home) -> AuditLog:
     return AuditLog(home.data / "audit", lambda: identity.own_key(PrivateFolder(home.identity)))
 
@@ -220,13 +225,7 @@ class RunningNode:
         self.programs = Programs(home.programs, reader, home.programs_beside)
         self.secrets = _secrets_of(home, self._secrets_changed)
         self.audit = _audit_of(home)
-        self.grants = Grants(
-            home.data / "grants.json",
-            home.folders,
-            self.secrets.has,
-            self.secrets.get,
-            settings.shares,
-        )
+        self.grants = _grants_of(home, self.secrets, settings)
         self.published = PublishedPrograms(
             home.data,
             settings.published_programs,

@@ -1,4 +1,8 @@
-"""What the program of a run calls its outputs; the record carries it under ``more``."""
+"""What the program of a run calls its outputs; the record carries it under ``more``.
+
+So results are shown and delivered by these names also where the program is not installed, and when it
+has changed since; nodes of before pass them on unread.
+"""
 
 from __future__ import annotations
 
