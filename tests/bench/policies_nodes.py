@@ -34,7 +34,7 @@ from tests.sim.queues import EXPONENTIAL, STABLE_SHARES, work
 WHAT: Final = "each rule through the real nodes: 30 of them that come and go, simulated"
 OPTIONS: Final = {"--jobs": {"type": int, "default": 2, "help": "processes at once"}}
 NODES, SHORTER = 30, 20.0
-WORK_S, QUICK_WORK_S = 1_000.0, 100.0
+WORK_S, QUICK_WORK_S = 300.0, 100.0
 """For each node."""
 SHARE, KIND = "unstable", "medium"
 SEEDS: Final = (1,)
