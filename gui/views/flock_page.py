@@ -36,6 +36,7 @@ from gui.views.pieces import (
     title,
 )
 from gui.views.questions import ask_to_expel
+from gui.views.roles import RolesDialog
 from gui.views.rows import Rows
 from gui.views.statistics import Statistics
 from gui.views.table import Table
@@ -74,6 +75,7 @@ class FlockPage(QWidget):
         self.table = Table(self.rows, "machines", tr("Machines"))
         self.filter = filter_field("flockFilter", self.rows.type)
         self.invite = button(tr("Invite …"), "invite", self._invite, "invite", primary=True)
+        self.roles = button(tr("Who may …"), "roles", self._roles)
         self.expel = button(tr("Expel …"), "expel", self._expel, "expel")
         self.expel.setEnabled(False)
         self.table.chosen.connect(lambda each: self.expel.setEnabled(bool(each and not each.own)))
@@ -87,7 +89,7 @@ class FlockPage(QWidget):
             (tr("Timeline"), self.timeline),
             (tr("This week"), self.statistics),
         )
-        acts = (self.filter, self.expel, self.invite)
+        acts = (self.filter, self.roles, self.expel, self.invite)
         head = row(title(tr("Flock")), self.name, "stretch", *acts, margins=HEAD_MARGINS)
         column(head, self.trouble, self.requests, (self.tabs, 1), on=self, spacing=0)
         timer(self, REFRESH_MS, self._refresh_slow).start()
@@ -107,7 +109,8 @@ class FlockPage(QWidget):
         self.requests.tell(screen.requests)
         node = screen.node
         self.name.setText(node.flock if node is not None else "")
-        self.invite.setEnabled(bool(node and node.flock and screen.absence is None))
+        for each in (self.invite, self.roles):
+            each.setEnabled(bool(node and node.flock and screen.absence is None))
         if self.isVisible():
             self.rows.show(machines(screen))
 
@@ -145,6 +148,10 @@ class FlockPage(QWidget):
         self._dialog = InviteDialog(self._context, self)
         self._dialog.show()
 
+    def _roles(self) -> None:
+        self._roles_dialog = RolesDialog(self._context, self)
+        self._roles_dialog.show()
+
     def _expel(self) -> None:
         machine: Machine | None = self.table.current()
         if machine is not None and not machine.own:
@@ -154,6 +161,9 @@ class FlockPage(QWidget):
         def done(expelled: Expelled) -> None:
             self._context.bridge.want_flock()
             said = tr("{name} does not belong to the flock any more", name=expelled.name)
+            if expelled.agreed:
+                said = tr("{name} is an administrator's or a keeper: another administrator has to "
+                          "expel it too", name=expelled.name)  # fmt: skip
             self._context.said.emit(f"{said}. {expelled.warning}".rstrip(". ") + ".")
 
         self._context.ask(self, EXPEL, Expel(machine.view.node), done)
