@@ -58,6 +58,7 @@ from gui.views.pieces import (
     set_up,
     title,
 )
+from gui.views.questions import tell_phrase
 from gui.views.room import Scrolled, keep_on_screen
 from gui.views.view_context import ViewContext
 from gui.views.week_grid import WeekGrid
@@ -295,7 +296,9 @@ class FirstRun(Sheet):
         if changes.flock and asked is not None and self.pages.currentIndex() == ASKING_PAGE:
             self.asking.tell(asked)
 
-    def _entered(self, _: Joined | None) -> None:
+    def _entered(self, joined: Joined | None) -> None:
+        if joined is not None and joined.phrase:
+            tell_phrase(self, joined.phrase)
         self._context.bridge.want_flock()
         self._show(1)
 

@@ -36,6 +36,7 @@ from gui.views.pieces import (
     title,
 )
 from gui.views.questions import ask_to_expel
+from gui.views.roles import RolesDialog
 from gui.views.rows import Rows
 from gui.views.rules_line import RulesLine
 from gui.views.statistics import Statistics
@@ -76,6 +77,7 @@ class FlockPage(QWidget):
         self.table = Table(self.rows, "machines", tr("Machines"))
         self.filter = filter_field("flockFilter", self.rows.type)
         self.invite = button(tr("Invite …"), "invite", self._invite, "invite", primary=True)
+        self.roles = button(tr("Who may …"), "roles", self._roles)
         self.expel = button(tr("Expel …"), "expel", self._expel, "expel")
         self.expel.setEnabled(False)
         self.table.chosen.connect(lambda each: self.expel.setEnabled(bool(each and not each.own)))
@@ -89,7 +91,7 @@ class FlockPage(QWidget):
             (tr("Timeline"), self.timeline),
             (tr("This week"), self.statistics),
         )
-        acts = (self.filter, self.expel, self.invite)
+        acts = (self.filter, self.roles, self.expel, self.invite)
         head = row(title(tr("Flock")), self.name, "stretch", *acts, margins=HEAD_MARGINS)
         column(head, self.trouble, self.requests, self.rules, (self.tabs, 1), on=self, spacing=0)
         timer(self, REFRESH_MS, self._refresh_slow).start()
@@ -110,7 +112,8 @@ class FlockPage(QWidget):
         self.rules.tell(screen)
         node = screen.node
         self.name.setText(node.flock if node is not None else "")
-        self.invite.setEnabled(bool(node and node.flock and screen.absence is None))
+        for each in (self.invite, self.roles):
+            each.setEnabled(bool(node and node.flock and screen.absence is None))
         if self.isVisible():
             self.rows.show(machines(screen))
 
@@ -148,6 +151,10 @@ class FlockPage(QWidget):
         self._dialog = InviteDialog(self._context, self)
         self._dialog.show()
 
+    def _roles(self) -> None:
+        self._roles_dialog = RolesDialog(self._context, self)
+        self._roles_dialog.show()
+
     def _expel(self) -> None:
         machine: Machine | None = self.table.current()
         if machine is not None and not machine.own:
@@ -157,6 +164,9 @@ class FlockPage(QWidget):
         def done(expelled: Expelled) -> None:
             self._context.bridge.want_flock()
             said = tr("{name} does not belong to the flock any more", name=expelled.name)
+            if expelled.agreed:
+                said = tr("{name} is an administrator's or a keeper: another administrator has to "
+                          "expel it too", name=expelled.name)  # fmt: skip
             self._context.said.emit(f"{said}. {expelled.warning}".rstrip(". ") + ".")
 
         self._context.ask(self, EXPEL, Expel(machine.view.node), done)

@@ -91,6 +91,18 @@ def ask_to_expel(parent: QWidget, name: str, expel: Callable[[], object]) -> QMe
     return ask(parent, "expelBox", question, more, tr("Keep it"), answer, careful=True)
 
 
+def tell_phrase(parent: QWidget, phrase: str) -> QMessageBox:
+    """Show the recovery phrase of a flock that was made just now. Returns at once, with the open
+    box."""
+    more = tr("Write it down and keep it apart from this computer: it is shown only now. It is the "
+              "missing voice where there are not two administrators, and the way back when they are "
+              "lost; whoever has it can take the flock.")  # fmt: skip
+    question = tr("The recovery phrase of your flock: {phrase}", phrase=phrase)
+    box = ask(parent, "phraseBox", question, more, tr("I have written it down"))
+    box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return box
+
+
 class Keep(Protocol):
     """Begins to keep something at a path, ``over`` what is there or not."""
 

@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any, Self
 
 from agent.api import (
+    administration,
     admission,
     again,
     datasets,
@@ -95,6 +96,7 @@ BACKGROUND: dict[str, object] = {
     "asked": admission.AskView("none"),
 }
 REPLIES: dict[str, object] = {
+    "set_role": administration.Acted("id-garajau", "garajau"),
     "add_dataset": datasets.DatasetAdded(Dataset("sha256:cd", 4), "scan.las"),
     "admit": admission.Answered("r1", "milhafre", "AB-12", True),
     "agent_log": logs.AgentLogReply((logs.LogLine(1, "info", "begun"),), "1"),

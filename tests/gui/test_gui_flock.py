@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
@@ -17,6 +18,8 @@ from gui.model.tray import programs_waiting
 from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
 from gui.views.permission_sheet import PermissionSheet
+from gui.views.questions import tell_phrase
+from gui.views.roles import may_text
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
@@ -99,6 +102,41 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
         until(qtbot, lambda: "milhafre" in names(page))
     dialog.close()
     assert target.read_text("utf-8").strip()
+
+
+def test_an_administrator_sees_and_says_who_may_do_what(qtbot: QtBot, page: FlockPage) -> None:
+    until(qtbot, page.roles.isEnabled)
+    page.roles.click()
+    dialog = page._roles_dialog
+
+    def may(name: str) -> str:
+        return next((may_text(each) for each in dialog.rows.rows if each.name == name), "")
+
+    until(qtbot, lambda: len(dialog.rows.rows) > 1)
+    (other,) = [each for each in dialog.rows.rows if each.name == "cagarro"]
+    (own,) = [each for each in dialog.rows.rows if each.own]
+    assert may(own.name).startswith("may submit, invite, expel and appoint others")
+    assert may(other.name) == "may submit and read own work"
+    assert dialog.table.choose(other.node)
+    press(dialog, "rolesHelper")
+    until(qtbot, lambda: may(other.name) == "only runs what others submit")
+    assert dialog.table.choose(other.node)
+    press(dialog, "rolesOperator")
+    until(qtbot, lambda: may(other.name) == "may submit and read own work")
+    assert dialog.table.choose(other.node)
+    press(dialog, "rolesAdministrator")
+    box = certain(dialog.findChild(QMessageBox, "appointBox"))
+    press(box, "appoint")
+    until(qtbot, lambda: "give the flock's recovery phrase" in dialog.note.text())
+    dialog.close()
+
+
+def test_the_phrase_of_a_new_flock_is_shown_with_what_to_do(qtbot: QtBot, page: FlockPage) -> None:
+    box = tell_phrase(page, "babab dadad")
+    assert "babab dadad" in box.text()
+    assert "Write it down" in box.informativeText()
+    assert box.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+    box.close()
 
 
 def test_the_log_of_another_machine_is_read(

@@ -27,6 +27,7 @@ from gui.views.inspect_sheet import InspectSheet
 from gui.views.log_window import LogWindow
 from gui.views.permission_sheet import PermissionSheet
 from gui.views.pieces import Sheet, set_up
+from gui.views.roles import RolesDialog
 from gui.views.secret_sheet import SecretSheet
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
@@ -73,10 +74,12 @@ def test_the_wheel_over_any_page_or_sheet_changes_no_value(
     file.write_text(CHOICES)
     task = task_of(context, submit(qtbot, context, waiting()), "look")
     assert task.state is TaskState.WAITING
+    until(qtbot, lambda: context.screen.settings is not None)
     sheet = SubmitSheet(context, [file], window)
     sheets = [
         *(sheet, FirstRun(context, login, window), SettingsDialog(context, login, window)),
         *(GateDialog(context, task, window), InviteDialog(context, window)),
+        RolesDialog(context, window),
         *(PermissionSheet(context, window), AgainSheet(context, task.workflow, parent=window)),
         *(LogWindow(context, task), SecretSheet(context, "survey-db", window)),
     ]

@@ -14,6 +14,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from agent.api.flock import MemberView
 from gui.views.again_sheet import AgainSheet
 from gui.views.computer_page import ComputerPage
 from gui.views.first_run import ASKING_PAGE, FirstRun
@@ -22,6 +23,7 @@ from gui.views.gate_dialog import GateDialog
 from gui.views.history_page import HistoryPage
 from gui.views.inspect_sheet import InspectSheet
 from gui.views.log_page import LogPage
+from gui.views.roles import RolesDialog
 from gui.views.secret_sheet import SecretSheet
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
@@ -135,6 +137,15 @@ def invite(stage: Stage) -> QWidget:
     dialog = InviteDialog(stage.context, stage.window)
     dialog.show()
     press(dialog, "inviteMake")
+    return dialog
+
+
+def give_role(stage: Stage) -> QWidget:
+    dialog = RolesDialog(stage.context, stage.window)
+    dialog.show()
+    dialog.rows.show([MemberView("id-garajau", "garajau", False, False, 0)])
+    until(stage.qtbot, lambda: dialog.table.choose("id-garajau"))
+    press(dialog, "rolesHelper")
     return dialog
 
 
@@ -313,6 +324,7 @@ CASES = (
     Case("AskPanel._withdraw", "withdraw_ask", asked("askWithdraw"), act=True),
     Case("FlockPage._do_expel", "expel", expel, act=True),
     Case("InviteDialog._make", "invite", invite, act=True),
+    Case("RolesDialog._sign", "set_role", give_role, act=True),
     Case("Statistics.showEvent", "statistics", flock_tab(lambda page: page.statistics)),
     Case("WorkflowTimeline.refresh", "runs", flock_tab(lambda page: page.timeline)),
     Case("GateDialog.send", "begin_upload", gate),
