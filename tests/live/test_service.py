@@ -301,7 +301,9 @@ def _sees(client: BlockingClient, wanted: bool, why: str) -> None:
 def test_each_verb_is_for_everybody_or_for_administrators() -> None:
     assert set(METHODS) >= FOR_PERSONS
     owners = {name for name, method in METHODS.items() if not method.by_members}
-    assert owners & FOR_PERSONS == {"at_hand", "pause", "resume", "volunteering"}, "of what is an owner's, no more"
+    assert owners & FOR_PERSONS == {"at_hand", "pause", "resume", "volunteering"}, (
+        "of what is an owner's, no more"
+    )
 
 
 def test_administrators_are_root_and_the_groups_that_the_settings_name() -> None:
