@@ -73,6 +73,7 @@ class Planning(Part):
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
         self.better = BetterMachines(core, queue)
         self._settled = False
+        self._gave_way: tuple[float, tuple[TaskId, ...]] = (0.0, ())
         self.left_for: dict[TaskId, NodeId] = {}
         """Tasks that end sooner on a node which still works at something else."""
 
@@ -168,10 +169,13 @@ class Planning(Part):
         self._settled = self.core.wake = True
 
     def _give_way_to_interactive(self) -> bool:
-        """A low claim that is not won yet must not keep interactive work from this node."""
-        table = self.core.table
+        """A low claim that is not won yet must not keep interactive work from this node. Where the
+        work is dealt to another one all the same, low work is claimed again, and that stands."""
+        core, table = self.core, self.core.table
         low = [task for task in self._claims.open if not table.interactive(task)]
-        if low and self._wanted_interactive() is not None:
+        now = core.now_s, tuple(low)
+        if low and now != self._gave_way and self._wanted_interactive() is not None:
+            self._gave_way = now
             self._claims.withdraw(low, "interactive work came")
             return True
         return False

@@ -38,6 +38,9 @@ from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
 from agent.protocol.second_runs import COPY_SCORE
 from agent.protocol.table import News
 
+UNKNOWN_PROMISED_MAX = 1_000
+"""Of tasks that are not known here yet, to one claimant."""
+
 
 @dataclass(slots=True)
 class Promise:
@@ -125,6 +128,9 @@ class Promises(Part):
             answers.known.append(KnownLife(task, claim, core.table.life(task)))
             return
         spec = core.table.specs.get(task)
+        if spec is None and self._has_enough_unknown(peer.node):
+            core.count("claims on too many unknown tasks")
+            return
         if spec is not None:
             score = self._knowledge.believed(spec, claim, offer.stands_on)
             if score is not None:
@@ -161,6 +167,12 @@ class Promises(Part):
             answers.held.append(BetterClaim(task, claim, promise.claim))
         else:
             answers.better.append(BetterClaim(task, claim, promise.claim))
+
+    def _has_enough_unknown(self, claimant: NodeId) -> bool:
+        """Anybody can make up tasks; what is promised of them is kept in memory for a while."""
+        specs, promises = self.core.table.specs, self.by_task.items()
+        unknown = (each for task, each in promises if task not in specs)
+        return sum(each.claimant == claimant for each in unknown) >= UNKNOWN_PROMISED_MAX
 
     def _has_seat(self, claimant: NodeId, task: TaskId, claim: Claim) -> bool:
         """Whether a task gets the seats that it needs; else its claim waits here, or is refused. What

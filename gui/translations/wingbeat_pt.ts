@@ -2806,6 +2806,10 @@
         <translation>Convidar …</translation>
     </message>
     <message>
+        <source>Who may …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Expel …</source>
         <translation>Expulsar …</translation>
     </message>
@@ -2844,6 +2848,10 @@
     <message>
         <source>{name} does not belong to the flock any more</source>
         <translation>{name} já não pertence ao bando</translation>
+    </message>
+    <message>
+        <source>{name} is an administrator&apos;s or a keeper: another administrator has to expel it too</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Invite machines</source>
@@ -3427,6 +3435,18 @@
     <message>
         <source>It cannot go yet</source>
         <translation>Ele ainda não pode sair</translation>
+    </message>
+    <message>
+        <source>Write it down and keep it apart from this computer: it is shown only now. It is the missing voice where there are not two administrators, and the way back when they are lost; whoever has it can take the flock.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The recovery phrase of your flock: {phrase}</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>I have written it down</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Both can be kept: the new one is then called {name}.</source>
@@ -6158,6 +6178,94 @@
     <message>
         <source>Who runs what is decided by</source>
         <translation>Quem executa o quê é decidido por</translation>
+    </message>
+    <message>
+        <source>Who may do what</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Members</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Recovery phrase</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>only where there are not two administrators</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Only helps</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>May submit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Administrator …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Keeper …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Who changes this, signs it with this computer&apos;s key, and all check it. What concerns an administrator or keeper takes two others, who do the same.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It can invite, expel and appoint others. To take that back takes two other administrators, or one and the recovery phrase.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>It gets the flock&apos;s key, and a key that was seen cannot be taken back: what it lets in counts until it is no keeper any more.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make {name} an administrator?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Make {name} a keeper?</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Appoint</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Leave it</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name}: done</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{name}: {who} said so; another administrator has to do the same</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>May</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>may submit, invite, expel and appoint others</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>only runs what others submit</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>may submit and read own work</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>{may}; holds the flock&apos;s key</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 </TS>

@@ -9,12 +9,14 @@ from itertools import combinations
 
 import pytest
 
+from agent.protocol import datasets, promises
+from agent.protocol import events as ev
 from agent.protocol.claims import Claims
 from agent.protocol.evidence import SCORE_AT_HOME, Knowledge
 from agent.protocol.incarnations import Incarnations
-from agent.protocol.messages import Message, Status
+from agent.protocol.messages import ClaimOffer, Holdings, Message, Status, TryDequeue
 from agent.protocol.obstructors import PATIENCE_S, Obstructors
-from agent.protocol.records import TaskState
+from agent.protocol.records import Claim, Life, TaskState
 from agent.protocol.sharing_reasons import PassedBy
 from tests.protocol import lies
 from tests.protocol.stage import Stage, task
@@ -146,6 +148,37 @@ def test_statuses_cannot_end_the_work_of_others(
     believed = [stage.living()[each]._liveness.alive(run.host, run.incarnation) for each in HONEST]
     assert all(believed) == guarded
     assert stage.play(20).starters("T1") == [run.host], "whom it asks says that it goes on"
+
+
+@guarded
+def test_dataset_offer_quota_per_member(guarded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "HOLDINGS_PER_MEMBER_MAX", 100 if guarded else 10**9)
+    stage = Stage(*HONEST, LIAR).flock()
+    for number in range(5):
+        made_up = tuple(f"{number}-{each}" for each in range(50))
+        stage._hand("acor", ev.Received(LIAR, Holdings(made_up)))
+    core = stage.living()["acor"]._core
+    assert len(core.peers[LIAR].holdings) == (100 if guarded else 250)
+    assert ("more datasets offered than one member may" in core.counters) == guarded
+    stage._hand("acor", ev.Received(LIAR, Holdings(("new",), complete=True)))
+    assert core.peers[LIAR].holdings == {"new"}
+
+
+@guarded
+def test_promises_of_invented_tasks_are_bounded(
+    guarded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(promises, "UNKNOWN_PROMISED_MAX", 10 if guarded else 10**9)
+    stage = Stage(*HONEST, LIAR).flock()
+    claim = Claim(500_000, (1, 0), LIAR)
+    offers = tuple(ClaimOffer(f"none-{each}", claim, Life()) for each in range(50))
+    stage._hand("acor", ev.Received(LIAR, TryDequeue(offers)))
+    node = stage.living()["acor"]
+    assert len(node.promises.by_task) == (10 if guarded else 50)
+    stage.submit("pato", "bread", task("T1")).play(6)
+    assert stage.state("T1") is TaskState.TERMINATED
+    stage.play(20)
+    assert not node.promises.by_task
 
 
 @guarded

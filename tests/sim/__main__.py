@@ -1,7 +1,7 @@
 """Run the simulator: ``python -m tests.sim --seeds 10000`` or ``--seed N --trace``.
 
 Many seeds are spread over processes; one seed is replayed, with every step told if wanted. The
-seed of a failing run is the first thing it prints.
+seed of a failing run is the first thing it prints. With ``--hostile`` one member of each flock lies.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from agent.protocol.node import Node
 from agent.protocol.policy import flock_rules
 from tests.sim.classes import CLASSES
 from tests.sim.failure import SimulationFailure
+from tests.sim.hostile import HostileMember
 from tests.sim.run import Result, class_of, run_seed
 from tests.sim.scores import RandomScores
 
@@ -89,8 +90,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="the summary as JSON")
     parser.add_argument("--random-scores", action="store_true", help="score every claim at random")
     parser.add_argument("--policy", choices=sorted(flock_rules), default="", help="by these rules")
+    parser.add_argument("--hostile", action="store_true", help="one member of each flock lies")
     options = parser.parse_args(argv)
     node_class = RandomScores if options.random_scores else Node
+    if options.hostile:
+        node_class = HostileMember
     if options.seed is not None:
         tell = print if options.trace else None
         return _replay((options.seed, options.kind, node_class, options.policy), tell)

@@ -20,6 +20,7 @@ from agent.protocol.effects import (
 )
 from agent.protocol.messages import Heartbeat, TryDequeue
 from agent.protocol.needs import seats_of
+from agent.protocol.obstructors import LEFT_FOR_S, PATIENCE_S
 from agent.protocol.reasons import Opaque, reason_in
 from agent.protocol.records import (
     DatasetId,
@@ -40,6 +41,7 @@ from agent.protocol.records import (
 )
 from tests.sim.copies import copies_are_bounded, is_a_copy
 from tests.sim.failure import Broken
+from tests.sim.hostile import HostileMember
 from tests.sim.ledger import Start
 from tests.sim.work import capable
 
@@ -52,6 +54,8 @@ SHUTDOWN_S = 30.0
 GIVEN_BACK_S = 1.0
 INTERACTIVE_LEFT_S = 1.5
 """So long a plan may leave interactive work to its home, or to the node it was dealt to."""
+LEFT_TO_LIARS_S = LEFT_FOR_S + PATIENCE_S
+"""So long longer a member that lies can have it left to somebody, before it is in the way."""
 
 
 class Watch:
@@ -384,7 +388,8 @@ def interactive_goes_first(watch: Watch, machine: Machine, message: TryDequeue) 
     for task, spec in watch.interactive.items():
         joined_s = machine.booted_s + watch.simulation.plan.settings.start_wait_s
         since_s = max(watch.ready_since.get((machine.index, task), machine.world.now), joined_s)
-        if machine.world.now - since_s < INTERACTIVE_LEFT_S:
+        left_s = LEFT_TO_LIARS_S if watch.simulation.node_class is HostileMember else 0.0
+        if machine.world.now - since_s < INTERACTIVE_LEFT_S + left_s:
             continue
         if task in offered or task in node.claims.open or task in node.promises.by_task:
             continue
