@@ -2807,7 +2807,7 @@
     </message>
     <message>
         <source>Who may …</source>
-        <translation type="unfinished"></translation>
+        <translation>Quem pode …</translation>
     </message>
     <message>
         <source>Expel …</source>
@@ -2851,7 +2851,7 @@
     </message>
     <message>
         <source>{name} is an administrator&apos;s or a keeper: another administrator has to expel it too</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} é de um administrador ou guardiã: outro administrador tem de o expulsar também</translation>
     </message>
     <message>
         <source>Invite machines</source>
@@ -3438,15 +3438,15 @@
     </message>
     <message>
         <source>Write it down and keep it apart from this computer: it is shown only now. It is the missing voice where there are not two administrators, and the way back when they are lost; whoever has it can take the flock.</source>
-        <translation type="unfinished"></translation>
+        <translation>Escreva-a e guarde-a longe deste computador: só é mostrada agora. É a voz que falta onde não há dois administradores, e o caminho de volta quando se perdem; quem a tiver pode tomar o bando.</translation>
     </message>
     <message>
         <source>The recovery phrase of your flock: {phrase}</source>
-        <translation type="unfinished"></translation>
+        <translation>A frase de recuperação do seu bando: {phrase}</translation>
     </message>
     <message>
         <source>I have written it down</source>
-        <translation type="unfinished"></translation>
+        <translation>Escrevi-a</translation>
     </message>
     <message>
         <source>Both can be kept: the new one is then called {name}.</source>
@@ -6181,91 +6181,91 @@
     </message>
     <message>
         <source>Who may do what</source>
-        <translation type="unfinished"></translation>
+        <translation>Quem pode fazer o quê</translation>
     </message>
     <message>
         <source>Members</source>
-        <translation type="unfinished"></translation>
+        <translation>Membros</translation>
     </message>
     <message>
         <source>Recovery phrase</source>
-        <translation type="unfinished"></translation>
+        <translation>Frase de recuperação</translation>
     </message>
     <message>
         <source>only where there are not two administrators</source>
-        <translation type="unfinished"></translation>
+        <translation>só onde não há dois administradores</translation>
     </message>
     <message>
         <source>Only helps</source>
-        <translation type="unfinished"></translation>
+        <translation>Só ajuda</translation>
     </message>
     <message>
         <source>May submit</source>
-        <translation type="unfinished"></translation>
+        <translation>Pode submeter</translation>
     </message>
     <message>
         <source>Administrator …</source>
-        <translation type="unfinished"></translation>
+        <translation>Administrador …</translation>
     </message>
     <message>
         <source>Keeper …</source>
-        <translation type="unfinished"></translation>
+        <translation>Guardiã …</translation>
     </message>
     <message>
         <source>Who changes this, signs it with this computer&apos;s key, and all check it. What concerns an administrator or keeper takes two others, who do the same.</source>
-        <translation type="unfinished"></translation>
+        <translation>Quem muda isto assina-o com a chave deste computador, e todos o verificam. O que toca a um administrador ou guardiã requer outros dois, que façam o mesmo.</translation>
     </message>
     <message>
         <source>It can invite, expel and appoint others. To take that back takes two other administrators, or one and the recovery phrase.</source>
-        <translation type="unfinished"></translation>
+        <translation>Pode convidar, expulsar e nomear outros. Para o retirar são precisos outros dois administradores, ou um e a frase de recuperação.</translation>
     </message>
     <message>
         <source>It gets the flock&apos;s key, and a key that was seen cannot be taken back: what it lets in counts until it is no keeper any more.</source>
-        <translation type="unfinished"></translation>
+        <translation>Recebe a chave do bando, e uma chave que foi vista não pode ser retirada: quem ela deixa entrar conta até deixar de ser guardiã.</translation>
     </message>
     <message>
         <source>Make {name} an administrator?</source>
-        <translation type="unfinished"></translation>
+        <translation>Tornar {name} administrador?</translation>
     </message>
     <message>
         <source>Make {name} a keeper?</source>
-        <translation type="unfinished"></translation>
+        <translation>Tornar {name} guardiã?</translation>
     </message>
     <message>
         <source>Appoint</source>
-        <translation type="unfinished"></translation>
+        <translation>Nomear</translation>
     </message>
     <message>
         <source>Leave it</source>
-        <translation type="unfinished"></translation>
+        <translation>Deixar como está</translation>
     </message>
     <message>
         <source>{name}: done</source>
-        <translation type="unfinished"></translation>
+        <translation>{name}: feito</translation>
     </message>
     <message>
         <source>{name}: {who} said so; another administrator has to do the same</source>
-        <translation type="unfinished"></translation>
+        <translation>{name}: {who} disse-o; outro administrador tem de fazer o mesmo</translation>
     </message>
     <message>
         <source>May</source>
-        <translation type="unfinished"></translation>
+        <translation>Pode</translation>
     </message>
     <message>
         <source>may submit, invite, expel and appoint others</source>
-        <translation type="unfinished"></translation>
+        <translation>pode submeter, convidar, expulsar e nomear outros</translation>
     </message>
     <message>
         <source>only runs what others submit</source>
-        <translation type="unfinished"></translation>
+        <translation>só executa o que outros submetem</translation>
     </message>
     <message>
         <source>may submit and read own work</source>
-        <translation type="unfinished"></translation>
+        <translation>pode submeter e ler o próprio trabalho</translation>
     </message>
     <message>
         <source>{may}; holds the flock&apos;s key</source>
-        <translation type="unfinished"></translation>
+        <translation>{may}; tem a chave do bando</translation>
     </message>
 </context>
 </TS>
