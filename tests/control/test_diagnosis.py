@@ -13,7 +13,7 @@ from agent.api.flock import Finding
 from agent.api.reasons import IdentityCopied, reason_of
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
-from agent.node.diagnosis import Facts, copied_peer, findings
+from agent.node.diagnosis import DistrustLog, Facts, copied_peer, findings
 from agent.protocol.link_reasons import LinkGone, LinkTrouble, NoLink, NoMulticast
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
@@ -229,3 +229,14 @@ def test_another_flock_is_nobodys_business_while_all_are_there() -> None:
 def test_what_is_wrong_here_comes_before_what_is_wrong_elsewhere() -> None:
     facts = replace(refused(Cause.EXPIRED), disk_usable=False, port=0)
     assert [each.kind for each in told(facts)] == ["journal", "listening", "certificate"]
+
+
+def test_the_log_is_told_once_of_each_that_is_not_to_be_relied_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told_log, wrong = DistrustLog(), replace(HEALTHY, in_the_way=(ALDER.node,))
+    for facts in (HEALTHY, wrong, wrong, HEALTHY):
+        told_log.look(facts)
+    assert [each.message.partition(" and ")[0] for each in caplog.records] == [
+        "alder kept tasks from beginning"
+    ]

@@ -41,7 +41,7 @@ from agent.protocol.records import (
 )
 from tests.sim.copies import copies_are_bounded, is_a_copy
 from tests.sim.failure import Broken
-from tests.sim.hostile import HostileMember
+from tests.sim.hostile import HostileMember, apart
 from tests.sim.ledger import Start
 from tests.sim.work import capable
 
@@ -295,9 +295,10 @@ def a_run_starts_once(watch: Watch, machine: Machine, effect: StartChild) -> Non
 
 def starts_have_reasons(watch: Watch, task: TaskId) -> None:
     """Without faults a task starts once, and once more per failure, hand-over, retry or floor;
-    with faults at most once more per fault that touched an owner."""
+    with faults at most once more per fault that touched an owner. Of two that never had a link, only
+    others know of both; where one of those lies, each may begin it."""
     starts = watch.ledger.starts[task]
-    if len(starts) == 1:
+    if len(starts) == 1 or apart(watch.simulation, {start.machine for start in starts}):
         return
     allowed = watch.ledger.starts_allowed(task)
     if len(starts) > allowed:
@@ -316,7 +317,8 @@ def seats_are_not_exceeded(watch: Watch, machine: Machine, effect: StartChild) -
             if seat.name in {one.name for one in seats_of(child.spec)}
             and (task, run) != (effect.task, effect.run)
         ]
-        if len(living) < seat.most:
+        holders = {machine.index, *(index for index, _, _ in living)}
+        if len(living) < seat.most or apart(simulation, holders):
             continue
         begun = [
             start.at_s

@@ -80,11 +80,6 @@ class Clients:
         if home is None or not self.simulation.plan.signed:
             return self._up(who)
         machine = self.simulation.machines[home]
-        if machine.gone_for_ever:  # its person goes to another one, where it is known or is other work
-            for each in self.simulation.running():
-                if each.node is not None and job.workflow in each.node.table.workflows:
-                    return each
-            return self._up(who)
         return machine if machine.node is not None and not machine.stalled else None
 
     def _ask_again(self, job: Job, who: int) -> None:

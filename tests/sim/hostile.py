@@ -10,8 +10,9 @@ too: it lies to others, and does its work. Records are left as they are; ``liars
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -33,11 +34,23 @@ from agent.protocol.messages import (
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.records import Claim
 
+if TYPE_CHECKING:
+    from tests.sim.simulation import Simulation
+
 LIES_PER_MESSAGE = 0.4
 HEARD_MAX = 50
 ANSWERS = 6
 """Ways to answer a claim."""
 FAR_AHEAD = 2**45
+
+
+def apart(simulation: Simulation, machines: set[int]) -> bool:
+    """Tell whether some of these never had a link, in a flock with a member that lies: of what such
+    two begin only others know both, and the one that lies may be all of them."""
+    pairs = combinations(sorted(machines), 2)
+    return simulation.node_class is HostileMember and any(
+        pair in simulation.plan.broken for pair in pairs
+    )
 
 
 class HostileMember(Node):
