@@ -274,7 +274,8 @@ def colliding_workflows() -> st.SearchStrategy[Workflow]:
         tasks=st.sampled_from([(one,), (other,), (one, other)]),
         more=ENTRIES,
     )
-    return st.builds(Workflow, spec, colliding_priorities(), FEW, st.none() | colliding_wishes())
+    wishes = st.none() | colliding_wishes()
+    return st.builds(Workflow, spec, colliding_priorities(), FEW, retried=wishes)
 
 
 def colliding_prunings() -> st.SearchStrategy[Pruning]:

@@ -36,6 +36,7 @@ from agent.protocol.records import (
     Running,
     Scheduled,
     TaskLife,
+    TaskPriority,
     TaskSpec,
     TaskState,
     Wish,
@@ -121,6 +122,17 @@ def _priority(scene: Scene) -> list[Message]:
     return [State(workflows=(replace(now, priority=each),)) for each in told]
 
 
+def _priority_of_a_task(scene: Scene) -> list[Message]:
+    """The same of one task alone; and with the proof of a wish for the whole workflow."""
+    liar, now = scene.forger.node_id, scene.workflow_now
+    told = []
+    for host, of_task in ((scene.victim, scene.task), (liar, scene.task), (liar, "")):
+        wish = PriorityWish(9, host, PRIORITY_INTERACTIVE)
+        wish = replace(wish, proof=scene.proof(priority_leaf(scene.workflow, wish, of_task)))
+        told.append(replace(now, tasks=(TaskPriority(scene.task, wish),)))
+    return [State(workflows=(each,)) for each in told]
+
+
 def _earlier_spec(scene: Scene) -> list[Message]:
     """The same id, another program, submitted at the beginning of time."""
     evil = tuple(replace(each, program="evil") for each in scene.spec.tasks)
@@ -183,6 +195,10 @@ ATTACKS: dict[str, tuple[Attack, Success]] = {
     "priority_in_other_name_refused": (
         _priority,
         lambda scene: scene.workflow_now.priority.value == PRIORITY_INTERACTIVE,
+    ),
+    "priority_of_a_task_in_other_name_refused": (
+        _priority_of_a_task,
+        lambda scene: scene.agent.table.interactive(scene.task),
     ),
     "spec_with_earlier_stamp_does_not_replace": (
         _earlier_spec,
@@ -310,7 +326,7 @@ async def test_claim_in_another_name_ignored(
 
         monkeypatch.setattr(Promises, "_answer", believing)
     async with lied_to(tmp_path) as scene:
-        claim = Claim(999_999, (int(time.time() * 1000), 0), scene.away.node_id)
+        claim = Claim(1, (int(time.time() * 1000), 0), scene.away.node_id)
         scene.tell(TryDequeue((ClaimOffer(scene.task, claim, NO_LIFE),)))
         promises = scene.agent.live.node.promises.by_task
         if not guarded:
