@@ -118,7 +118,11 @@ def _not_ended(simulation: Simulation) -> str:
 
 
 def _may_refuse(simulation: Simulation, workflow: str) -> bool:
-    """A workflow that needs tasks of another one, which was pruned, lost or refused itself."""
+    """A workflow that needs tasks of another one, which was pruned, lost or refused itself; or of a
+    machine that went for ever before it had accepted it: whoever asks another one asks for other work."""
+    home = simulation.clients.homes.get(workflow)
+    if simulation.plan.signed and home is not None and simulation.machines[home].gone_for_ever:
+        return True
     node = simulation.running()[0].node
     job = simulation.clients.jobs[workflow]
     needed = [ref.task for spec in job.tasks for ref in spec.inputs]
