@@ -75,6 +75,7 @@ ALIKE_FACTOR = 4
 STAMPED_MS_MIN = 10_000
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""
+SHARES_PER_SLOT = 2
 READ_EACH, READ_TOGETHER_MAX = 32, 32
 """Up to so many runs it is looked after each what they tell, later after up to so many."""
 FITTED_KINDS_MAX = 32
@@ -478,6 +479,12 @@ def _differ(before: Mapping[NodeId, float], now: Mapping[NodeId, float]) -> bool
     return any(
         abs(factor / before.get(host, 1.0) - 1.0) > ANOTHER_SPEED for host, factor in now.items()
     )
+
+
+def share_of(ready: int, slots: int) -> int:
+    """Return how many of what is ready a long row has at most: half of what is there for its place, so
+    that none is left with more than others when the last ones run."""
+    return ready // max(1, SHARES_PER_SLOT * slots)
 
 
 def _rows(length: Length, longest_ms: float) -> tuple[int, int]:
