@@ -32,7 +32,6 @@ from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.identity import TOLD
 from agent.protocol.lengths import NONE, RUNS
-from agent.protocol.lengths import Length as Learned
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import (
     ENDED,
@@ -46,6 +45,7 @@ from agent.protocol.records import (
     Workflow,
     WorkflowId,
 )
+from agent.protocol.sketch import Length as Learned
 from agent.protocol.table import Table
 
 AT_IT = (TaskState.RUNNING, TaskState.SUSPENDED)

@@ -27,8 +27,6 @@ from collections.abc import Iterable, Mapping
 from math import inf
 from typing import NamedTuple
 
-from msgspec import Struct
-
 from agent.protocol.host_speeds import fitted
 from agent.protocol.likeness import Kind, Likeness, PastRun, kind_of
 from agent.protocol.needs import seats_of
@@ -47,6 +45,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.sketch import (
     Atoms,
+    Length,
     Sketch,
     bin_end_ms,
     mean_ms,
@@ -75,6 +74,7 @@ ALIKE_FACTOR = 4
 STAMPED_MS_MIN = 10_000
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""
+SHARES_PER_SLOT = 2
 READ_EACH, READ_TOGETHER_MAX = 32, 32
 """Up to so many runs it is looked after each what they tell, later after up to so many."""
 FITTED_KINDS_MAX = 32
@@ -83,27 +83,6 @@ FITTED_AGAIN, FITTED_AGAIN_MAX = 16, 64
 """and are looked at again when there are more by one in so many, or so many more."""
 ANOTHER_SPEED = 0.1
 """What differs by less is still the speed that was known."""
-
-
-class Length(Struct, frozen=True, gc=False):
-    """How long a task takes: one of ten at most ``q10_ms``, half of them ``q50_ms``, nine of ten
-    ``q90_ms``. ``source`` says on what that stands: so many ``runs``, what was "told", or "none":
-    then it is only there to have a number to go on, and is never shown."""
-
-    q10_ms: int
-    q50_ms: int
-    q90_ms: int
-    runs: int
-    source: str
-
-    def times(self, factor: float) -> Length:
-        """Return the same on a machine that takes so many times as long."""
-        if factor == 1.0:
-            return self
-        low, middle, high = (
-            max(1, round(each * factor)) for each in (self.q10_ms, self.q50_ms, self.q90_ms)
-        )
-        return Length(low, middle, high, self.runs, self.source)
 
 
 RUNS, SAID, NONE = "runs", "told", "none"
@@ -478,6 +457,12 @@ def _differ(before: Mapping[NodeId, float], now: Mapping[NodeId, float]) -> bool
     return any(
         abs(factor / before.get(host, 1.0) - 1.0) > ANOTHER_SPEED for host, factor in now.items()
     )
+
+
+def share_of(ready: int, slots: int) -> int:
+    """Return how many of what is ready a long row has at most: half of what is there for its place, so
+    that none is left with more than others when the last ones run."""
+    return ready // max(1, SHARES_PER_SLOT * slots)
 
 
 def _rows(length: Length, longest_ms: float) -> tuple[int, int]:

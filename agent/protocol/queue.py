@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from agent.protocol.core import Core, Part
+from agent.protocol.lengths import share_of
 from agent.protocol.policy import FlockView, Places, Stage, TaskView, WorkflowView
 from agent.protocol.records import (
     NodeId,
@@ -74,7 +75,9 @@ class Queue(Part):
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
             self._order = self.core.rule.order.order(self._picture())
             self._keeps_places = any(_waits(task, self.core.table) for task in self._order)
-            self.row_max = max(map(self._row, self._order), default=0)
+            share, specs = self._share(), self.core.table.specs
+            rows = (self.core.lengths.in_a_row(specs[task], share) for task in self._order)
+            self.row_max = max(rows, default=0)
             self._added.clear()
             self._asked_s, self._ask_anew = self.core.now_s, False
             yield from filter(self.claimable, self._order)
@@ -139,7 +142,13 @@ class Queue(Part):
         self._ask_anew = self._ask_anew or bool(news.workflows)
 
     def _row(self, task: TaskId) -> int:
-        return self.core.lengths.in_a_row(self.core.table.specs[task])
+        return self.core.lengths.in_a_row(self.core.table.specs[task], self._share())
+
+    def _share(self) -> int:
+        """What each place has of all that is ready."""
+        core = self.core
+        slots = core.slots + sum(p.status.slots for p in core.peers.values() if p.status)
+        return share_of(len(core.table.ready), slots)
 
     def _forget(self, task: TaskId) -> None:
         self.running_since_s.pop(task, None)

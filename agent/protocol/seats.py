@@ -25,7 +25,7 @@ from typing import cast, get_args
 from zlib import crc32
 
 from agent.protocol.core import Core
-from agent.protocol.lengths import ROW_MAX
+from agent.protocol.lengths import ROW_MAX, share_of
 from agent.protocol.messages import Capabilities
 from agent.protocol.needs import needs_key, parted, seats_of, version_meets, versions_of
 from agent.protocol.placing import Placing
@@ -61,9 +61,6 @@ from agent.protocol.table import Table
 
 SHORT_TASKS_PER_SLOT_FIRST = 16
 """A row of this length is claimed until short tasks are seen to be as short as is said of them."""
-SHARES_PER_SLOT = 2
-"""A long row has half of what is there for its place, so that no place is left with more than others
-when the last ones run."""
 PLENTY_PER_NODE = 4
 """Of so many short tasks for each node, there is one for everybody."""
 LOOKED_AT_PER_SEAT = 2
@@ -158,7 +155,7 @@ class SeatPlan:
         self.plenty = len(core.table.ready) >= PLENTY_PER_NODE * len(seats)
         """Of tasks: there is one for everybody."""
         slots = sum(each.slots for each in seats)
-        self._share = len(core.table.ready) // max(1, SHARES_PER_SLOT * slots)
+        self._share = share_of(len(core.table.ready), slots)
         self.looked_at_max = LOOKED_AT_PER_SEAT * ROW_MAX * slots
 
     def kind(self, spec: TaskSpec) -> Kind:

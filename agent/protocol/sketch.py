@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import log2
 
+from msgspec import Struct
+
 from agent.protocol.host_speeds import OnHost
 from agent.protocol.records import EXPECTED_MS, NodeId
 
@@ -30,6 +32,27 @@ def quarter_octave(ms: int) -> int:
 NO_FACTORS: Mapping[NodeId, float] = {}
 Atoms = tuple[tuple[int, int, int], ...]
 """Bins in order: their weights, the mean lengths in them, where they end."""
+
+
+class Length(Struct, frozen=True, gc=False):
+    """How long a task takes: one of ten at most ``q10_ms``, half of them ``q50_ms``, nine of ten
+    ``q90_ms``. ``source`` says on what that stands: so many ``runs``, what was "told", or "none":
+    then it is only there to have a number to go on, and is never shown."""
+
+    q10_ms: int
+    q50_ms: int
+    q90_ms: int
+    runs: int
+    source: str
+
+    def times(self, factor: float) -> Length:
+        """Return the same on a machine that takes so many times as long."""
+        if factor == 1.0:
+            return self
+        low, middle, high = (
+            max(1, round(each * factor)) for each in (self.q10_ms, self.q50_ms, self.q90_ms)
+        )
+        return Length(low, middle, high, self.runs, self.source)
 
 
 class Sketch:
