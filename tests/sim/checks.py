@@ -1,8 +1,7 @@
 """What must hold at every step; one function per promise, the promise in its docstring.
 
-The checks look at effects as they pass, never at everything: a ``Persist`` shows each change of a
-table on its way to the disk, a ``StartChild`` each start, a ``Send`` each claim. What a node may
-not know is judged with the ledger, which knows all.
+The checks look at effects as they pass: a ``Persist`` shows each change of a table, a ``StartChild`` each
+start, a ``Send`` each claim. What a node may not know is judged with the ledger, which knows all.
 """
 
 from __future__ import annotations
