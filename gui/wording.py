@@ -29,7 +29,9 @@ from agent.api.reasons import (
 from agent.api.values import TaskState
 from agent.api.work import Move
 from agent.client import RequestError
+from agent.wording.copies import KEEP, MORE, NOT_KNOWN
 from agent.wording.english import CLAUSES, EVENTS, HOW_TO_ANSWER, SENTENCES, SIGHTS, UNKNOWN
+from agent.wording.rules import RULES
 from agent.wording.speech import Speech
 from agent.workflow.submission import ProgressStep
 from gui.model.marks import state_words
@@ -83,6 +85,10 @@ FOUND = {
     "IdentityOfTwo": "two machines call themselves {peer} and cannot be told apart (at {places}), as one was "
     "set up as a copy of the other: on the copy, quit Wingbeat, delete its data (here that is {folder}) and "
     "join again with a new invitation",
+    "PeerInTheWay": "{peer} kept tasks from beginning and gave no reason that holds, so nobody waits for it any "
+    "more: update or restart Wingbeat there, or have the machine sent away",
+    "ResultsDiffer": "{name} was finished with different results by {places}: run it again on another "
+    "machine and compare, as its program may also give something else each time",
     "PeerLost": "{peer} was here and is gone: it may be switched off or asleep, or its network is down",
     "PeerUnreachable": "{peer} does not answer: it may be switched off or asleep, on another network, or its "
     "firewall keeps Wingbeat out",
@@ -109,6 +115,8 @@ FOUND = {
     "whoever looks after it can change that",
     "KeyInClear": "the key of the flock lies on this computer as it is, for the key store of your account "
     "is not open",
+    "RulesDiffer": "this computer decides by the rules {name} who runs what, and by others do {places}: "
+    "they may run another version of Wingbeat, so install the same one on all",
     "SentAway": "this computer was sent away from {name}: leave the flock, and join again with a new "
     "invitation",
 }
@@ -298,6 +306,8 @@ def templates() -> Iterator[str]:
         *CLAUSES.values(),
         *UNKNOWN.values(),
         *EVENTS.values(),
+        *RULES.values(),
+        *(NOT_KNOWN, KEEP, MORE),
     ):
         own = own_words(text)
         if any(part.isalpha() for part in IN_PLACES.sub("", own)):

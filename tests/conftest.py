@@ -77,18 +77,29 @@ MARKS = {
             "tests.driver.nodes",
             "tests.hosts.hosts",
             "tests.workflow.agents",
+            "tests/control/test_recipe",
         ),
+    ),
+    "attacks": (
+        "programs that attack or take more than they may, as processes of their own",
+        ("tests.security.scene", "tests.security.held", "tests/execution/test_misbehaviour"),
     ),
     "display": (
         "a display, its windows or its desktop, or every view of the window",
         ("tests/desktop/", "tests.gui.under_way", "tests.presence.displays"),
     ),
     "scans": (
-        "laser scans that others have made, and thousands of broken ones",
-        ("tests/tasks/test_line_labelled", "tests.tasks.line_outcomes"),
+        "laser scans: those of others, thousands of broken ones, and whole lines that nobody built",
+        (
+            "tests/tasks/test_line_labelled",
+            "tests.tasks.line_outcomes",
+            "tests/tasks/test_line_scene",
+            "tests/tasks/test_line_obstacles",
+            "tests/tasks/test_line_cut",
+        ),
     ),
     "hunting": (
-        "what hunts for faults in the tests and the simulator themselves, or measures",
+        "what draws new seeds, plays long work of flocks, hunts for faults in the tests, or measures",
         ("tests/repeat/", "tests/protocol/test_bench", "tests.sim.variants", '"-m", "pytest"'),
     ),
 }
@@ -106,6 +117,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing | None:
     return Sharing(config, log) if config.getvalue("dist") == "load" else None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where all tests of a file are left out, neither it nor what it imports is read."""
+    if not collection_path.match("test_*.py"):
+        return None
+    left_out = config.getoption("markexpr")
+    return any(f"not {name}" in left_out for name in _marks(collection_path)) or None
 
 
 def pytest_collection() -> None:

@@ -4,11 +4,13 @@ A file is begun by one worker, so that what it has started once serves all its t
 shared out in pieces. Files whose tests wait for processes take turns with such as only compute: while
 the former wait, the latter have the processors. Some of the latter come last, so that no worker is
 left alone with a row of long tests. (xdist hands out hundreds of neighbours at a time instead: the
-last worker was alone for a third of the time.)
+last worker was alone for a third of the time.) What is measured or parsed once for several tests is left
+to one worker.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,10 @@ PIECE_MAX = 24
 """Tests of one file that one worker runs in a row; an agent that a file has started for all its tests
 costs half a second, and the last pieces of all run while the other workers are idle."""
 
-
+MEASURED = "tests/protocol/test_bench.py"
+"""Its pieces are the benchmarks: each is run once, and its figures are what all tests of it look at."""
+PARSED = "tests/style/"
+"""One piece: to parse all sources takes as long as to look at them."""
 LAST = 0.2
 """Of the files that only compute."""
 
@@ -84,7 +89,13 @@ def pieces(tests: Sequence[str]) -> dict[str, str]:
     found = {}
     for test in tests:
         file = test.partition("::")[0]
-        found[test] = f"{file} {seen[file] // PIECE_MAX}"
+        measured = re.search(r"\[(\w+)", test) if file == MEASURED else None
+        if test.startswith(PARSED):
+            found[test] = PARSED
+        elif measured:
+            found[test] = f"{file} {measured[1]}"
+        else:
+            found[test] = f"{file} {seen[file] // PIECE_MAX}"
         seen[file] += 1
     return found
 

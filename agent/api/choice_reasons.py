@@ -26,8 +26,14 @@ class FreeForLong(Reason, frozen=True):
     """Its owner is not expected within two hours."""
 
 
-Merit = RunsFaster | FreeUntil | FreeForLong
-"""What there is to say for a machine."""
+class AlsoOn(Reason, frozen=True):
+    """A second run of the task goes on on these machines, and the first end counts."""
+
+    hosts: tuple[str, ...]
+
+
+Merit = RunsFaster | FreeUntil | FreeForLong | AlsoOn
+"""What there is to say for a machine, and of those beside it."""
 
 
 class TaskFetches(Reason, frozen=True):

@@ -54,6 +54,19 @@ class DatasetView(Struct, frozen=True):
     workflow_name: str = ""
 
 
+class CopiesView(Struct, frozen=True):
+    """How likely a result can be had, from how long ``machines`` were up and down within working hours
+    so far: in which share of the working week with 1, 2, … copies, none where too little is known.
+    ``copies`` results get now, ``advised`` are enough; ``up`` is the share of each machine, by name.
+    """
+
+    copies: Count
+    advised: Count
+    available: tuple[float, ...] = ()
+    up: dict[str, float] = {}
+    hours: float = 0.0
+
+
 class DatasetsReply(Struct, frozen=True):
     """A page of datasets, and how full this node's store is; a quota of 0 is none."""
 
@@ -62,6 +75,7 @@ class DatasetsReply(Struct, frozen=True):
     used_bytes: Size = 0
     quota_bytes: Size = 0
     free_bytes: Size = 0
+    copies: CopiesView | None = None
 
 
 class AddDataset(Struct, frozen=True, forbid_unknown_fields=True):

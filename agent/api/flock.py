@@ -32,7 +32,7 @@ class PeerView(Struct, frozen=True):
     ``own_work`` is what may begin there of what was submitted there; besides that it helps only
     ``people``, if any are named, and takes no work of what its owner ``bans``.
 
-    ``running`` of its ``slots`` are taken, by ``tasks``.
+    ``running`` of its ``slots`` are taken, by ``tasks``. It decides by ``rules`` who runs what.
     """
 
     node: str
@@ -58,6 +58,7 @@ class PeerView(Struct, frozen=True):
     own_work: OwnWork = "none"
     people: tuple[ShortText, ...] = ()
     bans: tuple[ShortText, ...] = ()
+    rules: ShortText = ""
 
 
 class PeersReply(Struct, frozen=True):
@@ -212,6 +213,10 @@ FindingKind = Literal[
     "invitation",
     "settings",
     "confinement",
+    "rules",
+    "forged",
+    "in the way",
+    "doubtful",
 ]
 
 

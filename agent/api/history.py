@@ -42,7 +42,8 @@ class RunView(Struct, frozen=True):
     """One attempt at a task. ``run`` names it; ``text`` and ``why`` say why it ended, where not by
     itself.
 
-    ``spans`` are its phases as far as this node saw them; ``ended_ms`` is 0 while it goes on.
+    ``spans`` are its phases as far as this node saw them; ``ended_ms`` is 0 while it goes on. A
+    ``copy`` was begun beside another run of the same attempt, to have it done sooner.
     """
 
     run: str
@@ -58,6 +59,7 @@ class RunView(Struct, frozen=True):
     counts: bool = False
     checkpoint: str = ""
     why: Raw = field(default_factory=no_why)
+    copy: bool = False
 
 
 class TaskRuns(Struct, frozen=True):

@@ -12,6 +12,7 @@ from typing import Any
 from agent.api import (
     administration,
     admission,
+    again,
     audit,
     datasets,
     flock,
@@ -33,6 +34,7 @@ AnyMethod = Method[Any, Any]
 _NOUNS = (
     session,
     work,
+    again,
     flock,
     administration,
     admission,

@@ -86,6 +86,7 @@ Presence = (
     | told.CannotConfine
     | told.OwnerWarned
     | told.NotOfFlock
+    | told.HelpsNotNow
     | presence.PausedUntilResumed
     | presence.PausedUntil
     | presence.PauseUnreadable

@@ -13,6 +13,8 @@ from agent.api.values import Count, ShortText
 PublishedPrograms = Literal["always", "ask", "never"]
 Processor = Literal["spare", "share"]
 """What programs get of the processor: what nobody else wants, or a little in any case."""
+Rules = Literal["look-ahead", "reaching", "FCFS", "EC", "EGC", "BFC", "BFGC", "BFGCE"]
+"""By which the flock decides who runs what."""
 Origin = Literal["policy", "owner", "machine", "built in"]
 """On whose word a setting is as it is. ``policy`` and ``machine``: an administrator's, whom an owner
 cannot or can overrule."""
@@ -22,6 +24,7 @@ AddressTexts = Annotated[tuple[ShortText, ...], Meta(max_length=64)]
 Port = Annotated[int, Meta(ge=0, le=65_535)]
 Tags = Annotated[tuple[Annotated[str, Meta(min_length=1, max_length=60)], ...], Meta(max_length=64)]
 Days = Annotated[int, Meta(ge=0, le=36_500)]
+Copies = Annotated[int, Meta(ge=0, le=9)]
 LogMegabytes = Annotated[float, Meta(ge=0, le=16)]
 Gigabytes = Annotated[float, Meta(ge=0, le=1_000_000)]
 
@@ -42,7 +45,11 @@ class SettingsView(Struct, frozen=True):
     those of other machines take on this disk. ``telnet``: whether clients of this machine may also
     come by a port of loopback. ``updates``: who begins with a version that was installed. ``shares``:
     folders here by the names that they have in the flock. ``keep_awake``: whether this machine is
-    kept from falling asleep while a program runs here and it is on mains.
+    kept from falling asleep while a program runs here and it is on mains. ``wakeable``: whether peers may
+    wake it, for work that only it can take.
+
+    ``copies``: on how many disks results are before their task has ended, 0 for as many as are advised.
+    ``rules``: by which the whole flock decides who runs what; empty from an agent of before.
 
     ``origins`` has all settings, the rules of when to help as ``presence.idle_s``; what the policy
     fixes, in the file ``policy``, cannot be changed here. ``wrong`` is what is wrong with the files
@@ -76,10 +83,14 @@ class SettingsView(Struct, frozen=True):
     updates: Updates = "by itself"
     shares: dict[str, str] = {}
     keep_awake: bool = True
+    rules: ShortText = ""
+    copies: Copies = 2
+    wakeable: bool = False
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Change the settings that are given; they are kept in the settings file."""
+    """Change the settings that are given; they are kept in the settings file, but for ``rules``,
+    which are the flock's and hold on all its machines at once."""
 
     name: NodeName | UnsetType = UNSET
     slots: Slots | UnsetType = UNSET
@@ -96,6 +107,9 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     telnet: bool | UnsetType = UNSET
     updates: Updates | UnsetType = UNSET
     keep_awake: bool | UnsetType = UNSET
+    rules: Rules | UnsetType = UNSET
+    copies: Copies | UnsetType = UNSET
+    wakeable: bool | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -192,7 +192,7 @@ class ProgramsRunning(Struct, frozen=True):
 PAUSE = Method("pause", Pause, VolunteeringView, by_members=False)
 RESUME = Method("resume", Resume, VolunteeringView, by_members=False)
 RUNNING_PROGRAMS = Method("running_programs", RunningPrograms, ProgramsRunning, by_members=False)
-VOLUNTEERING = Method("volunteering", Volunteering, VolunteeringView)
+VOLUNTEERING = Method("volunteering", Volunteering, VolunteeringView, by_members=False)
 SET_VOLUNTEERING = Method(
     "set_volunteering",
     SetVolunteering,

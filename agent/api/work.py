@@ -62,6 +62,8 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     workflow that only have to be finished first. ``published`` is the folder of the program, where
     it comes with the workflow instead of being installed. ``attach`` names what a person may attach
     to a gate, in the order of its outputs. ``expected_s`` is 0 where nobody says how long it takes.
+    ``priority`` is its own, in the place of the workflow's; what is for ``once`` never runs beside
+    another run of itself, to be done sooner.
     """
 
     id: TaskName
@@ -78,6 +80,8 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     limits: Limits = Limits()
     published: Dataset | None = None
     attach: AttachNames = ()
+    priority: NamedPriority | None = None
+    once: bool = False
 
 
 class Origin(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -130,11 +134,12 @@ class Retry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     tasks: tuple[Reference, ...] = ()
 
 
-class SetPriority(Struct, frozen=True, forbid_unknown_fields=True):
-    """Change the priority of a workflow."""
+class SetPriority(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Change the priority of a workflow, or of these tasks of it alone."""
 
     workflow: Reference
     priority: NamedPriority
+    tasks: tuple[Reference, ...] = ()
 
 
 class Gate(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -168,56 +173,6 @@ class MeantReply(Struct, frozen=True):
     name: str
     text: str = ""
     why: Raw = field(default_factory=no_why)
-
-
-class Again(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Have a workflow run again as another one: as it is ``wanted`` now, or as it was. Steps whose
-    program, inputs and parameters are as they were keep what they have made, unless ``anew``, or in
-    ``steps``, by name. ``dry``: it is only told. ``submitter``, ``key``: as in a submission."""
-
-    workflow: Reference
-    wanted: Submit | None = None
-    anew: bool = False
-    dry: bool = False
-    submitter: ShortText = ""
-    key: ShortText = ""
-    steps: tuple[ShortText, ...] = ()
-
-
-Difference = Literal["new", "program", "data", "parameters", "inputs", "step"]
-"""Why a step is not as it was: it was not there, or what it runs, is given, told, needs, or asks."""
-
-
-class Step(Struct, frozen=True):
-    """A step of what would run: how it differs, how it ended before, and whether that is kept."""
-
-    name: str
-    differs: tuple[Difference, ...] = ()
-    before: TaskState | None = None
-    kept: bool = False
-    needs: tuple[str, ...] = ()
-    gate: bool = False
-
-
-class AgainReply(Struct, frozen=True):
-    """What runs again: the workflow, its steps in the order of their author, and those that are
-    ``gone``. Where nothing is kept although nothing differs, all of it had ended well.
-    ``origin`` is where it was read on ``host``. A dry answer tells how long it ``lasts``, ``all`` of it too.
-    """
-
-    workflow: WorkflowId
-    name: str
-    steps: tuple[Step, ...]
-    gone: tuple[str, ...] = ()
-    disks: Count = 0
-    waits: tuple[str, ...] = ()
-    whys: tuple[Raw, ...] = ()
-    origin: Origin | None = None
-    host: str = ""
-    lasts_s: float = 0.0
-    lasts: Basis | None = None
-    all_s: float = 0.0
-    all_lasts: Basis | None = None
 
 
 class Status(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -257,7 +212,7 @@ class CurrentTask(Struct, frozen=True, gc=False):
 
 class NodeView(Struct, frozen=True):
     """The node that answers; ``flock`` is empty while it belongs to none. Work that was submitted here
-    may begin as ``own_work`` says; else it helps ``people``, but for ``bans``. ``tasks`` take slots."""
+    may begin as ``own_work`` says; else it helps ``people``, but for ``bans``. It goes by ``rules``."""
 
     node: str
     name: str
@@ -276,17 +231,17 @@ class NodeView(Struct, frozen=True):
     update: UpdateView | None = None
     people: tuple[ShortText, ...] = ()
     bans: tuple[ShortText, ...] = ()
+    rules: ShortText = ""
 
 
 class WorkflowView(Struct, frozen=True, gc=False):
     """A workflow as this node sees it; ``counts`` has the states that occur.
 
-    ``permille`` is how much of its work is done, ``left_ms`` a guess of how long the rest takes,
-    without what people do, and ``expected_end_ms`` of when it ends; 0 is none, as while nothing of
-    it runs, nobody helps, or nobody knows. ``basis`` is what they stand on. ``begun_ms`` and
-    ``ended_ms`` are when the first of it began and the last of it ended. ``gates`` are those that
-    wait for a person; ``gone`` tasks are in hand of machines that are gone. Whose it is: ``submitter``, a person, on the machine ``host``, whose id
-    is ``host_node``, empty from an agent of before.
+    ``permille`` is how much of its work is done, ``left_ms`` a guess of how long the rest takes, without
+    what people do, and ``expected_end_ms`` of when it ends; 0 is none. ``basis`` is what they stand on.
+    ``begun_ms``, ``ended_ms``: when the first of it began and the last of it ended. ``gates`` wait for a
+    person; ``gone`` tasks are in hand of machines that are gone. Whose it is: ``submitter``, a person, on
+    the machine ``host``, whose id is ``host_node``, empty from an agent of before.
     """
 
     workflow: WorkflowId
@@ -355,6 +310,8 @@ class TaskView(Struct, frozen=True, gc=False):
     ``attach`` names what a person may attach to a gate, in the order of its outputs, and
     ``output_names`` what a program calls its own, where that is known. ``gone_ms`` is since when the
     machine that has it in hand is gone, as far as this node knows; 0 while it is there.
+    ``priority`` is the task's own, null where it is as urgent as its workflow. ``copies`` are machines
+    on which a second run of it goes on.
     """
 
     task: str
@@ -385,6 +342,8 @@ class TaskView(Struct, frozen=True, gc=False):
     gone_ms: Millis = 0
     output_names: tuple[str, ...] = ()
     kept: bool = False
+    priority: Priority | None = None
+    copies: tuple[str, ...] = ()
 
 
 class ShowReply(Struct, frozen=True):
@@ -494,6 +453,5 @@ GATE = Method("gate", Gate, Wished, repeatable=False)
 STATUS = Method("status", Status, StatusReply)
 SHOW = Method("show", Show, ShowReply)
 MEANT = Method("meant", Meant, MeantReply)
-AGAIN = Method("again", Again, AgainReply)
 WHY = Method("why", Why, Story)
 PLAN = Method("plan", Plan, PlanReply)

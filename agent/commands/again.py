@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agent.api.again import AgainReply, Step
 from agent.api.rpc import ErrorCode
-from agent.api.work import RETRY, STATUS, AgainReply, Retry, Status, Step
+from agent.api.work import RETRY, STATUS, Retry, Status
 from agent.client import Client, RequestError
 from agent.client.own_agent import own_name
 from agent.commands import exits

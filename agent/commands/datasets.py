@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from agent.api.datasets import (
     ADD_DATASET,
     DATASETS,
     AddDataset,
+    CopiesView,
     DatasetAdded,
     Datasets,
     DatasetsReply,
@@ -18,6 +20,7 @@ from agent.client import Client
 from agent.commands.asking import ask, is_far, tell, with_loop
 from agent.commands.parsing import ALL, Options, argument, command, misuse
 from agent.commands.showing import ago, show_lines, show_rows, size
+from agent.wording.copies import copies_said, percent
 from agent.workflow.submission import add
 
 ADD = "add"
@@ -64,6 +67,8 @@ async def _add(options: Options, client: Client) -> int:
 def _show(reply: DatasetsReply) -> None:
     quota = f" of {size(reply.quota_bytes)}" if reply.quota_bytes else ""
     show_lines([f"{size(reply.used_bytes)}{quota} are kept here"])
+    if reply.copies is not None:
+        show_lines([copies_said(reply.copies), *_advice(reply.copies)])
     if reply.datasets:
         show_rows(
             reply.datasets,
@@ -79,6 +84,15 @@ def _show(reply: DatasetsReply) -> None:
     hidden = reply.total - len(reply.datasets)
     if hidden:
         show_lines([f"{hidden} earlier ones are not shown; --all shows them"])
+
+
+def _advice(copies: CopiesView) -> Iterator[str]:
+    """What is advised where it is something else, and on what it stands."""
+    if copies.available and copies.advised != copies.copies:
+        yield f"{copies.advised} are advised: `wingbeat settings --copies {copies.advised}` on each machine"
+    if copies.available:
+        times = (f"{name} {percent(share)}" for name, share in copies.up.items())
+        yield f"up in working hours, of {copies.hours:.0f} h: {', '.join(times)}"
 
 
 def _maker(each: DatasetView) -> str:

@@ -80,6 +80,14 @@ def priority(text: str) -> NamedPriority:
     raise argparse.ArgumentTypeError(f"{text!r} is not low, interactive, or a number up to 100")
 
 
+def step_priority(text: str) -> tuple[str, NamedPriority]:
+    """Return what is typed as STEP=PRIORITY; raise ``ArgumentTypeError`` when it is no such thing."""
+    name, equals, value = text.rpartition("=")
+    if not (equals and name):
+        raise argparse.ArgumentTypeError(f"{text!r} is not STEP=PRIORITY")
+    return name, priority(value)
+
+
 # -- how answers read ------------------------------------------------------------------------------
 
 
@@ -99,6 +107,13 @@ def _show_cancelled(options: Options, wished: Wished) -> None:
         show_lines([f"{what} {are} being cancelled: what still runs is stopped now"])
     else:
         show_lines([f"{what} {are} cancelled{f' ({wished.text})' if wished.text else ''}"])
+
+
+def _show_priority(options: Options, wished: Wished) -> None:
+    steps, workflow = options.step, _called(wished)
+    what = f"{' and '.join(steps)} of {workflow}" if steps else workflow
+    are = "are" if len(steps) > 1 else "is"
+    show_lines([f"{what} {are} of priority {options.priority} now"])
 
 
 def _called(wished: Wished) -> str:
@@ -189,6 +204,14 @@ def clock_told(ahead_ms: int | None) -> str:
 
 # -- the questions ---------------------------------------------------------------------------------
 
+STEP_PRIORITY = argument(
+    "--step-priority",
+    action="append",
+    default=[],
+    type=step_priority,
+    metavar="STEP=PRIORITY",
+    help="that of one step, in the place of the workflow's; may be given again",
+)
 WORKFLOW = argument("workflow", metavar="WORKFLOW", help="its name or id, or the beginning of one")
 TASKS = argument(
     "tasks", nargs="*", default=(), metavar="TASK", help="all of them if none is named"
@@ -231,16 +254,23 @@ QUESTIONS: tuple[CommandLine, ...] = (
     question(
         "priority",
         PRIORITY,
-        lambda options: SetPriority(options.workflow, options.priority),
-        lambda options, wished: show_lines(
-            [f"{_called(wished)} is of priority {options.priority} now"]
-        ),
-        "Change the priority of a workflow: low (50), interactive (100), or 0 to 100.",
+        lambda options: SetPriority(options.workflow, options.priority, tuple(options.step)),
+        _show_priority,
+        "Change the priority of a workflow, or of steps of it alone: low (50), interactive (100), or\n"
+        "0 to 100. A step that has one of its own keeps it when that of its workflow is changed.",
         "wingbeat priority survey interactive",
         "wingbeat priority survey 10",
+        "wingbeat priority survey --step merge interactive",
         WORKFLOW,
         argument(
             "priority", type=priority, metavar="PRIORITY", help="low, interactive, or 0 to 100"
+        ),
+        argument(
+            "--step",
+            action="append",
+            default=[],
+            metavar="STEP",
+            help="this step alone; may be given again",
         ),
         node=True,
     ),

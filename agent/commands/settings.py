@@ -11,6 +11,7 @@ from agent.api.settings import (
     Origin,
     Processor,
     PublishedPrograms,
+    Rules,
     Settings,
     SettingsView,
 )
@@ -18,6 +19,7 @@ from agent.api.update import Updates
 from agent.commands.asking import ask
 from agent.commands.parsing import PORT_MAX, Options, argument, command, number_of
 from agent.commands.showing import show_lines, size
+from agent.wording.rules import rules_said
 
 PROCESSOR_WORDS = {
     "spare": "what nobody else wants (spare)",
@@ -32,6 +34,7 @@ PROCESSOR_WORDS = {
     "wingbeat settings",
     "wingbeat settings --slots 4 --tag gpu --tag fast",
     "wingbeat settings --tag ''",
+    "wingbeat settings --policy BFGCE",
     argument("--name", help="what people call this machine"),
     argument(
         "--port",
@@ -69,6 +72,12 @@ PROCESSOR_WORDS = {
         "--memory-gb", type=float, metavar="GB", help="that one program may take; 0: the default"
     ),
     argument(
+        "--policy",
+        dest="rules",
+        choices=get_args(Rules),
+        help="by which rules the whole flock decides who runs what, on all its machines at once",
+    ),
+    argument(
         "--history-days",
         type=int,
         metavar="DAYS",
@@ -79,6 +88,12 @@ PROCESSOR_WORDS = {
         type=float,
         metavar="MB",
         help="of the end of each task's log, kept on another machine, too; 0: nothing",
+    ),
+    argument(
+        "--copies",
+        type=int,
+        metavar="N",
+        help="disks that results are on before their task has ended; 0: as many as are advised",
     ),
     argument(
         "--updates",
@@ -96,6 +111,11 @@ PROCESSOR_WORDS = {
         help="no sleep while a program runs here and this machine is on mains",
     ),
     argument(
+        "--wakeable",
+        choices=("yes", "no"),
+        help="let peers wake this machine for work that only it can take; it sleeps again after",
+    ),
+    argument(
         "--telnet",
         choices=("yes", "no"),
         help="a port of loopback for `wingbeat telnet`, beside the socket",
@@ -110,7 +130,7 @@ def run(options: Options) -> int:
         for name, value in told.items()
         if value is not None
     }
-    for name in {"join_requests", "keep_awake", "telnet"} & set(given):
+    for name in {"join_requests", "keep_awake", "telnet", "wakeable"} & set(given):
         given[name] = given[name] == "yes"
     if not given:
         return ask(options, SETTINGS, Settings(), _show)
@@ -136,6 +156,8 @@ KEYS = {
     "logs kept elsewhere": "logs_mb",
     "history": "history_days",
     "sleep": "keep_awake",
+    "copies of results": "copies",
+    "waking": "wakeable",
 }
 """Names of settings that are shown under other words."""
 
@@ -160,10 +182,13 @@ def _show(view: SettingsView) -> None:
         "join requests": "" if view.join_requests else "none without an invitation",
         "telnet": "by a port of loopback too" if view.telnet else "",
         "sleep": "" if view.keep_awake else "also while a program runs here",
+        "waking": "by peers, for work that only it can take" if view.wakeable else "",
         "memory": f"{view.memory_gb:g} GB a program" if view.memory_gb else "a part of the machine",
         "logs kept elsewhere": f"the last {view.logs_mb:g} MB of each" if view.logs_mb else "none",
         "logs of others here": size(view.kept_logs_bytes) if view.kept_logs_bytes else "",
         "updates": "" if view.updates == "by itself" else "ask before a new version begins",
+        "copies of results": str(view.copies or "as many as are advised"),
+        "rules of the flock": f"{view.rules}: {rules_said(view.rules)}".rstrip(": "),
         "history": f"{view.history_days} days" if view.history_days else "for ever",
     }
     show_lines(f"{name:<20}{value}{_whose(view, name)}" for name, value in facts.items() if value)

@@ -215,7 +215,7 @@ def _show_runs(runs: Sequence[RunView]) -> None:
     show_rows(
         runs,
         RUN=lambda run: run.run,
-        ON=lambda run: run.host,
+        ON=lambda run: f"{run.host} (copy)" if run.copy else run.host,
         BEGAN=lambda run: moment(run.begun_ms),
         LASTED=lambda run: clock((run.ended_ms - run.begun_ms) / 1000) if run.ended_ms else "",
         END=lambda run: state_word(run.phase) + (" (counts)" if run.counts else ""),

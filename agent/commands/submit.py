@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from agent.api.flock import PEERS, Peers, PeerView
 from agent.api.phrases import composed, worded, wrong_name
-from agent.api.reasons import NotAccepted, reason_of
+from agent.api.reasons import reason_of
 from agent.api.values import NAME_CHARACTERS_MAX, PRIORITY_NAMES
 from agent.api.wording import choices_at, parameters_fault
 from agent.api.work import (
@@ -28,8 +28,6 @@ from agent.api.work import (
     Status,
     Submit,
     Submitted,
-    TaskPlan,
-    WorkflowView,
 )
 from agent.client import Client
 from agent.client import submit as send
@@ -37,21 +35,18 @@ from agent.client.own_agent import own_name
 from agent.commands import exits
 from agent.commands.asking import fail, is_far, tell, with_loop
 from agent.commands.parsing import Options, argument, command, number_of
-from agent.commands.questions import priority
+from agent.commands.planned import known_told, show_plan
+from agent.commands.questions import STEP_PRIORITY, priority
 from agent.commands.showing import (
-    clock,
     counted,
-    moment,
     plain,
     show_json,
     show_lines,
-    show_table,
     size,
-    standing,
 )
 from agent.commands.waiting import wait_for
 from agent.regular_files import open_regular
-from agent.wording.speech import Speech, english
+from agent.wording.speech import english
 from agent.workflow.faults import WHOLE_FILE, Fault, Faults, FaultsError
 from agent.workflow.leaving import Leaving, leaving
 from agent.workflow.one_program import RUNS_MAX, Alone, is_program
@@ -68,9 +63,9 @@ FILE is a workflow file (name.wingbeat.yaml, or XML of the older systems), or JS
 protocol has it; `-` reads JSON from standard input. A script, a program or a program's folder is a
 workflow of one step: --with, --each, --times and --parameters say how it runs. Files of this machine that a workflow names
 become datasets of the flock, so that this machine may go away then."""
+LEAVING_SHOWN_MAX = 20
 EXTRA = "wingbeat["
 """How a tag begins that is what pip installs beside Wingbeat."""
-MISFITS_SHOWN_MAX = LEAVING_SHOWN_MAX = 20
 ALONE_OPTIONS = "--with, --each, --times or --parameters"
 
 
@@ -109,6 +104,7 @@ def setting(text: str) -> tuple[str, str]:
     argument("file", metavar="FILE", help="the workflow"),
     argument("--name", type=name_of_workflow, help="submit it under this name, not its own"),
     argument("--priority", type=priority, help="low, interactive, or 0 to 100"),
+    STEP_PRIORITY,
     argument(
         "--set",
         action="append",
@@ -223,6 +219,7 @@ async def _workflow(options: Options, client: Client) -> tuple[Submit, list[Leav
         alone=alone,
         path=Path(options.file),
         allowed=tuple(map(Path, options.allowed)),
+        step_priorities=dict(options.step_priority),
     )
     read = await read_for(client, Path(options.file), wanted)
     leaves = await asyncio.to_thread(leaving, read, Path(options.file).parent)
@@ -387,15 +384,6 @@ def _told(submitted: Submitted, name: str, delivered: str) -> list[str]:
     ]
 
 
-def known_told(name: str, workflow: str, there: WorkflowView | None) -> str:
-    """Return that the same has been run before: as which workflow, when, and how that stands, or
-    only that it is known where ``there`` is None, as nothing is told of it."""
-    if there is None:
-        return f"{name} is known already and not run twice"
-    when, stands = moment(there.submitted_ms), standing(there.state)
-    return f"the same is known as {workflow}, submitted {when}, which {stands}, and not run twice"
-
-
 async def _wanting(client: Client, workflow: Submit, wait: str = "will wait") -> list[str]:
     """A line for each extra of Wingbeat that tasks need and no machine that is seen has."""
     tags = Counter(tag for each in workflow.tasks for tag in set(each.requirements.tags))
@@ -426,72 +414,3 @@ async def _unhelped(options: Options, client: Client, workflow: Submit) -> list[
         return [f"{soon}; {reply.node.name} is paused"]
     now = f"wingbeat priority {shlex.quote(workflow.name)} interactive"
     return [f"{soon}, or with `{now}` now on {reply.node.name}"]
-
-
-def show_plan(reply: PlanReply) -> None:
-    """Print the faults of a dry run, and no more; or, without any, where each task could run, what
-    would keep it waiting, how many machines help, and when all of it would end, as far as that is
-    known."""
-    if reply.faults:
-        show_lines(reply.faults)
-        return
-    before = reply.namesake
-    if before is not None:
-        same = f"{known_told(before.name, before.workflow, before)}; --again runs it anew"
-        other = f"{before.name} was submitted before, {moment(before.submitted_ms)}"
-        stands = f"{before.workflow} {standing(before.state)}"
-        news = "this runs as another of that name, if anything is different"
-        show_lines([same if reply.known else f"{other} ({stands}): {news}"])
-    show_table(("TASK", "COULD RUN ON", "BEGINS", "ENDS"), [_row(each) for each in reply.tasks])
-    show_lines(_misfits(reply))
-    show_lines([*reply.waits, *reply.missing])
-    machines = "1 machine helps" if reply.helping == 1 else f"{reply.helping} machines help"
-    nowhere = [each for each in reply.tasks if not each.fits and each.misfits]
-    if nowhere:
-        names = ", ".join(each.task for each in nowhere[:MISFITS_SHOWN_MAX])
-        show_lines([f"no machine that is seen can run {names}: it would wait for one"])
-        return
-    if not reply.helping:
-        show_lines(["no machine helps now; it would begin as soon as one does"])
-    elif reply.expected_end_ms:
-        basis = Speech().basis(reply.basis)
-        end = f"it would end about {moment(reply.expected_end_ms)}"
-        show_lines([f"{machines} now; {', '.join(filter(None, (end, basis)))}"])
-    else:
-        show_lines([f"{machines} now; {_unknown(reply)}"])
-
-
-def _unknown(reply: PlanReply) -> str:
-    """Why no end is told: a length is not known, or what goes before has none."""
-    names = [each.task for each in reply.tasks if each.begins is not None and each.ends is None]
-    if not names:
-        return "when it would begin is not known: other work goes before it"
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return (
-        f"how long it takes is not known: nobody has told it of {', '.join(names[:3])}{more} "
-        "(`expected:` in the file), and nothing like it has ended here before"
-    )
-
-
-def _row(plan: TaskPlan) -> tuple[str, ...]:
-    gate = not plan.fits and not plan.misfits
-    where = "(a person)" if gate else ", ".join(plan.fits) or "nowhere"
-    begins = "" if plan.begins is None else f"in {clock(plan.begins_s)}"
-    ends = "" if plan.ends is None else f"in {clock(plan.ends_s)}"
-    return (plan.task, where, begins, ends)
-
-
-def _misfits(reply: PlanReply) -> list[str]:
-    """Each reason once, however many tasks have it."""
-    found: dict[str, list[str]] = {}
-    for plan in reply.tasks:
-        for misfit in plan.misfits:
-            if reply.waits and isinstance(reason_of(misfit.why, misfit.reason), NotAccepted):
-                continue  # told of all of them together
-            found.setdefault(f"{misfit.name} {misfit.reason}", []).append(plan.task)
-    lines = [
-        f"{reason} ({', '.join(tasks[:3])}{f' and {len(tasks) - 3} more' if len(tasks) > 3 else ''})"
-        for reason, tasks in found.items()
-    ]
-    hidden = len(lines) - MISFITS_SHOWN_MAX
-    return lines[:MISFITS_SHOWN_MAX] + ([f"and {hidden} more reasons"] if hidden > 0 else [])

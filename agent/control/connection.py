@@ -284,7 +284,7 @@ class Connection:
             while True:
                 await events.wait_after(sequence)
                 try:
-                    lines = events.lines_after(sequence, also)
+                    lines = events.lines_after(sequence, also, far=bool(self._call.member))
                 except RefusedError:
                     self.end(f"you read too slowly: the events after {sequence} are forgotten")
                     return

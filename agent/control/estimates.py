@@ -32,6 +32,7 @@ from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
 from agent.protocol.identity import TOLD
 from agent.protocol.lengths import NONE, RUNS
+from agent.protocol.lengths import Length as Learned
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import (
     ENDED,
@@ -116,6 +117,7 @@ class Estimates:
     def __init__(self, now: Snapshot, progress: TaskProgress) -> None:
         self._now, self._progress = now, progress
         self._waiting: dict[WorkflowId, dict[frozenset[NodeId], Length]] = {}
+        self._said: dict[Learned, Length] = {}
 
     # -- one task --------------------------------------------------------------------------
 
@@ -123,13 +125,13 @@ class Estimates:
         """Return how long a whole run of the task takes on this host, without one on any, as the
         node has learned or was told. ``NEVER`` where nothing is known, and for a step that a person
         does."""
-        found = self._now.lengths.of(spec, host)
-        if spec.gate or found.source == NONE:
+        if spec.gate:
             return NEVER
-        if found.source != RUNS:
-            return Length(found.q50_ms / 1000, ONLY_TOLD)
-        basis = Basis(runs=found.runs, low_ms=found.q10_ms, high_ms=found.q90_ms)
-        return Length(found.q50_ms / 1000, basis)
+        found = self._now.lengths.of(spec, host)
+        known = self._said.get(found)
+        if known is None:
+            known = self._said[found] = _said(found)
+        return known
 
     def left(self, spec: TaskSpec, reading: DerivedState) -> Length:
         """Return how long a task still takes; ``NOW`` where it has ended."""
@@ -317,6 +319,15 @@ class Estimates:
         """Return by task when it begins and ends, from now on, as ``Layout`` places them; ``free``
         is not changed."""
         return Layout(free, fits, self._now.lengths).lay(steps)
+
+
+def _said(found: Learned) -> Length:
+    if found.source == NONE:
+        return NEVER
+    if found.source != RUNS:
+        return Length(found.q50_ms / 1000, ONLY_TOLD)
+    basis = Basis(runs=found.runs, low_ms=found.q10_ms, high_ms=found.q90_ms)
+    return Length(found.q50_ms / 1000, basis)
 
 
 def _after_hands(slots: int, hands: Sequence[Length]) -> list[Length]:

@@ -18,6 +18,7 @@ from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.api.session import LATER, Event, Happening, TaskMoved, kind_of
 from agent.api.values import Position
+from agent.control.colleagues import told_to_colleagues
 from agent.control.envelope import notification_line
 from agent.control.limits import Limits
 from agent.protocol.phrases import said
@@ -37,6 +38,8 @@ class EventLog:
         self._lines: deque[bytes | Happening] = deque()
         self._times: deque[int] = deque()
         self._later: dict[int, str] = {}
+        self._private: dict[int, Happening] = {}
+        """What clients of other members are told instead."""
         self._bytes = 0
         self._last = 0
         self._news = asyncio.Event()
@@ -72,6 +75,8 @@ class EventLog:
         self._lines.append(happening)
         if isinstance(happening, LATER):
             self._later[self._last] = kind_of(type(happening))
+        if (public := told_to_colleagues(happening)) is not happening:
+            self._private[self._last] = public
         self._bytes += _bytes_of(happening)
         self._forget(at_ms - self._limits.events_recent_s * 1000)
         self._news.set()
@@ -83,6 +88,7 @@ class EventLog:
         ):
             times.popleft()
             self._later.pop(self._first, None)
+            self._private.pop(self._first, None)
             self._bytes -= _bytes_of(lines.popleft())
 
     def check(self, position: Position) -> None:
@@ -112,10 +118,12 @@ class EventLog:
                 ),
             )
 
-    def lines_after(self, sequence: int, also: Container[str] = ()) -> list[bytes]:
+    def lines_after(
+        self, sequence: int, also: Container[str] = (), *, far: bool = False
+    ) -> list[bytes]:
         """Return the lines of the next events after this number, a limited count at a time, empty
         when there are none yet; the first event has the number 1. The line of a later kind that is
-        not in ``also`` is empty. Raises ``RefusedError`` when those right after were forgotten."""
+        not in ``also`` is empty. ``far``: for a client of another member. Raises ``RefusedError`` when those right after were forgotten."""
         self.check(Position(self._name, sequence))
         first = self._first
         start = sequence - first + 1
@@ -128,6 +136,9 @@ class EventLog:
                 written = notification_line("event", event)
                 self._bytes += len(written) - _bytes_of(line)
                 self._lines[place] = line = written
+            if far and first + place in self._private:
+                event = Event(first + place, self._times[place], self._private[first + place])
+                line = notification_line("event", event)
             kind = self._later.get(first + place)
             told.append(line if kind is None or kind in also else b"")
         return told

@@ -92,6 +92,9 @@ class FlockRoom(Protocol):
     async def leave(self, *, even_as_last_keeper: bool) -> str:
         """Leave the flock; a warning or nothing."""
 
+    def choose_rules(self, name: str) -> None:
+        """Have the whole flock go by these rules."""
+
     def requests(self) -> list[JoinRequestView]:
         """Return the machines that ask to be let in."""
 

@@ -10,6 +10,7 @@ that a later event tells; it is never of an earlier one.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 from msgspec import structs
@@ -36,6 +37,7 @@ from agent.wording.run_ends import named
 from agent.wording.speech import english
 
 GIVEN_UP = (TaskState.ABORTED, TaskState.CANCELLED)
+CAUSES_MAX = 256
 WAITING_ROWS_MAX = 16
 """Of those that go on waiting when one task has ended: what they wait for may be another now."""
 
@@ -47,7 +49,7 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
     match notice:
         case TaskMoved(task, before, after, cause):
             name, workflow = _place(now, task)
-            set_off = english(cause_of(cause, after.value, now.name_of))
+            set_off = _cause(cause_of(cause, after.value, now.name_of))
             reason = _reason(now, task) if after in GIVEN_UP else NO_REASON
             moved = (before, after, _host(now, task), set_off, english(reason))
             called = _called(now, workflow)
@@ -64,7 +66,7 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
             yield session.TaskProgressed(task, *_place(now, task), host, known, left_ms)
         case OutcomeChanged(task, before_run, after_run, cause):
             old, new = now.name_of(before_run[2]), now.name_of(after_run[2])
-            set_off = english(cause_of(cause, TaskState.TERMINATED.value, now.name_of))
+            set_off = _cause(cause_of(cause, TaskState.TERMINATED.value, now.name_of))
             yield session.OutcomeChanged(task, *_place(now, task), old, new, set_off)
         case WorkflowSafe(workflow):
             yield session.WorkflowSafe(workflow)
@@ -76,6 +78,12 @@ def happenings_of(notice: Notice, now: Snapshot) -> Iterator[session.Happening]:
             yield replace(notice, reason=english(reason_of(notice.why, notice.reason)))
         case _:
             yield notice
+
+
+@lru_cache(CAUSES_MAX)
+def _cause(cause: Reason) -> str:
+    """Causes say nothing of time, and thousands of tasks may have the same."""
+    return english(cause)
 
 
 def _place(now: Snapshot, task: TaskId) -> tuple[str, str]:

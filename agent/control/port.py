@@ -18,7 +18,7 @@ from agent.api.admission import (
     JoinRequested,
     JoinRequestEnded,
 )
-from agent.api.datasets import DatasetsReply, FileView
+from agent.api.datasets import CopiesView, DatasetsReply, FileView
 from agent.api.flock import (
     ConfinementView,
     Finding,
@@ -270,6 +270,13 @@ class ConfinementRoom(Protocol):
         """Return what holds here, found out by trying when nobody has asked before."""
 
 
+class UptimeRoom(Protocol):
+    """How long machines were up; ``agent.history.uptimes.Uptimes``."""
+
+    def view(self) -> CopiesView:
+        """Return what that comes to for the copies of results."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """All rooms of a node, for the verbs."""
@@ -285,6 +292,7 @@ class Rooms:
     confinement: ConfinementRoom
     grants: GrantRoom
     secrets: SecretRoom
+    uptimes: UptimeRoom
     audit: AuditRoom
 
 

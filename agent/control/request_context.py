@@ -57,7 +57,7 @@ class RequestContext:
     @property
     def views(self) -> Views:
         """Return what is to be shown of the node as it is now."""
-        return Views(self.now, self.progress)
+        return Views(self.now, self.progress, far=bool(self.member))
 
     @property
     def rooms(self) -> Rooms:

@@ -13,9 +13,9 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agent.api.again import AGAIN
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.work import AGAIN
 from agent.control.doorkeeping import OWN_ONLY, Person
 from agent.control.naming import find_task, find_workflow
 from agent.control.request_context import RequestContext

@@ -261,7 +261,7 @@ class TextSession:
         )
         submitter, priority = self._call.now.name, PRIORITY_NAMES[told.priority]
         content = content_of(name, (spec,))
-        workflow = workflow_id(submitter, key, content)
+        workflow = workflow_id(submitter, key, content, self._call.now.node)
         spec = structs.replace(spec, task=task_id(workflow, told.program))
         more = carried(key, content)
         event = events.Submit(

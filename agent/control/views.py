@@ -24,6 +24,7 @@ from agent.api.reasons import (
 )
 from agent.api.values import UNDER_WAY, workflow_state
 from agent.api.volunteering import VolunteeringView
+from agent.control.colleagues import for_colleagues
 from agent.control.estimates import NOT_READ, Estimates, TaskProgress
 from agent.control.fitting import Machine, seats_taken
 from agent.control.forecast import NEVER
@@ -31,6 +32,7 @@ from agent.control.gates import attach_names
 from agent.control.port import Snapshot
 from agent.protocol.identity import KEPT
 from agent.protocol.names import visible
+from agent.protocol.output_names import output_names
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.reasons import WaitsFor, WaitsForMany, WaitsForSeveral, WaitsForUnknown
 from agent.protocol.records import (
@@ -42,9 +44,9 @@ from agent.protocol.records import (
     TaskSpec,
     TaskState,
     Workflow,
-    output_names,
 )
 from agent.protocol.sanity import producers_of
+from agent.protocol.second_runs import hosts_beside
 from agent.protocol.table import Table
 from agent.protocol.times import end_of_run_ms, span_of_workflow_ms
 from agent.wording.run_ends import named
@@ -58,8 +60,9 @@ Hands = dict[NodeId, list[tuple[TaskId, Run]]]
 class Views:
     """Of a node at one moment, with what it has heard of progress."""
 
-    def __init__(self, now: Snapshot, progress: TaskProgress) -> None:
-        self.now, self._progress = now, progress
+    def __init__(self, now: Snapshot, progress: TaskProgress, *, far: bool = False) -> None:
+        self.now, self._progress, self.far = now, progress, far
+        """``far``: for a client of another member, who does not see what its owner does."""
 
     @cached_property
     def estimates(self) -> Estimates:
@@ -90,8 +93,7 @@ class Views:
             run.attempt if run else 0,
             run.stamp[0] if run else 0,
             self.estimates.length(spec).ms / 1000,
-            spec.gate,
-            spec.asks,
+            *(spec.gate, spec.asks),
             tuple(producers_of(spec)),
             tuple(map(dataset_view, reading.outputs)),
             reading.mixed_inputs,
@@ -105,6 +107,8 @@ class Views:
             attach=attach_names(spec) if spec.gate else (),
             output_names=output_names(reading.outcome) if reading.outcome else (),
             kept=reading.outcome is not None and KEPT in reading.outcome.more,
+            priority=table.priorities.own(spec.task),
+            copies=self._copies(spec.task, reading),
             why=as_why(reason),
             basis=left.told if reading.state not in ENDED else None,
             gone_ms=gone_ms,
@@ -177,6 +181,13 @@ class Views:
             return self._waits(task) or named(reading.reason, table)
         return named(reading.reason, table)
 
+    def _copies(self, task: TaskId, reading: DerivedState) -> tuple[str, ...]:
+        """Where runs go on beside the one that is shown."""
+        if reading.owner is None:
+            return ()
+        beside = hosts_beside(self.now.table.life(task).runs, reading.owner)
+        return tuple(map(self.now.name_of, beside))
+
     def _waits(self, task: TaskId) -> Reason | None:
         """What it waits for, by name, where that is more than one."""
         table = self.now.table
@@ -229,7 +240,8 @@ def tasks_by_host(table: Table) -> dict[NodeId, list[tuple[TaskId, Run]]]:
 
 def node_view(views: Views) -> work.NodeView:
     """Return the row of the node that answers."""
-    return _row(views.now.status, tasks_by_host(views.now.table), views)
+    status = for_colleagues(views.now.status) if views.far else views.now.status
+    return _row(status, tasks_by_host(views.now.table), views)
 
 
 def peer_views(views: Views) -> tuple[flock.PeerView, ...]:

@@ -24,7 +24,8 @@ import msgspec
 
 from agent.host import logs
 from agent.host.private_files import write_whole
-from agent.protocol.records import Dataset, DatasetId, TaskId, TaskState, Workflow, output_names
+from agent.protocol.output_names import output_names
+from agent.protocol.records import Dataset, DatasetId, TaskId, TaskState, Workflow
 from agent.protocol.sanity import producers_of
 from agent.protocol.table import Table
 from agent.regular_files import mark_as_foreign

@@ -15,7 +15,7 @@ from pathlib import Path
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.flock import HandedOver
 from agent.data.delivery import Deliveries
-from agent.data.retention import DatasetRetention, lineage_of_task, only_of
+from agent.data.retention import DatasetRetention, only_of
 from agent.data.scrubbing import Scrub
 from agent.data.shared import SharedResults, in_thread
 from agent.data.transfers import DatasetTransfers, Reach
@@ -24,7 +24,6 @@ from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
 from agent.protocol.records import Dataset, DatasetId, NodeId, TaskState, WorkflowId
 from agent.storage.datasets.backend import Backend, Sharing
-from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 
@@ -116,16 +115,12 @@ class NodeDatasets:
 
     def moved(self, moved: TaskMoved) -> None:
         """Note that a task is in another state: once it has terminated, have its results delivered
-        soon and recorded in a thread what made those of its outputs that are here; log a warning
-        when it runs again after that."""
+        soon; log a warning when it runs again after that."""
         if moved.before is TaskState.TERMINATED and moved.after is not TaskState.TERMINATED:
             log.warning("task %s was finished and runs again: %s", moved.task, moved.cause)
         elif moved.after is TaskState.TERMINATED:
             self._caretaker.look_if_elsewhere()
             self._deliveries.look_soon()
-            lineage = lineage_of_task(self._node.table, moved.task)
-            if lineage:
-                self._loop.run_in_executor(None, self._note, lineage)
 
     def peer_seen(self, peer: NodeId, *, linked: bool) -> None:
         """Note that a peer is linked, or is gone; saying the same again changes nothing."""
@@ -288,11 +283,6 @@ class NodeDatasets:
 
     def _besides(self) -> Iterable[DatasetId]:
         return self.kept_besides()
-
-    def _note(self, lineage: list[Lineage]) -> None:
-        here = [each for each in lineage if self.store.has(each.dataset)]
-        if here:
-            self.store.note_lineage(here)
 
 
 def open_backend(url: str) -> Backend | None:

@@ -1,4 +1,4 @@
-"""What of the datasets must stay, what has too few copies, and what made them.
+"""What of the datasets must stay, and what has too few copies.
 
 Which datasets work needs is read off the table, here and nowhere else: everything that an
 unfinished workflow was given or has made stays, and so does what a finished one leaves at its end,
@@ -28,12 +28,10 @@ from agent.protocol.records import (
     NodeId,
     TaskId,
     TaskState,
-    Terminated,
     Workflow,
     WorkflowId,
 )
 from agent.protocol.table import Table
-from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
 
@@ -113,31 +111,6 @@ def _outputs(table: Table, task: TaskId) -> tuple[Dataset, ...]:
 
 def _ours(datasets: Iterable[Dataset]) -> Iterator[DatasetId]:
     return (each.dataset for each in datasets if not each.external)
-
-
-def lineage_of_task(table: Table, task: TaskId) -> list[Lineage]:
-    """Return, for each output of a task that has terminated, what the table says of how it came to
-    be, external ones left out; empty when the task has no outcome or is unknown."""
-    reading, spec = table.reading(task), table.specs.get(task)
-    if reading is None or spec is None or reading.outcome is None:
-        return []
-    run = reading.outcome
-    assert isinstance(run.phase, Terminated)
-    inputs = (*(raw.dataset for raw in spec.raw), *run.inputs)
-    return [
-        Lineage(
-            task,
-            number,
-            output.dataset,
-            f"{run.generation}.{run.attempt} by {run.host}",
-            spec.program,
-            "" if spec.published is None else spec.published.dataset,
-            inputs,
-            run.stamp[0] / 1000,
-        )
-        for number, output in enumerate(run.phase.outputs)
-        if not output.external
-    ]
 
 
 class DatasetRetention:

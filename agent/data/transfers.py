@@ -40,6 +40,10 @@ Reach = Callable[[NodeId], Awaitable[Pipe]]
 log = logging.getLogger(__name__)
 
 
+def _never(_: NodeId) -> bool:
+    return False
+
+
 def _keep_none(peer: NodeId, pieces: tuple[LogPiece, ...]) -> None:
     raise ConnectionAbortedError(f"{len(pieces)} logs of {peer} are not kept here")
 
@@ -87,6 +91,8 @@ class DatasetTransfers:
         """Hands an event to the node; set before the first effect."""
         self.keep_logs: Callable[[NodeId, tuple[LogPiece, ...]], None] = _keep_none
         """Keeps what a run of a peer has printed, in the thread of the transfer."""
+        self.mostly_off: Callable[[NodeId], bool] = _never
+        """Tells of a peer that it is off most of the time when people work."""
         self._threads = ThreadPoolExecutor(THREADS_MAX, "datasets")
         self._downloads = asyncio.Semaphore(DOWNLOADS_AT_ONCE_MAX)
         self._offers = asyncio.Semaphore(OFFERS_AT_ONCE_MAX)
@@ -207,13 +213,14 @@ class DatasetTransfers:
     async def spread(
         self, datasets: Sequence[DatasetId], peers: Sequence[NodeId], copies: int
     ) -> list[NodeId]:
-        """Offer these datasets to one peer after the other, in this order, until ``copies`` of them
+        """Offer these datasets to one peer after the other, in this order but for those that are mostly
+        off, which come last, until ``copies`` of them
         keep all, with 0 or fewer to nobody; return those that do, which may be fewer. A peer that
         refuses or breaks off is only logged, and keeps what it took until then."""
         keepers: list[NodeId] = []
         self.copying.update(dict.fromkeys(datasets))
         try:
-            for peer in peers:
+            for peer in sorted(peers, key=self.mostly_off):
                 if len(keepers) >= copies:
                     break
                 if await self._offered(peer, datasets):

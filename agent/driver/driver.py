@@ -33,7 +33,7 @@ from typing import Any
 
 from agent.driver.clock import LiveClock
 from agent.driver.outbox import Outbox
-from agent.driver.ports import Audience, Disk, Network, Programs, WithProgram
+from agent.driver.ports import Audience, Disk, Network, NoPower, Power, Programs, WithProgram
 from agent.driver.resting import REST_S, RestingLoop
 from agent.protocol.effects import (
     Answer,
@@ -53,6 +53,8 @@ from agent.protocol.effects import (
     TaskMoved,
     TaskProgressed,
     Unlink,
+    WakeMachine,
+    WasWoken,
     WorkflowGone,
     WorkflowSafe,
 )
@@ -96,6 +98,11 @@ WITH_PROGRAMS: dict[type[WithProgram], Callable[[Programs, Any], None]] = {
     CopyCheckpoint: lambda programs, effect: programs.copy_checkpoint(effect),
 }
 """Who does which of the effects on programs and their data."""
+WITH_POWER: dict[type, Callable[[Power, Any], None]] = {
+    WakeMachine: lambda power, effect: power.wake(effect.addresses),
+    WasWoken: lambda power, _: power.woken(),
+}
+"""Likewise of those on machines that sleep."""
 
 
 class Driver:
@@ -109,10 +116,11 @@ class Driver:
         programs: Programs,
         audience: Audience,
         clock: LiveClock | None = None,
+        power: Power | None = None,
     ) -> None:
         self._node, self._network, self._disk = node, network, disk
         self._programs, self._audience = programs, audience
-        self._clock = clock or LiveClock()
+        self._clock, self._power = clock or LiveClock(), power or NoPower()
         self._outbox = Outbox(self._do, self._submit, self._refused)
         self._inbox: deque[tuple[Event, str]] = deque()
         self._working = False
@@ -307,13 +315,8 @@ class Driver:
         if self._over:
             return
         match effect:
-            case Send():
-                peers = self._still_linked(effect.peers, links_made)
-                if peers:
-                    self._network.send(peers, effect.message)
-            case Unlink():
-                if self._still_linked((effect.peer,), links_made):
-                    self._network.unlink(effect.peer, effect.why)
+            case Send() | Unlink():
+                self._on_links(effect, links_made)
             case Answer():
                 self._audience.answered(effect)
             case (
@@ -329,8 +332,20 @@ class Driver:
                 self._audience.stopped()
             case Persist():
                 raise AssertionError("the outbox keeps this to itself")
+            case WakeMachine() | WasWoken():
+                WITH_POWER[type(effect)](self._power, effect)
             case _:
                 WITH_PROGRAMS[type(effect)](self._programs, effect)
+
+    def _on_links(self, effect: Send | Unlink, links_made: int) -> None:
+        named = effect.peers if isinstance(effect, Send) else (effect.peer,)
+        peers = self._still_linked(named, links_made)
+        if not peers:
+            return
+        if isinstance(effect, Send):
+            self._network.send(peers, effect.message)
+        else:
+            self._network.unlink(effect.peer, effect.why)
 
     def _still_linked(self, peers: tuple[NodeId, ...], links_made: int) -> tuple[NodeId, ...]:
         """Without those that were linked anew while the effect waited: it was for the old link,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
+from agent.protocol.capabilities import WakeAddress
 from agent.protocol.effects import (
     Answer,
     CancelFinished,
@@ -74,6 +75,26 @@ class Programs(Protocol):
     def copy(self, effect: CopyOutputs) -> None: ...
 
     def copy_checkpoint(self, effect: CopyCheckpoint) -> None: ...
+
+
+class Power(Protocol):
+    """Machines that sleep, and this one."""
+
+    def wake(self, addresses: Sequence[WakeAddress]) -> None:
+        """Send what wakes a machine at these addresses, where this one is on their network."""
+
+    def woken(self) -> None:
+        """Take note that a peer has woken this machine, for work."""
+
+
+class NoPower:
+    """Of a host that wakes nobody, and does not sleep."""
+
+    def wake(self, addresses: Sequence[WakeAddress]) -> None:
+        """Do nothing."""
+
+    def woken(self) -> None:
+        """Do nothing."""
 
 
 class Audience(Protocol):

@@ -161,7 +161,7 @@ class FlockNetwork:
         await asyncio.to_thread(self.audits.load)
         for peer, addresses in self._book.known().items():
             if self.membership.roster.departure(peer) is None:
-                self.links.dialler.found(peer, addresses)
+                self.links.dialler.found(peer, addresses, proven=True)
         if discover:
             self._begin(self._discover())
         else:
@@ -222,6 +222,11 @@ class FlockNetwork:
     def member_ids(self) -> tuple[NodeId, ...]:
         """The ids of all who belong, as the node is told."""
         return tuple(member.node_id for member in self.membership.roster.members())
+
+    @property
+    def members(self) -> MembersChanged:
+        """Who belongs, and whose word counts for what, as the node is told."""
+        return MembersChanged(self.member_ids, self.membership.trust)
 
     @property
     def expelled(self) -> bool:
@@ -327,7 +332,7 @@ class FlockNetwork:
         for peer in self.links.linked:
             self.links.gossip(peer, data)
         self._cut_refused()
-        self._tell(MembersChanged(self.member_ids))
+        self._tell(self.members)
         if self.expelled and self.discovery is not None:
             self._begin(self.discovery.withdraw())
         self._book_due = True
@@ -383,7 +388,9 @@ class FlockNetwork:
         from agent.net.discovery import Discovery, DiscoveryCallbacks
 
         dialler = self.links.dialler
-        callbacks = DiscoveryCallbacks(dialler.found, dialler.gone, self._foreign, dialler.retry)
+        callbacks = DiscoveryCallbacks(
+            dialler.found, dialler.unannounced, self._foreign, dialler.retry
+        )
         self.discovery = Discovery(
             self.membership.node_id,
             self.membership.flock.flock_id,
@@ -415,7 +422,7 @@ class FlockNetwork:
             and self._book.note(node, addresses, first_hand=node == peer)
         ]
         for node in news:
-            self.links.dialler.found(node, self._book.of(node))
+            self.links.dialler.found(node, self._book.of(node), proven=True)
         if peer in news:
             data = gossip_of(addresses={peer: self._book.of(peer)})
             for other in self.links.linked:

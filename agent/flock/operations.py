@@ -25,7 +25,7 @@ from agent.api.admission import JoinRequestView
 from agent.api.errors import RefusedError, ServiceError
 from agent.api.flock import DepartureView, Expelled, Invitation, Joined, MemberView
 from agent.api.rpc import ErrorCode
-from agent.api.session import FlockChanged
+from agent.api.session import FlockChanged, PeerChanged
 from agent.flock.administering import Administering
 from agent.flock.audit_heads import AuditHeads
 from agent.flock.flock_audit import FlockAudit
@@ -44,7 +44,7 @@ from agent.net.invitation import parse_invitation
 from agent.net.link_reception import StreamAcceptor
 from agent.net.membership import Membership, create_flock
 from agent.paths import Home
-from agent.protocol.events import MembersChanged, PresenceChanged
+from agent.protocol.events import PolicyChosen, PresenceChanged
 from agent.protocol.names import fault_of_name
 from agent.protocol.reasons import NotOfFlock
 from agent.protocol.records import NodeId
@@ -187,6 +187,12 @@ class FlockOperations:
             DepartureView(each.node_id, each.host_name, each.expelled, round(each.time_s * 1000))
             for each in (network.membership.roster.departures() if network else ())
         ]
+
+    def choose_rules(self, name: str) -> None:
+        """Have this node go by these rules and tell the flock, which follows."""
+        self._own.hand(PolicyChosen(name))
+        self._own.notify(PeerChanged(self._own.node_id))
+        log.info("the flock is to go by the rules %s", name)
 
     @_one_at_a_time
     async def create(self, name: str) -> Joined:
@@ -382,7 +388,7 @@ class FlockOperations:
     ) -> FlockNetwork:
         await asyncio.to_thread(self._keep_door, membership, door)
         network = self.network_of(membership)
-        self._own.hand(MembersChanged(network.member_ids))
+        self._own.hand(network.members)
         await self.connect(network, had)
         self._own.notify(network.changed())
         return network

@@ -22,6 +22,7 @@ from agent.api.values import capabilities_of
 from agent.api.volunteering import own_work
 from agent.net.links import LinkReport
 from agent.protocol.messages import Heartbeat, Hello, Message, Status
+from agent.protocol.policy import DEFAULT_RULE
 from agent.protocol.policy.lasting import half_s
 from agent.protocol.reasons import (
     LikelyFreeForLong,
@@ -141,6 +142,7 @@ def _with_status(peer: PeerView, status: Status, told_ms: int) -> PeerView:
         why=as_why(why),
         people=status.people,
         bans=status.bans,
+        rules=status.policy or DEFAULT_RULE,
     )
 
 

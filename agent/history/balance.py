@@ -21,6 +21,7 @@ from agent.protocol.records import (
     Terminated,
     Yielded,
 )
+from agent.protocol.second_runs import is_copy
 from agent.protocol.times import end_of_run_ms, held_ms, started_ms, took
 
 
@@ -42,7 +43,8 @@ def shares_of(life: Life, reading: DerivedState, home: NodeId, here: NodeId) -> 
         others = (run for run in runs if run.host != here)
         return Shares(took_ms=sum(_worked_ms(run, life, reading) for run in others))
     worked = [(run, _worked_ms(run, life, reading)) for run in runs if run.host == here]
-    thrown = (ms for run, ms in worked if not isinstance(run.phase, Terminated | Failed))
+    lost = (each for each in worked if not isinstance(each[0].phase, Terminated | Failed))
+    thrown = (ms for run, ms in lost if not is_copy(run))  # which was to come to nothing, or not
     return Shares(gave_ms=sum(ms for _, ms in worked), thrown_ms=sum(thrown))
 
 

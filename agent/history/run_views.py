@@ -10,6 +10,7 @@ from agent.api.reasons import Reason, as_why
 from agent.protocol.names import visible
 from agent.protocol.reasons import RunEnd
 from agent.protocol.records import NodeId, Run, Suspended, TaskSpec, Terminated
+from agent.protocol.second_runs import is_copy
 from agent.protocol.table import Table
 from agent.protocol.times import end_of_run_ms
 from agent.wording.run_ends import named, run_id, why_ended
@@ -89,6 +90,7 @@ def _run_view(
         counts and isinstance(run.phase, Terminated),
         checkpoint.dataset if checkpoint else "",
         as_why(why),
+        is_copy(run),
     )
 
 

@@ -40,7 +40,7 @@ from agent.history.stories import Stories
 from agent.host.logs import NORMAL
 from agent.paths import TASK_LOGS, task_log
 from agent.protocol.effects import OutcomeChanged, TaskMoved
-from agent.protocol.lengths import Kind, PastRun
+from agent.protocol.likeness import Kind, PastRun
 from agent.protocol.reading import DerivedState, effective_generation
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import ENDED, NodeId, Run, TaskId, TaskSpec, TaskState, WorkflowId

@@ -423,11 +423,18 @@ def is_vouched(voucher: Voucher, node_id: str, keeper_certificate: bytes) -> boo
 def has_signed(certificate: bytes, signature: bytes, content: bytes) -> bool:
     """Tell whether the key of the certificate has signed the content, False for a key of another
     kind than ours; raise ``MembershipError`` when the certificate cannot be read."""
-    key = read_certificate(certificate).public_key()
-    if not isinstance(key, PublicKey):
+    key = _key_in(certificate)
+    if key is None:
         return False
     try:
         key.verify(signature, content, SIGNATURE)
     except InvalidSignature:
         return False
     return True
+
+
+@lru_cache(REMEMBERED_MAX)
+def _key_in(certificate: bytes) -> PublicKey | None:
+    """To parse one takes as long as to check a signature, and records come by the thousand."""
+    key = read_certificate(certificate).public_key()
+    return key if isinstance(key, PublicKey) else None

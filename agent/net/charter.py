@@ -80,6 +80,7 @@ class Rights:
     """What all acts together amount to; not to be changed by whoever gets it."""
 
     founder: str = ""
+    founded_s: int = 0
     recovery: str = ""
     sealed: Sealed | None = None
     administrators: set[str] = field(default_factory=set)
@@ -354,7 +355,7 @@ class _Replay:
 
     def _found(self, act: Act) -> None:
         rights = self.rights
-        rights.founder = act.whom
+        rights.founder, rights.founded_s = act.whom, act.time_s
         rights.before, kept = frozenset(act.kept), frozenset(act.kept)
         rights.statements_before = frozenset(act.kept_statements)
         self._seal(act)

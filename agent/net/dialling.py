@@ -8,6 +8,12 @@ A failed call is repeated after 50 ms, then ever later up to 2 s, by chance a li
 that a flock that lost its switch does not call in step. What repeating does not help, such as
 another flock, is tried less often. News of an address makes the next call at once.
 
+Anybody on the network can tell of addresses, in anybody's name, and take them back. So where a
+member was, by a link or by the word of others, is never given up for what multicast tells: it stays
+among those that are called, and whoever does not announce itself any more is called rarely. Other
+addresses are tried in turn, those that failed behind the rest, so that a true one has its turn however
+many are told of; and who was only heard of makes room for others.
+
 **The first of several addresses that answers, and the sockets that others dial.**
 
 A machine has addresses of two families and on networks that are not ours to reach, and a dead
@@ -36,11 +42,17 @@ BACK_OFF_FIRST_S = 0.05
 BACK_OFF_MAX_S = 2.0
 BACK_OFF_LASTING_FIRST_S = 1.0
 BACK_OFF_LASTING_MAX_S = 15.0
+UNANNOUNCED_S = 60.0
+"""A member that does not announce itself any more, as far as multicast can be believed."""
 LOWER_COMES_WITHIN_S = 3.0
 SHORT_LIVED_S = 5.0
 """A link that ends sooner counts as a failed call."""
 TARGETS_MAX = 512
-ADDRESSES_MAX = 16
+ADDRESSES_MAX = 64
+"""Of one peer; so many have to be invented before a true one has no room."""
+AT_ONCE_MAX = 8
+"""Of these so many are called together, or the last would not have its turn in time."""
+PROVEN_MAX = 4
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +82,11 @@ class Target:
     lasting: bool = False
     news: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
+    proven: list[Address] = field(default_factory=list)
+    """Of the addresses those that a link or members have shown, the newest first."""
+    failed: dict[Address, None] = field(default_factory=dict)
+    """Where a call has failed since the last link, the longest ago first."""
+    unannounced: bool = False
 
 
 class Dialler:
@@ -84,18 +101,37 @@ class Dialler:
 
     # -- what is known ---------------------------------------------------------------------
 
-    def found(self, peer: NodeId | None, addresses: Sequence[Address]) -> None:
+    def found(
+        self, peer: NodeId | None, addresses: Sequence[Address], *, proven: bool = False
+    ) -> None:
         """Learn that these addresses lead to the peer, or with None each to whoever is there, and
         call those who are not linked: at once where an address is news, whatever failed before.
-        Does not wait for the calls. This node's own, those beyond the limit, which is logged, and
-        all after ``stop`` are ignored."""
+        Does not wait for the calls. ``proven``: a link or a member has shown it, so that nothing
+        that strangers tell takes its place. This node's own, those beyond the limit, which is
+        logged, and all after ``stop`` are ignored."""
         if peer == self._me or self._stopped:
             return
         if peer is not None:
-            self._learn(peer, peer, addresses)
+            self._learn(peer, peer, addresses, proven=proven)
             return
         for address in addresses:
             self._learn(str(address), None, [address])
+
+    def proven(self, peer: NodeId, address: Address) -> None:
+        """Note that the peer was linked there, where it is known here by other addresses."""
+        if peer in self._targets:
+            self.found(peer, [address], proven=True)
+
+    def unannounced(self, peer: NodeId) -> None:
+        """Forget a peer that, as somebody on the network says, does not announce itself any more,
+        unless it is linked; where it was proven to be, it is still called, but rarely."""
+        target = self._targets.get(peer)
+        if target is None or not target.proven:
+            self.gone(peer)
+            return
+        target.unannounced = True
+        if not self._linked(peer):
+            target.addresses = list(target.proven)
 
     def gone(self, peer: NodeId) -> None:
         """Forget where the peer may be and call it no more, unless it is linked; then nothing
@@ -108,9 +144,10 @@ class Dialler:
         self._forget(str(address))
 
     def addresses_of(self, peer: NodeId) -> list[Address]:
-        """Return where the peer may be, the likeliest first; empty when nothing is known."""
+        """Return where the peer may be, the likeliest first, some at most; empty when nothing is
+        known."""
         known = [target for target in self._targets.values() if target.peer == peer]
-        return [address for target in known for address in target.addresses]
+        return [address for target in known for address in target.addresses[:AT_ONCE_MAX]]
 
     def retry(self) -> None:
         """Have everybody who is not linked called again at once, as the network has changed and
@@ -138,22 +175,40 @@ class Dialler:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _learn(self, key: str, peer: NodeId | None, addresses: Sequence[Address]) -> None:
+    def _learn(
+        self,
+        key: str,
+        peer: NodeId | None,
+        addresses: Sequence[Address],
+        *,
+        proven: bool = False,
+    ) -> None:
         target = self._targets.get(key)
         if target is None:
-            if len(self._targets) >= TARGETS_MAX:
+            if len(self._targets) >= TARGETS_MAX and not self._made_room():
                 log.warning("more than %d addresses are known; %s is left out", TARGETS_MAX, key)
                 return
             target = Target([], peer, typed=peer is None)
             self._targets[key] = target
             target.task = asyncio.create_task(self._pursue(target))
-        known = list(dict.fromkeys([*addresses, *target.addresses]))[:ADDRESSES_MAX]
+        if proven:
+            target.proven = list(dict.fromkeys([*addresses, *target.proven]))[:PROVEN_MAX]
+        known = _in_order(target, addresses)
         if set(known) != set(target.addresses) or self._wanted(target):
             target.addresses = known
             self._renew(target)
 
+    def _made_room(self) -> bool:
+        """Forget who was heard of longest ago, and only heard of."""
+        for key, target in self._targets.items():
+            linked = target.peer is not None and self._linked(target.peer)
+            if not (target.typed or target.proven or linked):
+                self._forget(key)
+                return True
+        return False
+
     def _renew(self, target: Target) -> None:
-        target.failures, target.lasting = 0, False
+        target.failures, target.lasting, target.unannounced = 0, False, False
         if target.typed and target.peer == self._me:
             target.peer = None
         target.news.set()
@@ -179,6 +234,8 @@ class Dialler:
         return target.peer is None or not self._linked(target.peer)
 
     def _delay_s(self, target: Target) -> float:
+        if target.unannounced:
+            return UNANNOUNCED_S * self._random.uniform(0.5, 1.0)
         if target.failures:
             first_s, longest_s = BACK_OFF_FIRST_S, BACK_OFF_MAX_S
             if target.lasting:
@@ -203,16 +260,39 @@ class Dialler:
 
     async def _attempt(self, target: Target) -> None:
         expected = None if target.typed else target.peer
-        peer, refusal = await self._call(tuple(target.addresses), expected)
+        called = tuple(target.addresses[:AT_ONCE_MAX])
+        peer, refusal = await self._call(called, expected)
         own_copy = peer == self._me and refusal is not None and refusal.cause is Cause.COPIED
         if target.typed and peer and not own_copy:
             target.peer = peer
         target.lasting = refusal is not None and refusal.cause in LASTING
         if refusal is None:
+            target.failed.clear()
             return
         target.failures += 1
-        if refusal.cause not in (Cause.UNREACHABLE, Cause.DUPLICATE) and len(target.addresses) > 1:
-            target.addresses.append(target.addresses.pop(0))
+        if refusal.cause is not Cause.DUPLICATE:
+            _note_failed(target, called, refusal)
+        target.addresses = _in_order(target, ())
+
+
+def _note_failed(target: Target, called: Sequence[Address], refusal: LinkRefusal) -> None:
+    """The one address at which somebody answered, or all that were called."""
+    answered = [each for each in called if str(each) == refusal.address]
+    for address in called if refusal.cause is Cause.UNREACHABLE or not answered else answered:
+        target.failed.pop(address, None)
+        target.failed[address] = None
+    for address in [each for each in target.failed if each not in target.addresses]:
+        del target.failed[address]
+
+
+def _in_order(target: Target, addresses: Sequence[Address]) -> list[Address]:
+    """What is known of a target with these addresses, the next to be called first: where it was
+    last, what has not been tried, and what has failed, the longest ago first."""
+    proven, turn = target.proven, {each: number for number, each in enumerate(target.failed, 1)}
+    known = list(dict.fromkeys([*proven[:1], *target.addresses, *addresses, *proven]))
+    known.sort(key=lambda each: turn.get(each, 0))
+    spare = [each for each in known if each not in proven][: ADDRESSES_MAX - len(proven)]
+    return [each for each in known if each in proven or each in spare]
 
 
 async def connect(addresses: Sequence[Address]) -> tuple[socket.socket, Address]:

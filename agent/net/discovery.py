@@ -55,7 +55,7 @@ class DiscoveryCallbacks:
     found: Callable[[NodeId | None, Sequence[Address]], None]
     """These addresses lead to a node of this flock; None: to whoever is there."""
     gone: Callable[[NodeId], None]
-    """The node does not tell of itself any more."""
+    """Somebody says that the node does not tell of itself any more."""
     foreign: Callable[[Sighting], None]
     """There is another flock on this network."""
     changed: Callable[[], None]
@@ -204,15 +204,24 @@ class Discovery:
         record = AsyncServiceInfo(service_type, name)
         if record.load_from_cache(zeroconf):
             self._note(name, record)
-        elif name not in self._questions and len(self._questions) < QUESTIONS_MAX:
+        elif name not in self._questions:
+            while (
+                len(self._questions) >= QUESTIONS_MAX
+            ):  # who is there answers before it is the oldest
+                self._questions.pop(next(iter(self._questions))).cancel()
             question = asyncio.create_task(self._ask(zeroconf, name, record))
             self._questions[name] = question
-            question.add_done_callback(lambda _: self._questions.pop(name, None))
+            question.add_done_callback(lambda done: self._answered(name, done))
 
     async def _ask(self, zeroconf: Zeroconf, name: str, record: AsyncServiceInfo) -> None:
         with contextlib.suppress(OSError, ZeroconfError):
             if await record.async_request(zeroconf, ANSWER_MS):
                 self._note(name, record)
+
+    def _answered(self, name: str, question: asyncio.Task[None]) -> None:
+        """One that had to make room may be asked again already."""
+        if self._questions.get(name) is question:
+            del self._questions[name]
 
     def _note(self, name: str, record: AsyncServiceInfo) -> None:
         sighting = read_record(record)

@@ -67,6 +67,7 @@ from agent.wording.speech import english, long
 BURNING_S_MAX = 0.5
 """Between a keeper's question to the others and its use on its disk."""
 CONNECTIONS_MAX = 64
+"""Of strangers; members are not counted."""
 
 
 Keepers = Collection[str]
@@ -101,13 +102,14 @@ class EnrolmentServer:
         self._membership = membership
         self._elapsed = elapsed
         self._guesses = GuessLimit()
-        self._open = 0
+        self._strangers = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read one question, answer it and close the connection, all within 15 seconds and a
         little. A fault of the stranger or of the network is not raised, it only costs the
         connection; what cannot be done is answered with ``Refused``."""
-        self._open += 1
+        stranger = _is_stranger(writer)
+        self._strangers += stranger
         try:
             async with asyncio.timeout(EXCHANGE_S_MAX):
                 arrival = arrival_of(writer.get_extra_info("ssl_object"), self._membership.roster)
@@ -116,7 +118,7 @@ class EnrolmentServer:
         except (OSError, EOFError, MembershipError):
             pass  # a stranger's fault costs the stranger its connection
         finally:
-            self._open -= 1
+            self._strangers -= stranger
             await close(writer)
 
     def _bytes_max(self, arrival: Arrival | NoLink) -> int:
@@ -130,7 +132,7 @@ class EnrolmentServer:
             return Refused(f"this machine is not let in, {english(arrival)}")
         if arrival.protocol != JOIN:
             return Refused("this is asked under another protocol: update Wingbeat")
-        if self._open > CONNECTIONS_MAX:
+        if arrival.member is None and self._strangers > CONNECTIONS_MAX:
             return Refused("too many machines ask at the same time: try again in a minute")
         try:
             return await self._answer(question, arrival.member, host)
@@ -224,6 +226,11 @@ class EnrolmentServer:
             return Refused("only keepers may ask this")
         await membership.join_book(question.entries)
         return BookIs(membership.book().entries)
+
+
+def _is_stranger(writer: asyncio.StreamWriter) -> bool:
+    tls = writer.get_extra_info("ssl_object")
+    return tls is None or tls.getpeercert(binary_form=True) is None
 
 
 def _host(writer: asyncio.StreamWriter) -> str:

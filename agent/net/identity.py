@@ -150,6 +150,14 @@ def own_key(folder: PrivateFolder) -> PrivateKey:
     return key
 
 
+def node_id_in(path: Path) -> str:
+    """Return the name of the node whose identity lies in this folder: it is that of its key, which it
+    has before it joins a flock and takes with it. Raise ``MembershipError``."""
+    folder = PrivateFolder(path)
+    folder.prepare()
+    return certificates.node_id_of(own_key(folder).public_key())
+
+
 def save_flock(folder: PrivateFolder, flock: Flock) -> None:
     """Save the certificate of the flock's authority in place of an earlier one; raise
     ``NotKeptError`` when the disk refuses."""

@@ -23,6 +23,7 @@ import ipaddress
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Annotated
 
 import msgspec
@@ -283,6 +284,7 @@ class GuessLimit:
         return [time_s for time_s in times if now_s - time_s < GUESSES_WINDOW_S]
 
 
+@lru_cache(maxsize=1024)
 def origin_of(host: str) -> str:
     """Return who counts as one guesser: an IPv4 address itself, of IPv6 its network of 64 bits,
     because one machine has many; text that is no address as it is."""

@@ -1,7 +1,9 @@
 """Who asks this keeper to be let in, until a person has answered or time is over.
 
 Anybody on the network can ask, so there are few requests at a time, in all and from one address,
-few attempts in a while, and each ends by itself. Nothing of them is kept on disk: a keeper that is
+few attempts in a while, and each ends by itself. Where others have taken all the room, whoever asks
+for the first time finds some all the same: the oldest request goes of whoever has most, never one
+that a person has let in. Nothing of them is kept on disk: a keeper that is
 started anew is asked anew. Two numbers name a request: the secret one, known to the asking machine
 alone, opens its outcome; the open one is what people and other members call it by.
 
@@ -29,7 +31,7 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -46,6 +48,9 @@ from agent.net.invitation_book import origin_of
 REQUESTS_MAX = 12
 REQUESTS_PER_ORIGIN_MAX = 3
 ATTEMPTS_MAX = 30
+FIRST_ATTEMPTS_MAX = 90
+"""In all, from where nobody has asked in this while: so that who asks over and over keeps out nobody
+but itself, and each request stays long enough for a person to see it."""
 ATTEMPTS_PER_ORIGIN_MAX = 6
 ATTEMPTS_WINDOW_S = 300.0
 VALID_S = 600.0
@@ -114,7 +119,7 @@ class JoinRequests:
         self._requests: dict[bytes, JoinRequest] = {}
         self._bound: dict[bytes, _Bound] = {}
         self._timers: dict[bytes, asyncio.TimerHandle] = {}
-        self._attempts: deque[tuple[float, str]] = deque(maxlen=ATTEMPTS_MAX)
+        self._attempts: deque[tuple[float, str]] = deque(maxlen=FIRST_ATTEMPTS_MAX)
         self._over: dict[bytes, JoinRequest] = {}
         self._coming: set[bytes] = set()
         """Their certificates are being made, which cannot be taken back."""
@@ -231,13 +236,22 @@ class JoinRequests:
 
     def _check_room(self, origin: str) -> None:
         recent = [each for at_s, each in self._attempts if self._now() - at_s < ATTEMPTS_WINDOW_S]
-        waiting = [origin_of(each.address) for each in self._requests.values()]
-        if len(waiting) >= REQUESTS_MAX or len(recent) >= ATTEMPTS_MAX:
-            raise MembershipError("too many machines ask to join: try again in some minutes")
-        if waiting.count(origin) >= REQUESTS_PER_ORIGIN_MAX:
+        waiting = Counter(origin_of(each.address) for each in self._requests.values())
+        if waiting[origin] >= REQUESTS_PER_ORIGIN_MAX:
             raise MembershipError("too many requests from this address wait: have one answered")
         if recent.count(origin) >= ATTEMPTS_PER_ORIGIN_MAX:
             raise MembershipError("this address asked too often: try again in some minutes")
+        if len(recent) >= (ATTEMPTS_MAX if origin in recent else FIRST_ATTEMPTS_MAX):
+            raise MembershipError("too many machines ask to join: try again in some minutes")
+        if len(self._requests) >= REQUESTS_MAX:
+            self._make_room(waiting)
+
+    def _make_room(self, waiting: Counter[str]) -> None:
+        """The oldest goes, of the origin with most, that no person has let in."""
+        undecided = [each for each in self._requests.values() if each.state != "admitted"]
+        if not undecided:
+            raise MembershipError("too many machines ask to join: try again in some minutes")
+        self._end(max(undecided, key=lambda each: waiting[origin_of(each.address)]), "ended")
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()

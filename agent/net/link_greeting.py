@@ -6,7 +6,8 @@ a word, and exactly one of the two decides: of a link the higher node id, of a b
 the one that was dialled. Only its WELCOME makes the connection count, on both sides, and what it
 does not welcome it refuses in words.
 
-Nothing here has long: a greeting that is not done after a few seconds ends.
+Nothing here has long: who dialled and has said nothing after a second is gone, and a greeting that
+is not done after a few seconds ends.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ from agent.protocol.link_reasons import LinkTrouble, NoLink, RefusesThis
 from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import NodeId
 
+FIRST_BYTES_S = 1.0
+"""Whoever dials speaks first, at once."""
 HANDSHAKE_S = 5.0
 KEEPALIVE_IDLE_S = 10
 KEEPALIVE_STEP_S = 3
@@ -77,6 +80,9 @@ class GreetingOwner(GreetingJudge, Protocol):
     def admit(self, greeting: Greeting) -> bool:
         """Tell whether a connection from outside may begin to greet."""
 
+    def verified(self, greeting: Greeting) -> bool:
+        """Tell whether a member, whose peer is known now, may go on to greet."""
+
     def came_for(self, greeting: Greeting, protocol: str) -> bool:
         """Hand a connection that is for another protocol to whoever serves that; return False when
         it is for a link."""
@@ -87,6 +93,7 @@ class Greeting:
 
     __slots__ = (
         "_expected",
+        "_first",
         "_owner",
         "_timer",
         "_understood",
@@ -123,7 +130,8 @@ class Greeting:
         """How it ended, ``None`` for well; known to whoever dialled."""
         self.over = False
         self._understood = False
-        self._timer = loop.call_later(HANDSHAKE_S, self._too_slow)
+        self._first: asyncio.TimerHandle | None = None
+        self._timer = loop.call_later(HANDSHAKE_S, self._too_slow, HANDSHAKE_S)
 
     # -- what the owner does ---------------------------------------------------------------
 
@@ -146,6 +154,12 @@ class Greeting:
         self.connection.close()
         self._end(cause_of(why), why)
 
+    def give_way(self) -> None:
+        """Cut the connection without a word, because others come and it is one of too many."""
+        if not self.over:
+            self.connection.abort()
+            self._end(Cause.BUSY, NoLink("TooManyGreet"))
+
     def succeed(self) -> None:
         """End the greeting: the connection belongs to a link or a bulk transfer from now on."""
         self._finish(None)
@@ -161,6 +175,8 @@ class Greeting:
             self.address = Address(*peer_name[:2])
         keep_alive(transport.get_extra_info("socket"))
         if self.dialled or self._owner.admit(self):
+            if not self.dialled:
+                self._first = asyncio.get_running_loop().call_later(FIRST_BYTES_S, self._silent)
             return True
         self._end(Cause.BUSY, NoLink("TooManyGreet"))
         return False
@@ -184,7 +200,9 @@ class Greeting:
             self.refuse(verified)
             return
         self.peer, self.name = verified
-        if self._expected not in (None, self.peer) and self.peer != self._owner.me:
+        if not self.dialled and not self._owner.verified(self):
+            self.refuse(NoLink("TooManyGreet"))
+        elif self._expected not in (None, self.peer) and self.peer != self._owner.me:
             self.refuse(NoLink("OtherAnswers", name=self.name))
         else:
             self.connection.write(opening_frame(self._owner.own_opening()))
@@ -237,10 +255,14 @@ class Greeting:
         else:
             self.refuse(NoLink("IdentityTaken"))
 
-    def _too_slow(self) -> None:
+    def _silent(self) -> None:
+        if not self.connection.heard:
+            self._too_slow(FIRST_BYTES_S)
+
+    def _too_slow(self, after_s: float) -> None:
         if not self.over:
             self.connection.abort()
-            self._end(Cause.SLOW, NoLink("TooSlow", length_ms=round(HANDSHAKE_S * 1000)))
+            self._end(Cause.SLOW, NoLink("TooSlow", length_ms=round(after_s * 1000)))
 
     def _end(self, cause: Cause, why: LinkTrouble) -> None:
         peer = self.peer or self._expected or ""
@@ -257,6 +279,8 @@ class Greeting:
             return
         self.over = True
         self._timer.cancel()
+        if self._first is not None:
+            self._first.cancel()
         if not self.outcome.done():
             self.outcome.set_result(refusal)
         self._owner.greeting_over(self)

@@ -1,7 +1,9 @@
 """Where connections begin, dialled from here or from elsewhere, until they are agreed on.
 
 Whoever reaches the port gets this far, so it is bounded here: so many at once in all, and so many
-from one host, each for a few seconds.
+from one host, each for a few seconds. Who has not been verified, links and transfers of members, and
+each other protocol have room of their own, so that none of them fills that of another; and where
+strangers have filled theirs, one of them goes rather than the next who comes (``link_places``).
 
 **Everything that comes through the port and is no link: bulk data, and other protocols.**
 
@@ -29,7 +31,9 @@ from typing import Any, Protocol
 from agent.net import transfer_words
 from agent.net.addresses import Address
 from agent.net.dialling import connect, listening_sockets
+from agent.net.invitation_book import origin_of
 from agent.net.link_greeting import Greeting, GreetingJudge, Verify
+from agent.net.link_places import MemberHosts, Room, crowding
 from agent.net.link_refusals import LinkRefusal
 from agent.net.link_tls import Shared, Streams, TlsConnection, streams
 from agent.net.transfer_words import LoopPipe, Pipe, SocketPipe
@@ -38,13 +42,16 @@ from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import PROTOCOL_VERSION
 from agent.protocol.records import NodeId
 
-GREETINGS_MAX = 64
-GREETINGS_PER_HOST_MAX = 32
+GREETINGS = Room(total_max=64, of_origin_max=32)
+"""Of whom nobody is verified yet."""
+GREETINGS_PER_MEMBER_MAX = 16
 BULK_PER_PEER_MAX = 8
 BULK_SERVED_MAX = 32
 """Threads that serve transfers which peers have opened; whoever comes then tries again later."""
-OTHERS_MAX, OTHERS_PER_HOST_MAX = 64, 32
-"""One machine that says nothing on its connections must not keep newcomers and members out."""
+OTHERS = Room(total_max=64, of_origin_max=16)
+"""Of one other protocol, by strangers; one machine that says nothing must not keep newcomers out."""
+OTHERS_OF_MEMBERS = Room(total_max=256, of_origin_max=32)
+"""Of one other protocol, by members; each of them counts as one origin."""
 LEAVING_LOOKS_MAX, LEAVING_POLL_S = 500, 0.01
 
 _Served = Coroutine[Any, Any, None]
@@ -72,8 +79,9 @@ class Contexts:
 class ConnectionAdmission(GreetingJudge, Protocol):
     """Who takes what comes through the port; ``links.Links`` is one."""
 
-    def came_for(self, greeting: Greeting, serve: StreamAcceptor) -> None:
-        """Serve a connection for another protocol, whose caller is not verified."""
+    def came_for(self, greeting: Greeting, serve: StreamAcceptor, protocol: str) -> None:
+        """Serve a connection for another protocol. A caller that showed a member's certificate is
+        the peer of the greeting; what it may ask, whoever serves it decides."""
 
 
 class Reception:
@@ -96,6 +104,7 @@ class Reception:
         self._shared = Shared()
         self._greetings: dict[Greeting, None] = {}
         self._servers: list[asyncio.Server] = []
+        self._member_hosts = MemberHosts()
         self._stopping = False
 
     async def listen(
@@ -159,17 +168,29 @@ class Reception:
         return Opening(self._instance, self.port, PROTOCOL_VERSION)
 
     def admit(self, greeting: Greeting) -> bool:
-        """Take on a stranger's connection and return True; False when too many strangers are
-        greeting, in all or from its host, or this node is stopping."""
-        host = greeting.address.host
-        strangers = [other for other in self._greetings if not other.dialled]
-        from_there = sum(1 for other in strangers if other.address.host == host)
-        if self._stopping or len(strangers) >= GREETINGS_MAX:
+        """Take on a stranger's connection and return True; False when this node is stopping. Where
+        there is no more room for strangers, one of them ends."""
+        if self._stopping:
             return False
-        if from_there >= GREETINGS_PER_HOST_MAX:
-            return False
+        strangers = {
+            each: origin_of(each.address.host)
+            for each in self._greetings
+            if not each.dialled and not each.peer
+        }
+        origin = origin_of(greeting.address.host)
+        crowd = crowding(strangers, origin, GREETINGS, self._member_hosts.__contains__)
+        if crowd:
+            silent = (each for each in crowd if not each.connection.heard)
+            next(silent, crowd[0]).give_way()
         self._greetings[greeting] = None
         return True
+
+    def verified(self, greeting: Greeting) -> bool:
+        """Note from where a member has come; return False when too many of its connections are
+        greeting."""
+        self._member_hosts.note(origin_of(greeting.address.host))
+        same = [each for each in self._greetings if each.peer == greeting.peer]
+        return len(same) <= GREETINGS_PER_MEMBER_MAX
 
     def came_for(self, greeting: Greeting, protocol: str) -> bool:
         """Hand the connection to whoever serves this other protocol and return True, or return
@@ -177,7 +198,10 @@ class Reception:
         serve = self._others.get(protocol)
         if serve is None:
             return False
-        self._court.came_for(greeting, serve)
+        if greeting.connection.tls.getpeercert(binary_form=True) is not None:
+            known = self.verify(greeting.connection.tls)
+            greeting.peer = "" if isinstance(known, NoLink) else known[0]
+        self._court.came_for(greeting, serve, protocol)
         return True
 
     def decide(self, greeting: Greeting) -> None:
@@ -211,12 +235,12 @@ class Reception:
 
 
 class Transfers:
-    """The connections that are no links, by peer; those of other protocols under no name."""
+    """The connections that are no links, by peer; those of other protocols by who may come by it."""
 
     def __init__(self, serve: BulkAcceptor) -> None:
         self._serve = serve
-        self._connections: dict[NodeId, dict[TlsConnection, str]] = {}
-        """And the host at its other end."""
+        self._connections: dict[str, dict[TlsConnection, str]] = {}
+        """And of which origin each is."""
         self._pipes: dict[NodeId, dict[Pipe, None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(BULK_SERVED_MAX, "transfer")
@@ -233,16 +257,22 @@ class Transfers:
         greeting.succeed()
         self._begin(self._serve_in_thread(greeting), greeting.name)
 
-    def serve_other(self, greeting: Greeting, serve: StreamAcceptor) -> None:
-        """Begin to serve a connection for another protocol, whose caller is not verified yet, and
-        close it afterwards; refuse it when there are too many, in all or from its host."""
-        hosts = list(self._connections.get("", {}).values())
-        from_there = hosts.count(greeting.address.host)
-        if len(hosts) >= OTHERS_MAX or from_there >= OTHERS_PER_HOST_MAX:
+    def serve_other(self, greeting: Greeting, serve: StreamAcceptor, protocol: str) -> None:
+        """Begin to serve a connection for another protocol and close it afterwards; refuse it when
+        there are too many of its origin. Where there are too many in all, one of the origin with
+        most ends instead."""
+        room = OTHERS_OF_MEMBERS if greeting.peer else OTHERS
+        origin = greeting.peer or origin_of(greeting.address.host)
+        pool = f"{protocol} {'of members' if greeting.peer else 'of strangers'}"
+        held = self._connections.get(pool, {})
+        crowd = crowding(held, origin, room, lambda _: False)
+        if crowd and held[crowd[0]] == origin:
             greeting.refuse(NoLink("TooManyConnections"))
             return
+        if crowd:
+            crowd[0].abort()
         greeting.succeed()
-        opened = self._streams(greeting)
+        opened = self._streams(greeting, pool, origin)
         self._begin(_until_served(serve(*opened), opened[1]), str(greeting.address))
 
     async def open_pipe(self, greeting: Greeting) -> Pipe:
@@ -257,7 +287,8 @@ class Transfers:
 
         pipe: Pipe
         if not transfer_words.LEAVES_THE_LOOP:
-            pipe = LoopPipe(loop, *self._streams(greeting), ended)
+            streams_of = self._streams(greeting, greeting.peer, greeting.peer)
+            pipe = LoopPipe(loop, *streams_of, ended)
         else:
             await _all_sent(greeting.connection)
             connected, *bios = greeting.connection.leave_loop()
@@ -284,15 +315,15 @@ class Transfers:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.to_thread(self._threads.shutdown)
 
-    def _streams(self, greeting: Greeting) -> Streams:
-        peer, connection = greeting.peer, greeting.connection
-        self._connections.setdefault(peer, {})[connection] = greeting.address.host
+    def _streams(self, greeting: Greeting, pool: str, origin: str) -> Streams:
+        connection = greeting.connection
+        self._connections.setdefault(pool, {})[connection] = origin
 
         def ended() -> None:
-            kept = self._connections.get(peer, {})
+            kept = self._connections.get(pool, {})
             kept.pop(connection, None)
             if not kept:
-                self._connections.pop(peer, None)
+                self._connections.pop(pool, None)
 
         return streams(connection, greeting.reader.rest(), ended)
 

@@ -103,6 +103,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         "closed_here",
         "error",
         "gone",
+        "heard",
         "tls",
     )
 
@@ -126,6 +127,8 @@ class TlsConnection(asyncio.BufferedProtocol):
         self.error: Exception | None = None
         self.closed_here = False
         self.gone = False
+        self.heard = False
+        """Whether anything has come from the other side."""
 
     # -- what the application does ---------------------------------------------------------
 
@@ -221,6 +224,7 @@ class TlsConnection(asyncio.BufferedProtocol):
         taken in on one that is closing."""
         if self._closing:
             return
+        self.heard = True
         self._arrived.write(self._shared.arrival_view[:nbytes])
         if not (self._secured or self._shake_hands()):
             return

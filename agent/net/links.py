@@ -280,6 +280,9 @@ class Links:
         greeting.connection.application = link
         self._links[peer] = link
         greeting.succeed()
+        if link.dialled or opening.port:
+            place = Address(greeting.address.host, opening.port)
+            self.dialler.proven(peer, greeting.address if link.dialled else place)
         rival = self._rivals.get(peer)
         if rival is not None:
             rival.refuse(NoLink("LinkedAlready"))
@@ -377,8 +380,8 @@ class Links:
         else:
             self._adopt(greeting)
 
-    def came_for(self, greeting: Greeting, serve: StreamAcceptor) -> None:
-        self._transfers.serve_other(greeting, serve)
+    def came_for(self, greeting: Greeting, serve: StreamAcceptor, protocol: str) -> None:
+        self._transfers.serve_other(greeting, serve, protocol)
 
     def greeting_over(self, greeting: Greeting) -> None:
         if self._rivals.get(greeting.peer) is greeting:

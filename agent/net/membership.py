@@ -36,6 +36,7 @@ from agent.net.recovery import founded, new_phrase
 from agent.net.roster import ROSTER_FILE, Clock, Roster
 from agent.net.tls import TlsContexts, TlsObject, peer_of
 from agent.protocol.link_reasons import NoLink
+from agent.protocol.signing import Trust
 
 
 class Membership:
@@ -311,6 +312,25 @@ class Membership:
             self._roster_kept = False
             await self.keep_roster()
         return news
+
+    @property
+    def trust(self) -> Trust:
+        """Whose word counts for what in this flock: all sign from its first act on."""
+        rights = self.roster.charter.rights
+        if not self.roster.charter:
+            return Trust()
+        until_ms = (rights.founded_s + 1) * 1000 - 1  # acts have seconds
+        return Trust(until_ms, tuple(sorted(rights.signers)))
+
+    def sign(self, data: bytes) -> bytes:
+        """Return this node's signature of what it writes."""
+        return self._own.key.sign(data, certificates.SIGNATURE)
+
+    def is_signed(self, node_id: str, data: bytes, signature: bytes) -> bool:
+        """Tell whether a node has signed this, also one that does not belong any more; False for a
+        node whose certificate was not seen."""
+        member = self.roster.known(node_id)
+        return member is not None and certificates.has_signed(member.certificate, signature, data)
 
     async def merge_roster(self, data: bytes) -> bool:
         """Take in a peer's roster and save it; tell whether there was news. Raises what

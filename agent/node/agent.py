@@ -31,12 +31,12 @@ from agent.flock.operations import FlockOperations, open_membership
 from agent.history.task_history import TaskHistory
 from agent.host import logs
 from agent.host.memory import MemoryTrimmer, collect_garbage_rarely
-from agent.host.private_files import PrivateFolder
-from agent.net import certificates, identity
+from agent.net import identity
 from agent.net.link_tls import Streams
-from agent.net.membership import Membership
 from agent.net.transfer_words import Pipe
 from agent.node.confining import confinement_of
+from agent.node.diagnosis import DistrustLog
+from agent.node.member_keys import MemberKeys
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
 from agent.node.running import Options, RunningNode, open_datasets, open_journal, refuse_exposed
@@ -48,7 +48,7 @@ from agent.presence.volunteering import Volunteering
 from agent.presence.watching import PresenceWatcher
 from agent.presence.words import sources_for
 from agent.protocol.effects import TaskMoved, WorkflowGone
-from agent.protocol.events import Event, PresenceChanged, RunsRemembered
+from agent.protocol.events import Event, MembersChanged, PresenceChanged, RunsRemembered
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import Message
 from agent.protocol.reasons import StoryEntry
@@ -67,18 +67,20 @@ log = logging.getLogger(__name__)
 class Agent:
     """One live node, from ``start`` to ``stop``."""
 
+    live: RunningNode
+    """The node that runs now; another one after this one has left a flock."""
+
     def __init__(self, home: Home, options: Options, settled: Settled) -> None:
         settings = settled.settings
         self.home, self._options, self.settings = home, options, settings
         self.name, self.discovers = settings.name, options.discovery
-        self.live: RunningNode
-        """The node that runs now; another one after this one has left a flock."""
         self._watchers: list[Callable[[Notice], None]] = []
         self._requests = PendingRequests(settings.name, lambda: self.live.hand)
         self.ask, self.answered = self._requests.ask, self._requests.answered
         self._ends = WorkflowEnds()
         self._handed_back, self._stopped = asyncio.Event(), asyncio.Event()
         self._reason, self._begun = "", False
+        self._table: Table
         self._background: set[asyncio.Task[None]] = set()
         self._end_logs: Callable[[], None] = lambda: None
         self.network: FlockNetwork | None = None
@@ -176,8 +178,10 @@ class Agent:
     @property
     def table(self) -> Table:
         """Return the table, to be read only, and only in the loop. It is ahead of the notices: a
-        change is told when it is on disk."""
-        return self.live.node.table
+        change is told when it is on disk. While another node begins it is that of the one before."""
+        if hasattr(self.live, "node"):
+            self._table = self.live.node.table
+        return self._table
 
     def story(self, task: TaskId) -> list[StoryEntry]:
         """Return why the task moved, as far as the node saw it since it started."""
@@ -217,7 +221,7 @@ class Agent:
         live = self.live
         rooms = self.flock, self._volunteering, live.datasets, live.published, self.history
         others = self._owner_settings, live.log_copies, self.updates, live, live.granting
-        return Rooms(*rooms, *others, live.secrets, live.audit)
+        return Rooms(*rooms, *others, live.secrets, live.uptimes, live.audit)
 
     def now(self) -> Snapshot:
         """Return this node as it is now."""
@@ -329,19 +333,19 @@ class Agent:
             self._begin_logs()
             undone.push_async_callback(asyncio.to_thread, journal.close)
             membership = await asyncio.to_thread(open_membership, self.home)
-            me = await asyncio.to_thread(_node_id, self.home, membership)
+            me = await asyncio.to_thread(identity.node_id_in, self.home.identity)
             datasets = await open_datasets(me, self.home, self.settings, self.open_bulk)
             undone.push_async_callback(datasets.close)
-            self.live = RunningNode(
-                me, self.home, self.settings, self._options, journal, datasets, self.confinement
-            )
+            home = me, self.home, self.settings, self._options, journal, datasets
+            self.live = RunningNode(*home, self.confinement, MemberKeys(lambda: self.network))
             self.live.work_began, self.live.drains = self.presence.work_began, self.updates.finishes
             self.live.log_copies.known = self.history.known
             self.live.row_changed = partial(self.notify, PeerChanged(me))
             self.live.published.offered = self.notify
+            self.live.power.asleep_again.make_sources = self.presence.make_sources
             await self.flock.audit.follow(self.live.audit)
             network = None if membership is None else self.flock.network_of(membership)
-            members = () if network is None else network.member_ids
+            members = MembersChanged(()) if network is None else network.members
             await self.live.start(members, self, self, self.presence.current())
             self.live.hand(RunsRemembered(self.history.remembered))
             self.history.past_run = self.live.node.lengths.past_run
@@ -471,7 +475,7 @@ class Agent:
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
-        trimmer = MemoryTrimmer()
+        trimmer, distrust = MemoryTrimmer(), DistrustLog()
         while not self._stopped.is_set():
             try:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):
@@ -479,6 +483,8 @@ class Agent:
             except TimeoutError:
                 if not (self._reason or self.flock.busy):
                     self.live.look_for_programs()
+                    self.live.refused.tell(self.live.node.refused, self.name_of)
+                    distrust.look(self.now().facts)
                 trimmer.give_back()
                 await self._owner_settings.look()
 
@@ -486,12 +492,3 @@ class Agent:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-
-
-def _node_id(home: Home, membership: Membership | None) -> NodeId:
-    """The name of this node is its key, which it has before it joins and takes with it."""
-    if membership is not None:
-        return membership.node_id
-    folder = PrivateFolder(home.identity)
-    folder.prepare()
-    return certificates.node_id_of(identity.own_key(folder).public_key())

@@ -7,6 +7,7 @@ what to look at, in the order in which it is most often the reason.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -33,7 +34,9 @@ from agent.wording.speech import english
 CLOCK_DIFFERENCE_S_MAX = 30.0
 """Certificates and the times that people read suffer from more."""
 UNHEARD_NAMED_MAX = 3
+DOUBTFUL_NAMED_MAX = 20
 
+log = logging.getLogger(__name__)
 _CURES: dict[Cause, tuple[FindingKind, DiagnosisKind]] = {
     Cause.OTHER_FLOCK: ("other flock", "PeerOfOtherFlock"),
     Cause.OTHER_VERSION: ("other version", "PeerOfOtherVersion"),
@@ -82,6 +85,14 @@ class Facts:
     """Of an invitation that was laid down here, while this node has no flock."""
     laid_down: tuple[Diagnosis, ...] = ()
     """What is wrong with the settings for all users of this machine."""
+    rules: str = ""
+    """By which this node decides who runs what."""
+    refused: tuple[Diagnosis, ...] = ()
+    """Of records that were not taken in."""
+    in_the_way: tuple[NodeId, ...] = ()
+    """Members whose word on claims is not waited for."""
+    doubtful: tuple[tuple[str, NodeId, NodeId], ...] = ()
+    """Tasks, by what people call them, and the two machines whose results differ."""
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
@@ -108,6 +119,13 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _missing(facts)
     yield from _typed_addresses(facts)
     yield from _clocks(facts)
+    if (mixed := rules_differ(facts)) is not None:
+        yield _finding("rules", mixed, facts.name)
+    for forged in facts.refused:
+        yield _finding(
+            "forged", forged, forged.peer.name if isinstance(forged.peer, MachineNamed) else ""
+        )
+    yield from distrusted(facts)
     yield from _other_flocks(facts)
 
 
@@ -117,6 +135,13 @@ def own_identity_copied(facts: Facts) -> Diagnosis | None:
     seen = any(each.node == facts.node for each in facts.copied)
     told = any(each.cause == Cause.COPIED for each in facts.refusals)
     return Diagnosis("OwnIdentityCopied", folder=facts.data_folder) if seen or told else None
+
+
+def rules_differ(facts: Facts) -> Diagnosis | None:
+    """Return which linked machines decide by other rules than this one who runs what; None where all
+    go by the same."""
+    others = [each.name for each in facts.peers if each.rules not in ("", facts.rules)]
+    return Diagnosis("RulesDiffer", name=facts.rules, places=tuple(others)) if others else None
 
 
 def copied_peer(peer: PeerView, copied: Iterable[Copied]) -> PeerView:
@@ -264,6 +289,32 @@ def _clock_here_is_wrong(ahead_s: list[float]) -> bool:
         and min(map(abs, ahead_s)) > CLOCK_DIFFERENCE_S_MAX
         and max(ahead_s) - min(ahead_s) <= CLOCK_DIFFERENCE_S_MAX
     )
+
+
+def distrusted(facts: Facts) -> Iterator[Finding]:
+    """Yield who was seen to do what no honest machine does, and whose results contradict each other."""
+    names = {each.node: each.name for each in facts.members}
+    for node in facts.in_the_way:
+        name = names.get(node, node)
+        yield _finding("in the way", Diagnosis("PeerInTheWay", MachineNamed(name)), name)
+    for task, *hosts in facts.doubtful[:DOUBTFUL_NAMED_MAX]:
+        places = tuple(names.get(each, each) for each in hosts)
+        yield _finding("doubtful", Diagnosis("ResultsDiffer", name=task, places=places), task)
+
+
+class DistrustLog:
+    """Tells the log once who has come to be in the way, and which results differ."""
+
+    def __init__(self) -> None:
+        self._known: frozenset[str] = frozenset()
+
+    def look(self, facts: Facts) -> None:
+        """Log what is found now and was not at the last look."""
+        found = {each.text: None for each in distrusted(facts)}
+        for text in found:
+            if text not in self._known:
+                log.warning("%s", text)
+        self._known = frozenset(found)
 
 
 def _other_flocks(facts: Facts) -> Iterator[Finding]:

@@ -61,10 +61,10 @@ def program_of(described: ProgramDescription, folder: Path, machine: Capabilitie
 
 def _needed(described: ProgramDescription) -> NeededBy | None:
     told = described.requirements
-    if not (told.programs or told.seats):
+    if not (told.programs or told.seats or described.once):
         return None
     seats = tuple(Seat(each.name, each.most) for each in told.seats)
-    return NeededBy(described.name, told.programs, seats)
+    return NeededBy(described.name, told.programs, seats, described.once)
 
 
 def ceilings(settings: NodeSettings) -> Limits:

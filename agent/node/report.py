@@ -16,7 +16,8 @@ from agent.api.volunteering import own_work
 from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
-from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied
+from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied, rules_differ
+from agent.node.refused_records import refused_records
 from agent.node.running import RunningNode
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.lengths import Lengths
@@ -105,6 +106,7 @@ class Snapshot:
             update=self.update,
             people=told.people,
             bans=told.bans,
+            rules=self.rules,
         )
 
     @cached_property
@@ -131,7 +133,12 @@ class Snapshot:
         """Return what is wrong with this node's own place among the others; None when nothing is."""
         if self.facts.flock is None:
             return self.facts.standing
-        return own_identity_copied(self.facts)
+        return own_identity_copied(self.facts) or rules_differ(self.facts)
+
+    @property
+    def rules(self) -> str:
+        """Return by which rules this node decides who runs what."""
+        return self._live.node.rules
 
     @property
     def overruled(self) -> tuple[Reason, ...]:
@@ -169,6 +176,18 @@ class Snapshot:
             port_wanted=settings.port,
             standing=self._flock.standing.state,
             laid_down=self._settled.wrong,
+            rules=self.rules,
+            refused=refused_records(live.node.refused, self.name_of),
+            in_the_way=live.node.in_the_way,
+            doubtful=self._doubtful(),
+        )
+
+    def _doubtful(self) -> tuple[tuple[str, NodeId, NodeId], ...]:
+        node = self._live.node
+        specs = node.table.specs
+        return tuple(
+            (specs[task].name if task in specs else task, each.host, each.other)
+            for task, each in node.doubtful.items()
         )
 
 

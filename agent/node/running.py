@@ -36,12 +36,15 @@ from agent.execution.limits import node_limits
 from agent.execution.machine import EXTRAS, capabilities
 from agent.execution.programs import Programs
 from agent.history.audit import AuditLog
+from agent.history.uptimes import Uptimes
 from agent.host.key_store import native_key_store
 from agent.host.private_files import PrivateFolder
 from agent.host.whose import exposed_way
 from agent.net import identity
 from agent.node.confining import confined
+from agent.node.power import MachinePower
 from agent.node.programs import ProgramReader, ceilings
+from agent.node.refused_records import RefusedLog
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
 from agent.presence.awake import Awake
@@ -50,6 +53,7 @@ from agent.protocol.events import (
     CapabilitiesChanged,
     ChildStarted,
     Event,
+    MembersChanged,
     PresenceChanged,
     Shutdown,
     Started,
@@ -59,7 +63,8 @@ from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import FinishingThenPaused
 from agent.protocol.records import DatasetId, NodeId
 from agent.protocol.settings import Settings
-from agent.settings.node_settings import SPARE, NodeSettings
+from agent.protocol.signing import NO_TRUST, Keys
+from agent.settings.node_settings import COPIES, SPARE, NodeSettings
 from agent.storage import history, kept_logs
 from agent.storage.database import Remembered
 from agent.storage.datasets.room import GIGABYTE
@@ -129,6 +134,11 @@ def _secrets_of(home: Home, changed: Callable[[], object]) -> SecretValues:
     return secrets
 
 
+def _grants_of(home: Home, secrets: SecretValues, settings: NodeSettings) -> Grants:
+    place = home.data / "grants.json"
+    return Grants(place, home.folders, secrets.has, secrets.get, settings.shares)
+
+
 def _audit_of(home: Home) -> AuditLog:
     return AuditLog(home.data / "audit", lambda: identity.own_key(PrivateFolder(home.identity)))
 
@@ -190,6 +200,11 @@ class RunningNode:
 
     drains = False
     """Nothing new begins here, whatever presence says."""
+    node: Node
+    driver: Driver
+    presence: PresenceChanged
+    _offers: Capabilities
+    _loop: asyncio.AbstractEventLoop
 
     def __init__(
         self,
@@ -200,7 +215,9 @@ class RunningNode:
         journal: Journal,
         datasets: NodeDatasets,
         confinement: Confinement,
+        keys: Keys,
     ) -> None:
+        self.keys, self.refused = keys, RefusedLog()
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
         machine = capabilities((), home.scratch, settings.tags, ceilings(settings))
@@ -208,13 +225,7 @@ class RunningNode:
         self.programs = Programs(home.programs, reader, home.programs_beside)
         self.secrets = _secrets_of(home, self._secrets_changed)
         self.audit = _audit_of(home)
-        self.grants = Grants(
-            home.data / "grants.json",
-            home.folders,
-            self.secrets.has,
-            self.secrets.get,
-            settings.shares,
-        )
+        self.grants = _grants_of(home, self.secrets, settings)
         self.published = PublishedPrograms(
             home.data,
             settings.published_programs,
@@ -230,16 +241,14 @@ class RunningNode:
         kept = int(settings.logs_mb * MB), self._protocol.retention_ms
         self.log_copies = LogCopies(me, home.data, logs, reach, *kept)
         datasets.transfers.keep_logs = self.log_copies.take
+        self.uptimes = Uptimes(me, home.data)
+        datasets.transfers.mostly_off = self.uptimes.mostly_off
         self.notices: tuple[str, ...] = ()
-        self.presence: PresenceChanged
-        self._offers: Capabilities
         self._load_percent = 0
         self.work_began: Callable[[], object] = int  # nobody wants to know
+        self.power = MachinePower(self.children.running, wakeable=settings.wakeable)
         self._awake = Awake(self.children.running, self.children.at_work, _may_sleep)
         self.row_changed: Callable[[], object] = int
-        self.node: Node
-        self._loop: asyncio.AbstractEventLoop
-        self.driver: Driver
 
     def _children(self, memory_mb: int, grace_s: float, confinement: Confinement) -> Children:
         home, settings = self._home, self._settings
@@ -258,7 +267,7 @@ class RunningNode:
 
     async def start(
         self,
-        members: tuple[NodeId, ...],
+        members: MembersChanged,
         network: Network,
         audience: Audience,
         presence: PresenceChanged,
@@ -267,6 +276,7 @@ class RunningNode:
         be handed in. Nothing is linked yet. Raises ``ServiceError`` when the journal cannot be
         read; nothing is closed then."""
         self._loop = asyncio.get_running_loop()
+        self._protocol = replace(self._protocol, copies=self._copies())
         remembered = await asyncio.to_thread(self._journal.read)
         await asyncio.to_thread(self._look_around)
         holdings = await asyncio.to_thread(self.datasets.store.holdings)
@@ -277,9 +287,12 @@ class RunningNode:
         self.node = Node(self._setup(remembered, members, holdings))
         self.published.begin(self.node.table, self.node.home_of)
         work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
-        self.driver = Driver(self.node, network, self._journal, work, audience)
+        ports = (network, self._journal, work, audience)
+        self.driver = Driver(self.node, *ports, power=self.power)
         self.datasets.begin(self.node, self._protocol.copies, self.hand)
         await self.log_copies.begin(self.node, self._protocol.copies)
+        self.uptimes.copies = self._protocol.copies
+        self.uptimes.begin(members.members)
         self.hand(Started())
         self.set_presence(presence)
         self._looking = asyncio.create_task(self._look_at_extras())
@@ -299,6 +312,7 @@ class RunningNode:
             if self._settings.keep_awake:
                 self._awake.work_began()
         self.log_copies.heed(event)
+        self.uptimes.heed(event)
         if not self.datasets.commit_first(event, self.driver.hand):
             self.driver.hand(event)
 
@@ -347,6 +361,13 @@ class RunningNode:
         self.hand(CapabilitiesChanged(self._offers))
         self.row_changed()
 
+    def _copies(self) -> int:
+        """On how many disks results are to be: whoever starts a node decides where nobody has set it."""
+        wanted = self._settings.copies
+        if wanted == COPIES:
+            return self._protocol.copies
+        return wanted or self.uptimes.advised()
+
     def _secrets_changed(self) -> None:
         """Told in the thread that has kept or deleted one."""
         self._loop.call_soon_threadsafe(self._programs_changed)
@@ -367,7 +388,9 @@ class RunningNode:
         self.driver.close()
         await self.children.close()
         await asyncio.to_thread(self._awake.stop)
+        await self.power.stop()
         await self.log_copies.close()
+        await self.uptimes.close()
         await self.audit.close()
         await self.datasets.close()
         await asyncio.to_thread(self._journal.close)
@@ -402,12 +425,13 @@ class RunningNode:
             withheld=withheld,
             versions=versions,
             needs=tuple(each.needs for each in every if each.needs is not None),
+            wakes=self.power.addresses,
         )
 
     def _setup(
         self,
         remembered: Remembered,
-        members: tuple[NodeId, ...],
+        members: MembersChanged,
         holdings: tuple[DatasetId, ...],
     ) -> NodeSetup:
         return NodeSetup(
@@ -416,7 +440,9 @@ class RunningNode:
             slots=self._settings.slots,
             capabilities=self._offers,
             settings=replace(self._protocol, words=english),
-            members=members,
+            members=members.members,
+            keys=self.keys,
+            trust=members.trust or NO_TRUST,
             identity=remembered.identity,
             workflows=remembered.workflows,
             lives=remembered.lives,

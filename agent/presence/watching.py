@@ -132,7 +132,7 @@ class PresenceWatcher:
     ) -> None:
         self._data, self._keep_rules = data, keep_rules
         self._changing_rules, self._writing = asyncio.Lock(), threading.Lock()
-        self._running, self._hand, self._make_sources = running, hand, make_sources
+        self._running, self._hand, self.make_sources = running, hand, make_sources
         self.words = Words()
         """Of people's trays, where this agent is a service."""
         self._changed = threading.Condition()
@@ -410,7 +410,7 @@ class PresenceWatcher:
             while not self._stopping:
                 kinds, now, asking = self._begin_round()
                 if kinds and looker is None:
-                    sources = self._make_sources()
+                    sources = self.make_sources()
                     looker = Looker(sources, time.monotonic)
                 if looker is not None and sources is not None:
                     sources.watch(self._rules.exclusive_programs)

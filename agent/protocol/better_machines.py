@@ -74,20 +74,17 @@ class BetterMachines:
 
     def _is_overtaken(self, spec: TaskSpec, plan: SeatPlan, seats: Seats, here: float) -> bool:
         """A shorter task is much more likely to end there."""
-        priority = self._priority(spec.task)
+        table = self._core.table
+        priority = table.priority(spec.task)
         length_s = min(
             (
                 plan.length_s(each, seats.node)
                 for each in self._next
-                if self._priority(each.task) == priority and seats in plan.fitting(each)
+                if table.priority(each.task) == priority and seats in plan.fitting(each)
             ),
             default=plan.length_s(spec, seats.node),
         )
         return much_likelier(survival(seats.lasts, length_s), here)
-
-    def _priority(self, task: TaskId) -> int:
-        table = self._core.table
-        return table.workflows[table.workflow_of[task]].priority.value
 
     def _better_soon(
         self, spec: TaskSpec, plan: SeatPlan, free: Iterable[Seats], here: float, within_s: float

@@ -13,12 +13,14 @@ import msgspec
 from agent.protocol.core import Core
 from agent.protocol.datasets import Datasets
 from agent.protocol.liveness import Liveness
+from agent.protocol.needs import only_once, seats_of
 from agent.protocol.own_run import Stage
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import HelpsOthers, Reason
-from agent.protocol.records import ENDED, Suspended, TaskId, TaskSpec
+from agent.protocol.records import ENDED, Run, Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
 from agent.protocol.seats import banned_in, helps, misfit, whose_is
+from agent.protocol.second_runs import COPY, copies_of, of_one_attempt
 from agent.protocol.sharing_reasons import OwnerTakesNoWork
 
 
@@ -40,9 +42,51 @@ class Claimability:
         if reading.state in ENDED:
             return True
         owner = reading.owner
-        if owner is None or (isinstance(owner.phase, Suspended) and owner.phase.offered):
+        if owner is None:
             return False
-        return self._liveness.alive(owner.host, owner.incarnation)
+        runs = self._core.table.life(task).runs if COPY in owner.more or self.copied(task) else ()
+        beside = (run for run in runs if run.live and of_one_attempt(run, owner))
+        return any(self._goes_on(run) for run in (owner, *beside))
+
+    def _goes_on(self, run: Run) -> bool:
+        offered = isinstance(run.phase, Suspended) and run.phase.offered
+        return not offered and self._liveness.alive(run.host, run.incarnation)
+
+    def copied(self, task: TaskId) -> bool:
+        """Tell whether a copy of the run that has the task was ever made."""
+        owner = self._core.table.owned.get(task)
+        return owner is not None and bool(copies_of(self._core.table.life(task), owner))
+
+    def obstacle_to_copy(self, task: TaskId) -> str:
+        """Return in words why nobody may begin a copy of the run that has the task, empty when one
+        may."""
+        table = self._core.table
+        spec, reading = table.specs.get(task), table.reading(task)
+        if spec is None or reading is None or reading.owner is None or reading.state in ENDED:
+            return "nobody has it"
+        if only_once(spec) or seats_of(spec):
+            return "it must not run twice at once"
+        if not self.is_taken(task):
+            return "anybody may take it"
+        copies = copies_of(table.life(task), reading.owner)
+        return "it has its copies" if len(copies) >= self._core.settings.copies_max else ""
+
+    def obstacle_to_copy_here(self, task: TaskId) -> str:
+        """Return in words why this node may not begin a copy of it, empty when it may."""
+        obstacle = self.obstacle_to_copy(task)
+        if obstacle:
+            return obstacle
+        core, spec = self._core, self._core.table.specs[task]
+        reading, owner = core.table.reading(task), core.table.owned[task]
+        mine = [run for run in core.table.life(task).runs if run.host == core.me]
+        if task in self._runs.mine or any(
+            (run.generation, run.attempt) == (owner.generation, owner.attempt) for run in mine
+        ):
+            return "it has run here"
+        if reading is None or not reading.supplied or reading.inputs is None:
+            return "what it needs is not there"
+        resting = "it could not be started here lately" if task in self._runs.resting else ""
+        return resting or self._not_for_here(spec) or self._not_reachable(spec)
 
     def obstacle(self, task: TaskId) -> str:
         """Return in words why this node may not claim the task now, empty when it may; promises to

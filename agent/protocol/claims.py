@@ -4,7 +4,8 @@ A claim is asked of every peer believed alive and is won when the last of them c
 round trip where nobody competes. Silence is never consent; a silent peer is waited for until it
 is suspected. Peers that link up meanwhile are asked too. Whoever sees a better claim releases
 its own and goes for another task. A claim that is not won within 10 s is given up, well before
-any promise to it could run out, and a node that finds that it slept voids its own claims.
+any promise to it could run out, and a node that finds that it slept voids its own claims. Who owes
+its consent for long, and nothing that can be seen stands behind it, is passed by (``obstructors``).
 
 What follows a task that is about to end here is claimed ahead (``planning``): such a claim is held,
 with all consents, until the task is ready.
@@ -18,8 +19,16 @@ from dataclasses import dataclass, field
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.evidence import Knowledge, standing_on
-from agent.protocol.messages import ClaimAnswers, ClaimName, ClaimOffer, Release, TryDequeue
+from agent.protocol.messages import (
+    BetterClaim,
+    ClaimAnswers,
+    ClaimName,
+    ClaimOffer,
+    Release,
+    TryDequeue,
+)
 from agent.protocol.needs import seats_of
+from agent.protocol.obstructors import Obstructors
 from agent.protocol.own_run import write_run
 from agent.protocol.phrases import LocalProtocolError
 from agent.protocol.policy import Evidence
@@ -33,7 +42,10 @@ from agent.protocol.records import (
     Scheduled,
     TaskId,
     TaskLife,
+    claim_rank,
 )
+from agent.protocol.second_runs import COPY_SCORE, FIRST_COPY
+from agent.protocol.sharing_reasons import CopyClaimed, PassedBy
 from agent.protocol.table import News
 from agent.protocol.times import following
 
@@ -44,16 +56,23 @@ CONTESTED_S = 2.0
 
 @dataclass(slots=True)
 class OpenClaim:
-    """A claim of this node. ``waiting``: who was asked and has not consented. ``ahead``: it was
-    made before its task was ready."""
+    """A claim of this node. ``waiting``: who was asked and has not consented, and since when.
+    ``held``: by which claims of others they have not. ``ahead``: it was made before its task was
+    ready."""
 
     claim: Claim
     since_s: float
     asked_s: float
     asked: dict[NodeId, None] = field(default_factory=dict)
-    waiting: dict[NodeId, None] = field(default_factory=dict)
+    waiting: dict[NodeId, float] = field(default_factory=dict)
+    held: dict[NodeId, Claim] = field(default_factory=dict)
     ahead: bool = False
     evidence: Evidence | None = None
+
+    @property
+    def copy(self) -> bool:
+        """Whether it is for a copy of a run that goes on."""
+        return self.claim.score == COPY_SCORE
 
 
 class Claims(Part):
@@ -64,9 +83,11 @@ class Claims(Part):
         core: Core,
         obstacle: Callable[[TaskId], str],
         obstacle_ahead: Callable[[TaskId], str],
+        obstacle_to_copy: Callable[[TaskId], str],
         begin: Callable[[TaskId, Run], None],
         gone_since_ms: Callable[[Run], int],
         knowledge: Knowledge,
+        up: Callable[[NodeId], bool],
     ) -> None:
         super().__init__(core)
         self.open: dict[TaskId, OpenClaim] = {}
@@ -75,7 +96,10 @@ class Claims(Part):
         self._believed: dict[TaskId, int] = {}
         """What peers believe at most of this node's claims on these tasks."""
         self._knowledge = knowledge
+        self._up = up
+        self.obstructors = Obstructors(core)
         self._obstacle, self._obstacle_ahead = obstacle, obstacle_ahead
+        self._obstacle_to_copy = obstacle_to_copy
         self._begin, self._gone_since_ms = begin, gone_since_ms
 
     def handlers(self) -> dict[type, Callable[..., None]]:
@@ -92,7 +116,7 @@ class Claims(Part):
 
     def places_wanted(self) -> int:
         """Return how many places the open claims will take; one that is held takes none yet."""
-        return len(self.open) - len(self.held())
+        return len(self.open) - len(self.held()) - sum(each.copy for each in self.open.values())
 
     def contest(self, task: TaskId, rival: NodeId, for_s: float = CONTESTED_S) -> None:
         """Leave the task to a rival: it counts as claimed for ``for_s`` from now, and a timer wakes
@@ -119,6 +143,10 @@ class Claims(Part):
         Ask again soon, then ever later."""
         times = self._rebuffs.get(task, 0)
         self._rebuffs[task] = times + 1
+        reading = self.core.table.reading(task)
+        goes_on = reading is not None and reading.owner is not None
+        seated = bool(seats_of(self.core.table.specs.get(task)))
+        self.obstructors.left_to(task, peer, waits=goes_on or seated)
         self.contest(task, peer, min(REBUFFED_S * 2.0**times, CONTESTED_S))
 
     def _go_for_seats_again(self) -> None:
@@ -158,14 +186,28 @@ class Claims(Part):
         self.core.note(task, ClaimedAhead(self.core.me))
         self._ask(self.open[task].asked, [task])
 
+    def go_for_copy(self, task: TaskId) -> None:
+        """Open a claim on a copy of the run that has the task, the worst that there can be, and ask
+        everybody believed alive."""
+        core, voters = self.core, dict.fromkeys(self.core.voters())
+        claim = Claim(COPY_SCORE, core.stamp(), core.me)
+        self.open[task] = OpenClaim(
+            claim, core.now_s, core.now_s, voters, dict.fromkeys(voters, core.now_s)
+        )
+        core.note(task, CopyClaimed(core.me))
+        self._ask(voters, [task])
+        self._win_granted()
+
     def _claim(self, task: TaskId, voters: dict[NodeId, None]) -> OpenClaim:
         core = self.core
         score, evidence = self._knowledge.bid(core.table.specs[task])
+        score = max(score, COPY_SCORE + 1)
         if task in self._believed:  # what was doubted is not told again, and so not doubted again
             score, evidence = min(score, self._believed[task]), None
         claim = Claim(score, core.stamp(), core.me)
         now_s = core.now_s
-        return OpenClaim(claim, now_s, now_s, dict(voters), dict(voters), evidence=evidence)
+        waiting = dict.fromkeys(voters, now_s)
+        return OpenClaim(claim, now_s, now_s, dict(voters), waiting, evidence=evidence)
 
     def _is_held(self, task: TaskId, claim: OpenClaim) -> bool:
         reading = self.core.table.reading(task) if claim.ahead else None
@@ -174,6 +216,8 @@ class Claims(Part):
     def _hindrance(self, task: TaskId) -> str:
         """Why the open claim cannot be kept; empty when it can."""
         claim = self.open[task]
+        if claim.copy:
+            return self._obstacle_to_copy(task)
         return self._obstacle_ahead(task) if claim.ahead else self._obstacle(task)
 
     def _ask(self, peers: Iterable[NodeId], tasks: Iterable[TaskId]) -> None:
@@ -191,31 +235,57 @@ class Claims(Part):
         unwanted = [name for name in message.consents if not self._consented(peer, name)]
         if unwanted:
             core.send(peer.node, Release(tuple(unwanted)))
+        for held in message.held:
+            mine = self.open.get(held.task)
+            if mine is not None and mine.claim == held.against:
+                mine.held[peer.node] = held.claim
         for objection in message.better:
-            mine = self.open.get(objection.task)
-            if mine is not None and mine.claim == objection.against:
-                self.contest(objection.task, objection.claim.host)
-                self.withdraw([objection.task], f"{objection.claim.host} has a better claim")
+            self._objected(peer, objection)
         self._declined(peer, message)
         if message.known:
             parts = [TaskLife(known.task, known.life) for known in message.known]
             news = core.learn(peer.node, lives=parts, pass_on=True)
             for known in message.known:
-                if self.own_claim(known.task) == known.against:
+                if self._heeds(peer, known.task, known.against):
                     if not news.lives:
                         self._rebuff(known.task, peer.node)
                     self.withdraw([known.task], f"{peer.node} knows better")
         self._win_granted()
 
+    def _heeds(self, peer: Peer, task: TaskId, against: Claim) -> bool:
+        """Whether what a peer says against a claim is to be heeded, as it is against the open one;
+        to a peer that is in the way the claim need not be withdrawn."""
+        mine = self.open.get(task)
+        if mine is None or mine.claim != against:
+            return False
+        if peer.node in self.obstructors:
+            mine.waiting.pop(peer.node, None)
+            return False
+        return True
+
+    def _objected(self, peer: Peer, objection: BetterClaim) -> None:
+        """Leave the task to whoever has a better claim, and not again and again to who is in the way;
+        what is no better claim is no answer."""
+        task, rival = objection.task, objection.claim.host
+        if not self._heeds(peer, task, objection.against):
+            return
+        if rival in self.obstructors:
+            self.open[task].waiting.pop(peer.node, None)
+        elif rival == self.core.me or claim_rank(objection.claim) >= claim_rank(objection.against):
+            self.core.count("objection that is none")
+        else:
+            self.yield_to(task, rival)
+
     def _declined(self, peer: Peer, message: ClaimAnswers) -> None:
         """What the peer refuses whoever else asks; it is claimed again in a while."""
         for doubt in message.doubted:
-            if self.own_claim(doubt.task) == doubt.against:
+            if doubt.score < doubt.against.score and self._heeds(peer, doubt.task, doubt.against):
                 self._believed[doubt.task] = doubt.score
                 self._rebuff(doubt.task, peer.node)
                 self.withdraw([doubt.task], f"{peer.node} knows otherwise of this machine")
         for name in message.full:
-            if self.own_claim(name.task) == name.claim:
+            seats = seats_of(self.core.table.specs.get(name.task))
+            if seats and self._heeds(peer, name.task, name.claim):
                 self._rebuff(name.task, peer.node)
                 self.withdraw([name.task], f"all seats are taken, says {peer.node}")
 
@@ -247,10 +317,14 @@ class Claims(Part):
     def _win(self, task: TaskId, won: OpenClaim) -> None:
         core = self.core
         life = core.table.life(task)
-        generation, attempt = next_attempt(life)
         reading = core.table.reading(task)
         if reading is None or reading.inputs is None:
             raise LocalProtocolError(f"{task} was won without its inputs: {core.story(task)}")
+        generation, attempt = next_attempt(life)
+        more = {**self._after(reading.owner), **standing_on(won.evidence)}
+        if won.copy and reading.owner is not None:
+            generation, attempt = reading.owner.generation, reading.owner.attempt
+            more = FIRST_COPY
         run = Run(
             generation,
             attempt,
@@ -262,9 +336,9 @@ class Claims(Part):
             1,
             Scheduled(),
             core.stamp(),
-            {**self._after(reading.owner), **standing_on(won.evidence)},
+            more,
         )
-        write_run(core, task, run, generation=generation)
+        write_run(core, task, run, generation=0 if won.copy else generation)
         self._begin(task, run)
 
     def _after(self, owner: Run | None) -> More:
@@ -291,6 +365,7 @@ class Claims(Part):
         """Give up the claim on the task, if there is one, and leave the task for a while to a
         claimant whose claim is better."""
         self.contest(task, claimant)
+        self.obstructors.left_to(task, claimant)
         self.withdraw([task], f"{claimant} has a better claim")
 
     def void(self, why: str) -> None:
@@ -305,7 +380,7 @@ class Claims(Part):
         won without it."""
         for claim in self.open.values():
             claim.asked[peer.node] = None
-            claim.waiting[peer.node] = None
+            claim.waiting[peer.node] = self.core.now_s
         self._ask([peer.node], list(self.open))
 
     on_trusted = on_greeted
@@ -327,11 +402,13 @@ class Claims(Part):
         """Withdraw the claims that news has made impossible or whose tasks were removed, then win
         those that have every consent and whose task is ready."""
         for part in news.lives:
+            self.obstructors.went_on(part.task)
             self._rebuffs.pop(part.task, None)
             self._believed.pop(part.task, None)
             if seats_of(self.core.table.specs.get(part.task)):
                 self._go_for_seats_again()
         for task in news.forgotten_tasks:
+            self.obstructors.went_on(task)
             self._rebuffs.pop(task, None)
             self._believed.pop(task, None)
         if not self.open:
@@ -352,16 +429,45 @@ class Claims(Part):
                 self.withdraw([task], obstacle)
 
     def on_tick(self) -> None:
-        """Withdraw claims that were not won within ``claim_s``, and ask those who have not
-        consented to the others once more, every ``claim_repeat_s``."""
+        """Withdraw claims that were not won within ``claim_s``, pass by who is in the way of the
+        others, and ask those who have not consented once more, every ``claim_repeat_s``."""
         core, settings = self.core, self.core.settings
+        self._pass_by()
         given_up = [
             task
             for task, claim in self.open.items()
             if core.now_s - claim.since_s >= settings.claim_s
         ]
+        for task in given_up:
+            for node in self.open[task].waiting:
+                self.obstructors.left_to(task, node)
         self.withdraw(given_up, "it could not be won in time")
         for task, claim in self.open.items():
             if core.now_s - claim.asked_s >= settings.claim_repeat_s:
                 claim.asked_s = core.now_s
                 self._ask(list(claim.waiting), [task])
+
+    def _pass_by(self) -> None:
+        """Wait no longer for who owes a consent without a reason that this node can see."""
+        core = self.core
+        for task, mine in self.open.items():
+            for node, since_s in list(mine.waiting.items()):
+                patience_s = self.obstructors.patience_s(node)
+                if core.now_s - since_s >= patience_s and not self._stands_on(task, mine, node):
+                    del mine.waiting[node]
+                    core.note(task, PassedBy(node))
+                    self.obstructors.passed_by(node)
+        self._win_granted()
+
+    def _stands_on(self, task: TaskId, mine: OpenClaim, node: NodeId) -> bool:
+        """Whether a consent that is owed may depend on a claim of somebody else, who owes its own as
+        well or cannot be asked; for a seat of the flock it may depend on claims on other tasks."""
+        if node in self.obstructors:
+            return False
+        if seats_of(self.core.table.specs.get(task)):
+            return True
+        held = mine.held.get(node)
+        if held is None or held.host in (node, self.core.me) or held.host in self.obstructors:
+            return False
+        elsewhere = held.host in self.core.members and held.host not in self.core.peers
+        return held.host in mine.waiting or (elsewhere and self._up(held.host))

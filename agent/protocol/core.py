@@ -13,24 +13,26 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from agent.protocol.checking import Checking
 from agent.protocol.clock import HybridClock, Instant, TimerKind, Timers
 from agent.protocol.effects import (
     Effect,
     Identity,
     OutcomeChanged,
-    Overtaking,
     Persist,
     Send,
     StopChild,
     SuspendChild,
     TaskMoved,
     WorkflowGone,
+    parted,
 )
 from agent.protocol.events import PresenceChanged
 from agent.protocol.lengths import Lengths
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
 from agent.protocol.own_work import OwnWork
 from agent.protocol.pending_news import PendingNews
+from agent.protocol.policy import DEFAULT_RULE, flock_rules
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import Became, OutcomeMoved, Reason, Starting, StoryEntry
 from agent.protocol.records import (
@@ -44,8 +46,12 @@ from agent.protocol.records import (
     WorkflowId,
     run_name,
 )
+from agent.protocol.sealing import Sealing
 from agent.protocol.settings import Settings
+from agent.protocol.signing import NO_TRUST, Keys, NoKeys, Trust, as_written
 from agent.protocol.table import News, Table
+from agent.protocol.thrown_away import ThrownAway
+from agent.protocol.unsaved import Unsaved
 
 STORY_TASKS_MAX = 20_000
 
@@ -66,8 +72,10 @@ class NodeSetup:
     prunings: tuple[Pruning, ...] = ()
     noted: tuple[WorkflowId, ...] = ()
     holdings: tuple[DatasetId, ...] = ()
-    policy: str = "look-ahead"
+    policy: str = DEFAULT_RULE
     version: str = "1"
+    keys: Keys = field(default_factory=NoKeys)
+    trust: Trust = NO_TRUST
 
 
 @dataclass(slots=True)
@@ -97,28 +105,6 @@ class Peer:
     stale: bool = False
 
 
-@dataclass(slots=True)
-class _Unsaved:
-    lives: dict[TaskId, None] = field(default_factory=dict)
-    workflows: dict[WorkflowId, None] = field(default_factory=dict)
-    prunings: dict[WorkflowId, None] = field(default_factory=dict)
-    forgotten_workflows: dict[WorkflowId, None] = field(default_factory=dict)
-    forgotten_tasks: dict[TaskId, None] = field(default_factory=dict)
-    forgotten_prunings: dict[WorkflowId, None] = field(default_factory=dict)
-    identity: bool = False
-
-    def __bool__(self) -> bool:
-        return bool(
-            self.lives
-            or self.workflows
-            or self.prunings
-            or self.forgotten_workflows
-            or self.forgotten_tasks
-            or self.forgotten_prunings
-            or self.identity
-        )
-
-
 class Core:
     """State and services shared by the parts. It decides nothing."""
 
@@ -127,16 +113,15 @@ class Core:
     where that is not known."""
 
     def __init__(self, setup: NodeSetup) -> None:
-        self.me = setup.node
-        self.name = setup.name
-        self.version = setup.version
-        self.settings = setup.settings
-        self.slots = setup.slots
+        self.me, self.name, self.version = setup.node, setup.name, setup.version
+        self.settings, self.slots = setup.settings, setup.slots
         self.capabilities = setup.capabilities
         self.members: dict[NodeId, None] = dict.fromkeys(setup.members)
         remembered = setup.identity or Identity(0, 10, (0, 0))
         self.incarnation = remembered.incarnation + 1  # raised to the wall clock when started
         self.reputation = remembered.reputation - (setup.identity is not None)
+        self.chosen = remembered.chosen
+        self.rule = flock_rules.get(self.chosen.name or setup.policy, flock_rules[DEFAULT_RULE])
         self.clock = HybridClock(remembered.stamp, setup.settings.clock_ahead_ms_max)
         self.table = Table(setup.settings)
         self.timers = Timers()
@@ -157,13 +142,21 @@ class Core:
         self.counters: dict[str, int] = {}
         self._first: list[Effect] = []
         self._effects: list[Effect] = []
-        self._unsaved = _Unsaved()
+        self._unsaved = Unsaved()
         self.untold = PendingNews(self.timers, setup.settings)
         self._stories: dict[TaskId, list[StoryEntry]] = {}
         """Lists, for most are short: an empty deque alone is as large as six entries."""
-        remembered_news = self.table.join(setup.workflows, setup.lives, setup.prunings)
+        self._remember(setup)
+
+    def _remember(self, setup: NodeSetup) -> None:
+        """Believe this disk, whoever wrote what is on it: it was looked at when it came."""
+        self.sealing = Sealing(self.me, self.table, setup.keys)
+        self.checking = Checking(self.table, setup.keys, self._long_ago_ms, self.forget_pruning)
+        self.follow_trust(setup.trust)
+        news = self.table.join(setup.workflows, setup.lives, setup.prunings)
         self.lengths = Lengths(self.table)
-        self.lengths.on_news(remembered_news)
+        self.thrown_away = ThrownAway(self.table)
+        self.lengths.on_news(news)
         self.own = OwnWork(self.me, self.table, setup.noted)
         if setup.identity is not None and not setup.identity.notes:
             self.own.believe_records()
@@ -236,7 +229,7 @@ class Core:
         are linked; without a peer do nothing."""
         names = (peers,) if isinstance(peers, str) else tuple(peers)
         if names:
-            self._effects.append(Send(names, message))
+            self._effects.append(Send(names, self.sealing.sealed(message)))
 
     def broadcast(self, message: Message) -> None:
         """Send a message to all greeted peers."""
@@ -252,7 +245,7 @@ class Core:
         effects, behind = self._first, self._effects
         self._first, self._effects = [], []
         if (self._unsaved or self.own.changed) and self.disk_usable:
-            ahead, behind = _parted(behind)
+            ahead, behind = parted(behind)
             effects += ahead
             effects.append(self._persist())
         effects += behind
@@ -268,10 +261,10 @@ class Core:
         prunings: Iterable[Pruning] = (),
         pass_on: bool = False,
     ) -> News:
-        """Join records that a peer told, have them saved, tell clients which tasks moved by that,
-        and return what was new; with ``pass_on`` tell it to the neighbours to which the peer has no
-        link."""
-        news = self.table.join(workflows, lives, prunings)
+        """Join what counts of the records that a peer told, have it saved, tell clients which tasks
+        moved by that, and return what was new; with ``pass_on`` tell it to the neighbours to which
+        the peer has no link."""
+        news = self.table.join(*self.checking.counting(workflows, lives, prunings))
         self.take_in(news)
         if pass_on and news:
             self._pass_on(sender, news)
@@ -290,7 +283,7 @@ class Core:
         ``hurried`` maybe a moment later, together with whatever else there is to tell by then."""
         if hurried:
             self.untold.hurry()
-        news = self.table.join(workflows, lives, prunings)
+        news = self.table.join(workflows, map(as_written, lives), prunings)
         self.take_in(news)
         self.untold.add(news)
         return news
@@ -299,7 +292,7 @@ class Core:
         """Join lives of runs in this node's row of short tasks, have them saved, tell clients which
         tasks moved by that, and return what was new; peers are told with the ends of the runs, or
         when these take long."""
-        news = self.table.join(lives=lives)
+        news = self.table.join(lives=map(as_written, lives))
         self.take_in(news)
         self.untold.add_in_row(news.lives, self.now_s)
         return news
@@ -313,8 +306,18 @@ class Core:
         still be on its way."""
         self._unsaved.workflows[workflow] = None
 
-    def save_forgotten_pruning(self, workflow: WorkflowId) -> None:
-        """Have a pruning forgotten on disk that was kept long enough."""
+    def follow_trust(self, trust: Trust) -> None:
+        """Believe by this from now on; what is in the table stays."""
+        self.sealing.trust = self.checking.trust = trust
+
+    def _long_ago_ms(self) -> int:
+        """What has rested since then may be removed by anybody: half of how long it is kept has
+        passed, and no clock is so wrong."""
+        return self.wall_ms - self.settings.retention_ms // 2
+
+    def forget_pruning(self, workflow: WorkflowId) -> None:
+        """Forget a pruning, here and on disk, so that it hides its workflow no more."""
+        self.table.forget_pruning(workflow)
         self._unsaved.prunings.pop(workflow, None)
         self._unsaved.forgotten_prunings[workflow] = None
 
@@ -341,6 +344,7 @@ class Core:
             return
         gone = [WorkflowGone(w, tuple(lives), self.own.home_of(w.spec)) for w, lives in news.gone]
         self.lengths.on_news(news)
+        self.thrown_away.on_news(news)
         self.own.drop((*news.forgotten_workflows, *news.replaced))
         self._mark_unsaved(news)
         self.news.append(news)
@@ -413,9 +417,9 @@ class Core:
 
     def _persist(self) -> Persist:
         table, unsaved = self.table, self._unsaved
-        self._unsaved = _Unsaved()
+        self._unsaved = Unsaved()
         return Persist(
-            Identity(self.incarnation, self.reputation, self.clock.last, notes=True),
+            Identity(self.incarnation, self.reputation, self.clock.last, True, self.chosen),
             tuple(table.workflows[w] for w in unsaved.workflows if w in table.workflows),
             tuple(TaskLife(t, table.lives[t]) for t in unsaved.lives if t in table.lives),
             tuple(table.prunings[w] for w in unsaved.prunings if w in table.prunings),
@@ -442,20 +446,6 @@ class Core:
     def story(self, task: TaskId) -> list[StoryEntry]:
         """Return what happened to the task as this node saw it, as far as it is remembered."""
         return [*self._stories.get(task, ())]
-
-
-def _parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
-    """What need not wait for the disk, and the rest."""
-    ahead: list[Effect] = []
-    behind: list[Effect] = []
-    overtaking = Overtaking()
-    for effect in effects:
-        if overtaking.may_go_ahead(effect):
-            ahead.append(effect)
-        else:
-            overtaking.hold(effect)
-            behind.append(effect)
-    return ahead, behind
 
 
 def _left(before: DerivedState | None, now: DerivedState) -> str:

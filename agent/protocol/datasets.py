@@ -20,6 +20,7 @@ from agent.protocol.messages import Holdings
 from agent.protocol.reasons import OutputsLost
 from agent.protocol.records import (
     ENDED,
+    FLOOR,
     DatasetId,
     InputRef,
     Life,
@@ -29,6 +30,7 @@ from agent.protocol.records import (
     TaskLife,
     TaskSpec,
     Terminated,
+    Wish,
     short_text,
 )
 
@@ -38,6 +40,8 @@ REFUSED_S_MAX = 600.0
 SEARCHED_S = 3.0
 """An input is missed for this long before it counts as lost: news of it may be under way."""
 SEARCHES_PER_TICK_MAX = 1_000
+HOLDINGS_PER_MEMBER_MAX = 200_000
+"""What one member offers beyond that is not remembered: others have it, or it is fetched by asking."""
 TELLING_BYTES_MIN = 4_000_000
 """Bringing less than this tells how long a question takes, not how fast data come."""
 
@@ -135,7 +139,10 @@ class Datasets(Part):
         if message.complete:
             peer.holdings.clear()
             peer.holdings_complete = True
-        peer.holdings.update(message.added)
+        room = HOLDINGS_PER_MEMBER_MAX - len(peer.holdings)
+        if len(message.added) > room:
+            self.core.count("more datasets offered than one member may")
+        peer.holdings.update(message.added[: max(0, room)])
         peer.holdings.difference_update(message.removed)
         for dataset in message.added:
             self._refused.pop((dataset, peer.node), None)
@@ -188,7 +195,8 @@ class Datasets(Part):
         floor = reading.outcome.generation + 1
         core.cause = short_text(f"outputs lost: {dataset.dataset}, needed by {needed_by}")
         core.note(ref.task, OutputsLost(floor))
-        core.write(lives=[TaskLife(ref.task, Life(floor=floor))])
+        wish = Wish(FLOOR, floor, core.me)
+        core.write(lives=[TaskLife(ref.task, Life(floor=floor, wishes=(wish,)))])
 
     def _held(self, dataset: DatasetId) -> bool:
         """Some disk has it, even if it could not be fetched from there just now."""

@@ -51,17 +51,12 @@ def workflow_version(key: str, workflow: Workflow) -> int:
     """Return a hash of the record's key, which submission the workflow is and the wishes on it, for
     comparison with a peer; its tasks do not count."""
     spec, priority = workflow.spec, workflow.priority
-    return _hash(
-        (
-            key,
-            spec.submitted,
-            spec.host,
-            workflow.generation,
-            priority.revision,
-            priority.host,
-            priority.value,
-        )
-    )
+    told = (priority.revision, priority.host, priority.value)
+    of_tasks = [
+        (each.task, each.wish.revision, each.wish.host, each.wish.value) for each in workflow.tasks
+    ]
+    wishes = (*told, of_tasks) if of_tasks else told
+    return _hash((key, spec.submitted, spec.host, workflow.generation, *wishes))
 
 
 def pruning_version(key: str, pruning: Pruning) -> int:

@@ -21,11 +21,13 @@ arrive later than any of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from agent.protocol.capabilities import WakeAddress
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     ClaimAnswers,
@@ -62,6 +64,13 @@ BEHIND = (State, Progress, Holdings, Heartbeat, Stored)
 """What they do not wait for."""
 
 
+class PolicyChoice(Struct, frozen=True, array_like=True):
+    """By which rules an administrator wants the flock to go, since when; no name is the default."""
+
+    name: Annotated[str, Meta(max_length=64)] = ""
+    stamp: Stamp = (0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What a node must remember of itself beyond its records. ``notes``: what was submitted here is
@@ -71,6 +80,7 @@ class Identity:
     reputation: int
     stamp: Stamp
     notes: bool = False
+    chosen: PolicyChoice = field(default_factory=PolicyChoice)
 
 
 class Persist(Struct, frozen=True):
@@ -250,6 +260,21 @@ class Stopped:
     """Everything is handed back; the agent may exit."""
 
 
+@dataclass(frozen=True, slots=True)
+class WakeMachine:
+    """Send what wakes a machine to these addresses, those of networks that this machine is on."""
+
+    node: NodeId
+    addresses: tuple[WakeAddress, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WasWoken:
+    """This machine is awake because that peer has called it, for work."""
+
+    by: NodeId
+
+
 Effect = (
     Persist
     | Send
@@ -269,6 +294,8 @@ Effect = (
     | WorkflowGone
     | CancelFinished
     | Stopped
+    | WakeMachine
+    | WasWoken
 )
 
 
@@ -316,3 +343,17 @@ def _tells_no_life(message: Message) -> bool:
     if isinstance(message, TryDequeue):
         return all(offer.life == NO_LIFE for offer in message.claims)
     return not (isinstance(message, ClaimAnswers) and message.known)
+
+
+def parted(effects: list[Effect]) -> tuple[list[Effect], list[Effect]]:
+    """Return the effects that need not wait for the disk, and the rest, each in their order."""
+    ahead: list[Effect] = []
+    behind: list[Effect] = []
+    overtaking = Overtaking()
+    for effect in effects:
+        if overtaking.may_go_ahead(effect):
+            ahead.append(effect)
+        else:
+            overtaking.hold(effect)
+            behind.append(effect)
+    return ahead, behind

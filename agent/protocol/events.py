@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from agent.protocol.effects import Effect, OfRun, Persist
-from agent.protocol.lengths import PastRun
+from agent.protocol.likeness import PastRun
 from agent.protocol.messages import Capabilities, Message
 from agent.protocol.reasons import NO_REASON, Reason
 from agent.protocol.records import (
@@ -22,6 +22,7 @@ from agent.protocol.records import (
     TaskSpec,
     WorkflowId,
 )
+from agent.protocol.signing import Trust
 from agent.protocol.times import Took
 
 
@@ -122,9 +123,18 @@ class CapabilitiesChanged:
 
 @dataclass(frozen=True, slots=True)
 class MembersChanged:
-    """Who belongs to the flock. Who does not any more is not waited for and not believed."""
+    """Who belongs to the flock. Who does not any more is not waited for and not believed. ``trust``
+    tells whose word counts for what, None that this is as before."""
 
     members: tuple[NodeId, ...]
+    trust: Trust | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChosen:
+    """An administrator wants the flock to go by these rules, one of ``policy.CHOSEN`` by name."""
+
+    name: ShortText
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +286,10 @@ class Retry(AboutWorkflow):
 
 @dataclass(frozen=True, slots=True)
 class Prioritise(AboutWorkflow):
-    """A client changes the priority of a workflow."""
+    """A client changes the priority of a workflow; of these tasks alone, where some are named."""
 
     priority: Priority
+    tasks: tuple[TaskId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +325,7 @@ Event = (
     | PresenceChanged
     | CapabilitiesChanged
     | MembersChanged
+    | PolicyChosen
     | RunsRemembered
     | InputsFetched
     | FetchFailed

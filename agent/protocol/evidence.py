@@ -17,10 +17,21 @@ import msgspec
 from msgspec import Raw
 
 from agent.protocol.core import Core
-from agent.protocol.policy import Evidence, ScorePolicy
+from agent.protocol.policy import Evidence
 from agent.protocol.policy.lasting import UNKNOWN, Curve, survival
 from agent.protocol.policy.view import PERMILLE_MAX
-from agent.protocol.records import Claim, Dataset, More, NodeId, TaskSpec
+from agent.protocol.reading import effective_generation
+from agent.protocol.records import (
+    Claim,
+    Dataset,
+    Evicted,
+    Life,
+    Lost,
+    More,
+    NodeId,
+    TaskSpec,
+    Yielded,
+)
 
 SCORE_AT_HOME = 1_000_000
 """Of interactive work on the node that it was submitted to: nobody else is better."""
@@ -41,8 +52,8 @@ _number = msgspec.msgpack.Decoder(int).decode
 class Knowledge:
     """Evidence on hosts, the score that the policy makes of it, and what contradicts it."""
 
-    def __init__(self, core: Core, policy: ScorePolicy) -> None:
-        self._core, self.policy = core, policy
+    def __init__(self, core: Core) -> None:
+        self._core = core
 
     def of(self, spec: TaskSpec, node: NodeId, wait_ms: int = 0) -> Evidence:
         """Return what is known of the task on the node, when that still works at other things for
@@ -52,7 +63,8 @@ class Knowledge:
         factor = lengths.host_factor(spec, node)
         length_ms = usual.q50_ms if factor == 1.0 else max(1, round(usual.q50_ms * factor))
         lasts = self._lasts_permille(node, usual.q90_ms * factor / 1000)
-        return Evidence(usual.q50_ms, length_ms, self.fetch_ms(spec, node), wait_ms, lasts)
+        times = (usual.q50_ms, length_ms, self.fetch_ms(spec, node), wait_ms)
+        return Evidence(*times, lasts, broken_off(self._core.table.lives.get(spec.task)))
 
     def usual_ms(self, spec: TaskSpec) -> int:
         """Return what the task takes on a node that is neither fast nor slow."""
@@ -66,8 +78,8 @@ class Knowledge:
         return any(self._rate(node) for node in core.peers)
 
     def score(self, evidence: Evidence) -> int:
-        """Return what the policy makes of it."""
-        return self.policy.score(evidence)
+        """Return what the rules of the flock make of it."""
+        return self._core.rule.score.score(evidence)
 
     def fetch_ms(self, spec: TaskSpec, node: NodeId) -> int:
         """Return how long it takes to bring the inputs of the task to the node; 0 for what is there
@@ -111,9 +123,13 @@ class Knowledge:
 
     def _lasts_permille(self, node: NodeId, seconds: float) -> int:
         """How likely the owner of a node stays away for so long, beside that of a node that tells
-        nothing, so that none is better for telling. Where nothing else differs this does not count
-        here, and the order of machines that are alike goes by it (``seats``)."""
+        nothing, so that none is better for telling; less where owners threw away what it did. Where
+        nothing else differs this does not count here, and the order of machines that are alike goes by
+        it (``seats``). Other rules than ours are about nothing else, and get it as it is told."""
+        if self._core.rule.placing is not None:
+            return round(PERMILLE_MAX * survival(self._curve(node), seconds))
         likely = survival(self._curve(node), seconds) / UNKNOWN
+        likely = min(likely, 1.0) * self._core.thrown_away.keeps(node, seconds)
         return round(PERMILLE_MAX * likely) if likely < 1.0 and self.differ() else PERMILLE_MAX
 
     def _curve(self, node: NodeId) -> Curve:
@@ -147,13 +163,27 @@ class Knowledge:
     def believed(self, spec: TaskSpec, claim: Claim, told: Evidence | None) -> int | None:
         """Return None where the claim may stand, else the score that would be believed: what it
         stands on is more than twice as good as what is known here, or does not make that score. A
-        claim that tells nothing tells nothing wrong."""
+        claim that tells nothing is that of a node like any other, or of work that waits at home."""
         if told is None:
-            return None
+            table, home = self._core.table, self._core.own.home(spec.task)
+            at_home = claim.host == home and table.interactive(spec.task)
+            if at_home or claim.score <= max(LIKE_ANY, self.score(self.of(spec, claim.host))):
+                return None
+            return self.score(self.of(spec, claim.host))
         known = self.of(spec, claim.host)
         if claim.score > self.score(told) or contradicted(told, known):
             return min(claim.score, self.score(known))
         return None
+
+
+def broken_off(life: Life | None) -> int:
+    """Return how often runs of a task ended in its present generation before their program did."""
+    generation = 0 if life is None else effective_generation(life)
+    runs = () if life is None else life.runs
+    return sum(
+        run.generation == generation and isinstance(run.phase, Evicted | Yielded | Lost)
+        for run in runs
+    )
 
 
 def contradicted(told: Evidence, known: Evidence) -> bool:

@@ -3,8 +3,8 @@
 The name of a workflow is a label for people, and may repeat. Its id is a digest, so that two
 submissions are one only if the same person asks for the same content with the same key: one request
 that is told twice. The key is drawn anew for each click or command; without it nobody could have the
-same work done again on purpose. Whoever signs later, a person's key say, signs this digest, and with
-it the submitter and the content.
+same work done again on purpose. The node that is asked signs what it makes of it (``signing``), and is
+part of the digest: another one that is asked the same makes other work.
 
 The content is the name with all that could change what comes of the work: tasks by the names that
 their author gave them, programs and data by their own content. How long a task is expected to take is
@@ -23,10 +23,12 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from agent.protocol.needs import SEATS
+from agent.protocol.needs import ONCE, SEATS
+from agent.protocol.priorities import PRIORITY
 from agent.protocol.records import (
     InputRef,
     More,
+    NodeId,
     ShortText,
     TaskId,
     TaskSpec,
@@ -44,6 +46,8 @@ TOLD = "told"
 """By which name a task carries that somebody told its length."""
 PROGRAM = "program"
 """By which name a task carries what its program is, where that is installed on the node that was asked."""
+NOT_CONTENT = (TOLD, SEATS, ONCE, PRIORITY)
+"""What a task carries that changes nothing of what comes of it."""
 ID_LETTERS = 32
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -83,18 +87,19 @@ def _with_program(spec: TaskSpec, told: Mapping[str, More]) -> TaskSpec:
 
 def content_of(name: ShortText, tasks: Iterable[TaskSpec]) -> str:
     """Return the digest of a submission's content: its name and its tasks in this order, without how
-    long they are expected to take and which seats they take. The tasks given must have names for ids, in ``inputs`` and
+    long they are expected to take and the rest of ``NOT_CONTENT``. The tasks given must have names for ids, in ``inputs`` and
     ``after`` too, as their ids are made from the digest."""
     digest = sha256(_encode(name))
     for spec in tasks:
-        more = {name: raw for name, raw in spec.more.items() if name not in (TOLD, SEATS)}
+        more = {name: raw for name, raw in spec.more.items() if name not in NOT_CONTENT}
         digest.update(_encode(replace(spec, expected_ms=0, more=more)))
     return digest.hexdigest()
 
 
-def workflow_id(submitter: ShortText, key: str, content: str) -> WorkflowId:
-    """Return the id of the submission of this content by this person with this key."""
-    return sha256(_encode((submitter, key, content))).hexdigest()[:ID_LETTERS]
+def workflow_id(submitter: ShortText, key: str, content: str, host: NodeId) -> WorkflowId:
+    """Return the id of the submission of this content by this person with this key on this node,
+    which signs it: nobody else can make a workflow of this id, or another one of it."""
+    return sha256(_encode((submitter, key, content, host))).hexdigest()[:ID_LETTERS]
 
 
 def carried(key: str, content: str) -> More:

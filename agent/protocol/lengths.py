@@ -5,9 +5,8 @@ replica learns from each run that ends, in the order in which it hears of them, 
 as two runs that happened to take that long. Lengths decide who asks for what, in which order, and how
 many at once; they are never sent, and claims decide. Replicas may therefore differ for a while.
 
-**What is alike.** A task is known by what its program is (its content, else its name), by how long
-somebody said that it takes, by its step and parameters, and by the size of its inputs in powers of two.
-Those that agree in all of that are asked first. Where there are few of them, and all that ran the program
+**What is alike** (``likeness``). Those that agree in program, step, parameters and size of inputs, and in
+what was told of them, are asked first. Where there are few of them, and all that ran the program
 took about as long, these count; so do those of an earlier version that is called the same.
 
 **Hosts** differ, so a sketch knows which lengths are of which host, and what is said is for one that is
@@ -24,15 +23,14 @@ where these say that it took ten seconds or more; they hold a second of waiting 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import NamedTuple
-from zlib import crc32
 
 from msgspec import Struct
 
 from agent.protocol.host_speeds import fitted
-from agent.protocol.identity import PROGRAM, TOLD, text_in
+from agent.protocol.likeness import Kind, Likeness, PastRun, kind_of
 from agent.protocol.needs import seats_of
 from agent.protocol.records import (
     EXPECTED_MS,
@@ -63,7 +61,8 @@ SHORT_MS = 1_000
 """What surely takes less is claimed several at once,"""
 NO_MORE_SHORT_MS = 2_000
 """until half of it takes longer than this."""
-ROW_MAX = 64
+ROW_MS, ROW_MAX = 2_000, 64
+"""Where there are plenty a row takes so long for each place; it never has more tasks."""
 SAFETY = (8, 8, 4, 3, 2)
 """By how much nine of ten are exceeded at the worst, after so many runs."""
 TOLD_RUNS, TOLD_UNTIL_RUNS = 2, 8
@@ -76,14 +75,14 @@ ALIKE_FACTOR = 4
 STAMPED_MS_MIN = 10_000
 KEPT_MAX = 4_000
 """Sketches; those that were not added to for the longest time make room."""
-STEP_PARTS = 4
-"""Of the likeness of one step, which ends with it."""
-READ_EACH, READ_TOGETHER_MAX = 32, 8
+READ_EACH, READ_TOGETHER_MAX = 32, 32
 """Up to so many runs it is looked after each what they tell, later after up to so many."""
 FITTED_KINDS_MAX = 32
 """Speeds of hosts come from the runs of so many kinds, the latest,"""
-FITTED_AGAIN = 16
-"""and are looked at again when there are so many more runs, or a share of one in so many."""
+FITTED_AGAIN, FITTED_AGAIN_MAX = 16, 64
+"""and are looked at again when there are more by one in so many, or so many more."""
+ANOTHER_SPEED = 0.1
+"""What differs by less is still the speed that was known."""
 
 
 class Length(Struct, frozen=True, gc=False):
@@ -112,68 +111,6 @@ RUNS, SAID, NONE = "runs", "told", "none"
 NOT_KNOWN = Length(EXPECTED_MS, EXPECTED_MS, EXPECTED_MS, 0, NONE)
 
 
-Likeness = tuple[object, ...]
-
-
-class Kind(NamedTuple):
-    """What tasks have in common that take about as long: the content of the program and its name,
-    what was told (0: nothing), step with parameters (0: any), and the octave of the size of its
-    inputs (-1: not known yet). Of tasks that were told about the same, lengths are to what was
-    told."""
-
-    content: str
-    name: str
-    told_ms: int
-    step: int
-    size: int
-
-    @property
-    def scale(self) -> float:
-        """What lengths of tasks like it are multiplied by, as this one was told a little more or
-        less than they."""
-        return self.told_ms / bin_end_ms(quarter_octave(self.told_ms)) if self.told_ms else 1.0
-
-    def asked(self) -> tuple[tuple[Likeness, float], ...]:
-        """Return by what the task is compared, that of the most alike first, each with what lengths
-        are multiplied by there."""
-        whatever = self._whatever()
-        if self.told_ms:
-            return (*self._told(), whatever[0])
-        return (whatever[0], *self._told(), *whatever[1:])
-
-    def learned(self) -> tuple[tuple[Likeness, float], ...]:
-        """Return what a run is alike by, each with what its length is divided by there."""
-        return (*self._told(), *self._whatever())
-
-    def _told(self) -> tuple[tuple[Likeness, float], ...]:
-        """What was told as long, in particular where nothing was."""
-        told = quarter_octave(self.told_ms) if self.told_ms else -1
-        likenesses: tuple[Likeness, ...] = ((self.content, told, self.size),)
-        if told >= 0:
-            step = (self.content, told, self.size, self.step)
-            likenesses = (step, *likenesses, (self.content, told))
-        return tuple((each, self.scale) for each in likenesses)
-
-    def _whatever(self) -> tuple[tuple[Likeness, float], ...]:
-        """Whatever was told of them."""
-        step = (self.content, "step", self.size, self.step)
-        return (step, 1.0), ((self.content,), 1.0), ((self.name, "by name"), 1.0)
-
-
-class PastRun(NamedTuple):
-    """A run that ended well, as it is remembered elsewhere."""
-
-    task: TaskId
-    kind: Kind
-    host: NodeId
-    ran_ms: int
-
-
-def told_ms(spec: TaskSpec) -> int:
-    """Return how long somebody said that the task takes; 0 where nobody did."""
-    return spec.expected_ms if spec.expected_ms != EXPECTED_MS or TOLD in spec.more else 0
-
-
 class Found(NamedTuple):
     """What is known of a kind."""
 
@@ -181,6 +118,46 @@ class Found(NamedTuple):
     atoms: Atoms
     longest_ms: float
     short: bool
+    row: int
+    """How many may wait in a row; 0 where they are not short."""
+    long_row: int
+    """The same where there are plenty."""
+    enough: bool
+    """It stands on runs that are enough by themselves."""
+
+
+class _Program:
+    """How often it was looked what the runs of one name tell, and what was found since then of kinds
+    of which few have run."""
+
+    __slots__ = ("looks", "rare")
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.rare: dict[Kind, Found] = {}
+
+    def look_again(self) -> None:
+        self.looks += 1
+        self.rare.clear()
+
+
+class _Alike:
+    """A kind whatever its step, shared by all tasks of it, and what was found at which look."""
+
+    __slots__ = ("found", "kind", "look", "program")
+
+    def __init__(self, kind: Kind, program: _Program) -> None:
+        self.kind, self.program = kind, program
+        self.found: Found | None = None
+        self.look = -1
+
+
+class _Likened(NamedTuple):
+    """What a task is compared by, with others whatever their step, and with its own step alone."""
+
+    own: Kind
+    alike: _Alike
+    steps: tuple[Likeness, ...]
 
 
 class Speeds(NamedTuple):
@@ -200,13 +177,13 @@ class Lengths:
         self._kinds_of: dict[str, OrderedDict[Likeness, None]] = {}
         self._speeds: dict[str, Speeds] = {}
         self._noted: dict[str, int] = {}
-        self._kinds: dict[TaskId, tuple[Kind, Kind]] = {}
-        """What each task is compared by, and the same whatever its step."""
-        self._stepped: set[object] = set()
-        """Steps of which some have run."""
-        self._found: dict[str, dict[Kind, Found]] = {}
-        self._unread: dict[str, int] = {}
-        """How many runs of a program have ended since it was looked at what they tell."""
+        self._kinds: dict[TaskId, _Likened] = {}
+        self._programs: dict[str, _Program] = {}
+        self._alike: dict[Kind, _Alike] = {}
+        self._often: dict[Likeness, None] = {}
+        """Steps that have run often enough to be judged by themselves,"""
+        self._found_of_step: OrderedDict[Kind, Found] = OrderedDict()
+        """and what is known of them, which their own runs change."""
         self._short: dict[Kind, bool] = {}
         self.turns = 0
         """How often a kind of tasks became known, short, or short no more."""
@@ -241,10 +218,11 @@ class Lengths:
         is."""
         return self._of(spec).longest_ms
 
-    def in_a_row(self, spec: TaskSpec) -> int:
-        """Return how many tasks like this one may wait in a row, at least one."""
-        longest_ms = self.longest_ms(spec)
-        return max(1, min(ROW_MAX, int(SHORT_MS // longest_ms))) if longest_ms < inf else 1
+    def in_a_row(self, spec: TaskSpec, share: int = ROW_MAX) -> int:
+        """Return how many tasks like this one may wait in a row, at least one; 0 where they are not
+        short. Long rows have no more than this ``share`` of what waits."""
+        found = self._of(spec)
+        return 0 if seats_of(spec) else min(found.long_row, max(found.row, share))
 
     def host_factor(self, spec: TaskSpec, host: NodeId) -> float:
         """Return how many times as long the host takes as others: by its runs of this program where
@@ -268,7 +246,9 @@ class Lengths:
     def _speeds_of(self, content: str) -> Speeds:
         """What is known of hosts by the runs of one program; of an empty one, by those of all."""
         noted, known = self._noted.get(content, 0), self._speeds.get(content)
-        if known is not None and noted - known.noted <= min(FITTED_AGAIN, noted // FITTED_AGAIN):
+        if known is not None and noted - known.noted <= min(
+            FITTED_AGAIN_MAX, noted // FITTED_AGAIN
+        ):
             return known
         kinds = [
             self._sketches[each].on_hosts()
@@ -279,22 +259,35 @@ class Lengths:
         for kind in kinds:
             for host, each in kind.items():
                 runs[host] = runs.get(host, 0) + int(each.runs)
-        self._speeds[content] = Speeds(noted, fitted(kinds), runs)
-        return self._speeds[content]
+        now = self._speeds[content] = Speeds(noted, fitted(kinds), runs)
+        if known is None or _differ(known.factors, now.factors):
+            self._found_of_step.clear()
+        return now
 
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what the task is compared by. It is kept for tasks of the table whose inputs are
         known."""
-        return self._both_kinds(spec)[0]
+        return self._likened(spec).own
 
-    def _both_kinds(self, spec: TaskSpec) -> tuple[Kind, Kind]:
-        kinds = self._kinds.get(spec.task)
-        if kinds is None:
-            kind = self._kind(spec)
-            kinds = kind, kind._replace(step=0)
-            if kind.size >= 0 and spec.task in self._table.specs:
-                self._kinds[spec.task] = kinds
-        return kinds
+    def _likened(self, spec: TaskSpec) -> _Likened:
+        known = self._kinds.get(spec.task)
+        if known is None:
+            own = kind_of(spec, self._size(spec))
+            known = _Likened(own, self._whatever(own), tuple(each for each, _ in own.steps()))
+            if own.size >= 0 and spec.task in self._table.specs:
+                self._kinds[spec.task] = known
+        return known
+
+    def _whatever(self, kind: Kind) -> _Alike:
+        """What all of this kind share, whatever their step."""
+        whatever = kind.whatever()
+        alike = self._alike.get(whatever)
+        if alike is None:
+            if len(self._alike) >= KEPT_MAX:
+                self._alike.clear()
+            program = self._programs.setdefault(kind.name, _Program())
+            alike = self._alike[whatever] = _Alike(whatever, program)
+        return alike
 
     # -- what is learned -------------------------------------------------------------------
 
@@ -335,7 +328,8 @@ class Lengths:
                 kind = self.kind(spec)
                 for sketch, scale in self._of_all(kind):
                     sketch.note_longer(round(ran_ms / scale), run.host)
-                self._found.pop(kind.name, None)
+                self._whatever(kind).program.look_again()
+                self._found_of_step.pop(kind, None)
             case _:
                 pass
 
@@ -354,69 +348,80 @@ class Lengths:
         return ran_ms if ran_ms >= STAMPED_MS_MIN else 0
 
     def _note(self, kind: Kind, host: NodeId, ran_ms: int) -> None:
-        whatever = kind._replace(step=0)
-        before = self._of_kind(whatever)
-        for sketch, scale in self._of_all(kind):
-            sketch.note(round(ran_ms / scale), host)
-        if self._read_anew(whatever, before):
-            self._of_kind(kind)  # what was short is remembered of this step too
-        alike, _ = kind.learned()[1 if kind.told_ms else 0]  # whatever its step
+        alike = self._whatever(kind)
+        before = self._of_alike(alike)
+        sketches = self._of_all(kind)
+        for sketch, scale in sketches:
+            sketch.note(ran_ms if scale == 1.0 else round(ran_ms / scale), host)
+        step = sketches[0][0]
+        if step.runs == ENOUGH_RUNS:
+            self._often[kind.steps()[0][0]] = None
+        if _changes_much(sketches[-1][0].runs):
+            alike.program.look_again()
+            now = self._of_alike(alike)
+            self.turns += (now.short, now.length.source) != (before.short, before.length.source)
+        if kind in self._found_of_step and _changes_much(step.runs):
+            self._found_of_step[kind] = self._find(kind)
+        widely, _ = kind.wide()[0]
         for content in (kind.content, ""):
             self._noted[content] = self._noted.get(content, 0) + 1
             kinds = self._kinds_of.setdefault(content, OrderedDict())
-            kinds[alike] = None
-            kinds.move_to_end(alike)
+            kinds[widely] = None
+            kinds.move_to_end(widely)
             while len(kinds) > FITTED_KINDS_MAX:
                 kinds.popitem(last=False)
-
-    def _read_anew(self, kind: Kind, before: Found) -> bool:
-        """Look at what the runs of a program tell: at first after each, later after several, which
-        change little. Tell whether it was looked."""
-        unread = self._unread.get(kind.name, 0) + 1
-        runs = self._sketches[kind.content,].runs
-        self._unread[kind.name] = unread
-        if unread < (1 if runs < READ_EACH else min(READ_TOGETHER_MAX, runs // READ_EACH)):
-            return False
-        self._unread[kind.name] = 0
-        self._found.pop(kind.name, None)
-        now = self._of_kind(kind)
-        self.turns += (now.short, now.length.source) != (before.short, before.length.source)
-        return True
 
     def _of_all(self, kind: Kind) -> list[tuple[Sketch, float]]:
         """The sketches of all that a run of this kind is like, with their scales."""
         found = []
-        for likeness, scale in kind.learned():
+        for likeness, scale in (*kind.steps(), *kind.wide()):
             sketch = self._sketches.get(likeness)
             if sketch is None:
                 sketch = self._sketches[likeness] = Sketch()
-                self._stepped.add(kind.step)
-            self._sketches.move_to_end(likeness)
+            else:
+                self._sketches.move_to_end(likeness)
             found.append((sketch, scale))
         while len(self._sketches) > KEPT_MAX:
-            self._sketches.popitem(last=False)
-        if len(self._stepped) > 2 * KEPT_MAX:
-            self._stepped = {each[3] for each in self._sketches if len(each) == STEP_PARTS}
+            likeness, _ = self._sketches.popitem(last=False)
+            self._often.pop(likeness, None)
         return found
 
     # -- how it is found -------------------------------------------------------------------
 
     def _of(self, spec: TaskSpec) -> Found:
-        """A step that has never run is like any other: thousands of them are looked up once."""
-        own, whatever = self._both_kinds(spec)
-        return self._of_kind(own if own.step in self._stepped else whatever)
+        """Steps that have not run enough are like any other where there are enough of those, so
+        that thousands are looked up once."""
+        own, alike, steps = self._likened(spec)
+        found = self._of_alike(alike)
+        if found.enough:
+            return self._of_step(own) if steps[0] in self._often else found
+        ran = steps[0] in self._sketches or steps[-1] in self._sketches
+        return self._of_rare(own, alike.program) if ran else found
 
-    def _of_kind(self, kind: Kind) -> Found:
-        known = self._found.get(kind.name)
-        if known is None:
-            known = self._found[kind.name] = {}
-        found = known.get(kind)
+    def _of_alike(self, alike: _Alike) -> Found:
+        found, looks = alike.found, alike.program.looks
+        if found is None or alike.look != looks:
+            alike.look, alike.found = looks, self._find(alike.kind)
+            return alike.found
+        return found
+
+    def _of_step(self, kind: Kind) -> Found:
+        found = self._found_of_step.get(kind)
         if found is None:
-            found = known[kind] = self._find(kind)
+            found = self._found_of_step[kind] = self._find(kind)
+            if len(self._found_of_step) > KEPT_MAX:
+                self._found_of_step.popitem(last=False)
+        return found
+
+    def _of_rare(self, kind: Kind, program: _Program) -> Found:
+        found = program.rare.get(kind)
+        if found is None:
+            found = program.rare[kind] = self._find(kind)
         return found
 
     def _find(self, kind: Kind) -> Found:
         sketch, scale = self._most_alike(kind)
+        was_short = self._short.get(kind, self._short.get(kind.whatever(), False))
         factors = self._speeds_of(kind.content).factors
         runs, atoms = (sketch.runs, sketch.atoms(factors)) if sketch is not None else (0, ())
         if scale != 1.0:
@@ -428,17 +433,16 @@ class Lengths:
             place = quarter_octave(kind.told_ms)
             atoms = tuple(sorted((*atoms, (weight, kind.told_ms, bin_end_ms(place))), key=mean_ms))
         if not counted:
-            return Found(NOT_KNOWN, atoms, inf, self._short.get(kind, False))
+            return Found(NOT_KNOWN, atoms, inf, was_short, *2 * (int(was_short),), enough=False)
         low, middle, high = (quantile_ms(atoms, permille) for permille in (100, 500, 900))
         length = Length(low, middle, high, runs, RUNS if runs else SAID)
         longest_ms = length.q90_ms * SAFETY[min(counted, len(SAFETY) - 1)]
-        short = longest_ms < SHORT_MS or (
-            self._short.get(kind, False) and length.q50_ms <= NO_MORE_SHORT_MS
-        )
+        short = longest_ms < SHORT_MS or (was_short and length.q50_ms <= NO_MORE_SHORT_MS)
         if len(self._short) > KEPT_MAX:
             self._short.clear()
         self._short[kind] = short
-        return Found(length, atoms, longest_ms, short)
+        rows = _rows(length, longest_ms) if short else (0, 0)
+        return Found(length, atoms, longest_ms, short, *rows, enough=runs >= ENOUGH_RUNS)
 
     def _most_alike(self, kind: Kind) -> tuple[Sketch | None, float]:
         """The sketch that the kind is judged by: the most alike with enough runs, else the widest
@@ -458,17 +462,6 @@ class Lengths:
                 return sketch, scale
         return next(iter((*ran, *there)), (None, 1.0))
 
-    def _kind(self, spec: TaskSpec) -> Kind:
-        name = spec.program.partition("@")[0]
-        content = spec.published.dataset if spec.published else text_in(spec.more, PROGRAM)
-        return Kind(
-            content or spec.program,
-            name,
-            told_ms(spec),
-            crc32(f"{spec.name}\0{spec.parameters}".encode()),
-            self._size(spec),
-        )
-
     def _size(self, spec: TaskSpec) -> int:
         """The octave of the bytes of all inputs; -1 while one of them is not there."""
         size_bytes = sum(each.size_bytes for each in spec.raw)
@@ -479,6 +472,26 @@ class Lengths:
             if ref.output < len(reading.outputs):
                 size_bytes += reading.outputs[ref.output].size_bytes
         return size_bytes.bit_length()
+
+
+def _differ(before: Mapping[NodeId, float], now: Mapping[NodeId, float]) -> bool:
+    return any(
+        abs(factor / before.get(host, 1.0) - 1.0) > ANOTHER_SPEED for host, factor in now.items()
+    )
+
+
+def _rows(length: Length, longest_ms: float) -> tuple[int, int]:
+    """As many as surely take no longer than a short task, and where there are plenty as many as usually
+    take ``ROW_MS``; the fewer runs there were, the fewer."""
+    row = max(1, min(ROW_MAX, int(SHORT_MS // longest_ms)))
+    doubt = longest_ms / (length.q90_ms * SAFETY[-1])
+    return row, max(row, min(ROW_MAX, int(ROW_MS / (length.q50_ms * doubt))))
+
+
+def _changes_much(runs: int) -> bool:
+    """Tell whether it is looked again what so many runs tell: at first after each, later after several,
+    which change little."""
+    return runs < READ_EACH or not runs % min(READ_TOGETHER_MAX, runs // READ_EACH)
 
 
 def _stamp(ended: tuple[TaskId, Run]) -> Stamp:

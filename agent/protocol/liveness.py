@@ -16,7 +16,7 @@ peer is late with a word shows later by as much as its words are rarer. Then, by
   a task from each other over and over. For the same reason fresh news of a run that reached this
   node by another counts as a sign of life for as long as silence on a link would.
 
-An older incarnation of a host is dead when a newer one was seen anywhere. A starting node treats
+An older incarnation of a host is dead when a newer one was seen (``incarnations``). A starting node treats
 known members as suspected, not down, until they are linked or the start's wait is over. All of
 this is a condition that is evaluated when needed, never an event that could be missed.
 """
@@ -24,7 +24,6 @@ this is a condition that is evaluated when needed, never an event that could be 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
 from math import inf
 
 import msgspec
@@ -40,6 +39,8 @@ from agent.protocol.events import (
     PresenceChanged,
 )
 from agent.protocol.evidence import FETCH_RATE, with_number
+from agent.protocol.flock_policy import carried_choice
+from agent.protocol.incarnations import Incarnations
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import (
     PROTOCOL_VERSION,
@@ -52,7 +53,7 @@ from agent.protocol.messages import (
 )
 from agent.protocol.reasons import carried
 from agent.protocol.records import NodeId, Stamp, short_text
-from agent.protocol.sanity import sane_incarnation
+from agent.protocol.sharing_reasons import for_colleagues
 
 PEERS_PER_TICK_MAX = 15
 TICKS_PER_BEAT_MAX = 2
@@ -70,10 +71,15 @@ class Liveness(Part):
     """Links, heartbeats and statuses; answers whether an incarnation of a host is up."""
 
     def __init__(
-        self, core: Core, parts: Callable[[], list[Part]], flock_at_work: Callable[[], bool]
+        self,
+        core: Core,
+        parts: Callable[[], list[Part]],
+        flock_at_work: Callable[[], bool],
+        incarnations: Incarnations,
     ) -> None:
         super().__init__(core)
         self._parts, self._flock_at_work = parts, flock_at_work
+        self._incarnations = incarnations
         self._status_revision = 0
         self._status: Status | None = None
         self.started_s = 0.0
@@ -117,7 +123,7 @@ class Liveness(Part):
         core = self.core
         if host == core.me:
             return incarnation == core.incarnation
-        if core.incarnations.get(host, 0) > incarnation:
+        if self._incarnations.newest(host) > incarnation:
             return False
         return self.up(host)
 
@@ -138,7 +144,7 @@ class Liveness(Part):
         return host in self._heard_of_s or self._reported(host)
 
     def _reported(self, host: NodeId) -> bool:
-        newest = self.core.incarnations.get(host, 0)
+        newest = self._incarnations.newest(host)
         for status in self._statuses():
             incarnation = status.neighbours.get(host, status.reached.get(host))
             if incarnation is not None and incarnation >= newest:
@@ -238,11 +244,12 @@ class Liveness(Part):
         peer.name, peer.has_table = message.name, message.has_table
         renamed = peer.greeted and peer.incarnation != message.incarnation
         peer.incarnation = message.incarnation
-        self.note_incarnation(peer.node, message.incarnation)
+        if self._incarnations.said(peer.node, message.incarnation):
+            self._changed()
         if renamed:
             self.tell_status()
-        if message.seen > core.incarnation and sane_incarnation(message.seen):
-            self.raise_incarnation(message.seen + 1)
+        self._incarnations.seen_of_me(message.seen)
+        self._follow_seen()
         if peer.greeted:
             return
         peer.greeted = True
@@ -256,12 +263,10 @@ class Liveness(Part):
         for part in self._parts():
             part.on_greeted(peer)
 
-    def note_incarnation(self, host: NodeId, incarnation: int) -> None:
-        """Remember the newest incarnation of a host; lower ones, and such as no honest node has,
-        are ignored."""
-        if sane_incarnation(incarnation) and incarnation > self.core.incarnations.get(host, 0):
-            self.core.incarnations[host] = incarnation
-            self._changed()
+    def _follow_seen(self) -> None:
+        incarnation = self._incarnations.to_take()
+        if incarnation:
+            self.raise_incarnation(incarnation)
 
     def raise_incarnation(self, incarnation: int) -> None:
         """Take a higher incarnation, as an earlier start of this host had one: its disk was lost or
@@ -285,6 +290,7 @@ class Liveness(Part):
         """Judge each peer by its silence (suspect it, close its link, or trust it again), look for
         calm, and send the heartbeats that are due."""
         core = self.core
+        self._follow_seen()
         own_beat_s = self._beat_s
         self.restful = True
         for peer in list(core.peers.values()):
@@ -418,7 +424,7 @@ class Liveness(Part):
         """Tell all greeted peers how this node is, under a new revision, and plan anew, if that
         changed; a change of its load alone is not told here, but with the heartbeats."""
         core = self.core
-        presence = core.presence
+        presence, reason = core.presence, for_colleagues(core.presence.reason)
         status = Status(
             self._status_revision,
             core.incarnation,
@@ -426,14 +432,19 @@ class Liveness(Part):
             core.version,
             core.slots,
             core.willing and core.able and core.joined,
-            presence.owner_present,
-            short_text(core.settings.words(presence.reason)),
+            False,
+            short_text(core.settings.words(reason)),
             presence.load_percent,
             core.reputation,
             core.capabilities,
             {peer.node: peer.incarnation for peer in core.peers.values() if peer.greeted},
             self._reached,
-            more={**carried(presence.reason), **with_number(FETCH_RATE, core.fetch_rate)},
+            core.rule.name,
+            {
+                **carried(reason),
+                **with_number(FETCH_RATE, core.fetch_rate),
+                **carried_choice(core.chosen),
+            },
             own_only=presence.own_only,
             paused=presence.paused,
             people=presence.people,
@@ -457,9 +468,7 @@ class Liveness(Part):
         if peer.status is not None and message.revision <= peer.status.revision:
             return
         peer.status = message
-        for host, incarnation in chain(message.neighbours.items(), message.reached.items()):
-            if host != self.core.me:
-                self.note_incarnation(host, incarnation)
+        self._incarnations.told(message)
         self._changed()
         self.core.wake = True
 
@@ -477,6 +486,7 @@ class Liveness(Part):
     def _members_changed(self, event: MembersChanged) -> None:
         core = self.core
         core.members = dict.fromkeys(event.members)
+        core.follow_trust(event.trust or core.checking.trust)
         self._changed()
         for peer in list(core.peers.values()):
             if peer.node not in core.members:

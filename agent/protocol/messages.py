@@ -19,7 +19,10 @@ from typing import Annotated, get_args
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.protocol.needs import ProgramNeeds, Seats
+from agent.protocol.capabilities import Capabilities as Capabilities  # noqa: PLC0414
+from agent.protocol.capabilities import NeededBy as NeededBy  # noqa: PLC0414
+from agent.protocol.capabilities import ProgramVersion as ProgramVersion  # noqa: PLC0414
+from agent.protocol.capabilities import Withheld as Withheld  # noqa: PLC0414
 from agent.protocol.phrases import UNREADABLE, RemoteProtocolError
 from agent.protocol.policy.view import Evidence
 from agent.protocol.records import (
@@ -88,58 +91,14 @@ class Heartbeat(Struct, frozen=True, array_like=True, tag="HB"):
     load_percent: Annotated[int, Meta(ge=-1, le=100)] = -1
 
 
-class Withheld(Struct, frozen=True, array_like=True):
-    """What a program that is there asks for and does not get, by its ``kind`` (``Withholds``)."""
-
-    program: ShortText
-    kind: ShortText
-    name: ShortText = ""
-
-
-class ProgramVersion(Struct, frozen=True, array_like=True):
-    """Which version of a program is there."""
-
-    program: ShortText
-    version: ShortText
-
-
-class NeededBy(Struct, frozen=True, array_like=True):
-    """What the description of a program that is there asks for: versions of others, and seats."""
-
-    program: ShortText
-    programs: ProgramNeeds = ()
-    seats: Seats = ()
-
-
-class Capabilities(Struct, frozen=True, array_like=True):
-    """What a node has, for the matching of requirements.
-
-    ``takes_published``: its owner lets it run programs that come with a submission; ``refused`` are
-    those that unfinished work brings and its owner never lets run. ``withheld``: what programs ask
-    for that they do not get, so that they do not run. ``versions``: of its programs, where known.
-    ``needs``: what these ask for, wherever they run.
-    """
-
-    system: ShortText = ""
-    architecture: ShortText = ""
-    memory_mb: Count = 0
-    disk_mb: Count = 0
-    cores: Count = 1
-    programs: tuple[ShortText, ...] = ()
-    tags: tuple[ShortText, ...] = ()
-    takes_published: bool = False
-    refused: tuple[ShortText, ...] = ()
-    withheld: tuple[Withheld, ...] = ()
-    versions: tuple[ProgramVersion, ...] = ()
-    needs: tuple[NeededBy, ...] = ()
-
-
 class Status(Struct, frozen=True, array_like=True, tag="STATUS"):
     """How a node is: presence, slots, load, capabilities, version, and its neighbours.
 
     Sent when any of it but the load changes, whole. The receiver keeps the newest revision; it decides who
     is idle (so who goes for which task) and, by the neighbours, who is down. ``reached`` are
     hosts without a link here that a neighbour reports as linked; it is told with the next beat.
+    ``owner_present`` and why it does not help are nobody's business but its owner's: False, and
+    ``HelpsNotNow``.
     ``own_only``: willing, but only for work that was submitted there. ``paused``: not even what
     was submitted there and somebody waits for begins. ``people``: willing, but besides that only
     for work that these submitted; none is everybody's. ``lasts``: how likely the machine is still
@@ -183,6 +142,11 @@ class Goodbye(Struct, frozen=True, array_like=True, tag="GOODBYE"):
     """I am stopping and have handed back what I ran. The receiver counts the link as reset."""
 
     reason: ShortText = ""
+
+
+class WokenForWork(Struct, frozen=True, array_like=True, tag="WOKEN"):
+    """You are awake because I called you: work waited that only you could take. The receiver may go to
+    sleep again when that is done, if nobody has touched it meanwhile."""
 
 
 class Enqueue(Struct, frozen=True, array_like=True, tag="ENQUEUE"):
@@ -259,7 +223,8 @@ class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
     """Consent, or one of four objections, to claims of the receiver.
 
     ``consents``: promised to you alone, until you release it or your record arrives.
-    ``busy``: promised to a worse claim; you wait, and consent follows when that is released.
+    ``busy``: promised to a worse claim, which ``held`` names; you wait, and consent follows when that
+    is released. Without one that the receiver can see, it waits for a while only.
     ``better``: a better claim is under way; you release yours.
     ``known``: the life shows why not; you join it and release your claim.
     ``doubted``: it stands on what is not so; you release it, and may claim with a lower score.
@@ -272,6 +237,7 @@ class ClaimAnswers(Struct, frozen=True, array_like=True, tag="CLAIM_ANSWERS"):
     known: tuple[KnownLife, ...] = ()
     doubted: tuple[DoubtedClaim, ...] = ()
     full: tuple[ClaimName, ...] = ()
+    held: tuple[BetterClaim, ...] = ()
 
 
 class Release(Struct, frozen=True, array_like=True, tag="RELEASE"):
@@ -418,6 +384,7 @@ Message = (
     | Status
     | AskStatus
     | Goodbye
+    | WokenForWork
     | Enqueue
     | Stored
     | TryDequeue

@@ -7,7 +7,10 @@ different numbers are each judged by their own.
 A version is compared part by part, numbers as numbers: 3.10 comes after 3.9, and 3 is 3.0. A word in
 it comes before nothing, so that 3.0-beta comes before 3.0.
 
-Both travel under ``more``, so that a node of an earlier version passes them on. It does not heed them.
+What has effects beyond its outputs may be marked *once*: it is never run a second time to be done
+sooner, while its first run goes on (``copies``).
+
+All travel under ``more``, so that a node of an earlier version passes them on. It does not heed them.
 """
 
 from __future__ import annotations
@@ -22,8 +25,9 @@ from msgspec import Meta, Raw, Struct
 
 from agent.protocol.records import More, ShortText, TaskSpec
 
-VERSIONS, SEATS = "versions", "seats"
+VERSIONS, SEATS, ONCE = "versions", "seats", "once"
 """By which names a task carries them under ``more``."""
+_YES = Raw(b"\xc3")
 SEATS_MAX: Final = 1_000_000
 NEEDED_MAX: Final = 32
 DIGITS_MAX: Final = 18
@@ -47,11 +51,17 @@ _read_versions = msgspec.msgpack.Decoder(ProgramNeeds).decode
 _read_seats = msgspec.msgpack.Decoder(Seats).decode
 
 
-def with_needs(programs: tuple[str, ...], seats: tuple[Seat, ...]) -> More:
-    """Return what a task carries of the programs that it needs, each as ``acme >= 3``, and of its
-    seats; nothing where it needs none."""
+def with_needs(programs: tuple[str, ...], seats: tuple[Seat, ...], *, once: bool = False) -> More:
+    """Return what a task carries of the programs that it needs, each as ``acme >= 3``, of its
+    seats, and that it must not run twice at once on purpose; nothing where none of it holds."""
     told = {VERSIONS: Raw(_encode(programs))} if programs else {}
+    told |= {ONCE: _YES} if once else {}
     return told | ({SEATS: Raw(_encode(seats))} if seats else {})
+
+
+def only_once(spec: TaskSpec) -> bool:
+    """Tell whether no second copy of the task may run beside the first, to have it done sooner."""
+    return ONCE in spec.more
 
 
 def needs_key(spec: TaskSpec) -> bytes:

@@ -10,14 +10,18 @@ their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
+from agent.protocol.checking import Refusal
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant, TimerKind
+from agent.protocol.contests import Contests
+from agent.protocol.copies import Copies
 from agent.protocol.core import Core, NodeSetup, Part, Peer
 from agent.protocol.datasets import Datasets
+from agent.protocol.doubts import Doubts
 from agent.protocol.early_claims import EarlyClaims
 from agent.protocol.effects import Answer, Effect, Fetch, StartChild, TaskProgressed, Verdict
 from agent.protocol.election import Election
@@ -30,15 +34,17 @@ from agent.protocol.events import (
     RunsRemembered,
 )
 from agent.protocol.evidence import Knowledge
+from agent.protocol.flock_policy import FlockPolicy
 from agent.protocol.flock_seats import FlockSeats
 from agent.protocol.healing import Healing, Unknown
+from agent.protocol.incarnations import Incarnations
 from agent.protocol.joining import Joining
 from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
 from agent.protocol.own_run import LostRuns
 from agent.protocol.planning import Planning
-from agent.protocol.policy import policies, score_policies
+from agent.protocol.progress import ProgressNews
 from agent.protocol.promises import Promises
 from agent.protocol.pruning import Prunings
 from agent.protocol.queue import Queue
@@ -48,6 +54,8 @@ from agent.protocol.requests import Requests
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
 from agent.protocol.shares import Shares
+from agent.protocol.sharing_reasons import ResultsDiffer
+from agent.protocol.sleepers import Sleepers
 from agent.protocol.table import Table
 
 __all__ = ["Node", "NodeSetup"]
@@ -63,24 +71,12 @@ class Node:
         core = self._core = Core(setup)
         self.table: Table = core.table
         self.lengths: Lengths = core.lengths
-        self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work)
+        incarnations = Incarnations(core, lambda: bool(self._runs.mine or self.claims.open))
+        self._liveness = Liveness(core, lambda: self._parts, self._flock_at_work, incarnations)
         self._datasets = Datasets(core, self._liveness)
         self.seats = FlockSeats(core, self._liveness.alive, self._claims_under_way)
-        self._runs = Runs(core, self._datasets, lambda task: task in self.promises.by_task)
-        self._can = Claimability(core, self._liveness, self._datasets, self._runs)
-        knowledge = Knowledge(core, score_policies[setup.policy])
-        asked = (self._obstacle, self._obstacle_ahead, self._runs.begin, self.gone_since_ms)
-        self.claims = Claims(core, *asked, knowledge)
-        yields = (self.claims.own_claim, self.claims.yield_to)
-        self.promises = Promises(core, self._can.is_taken, *yields, knowledge, self.seats)
-        self._shares = Shares(core)
-        asked_of = (self._can.is_taken, self._claimed, self._shares)
-        self._queue = Queue(core, policies[setup.policy], *asked_of)
-        self._rows = ShortTaskBatches(core, self._runs)
-        parts = (core, self.claims, self.promises, self._queue)
-        runs = (self._runs, self._rows)
-        self._planning = Planning(*parts, self._obstacle, *runs, knowledge, self.seats.taken)
-        self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
+        self._runs = Runs(core, self._datasets, self._is_promised, self._liveness.alive)
+        self._decide(core)
         self._lost = LostRuns(core, self._liveness, self._runs.mine.get)
         self._healing = Healing(core)
         self._election = Election(core, self._liveness)
@@ -89,23 +85,58 @@ class Node:
         self._unknown = Unknown(core, self._election)
         self._requests = Requests(core, self._liveness.alive)
         self._prunings = Prunings(core, self._election)
+        self._policy = FlockPolicy(core, self._liveness.tell_status)
+        self._doubts = Doubts(core)
         self._parts = self._in_order()
         self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
         self._slept = False
         self._withheld: list[Answer] = []
 
+    def _decide(self, core: Core) -> None:
+        """The parts that decide who runs what."""
+        self._can = Claimability(core, self._liveness, self._datasets, self._runs)
+        knowledge = Knowledge(core)
+        asked = (self._obstacle, self._obstacle_ahead, self._obstacle_to_copy)
+        begun = (self._runs.begin, self.gone_since_ms)
+        self.claims = Claims(core, *asked, *begun, knowledge, self._liveness.up)
+        yields = (self.claims.own_claim, self.claims.yield_to)
+        closed = (self._can.is_taken, self._can.obstacle_to_copy)
+        known, in_way = (knowledge, self.seats), self.claims.obstructors
+        self.promises = Promises(core, *closed, *yields, *known, in_way)
+        self._shares = Shares(core)
+        asked_of = (self._can.is_taken, self._claimed, self._shares)
+        self._queue = Queue(core, *asked_of)
+        self._rows = ShortTaskBatches(core, self._runs)
+        parts = (core, self.claims, self.promises, self._queue)
+        runs = (self._runs, self._rows)
+        self._contests = Contests(core, knowledge)
+        self._planning = Planning(
+            *parts, self._obstacle, *runs, knowledge, self.seats.taken, self._contests
+        )
+        plans = (self.claims, self._queue, self._planning, knowledge)
+        closed_to_copies = (self._can.obstacle_to_copy, self._obstacle_to_copy)
+        self._copies = Copies(core, self._runs, *plans, *closed_to_copies)
+        self._sleepers = Sleepers(core, self._planning, self._queue.claimable)
+        self._progress_news = ProgressNews(core, self._runs)
+        self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
+
     def _in_order(self) -> list[Part]:
         """The parts, as they are told of happenings one after the other."""
         return [
             self._liveness,
+            self._policy,
             self.seats,
             self._datasets,
             self._lost,
             self._runs,
+            self._progress_news,
             self._rows,
             self._shares,
             self._queue,
+            self._contests,
             self._planning,
+            self._copies,
+            self._sleepers,
             self._ahead,
             self.promises,
             self.claims,
@@ -115,6 +146,7 @@ class Node:
             self._unknown,
             self._requests,
             self._prunings,
+            self._doubts,
         ]
 
     def _collect_handlers(self) -> dict[type, tuple[Callable[..., None], ...]]:
@@ -166,6 +198,11 @@ class Node:
         """Return why the task moved, as far as this node saw it."""
         return self._core.story(task)
 
+    @property
+    def refused(self) -> Mapping[Refusal, int]:
+        """How many records of peers were not taken in, by why and in whose name they were."""
+        return self._core.checking.refused
+
     def home_of(self, spec: WorkflowSpec) -> NodeId:
         """Return the node on which its own person submitted a workflow, this one only where that was
         noted here; empty where it is nobody's own."""
@@ -186,6 +223,16 @@ class Node:
         than where a place is free; empty where it was left to none."""
         return self._planning.left_for.get(task, "") if task in self._core.table.ready else ""
 
+    @property
+    def in_the_way(self) -> tuple[NodeId, ...]:
+        """The members whose word on claims is not waited for, as they have kept work from beginning."""
+        return self.claims.obstructors.all()
+
+    @property
+    def doubtful(self) -> Mapping[TaskId, ResultsDiffer]:
+        """The tasks that two machines finished with different results, and which they are."""
+        return self._doubts.found
+
     def gone_since_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone for this node, by the wall clock; since
         its last word where nobody here saw it go, and 0 while it may still be running."""
@@ -194,6 +241,11 @@ class Node:
             return 0
         last_ms, now_ms = run.stamp[0], self._core.wall_ms
         return last_ms if gone_s == inf else max(last_ms, now_ms - round(gone_s * 1000))
+
+    @property
+    def rules(self) -> str:
+        """By which this node decides who runs what, by name."""
+        return self._core.rule.name
 
     @property
     def master(self) -> NodeId:
@@ -246,6 +298,9 @@ class Node:
 
     def _progress(self, peer: Peer, message: Progress) -> None:
         for item in message.items:
+            owner = self.table.owned.get(item.task)
+            if owner is not None and owner.host != peer.node:
+                continue  # of a copy, or of a run that has not heard yet that it is none
             if item.permille:
                 self._queue.told_progress(item.task, item.left_ms / 1000)
             if item.task in self.table.specs:
@@ -341,6 +396,7 @@ class Node:
             self.promises.answer_seated()
             if not self._slept:
                 self._runs.start_queued(self._planning.interactive_waits)
+                self._copies.make_room()
                 self._planning.plan()
             self._settle()
         if core.timers.next is None:
@@ -355,6 +411,12 @@ class Node:
 
     def _obstacle_ahead(self, task: TaskId) -> str:
         return self._promised(task) or self._can.obstacle_ahead(task)
+
+    def _obstacle_to_copy(self, task: TaskId) -> str:
+        return self._promised(task) or self._can.obstacle_to_copy_here(task)
+
+    def _is_promised(self, task: TaskId) -> bool:
+        return task in self.promises.by_task
 
     def _claims_under_way(self) -> Iterator[tuple[TaskId, Claim]]:
         """What is promised, and what this node claims itself."""

@@ -37,7 +37,7 @@ disk was lost and a peer brings the record back later.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -54,6 +54,7 @@ from agent.protocol.records import (
     Life,
     Lost,
     Run,
+    RunName,
     Running,
     Scheduled,
     Suspended,
@@ -112,6 +113,8 @@ class OwnRun:
     told_s: float = -1e9
     told_permille: int = -1
     took: Took | None = None
+    rivals: dict[RunName, None] = field(default_factory=dict)
+    """Runs of other sides of a partition that were told how far this one has come."""
 
     def passed_ms(self, now_s: float) -> int:
         """Return how many milliseconds ago its program said what it still needs, else how many ago

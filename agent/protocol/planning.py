@@ -17,6 +17,7 @@ from itertools import islice
 from agent.protocol.better_machines import BetterMachines
 from agent.protocol.claims import Claims
 from agent.protocol.clock import TimerKind
+from agent.protocol.contests import Contests
 from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
 from agent.protocol.needs import seats_of
@@ -57,9 +58,10 @@ class Planning(Part):
         rows: ShortTaskBatches,
         knowledge: Knowledge,
         taken: Callable[[str], int],
+        contests: Contests,
     ) -> None:
         super().__init__(core)
-        self._knowledge = knowledge
+        self._knowledge, self._contests = knowledge, contests
         self._claims = claims
         self._promises = promises
         self._queue = queue
@@ -71,6 +73,7 @@ class Planning(Part):
         self._passed_over: dict[TaskId, dict[NodeId, None]] = {}
         self.better = BetterMachines(core, queue)
         self._settled = False
+        self._gave_way: tuple[float, tuple[TaskId, ...]] = (0.0, ())
         self.left_for: dict[TaskId, NodeId] = {}
         """Tasks that end sooner on a node which still works at something else."""
 
@@ -101,9 +104,14 @@ class Planning(Part):
             self._rows.note_claimed(len(chosen))
             self._claims.go_for(chosen[: core.settings.claims_per_message_max])
 
+    def seat_plan(self) -> SeatPlan:
+        """Return the places of all nodes as they are now, with nothing dealt out."""
+        return self._seat_plan(self._own_seats())
+
     def _seat_plan(self, mine: Seats) -> SeatPlan:
         seats, knowledge = [mine, *self._peers_seats()], self._knowledge
-        placing = Placing(knowledge, self._hands, seats, weighs=knowledge.differ())
+        weighs = self.core.rule.placing is None and knowledge.differ()
+        placing = Placing(knowledge, self._hands, seats, weighs=weighs)
         return SeatPlan(self.core, seats, self._passed_over, placing, self._taken)
 
     def _hands(self) -> Iterator[InHand]:
@@ -161,10 +169,13 @@ class Planning(Part):
         self._settled = self.core.wake = True
 
     def _give_way_to_interactive(self) -> bool:
-        """A low claim that is not won yet must not keep interactive work from this node."""
-        table = self.core.table
+        """A low claim that is not won yet must not keep interactive work from this node. Where the
+        work is dealt to another one all the same, low work is claimed again, and that stands."""
+        core, table = self.core, self.core.table
         low = [task for task in self._claims.open if not table.interactive(task)]
-        if low and self._wanted_interactive() is not None:
+        now = core.now_s, tuple(low)
+        if low and now != self._gave_way and self._wanted_interactive() is not None:
+            self._gave_way = now
             self._claims.withdraw(low, "interactive work came")
             return True
         return False
@@ -196,20 +207,22 @@ class Planning(Part):
         self, plan: SeatPlan, dealt: Mapping[TaskId, None], *, drawn: bool = False
     ) -> Iterator[tuple[TaskId, Seats]]:
         """Those that are not dealt yet; with ``drawn`` short ones to those whose they are."""
-        table, mine = self.core.table, plan.mine
+        table, mine, ruled = self.core.table, plan.mine, self.core.rule.placing is not None
         plan.held_back = self._contested_interactive()
         hopeless: dict[Kind, None] = {}
         in_order = self._queue.with_waiting() if plan.weighs else self._queue.in_order()
-        for task in islice(in_order, plan.looked_at_max) if drawn else in_order:
+        looked_at = islice(in_order, plan.looked_at_max) if drawn else in_order
+        left = (task for task in looked_at if task not in dealt)
+        for task in self._contests.in_turn(plan, left):
             spec = table.specs[task]
-            if task in dealt or not self._may_begin(spec, plan):
+            if not self._may_begin(spec, plan):
                 continue
             if not table.interactive(task):
                 if plan.held_back or not (mine.willing and self._may_have_room(mine)):
                     return
                 if hopeless and plan.kind(spec) in hopeless:
                     continue
-                by_lot = drawn and plan.by_lot(spec)
+                by_lot = drawn and (plan.short(spec) if ruled else plan.by_lot(spec))
                 taker = self._taker_by_lot(spec, plan) if by_lot else self._taker(spec, plan)
                 if taker is None and not by_lot and not plan.has_place(spec):
                     hopeless[plan.kind(spec)] = None
@@ -282,6 +295,8 @@ class Planning(Part):
         task, while interactive work is unfinished, and before it has joined."""
         if self._queue.has_interactive() or not (self.core.joined and self.core.able):
             return False
+        if self.core.rule.placing is not None:
+            return False  # who is free then competes for it
         if seats_of(self.core.table.specs[following]):
             return False  # a seat must not stand empty until it may begin
         mine = self._own_seats()
@@ -303,9 +318,12 @@ class Planning(Part):
         home = plan.home(spec)
         if home is not None and home.active == 0:
             return self._if_possible(home, spec)
-        free = plan.first_to_end(spec) if plan.differs(spec) else plan.free(spec)
-        if self.better.had_better_wait(spec, plan, free):
-            return None
+        if self.core.rule.placing is not None and not self.core.table.interactive(spec.task):
+            free = self._contests.best_first(plan, spec)
+        else:
+            free = plan.first_to_end(spec) if plan.differs(spec) else plan.free(spec)
+            if self.better.had_better_wait(spec, plan, free):
+                return None
         for each in free:
             taker = self._if_possible(each, spec)
             if taker is not None:

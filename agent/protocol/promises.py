@@ -33,8 +33,13 @@ from agent.protocol.messages import (
     TryDequeue,
 )
 from agent.protocol.needs import seats_of
+from agent.protocol.obstructors import Obstructors
 from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
+from agent.protocol.second_runs import COPY_SCORE
 from agent.protocol.table import News
+
+UNKNOWN_PROMISED_MAX = 1_000
+"""Of tasks that are not known here yet, to one claimant."""
 
 
 @dataclass(slots=True)
@@ -57,12 +62,14 @@ class Answers:
     known: list[KnownLife] = field(default_factory=list)
     doubted: list[DoubtedClaim] = field(default_factory=list)
     full: list[ClaimName] = field(default_factory=list)
+    held: list[BetterClaim] = field(default_factory=list)
 
     def message(self) -> ClaimAnswers:
         """Return the answers as one message."""
         return ClaimAnswers(
             *(tuple(self.consents), tuple(self.busy), tuple(self.better)),
             *(tuple(self.known), tuple(self.doubted), tuple(self.full)),
+            tuple(self.held),
         )
 
 
@@ -73,18 +80,21 @@ class Promises(Part):
         self,
         core: Core,
         taken: Callable[[TaskId], bool],
+        obstacle_to_copy: Callable[[TaskId], str],
         own_claim: Callable[[TaskId], Claim | None],
         yield_own_claim: Callable[[TaskId, NodeId], None],
         knowledge: Knowledge,
         seats: FlockSeats,
+        obstructors: Obstructors,
     ) -> None:
         super().__init__(core)
         self.by_task: dict[TaskId, Promise] = {}
-        self._taken = taken
+        self._taken, self._obstacle_to_copy = taken, obstacle_to_copy
         self._own_claim = own_claim
         self._yield_own_claim = yield_own_claim
         self._knowledge = knowledge
         self._seats = seats
+        self._obstructors = obstructors
         self._seated: dict[tuple[TaskId, NodeId], Claim] = {}
         """Claims that wait for a seat which worse claims have, or for their task to be known here."""
         self._answers: dict[NodeId, Answers] = {}
@@ -114,10 +124,13 @@ class Promises(Part):
         if pruning is not None:
             core.send(peer.node, State(prunings=(pruning,), cause=core.cause))
             return
-        if self._taken(task):
+        if self._closed(task, claim):
             answers.known.append(KnownLife(task, claim, core.table.life(task)))
             return
         spec = core.table.specs.get(task)
+        if spec is None and self._has_enough_unknown(peer.node):
+            core.count("claims on too many unknown tasks")
+            return
         if spec is not None:
             score = self._knowledge.believed(spec, claim, offer.stands_on)
             if score is not None:
@@ -125,11 +138,17 @@ class Promises(Part):
                 return
         own = self._own_claim(task)
         if own is not None:
-            if claim_rank(own) < claim_rank(claim):
+            if claim_rank(own) < claim_rank(claim) or peer.node in self._obstructors:
                 answers.better.append(BetterClaim(task, claim, own))
                 return
             self._yield_own_claim(task, peer.node)
         self._promise(peer.node, task, claim)
+
+    def _closed(self, task: TaskId, claim: Claim) -> bool:
+        """Whether nobody may have the task so: it is taken, or there is nothing to copy."""
+        if claim.score == COPY_SCORE and task in self.core.table.specs:
+            return bool(self._obstacle_to_copy(task))
+        return self._taken(task)
 
     def _promise(self, claimant: NodeId, task: TaskId, claim: Claim) -> None:
         answers = self._answers_to(claimant)
@@ -145,8 +164,15 @@ class Promises(Part):
         elif claim_rank(claim) < claim_rank(promise.claim):
             promise.waiting[claimant] = claim
             answers.busy.append(ClaimName(task, claim))
+            answers.held.append(BetterClaim(task, claim, promise.claim))
         else:
             answers.better.append(BetterClaim(task, claim, promise.claim))
+
+    def _has_enough_unknown(self, claimant: NodeId) -> bool:
+        """Anybody can make up tasks; what is promised of them is kept in memory for a while."""
+        specs, promises = self.core.table.specs, self.by_task.items()
+        unknown = (each for task, each in promises if task not in specs)
+        return sum(each.claimant == claimant for each in unknown) >= UNKNOWN_PROMISED_MAX
 
     def _has_seat(self, claimant: NodeId, task: TaskId, claim: Claim) -> bool:
         """Whether a task gets the seats that it needs; else its claim waits here, or is refused. What
@@ -171,7 +197,7 @@ class Promises(Part):
         table = self.core.table
         waiting = [each for each in self._seated.items() if each[0][0] in table.specs]
         for (task, claimant), claim in sorted(waiting, key=lambda each: claim_rank(each[1])):
-            if self._taken(task):
+            if self._closed(task, claim):
                 del self._seated[task, claimant]
                 known = KnownLife(task, claim, table.life(task))
                 self._answers_to(claimant).known.append(known)
@@ -198,7 +224,7 @@ class Promises(Part):
         self.core.wake = True
         for claimant in sorted(promise.waiting, key=lambda node: claim_rank(promise.waiting[node])):
             claim = promise.waiting[claimant]
-            if self._taken(task):
+            if self._closed(task, claim):
                 life = self.core.table.life(task)
                 self._answers_to(claimant).known.append(KnownLife(task, claim, life))
             else:
@@ -212,7 +238,7 @@ class Promises(Part):
             if promise is None:
                 continue
             won = any(run.claim == promise.claim for run in part.life.runs)
-            if won or self._taken(part.task):
+            if won or self._closed(part.task, promise.claim):
                 self._end(part.task)
         for task in news.unknown_tasks:
             promise = self.by_task.get(task)

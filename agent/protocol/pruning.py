@@ -69,7 +69,7 @@ class Prunings(Part):
         core.cause = "retention is over"
         core.write(
             prunings=[
-                Pruning(workflow.spec.workflow, workflow.generation, stamp)
+                Pruning(workflow.spec.workflow, workflow.generation, stamp, core.me)
                 for workflow in finished[:PRUNED_AT_ONCE_MAX]
             ]
         )
@@ -102,8 +102,7 @@ class Prunings(Part):
         oldest_ms = min(wall_ms, core.wall_ms) - core.settings.pruning_kept_ms
         old = [w for w, pruning in core.table.prunings.items() if pruning.stamp[0] < oldest_ms]
         for workflow in old:
-            core.table.forget_pruning(workflow)
-            core.save_forgotten_pruning(workflow)
+            core.forget_pruning(workflow)
 
 
 def needed_elsewhere(table: Table, workflow: Workflow) -> bool:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from agent.protocol.core import Core, Part
-from agent.protocol.policy import FlockView, OrderPolicy, Places, Stage, TaskView, WorkflowView
+from agent.protocol.policy import FlockView, Places, Stage, TaskView, WorkflowView
 from agent.protocol.records import (
-    PRIORITY_INTERACTIVE,
     NodeId,
     Run,
     ShortText,
@@ -24,7 +23,7 @@ from agent.protocol.records import (
     WorkflowId,
 )
 from agent.protocol.shares import Shares
-from agent.protocol.table import News
+from agent.protocol.table import News, Table
 
 FRESH_TASKS = 200
 """Up to so many unfinished tasks the policy is asked every time."""
@@ -42,7 +41,6 @@ class Queue(Part):
     def __init__(
         self,
         core: Core,
-        policy: OrderPolicy,
         taken: Callable[[TaskId], bool],
         claimed: Callable[[TaskId], NodeId],
         shares: Shares,
@@ -50,19 +48,15 @@ class Queue(Part):
         super().__init__(core)
         self._shares = shares
         self._behind_s: Mapping[ShortText, float] = {}
-        self._policy = policy
         self._taken = taken
         self._claimed = claimed
         self._order: list[TaskId] = []
         self._added: dict[TaskId, None] = {}
         self._asked_s = -1e9
         self._ask_anew = True
-        self._learned = 0
-        self._interactive: dict[WorkflowId, None] = {
-            name: None
-            for name, workflow in core.table.workflows.items()
-            if workflow.priority.value >= PRIORITY_INTERACTIVE
-        }
+        self._keeps_places = False
+        """Some tasks of the order are not ready."""
+        self._learned, self._rule = 0, core.rule
         self.row_max = 0
         """So many of some claimable tasks may wait in a row on a busy node; 0 where none is short."""
         self.running_since_s: dict[TaskId, float] = {}
@@ -75,8 +69,11 @@ class Queue(Part):
         stale_s = unfinished * STALE_S_PER_TASK if unfinished > FRESH_TASKS else 0.0
         if self._learned != self.core.lengths.turns:
             self._learned, self._ask_anew = self.core.lengths.turns, True
+        if self._rule is not self.core.rule:
+            self._rule, self._ask_anew = self.core.rule, True
         if self._ask_anew or self.core.now_s - self._asked_s >= stale_s:
-            self._order = self._policy.order(self._picture())
+            self._order = self.core.rule.order.order(self._picture())
+            self._keeps_places = any(_waits(task, self.core.table) for task in self._order)
             self.row_max = max(map(self._row, self._order), default=0)
             self._added.clear()
             self._asked_s, self._ask_anew = self.core.now_s, False
@@ -93,13 +90,14 @@ class Queue(Part):
     def with_waiting(self) -> Iterator[TaskId]:
         """Yield what ``in_order`` does, and between them the tasks that are not ready and for which
         the policy keeps places, where it does."""
-        claimable = dict.fromkeys(self.in_order())
-        if len(self._order) <= len(claimable) or self._added:
-            yield from claimable
+        claimable = self.in_order()
+        first = next(claimable, None)  # may ask the policy anew
+        if self._added or not self._keeps_places:
+            yield from () if first is None else chain((first,), claimable)
             return
-        waits = self.core.table
+        table, known = self.core.table, dict.fromkeys(claimable)
         for task in self._order:
-            if task in claimable or (task not in waits.ready and task not in waits.owned):
+            if task == first or task in known or _waits(task, table):
                 yield task
 
     def after(
@@ -115,7 +113,7 @@ class Queue(Part):
         ended = frozenset([*ending, *self._ends(within_s)])
         picture = self._picture(ended, held)
         running = [view for each in picture.workflows for view in each.tasks if _runs(view)]
-        return self._policy.order(picture)[: max(0, picture.slots - len(running))]
+        return self.core.rule.order.order(picture)[: max(0, picture.slots - len(running))]
 
     def claimable(self, task: TaskId) -> bool:
         """Tell whether the task is ready, or its owner is down or offers it, and nobody, this node
@@ -138,18 +136,10 @@ class Queue(Part):
                 self._forget(task)
         for task in news.forgotten_tasks:
             self._forget(task)
-        for workflow in news.workflows:
-            self._ask_anew = True
-            if workflow.priority.value >= PRIORITY_INTERACTIVE:
-                self._interactive[workflow.spec.workflow] = None
-            else:
-                self._interactive.pop(workflow.spec.workflow, None)
-        for forgotten in news.forgotten_workflows:
-            self._interactive.pop(forgotten, None)
+        self._ask_anew = self._ask_anew or bool(news.workflows)
 
     def _row(self, task: TaskId) -> int:
-        lengths, spec = self.core.lengths, self.core.table.specs[task]
-        return lengths.in_a_row(spec) if lengths.short(spec) else 0
+        return self.core.lengths.in_a_row(self.core.table.specs[task])
 
     def _forget(self, task: TaskId) -> None:
         self.running_since_s.pop(task, None)
@@ -169,7 +159,7 @@ class Queue(Part):
         open_ = [each for each, tasks in table.unfinished.items() if tasks]
         submitters = (table.workflows[each].spec.submitter for each in open_)
         self._behind_s = self._shares.behind_s(submitters, slots)
-        views = [self._workflow(each, ended, held) for each in open_]
+        views = [view for each in open_ for view in self._workflow(each, ended, held)]
         differ = any(each.slowness != 1.0 for each in places)
         return FlockView(slots, tuple(views), places if differ else ())
 
@@ -187,25 +177,26 @@ class Queue(Part):
 
     def _workflow(
         self, workflow_id: WorkflowId, ended: frozenset[TaskId], held: frozenset[TaskId]
-    ) -> WorkflowView:
-        core, specs = self.core, self.core.table.specs
-        workflow = core.table.workflows[workflow_id]
-        age_s = max(0, core.wall_ms - workflow.spec.submitted[0]) / 1000
-        tasks = core.table.unfinished[workflow_id]
-        return WorkflowView(
-            workflow_id,
-            workflow.priority.value,
-            workflow.spec.submitted,
-            age_s,
-            tuple(
-                [
-                    self._task(specs[task], ended, held)
-                    for task in tasks
-                    if task not in ended and not specs[task].gate
-                ]
-            ),
-            self._behind_s.get(workflow.spec.submitter, 0.0),
-        )
+    ) -> list[WorkflowView]:
+        """The workflow; where tasks of it have priorities of their own, in as many parts."""
+        core, table = self.core, self.core.table
+        specs, own = table.specs, table.priorities.own
+        workflow = table.workflows[workflow_id]
+        usual = workflow.priority.value
+        parts: dict[int, list[TaskView]] = {usual: []}
+        for task in table.unfinished[workflow_id]:
+            if task not in ended and not specs[task].gate:
+                value = own(task)
+                part = parts.setdefault(usual if value is None else value, [])
+                part.append(self._task(specs[task], ended, held))
+        submitted, behind_s = workflow.spec.submitted, self._behind_s
+        age_s = max(0, core.wall_ms - submitted[0]) / 1000
+        put_back_s = behind_s.get(workflow.spec.submitter, 0.0)
+        return [
+            WorkflowView(workflow_id, value, submitted, age_s, tuple(tasks), put_back_s)
+            for value, tasks in parts.items()
+            if tasks or value == usual
+        ]
 
     def _task(self, spec: TaskSpec, ended: frozenset[TaskId], held: frozenset[TaskId]) -> TaskView:
         """What is claimed ahead waits like the others."""
@@ -285,8 +276,11 @@ class Queue(Part):
 
     def has_interactive(self) -> bool:
         """Tell whether some interactive work is unfinished."""
-        unfinished = self.core.table.unfinished
-        return any(unfinished.get(workflow) for workflow in self._interactive)
+        return self.core.table.priorities.any_interactive(self.core.table.unfinished)
+
+
+def _waits(task: TaskId, table: Table) -> bool:
+    return task not in table.ready and task not in table.owned
 
 
 def _runs(view: TaskView) -> bool:

@@ -10,7 +10,9 @@ The rules, in this order:
    the recorded outcomes of its producers, then highest generation, attempt, then best claim.
 2. A cancel wish for this generation.
 3. Given up: too many runs ``Failed``, or too many agents died running it, in this generation.
-4. The live run with the highest generation and attempt, then the best claim, is the owner.
+4. The live run with the highest generation and attempt is the owner; one that has met rivals counts as
+   of the latest attempt that it met. Of several the one that had come furthest then, else the highest
+   attempt, else a copy that leads, else the best claim (``second_runs``).
 5. A producer that was given up or cancelled takes the task with it, until it is retried.
 6. ``Submitted`` until all producers have an outcome, then ``Ready`` (a gate: ``Waiting``).
 """
@@ -53,6 +55,7 @@ from agent.protocol.records import (
     Terminated,
     claim_rank,
 )
+from agent.protocol.second_runs import how_far, leads
 
 
 class DerivedState(Struct, frozen=True):
@@ -219,7 +222,10 @@ def _owner(life: Life) -> Run | None:
 
 
 def _owner_rank(run: Run) -> tuple[object, ...]:
-    return (-run.generation, -run.attempt, claim_rank(run.claim), -run.incarnation)
+    met, active, permille, ran_ms = how_far(run)
+    further = (-max(met, run.attempt), -active, -permille, -ran_ms)
+    best = (-run.attempt, not leads(run), claim_rank(run.claim), -run.incarnation)
+    return (-run.generation, further, *best)
 
 
 def _live_state(owner: Run) -> TaskState:

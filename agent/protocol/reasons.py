@@ -118,6 +118,10 @@ class CannotConfine(Reason, frozen=True):
     """It cannot hold programs to a boundary, so none of others run there."""
 
 
+class HelpsNotNow(Reason, frozen=True):
+    """It does not help now; why is between it and its owner."""
+
+
 class NotOfFlock(Reason, frozen=True):
     """It was expelled, and runs the flock's work no more."""
 
@@ -135,6 +139,7 @@ CauseKind = Literal[
     "EndedItself",
     "ExitCode",
     "FinishedBy",
+    "GaveWay",
     "InputMissing",
     "NewIncarnation",
     "NoOutput",
@@ -473,8 +478,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def carried(reason: Reason) -> dict[str, Raw]:
-    """Return what ``more`` of a record or message carries of a reason; empty for one without a
-    type."""
+    """Return what ``more`` carries of a reason; empty for one without a type."""
     return {} if isinstance(reason, Opaque) else {WHY: Raw(_encoder.encode(reason))}
 
 

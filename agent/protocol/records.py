@@ -25,7 +25,7 @@ from enum import StrEnum
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Raw, Struct, structs
+from msgspec import Meta, Raw, Struct
 
 NodeId = Annotated[str, Meta(min_length=1, max_length=64)]
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -48,6 +48,9 @@ FAR = "far"
 SUBMITTED_FAR: More = {FAR: Raw(b"\xc3")}
 """Of a submission that came from another machine than the one that made it a record."""
 
+SIGNED = "signed"
+"""By which name runs and specs carry the proof of who wrote them."""
+
 SHORT_TEXT_MAX = 256
 COUNTER_SANE_MAX = 500_000
 """Generations, attempts and revisions beyond this come from no honest node. What is read may be
@@ -65,6 +68,30 @@ EXPECTED_MS = 60_000
 PRIORITY_LOW = 50
 PRIORITY_INTERACTIVE = 100
 Priority = Annotated[int, Meta(ge=0, le=PRIORITY_INTERACTIVE)]
+
+
+class Proof(Struct, frozen=True, array_like=True, gc=False):
+    """That a record is of whom it names (``signing``): the signature of a batch, and the way there.
+
+    ``signer`` is empty, or who counter-signed what was written before the flock signed."""
+
+    signature: Annotated[bytes, Meta(min_length=1, max_length=128)]
+    place: Annotated[int, Meta(ge=0, lt=2**20)] = 0
+    path: Annotated[bytes, Meta(max_length=20 * 20)] = b""
+    signer: Annotated[str, Meta(max_length=64)] = ""
+
+
+RETRY, FLOOR, CANCEL = range(3)
+
+
+class Wish(Struct, frozen=True, array_like=True, gc=False):
+    """Who wished a number of a life to be so high: the generation, the floor, or the cancel. Kinds
+    of later versions are kept and passed on."""
+
+    kind: Annotated[int, Meta(ge=0, le=7)]
+    value: Generation
+    by: NodeId
+    proof: Proof | None = None
 
 
 class Dataset(Struct, frozen=True, array_like=True, gc=False):
@@ -157,18 +184,29 @@ class PriorityWish(Struct, frozen=True, array_like=True, gc=False):
     revision: Generation
     host: NodeId
     value: Priority
+    proof: Proof | None = None
+
+
+class TaskPriority(Struct, frozen=True, array_like=True, gc=False):
+    """A register of the same kind for one task alone (``priorities``)."""
+
+    task: TaskId
+    wish: PriorityWish
 
 
 class Workflow(Struct, frozen=True, array_like=True, gc=False):
     """A workflow as replicated: its spec, and what people wished for it since.
 
     ``generation`` is the highest retry of any of its tasks; it decides whether a pruning of an
-    earlier generation still hides the workflow.
+    earlier generation still hides the workflow; ``retried`` tells who wished it. ``tasks`` are those
+    that were given a priority of their own later, sorted.
     """
 
     spec: WorkflowSpec
     priority: PriorityWish
     generation: Generation = 1
+    tasks: tuple[TaskPriority, ...] = ()
+    retried: Wish | None = None
 
 
 class Claim(Struct, frozen=True, array_like=True, gc=False):
@@ -272,40 +310,20 @@ def run_name(run: Run) -> RunName:
     return (run.generation, run.attempt, run.host, run.incarnation)
 
 
-OUTPUT_NAMES, OUTPUT_NAMES_MAX = "names", 200
-_names = msgspec.msgpack.Decoder(tuple[ShortText, ...]).decode
-
-
-def with_output_names(run: Run, names: tuple[str, ...]) -> Run:
-    """Return the run with what its program calls its outputs, in their order; of more than
-    ``OUTPUT_NAMES_MAX`` no name is kept, nor where none has any."""
-    if not any(names) or len(names) > OUTPUT_NAMES_MAX:
-        return run
-    told = Raw(_content(tuple(map(short_text, names))))
-    return structs.replace(run, more={**run.more, OUTPUT_NAMES: told})
-
-
-def output_names(run: Run) -> tuple[str, ...]:
-    """Return what the program of a run calls its outputs, in their order, empty for one that has no
-    name; nothing at all where the record does not say."""
-    try:
-        return _names(run.more[OUTPUT_NAMES])
-    except (KeyError, msgspec.MsgspecError):
-        return ()
-
-
 class Life(Struct, frozen=True, array_like=True, gc=False):
     """What happened to a task. Any part of a life is a life: news travels as small parts.
 
     ``generation`` counts the retries of people, from 1; ``floor`` is the least generation whose
     outcome counts (outputs of older ones are lost); ``cancel`` is the generation that somebody
-    wished cancelled. ``runs`` are sorted by name.
+    wished cancelled. ``runs`` are sorted by name. ``wishes`` tell who wished those numbers, of each
+    kind the highest.
     """
 
     generation: Generation = 1
     floor: Generation = 0
     cancel: Generation = 0
     runs: tuple[Run, ...] = ()
+    wishes: Annotated[tuple[Wish, ...], Meta(max_length=8)] = ()
 
 
 NO_LIFE = Life()
@@ -324,6 +342,8 @@ class Pruning(Struct, frozen=True, array_like=True, gc=False):
     workflow: WorkflowId
     generation: Generation
     stamp: Stamp
+    by: Annotated[str, Meta(max_length=64)] = ""
+    proof: Proof | None = None
 
 
 class TaskState(StrEnum):
@@ -365,13 +385,30 @@ def join_lives(mine: Life, theirs: Life) -> Life:
     generation = max(mine.generation, theirs.generation)
     floor = max(mine.floor, theirs.floor)
     cancel = max(mine.cancel, theirs.cancel)
-    if runs is mine.runs and (generation, floor, cancel) == (
-        mine.generation,
-        mine.floor,
-        mine.cancel,
-    ):
+    wishes = _join_wishes(mine.wishes, theirs.wishes)
+    unmoved = runs is mine.runs and wishes == mine.wishes
+    if unmoved and (generation, floor, cancel) == (mine.generation, mine.floor, mine.cancel):
         return mine
-    return Life(generation, floor, cancel, runs)
+    return Life(generation, floor, cancel, runs, wishes)
+
+
+def _join_wishes(mine: tuple[Wish, ...], theirs: tuple[Wish, ...]) -> tuple[Wish, ...]:
+    """Of each kind the highest; the sorted bytes decide between two of one height."""
+    if not theirs or mine is theirs:
+        return mine
+    joined: dict[int, Wish] = {}
+    for wish in (*mine, *theirs):
+        joined[wish.kind] = join_wishes(joined.get(wish.kind, wish), wish)
+    return tuple(joined[kind] for kind in sorted(joined))
+
+
+def join_wishes(mine: Wish, theirs: Wish) -> Wish:
+    """Return the wish with the higher (value, author, proof)."""
+    return mine if _wish_rank(mine) >= _wish_rank(theirs) else theirs
+
+
+def _wish_rank(wish: Wish) -> tuple[int, str, int, bytes]:
+    return (wish.value, wish.by, wish.kind, _content(wish.proof))
 
 
 def _join_run_sets(mine: tuple[Run, ...], theirs: tuple[Run, ...]) -> tuple[Run, ...]:
@@ -398,29 +435,55 @@ def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
     spec = _join_specs(mine.spec, theirs.spec)
     priority = join_priorities(mine.priority, theirs.priority)
     generation = max(mine.generation, theirs.generation)
-    if spec is mine.spec and priority is mine.priority and generation == mine.generation:
+    tasks = _join_task_priorities(mine.tasks, theirs.tasks)
+    wishes = [each for each in (mine.retried, theirs.retried) if each is not None]
+    retried = join_wishes(wishes[0], wishes[-1]) if wishes else None
+    same = spec is mine.spec and priority is mine.priority and tasks is mine.tasks
+    if same and retried == mine.retried and generation == mine.generation:
         return mine
-    return Workflow(spec, priority, generation)
+    return Workflow(spec, priority, generation, tasks, retried)
+
+
+def _join_task_priorities(
+    mine: tuple[TaskPriority, ...], theirs: tuple[TaskPriority, ...]
+) -> tuple[TaskPriority, ...]:
+    if not theirs or mine == theirs:
+        return mine
+    joined = {each.task: each.wish for each in mine}
+    for each in theirs:
+        known = joined.get(each.task)
+        joined[each.task] = each.wish if known is None else join_priorities(known, each.wish)
+    told = tuple(TaskPriority(task, joined[task]) for task in sorted(joined))
+    return mine if told == mine else told
 
 
 def _join_specs(mine: WorkflowSpec, theirs: WorkflowSpec) -> WorkflowSpec:
     if mine is theirs:
         return mine
-    my_rank = (mine.submitted, mine.host)
-    their_rank = (theirs.submitted, theirs.host)
+    my_rank = (mine.submitted, mine.host, SIGNED not in mine.more)
+    their_rank = (theirs.submitted, theirs.host, SIGNED not in theirs.more)
     if my_rank != their_rank:
         return mine if my_rank < their_rank else theirs
     return mine if _content(mine) <= _content(theirs) else theirs
 
 
 def join_priorities(mine: PriorityWish, theirs: PriorityWish) -> PriorityWish:
-    """Return the wish with the higher (revision, host, value)."""
-    my_rank = (mine.revision, mine.host, mine.value)
-    return mine if my_rank >= (theirs.revision, theirs.host, theirs.value) else theirs
+    """Return the wish with the higher (revision, host, value); of equal ones that with the greater
+    proof."""
+    mine_first = _priority_rank(mine) >= _priority_rank(theirs)
+    return mine if mine_first else theirs
+
+
+def _priority_rank(wish: PriorityWish) -> tuple[int, str, int, bytes]:
+    return (wish.revision, wish.host, wish.value, _content(wish.proof))
 
 
 def join_prunings(mine: Pruning, theirs: Pruning) -> Pruning:
     """Return, of two prunings of one workflow, that of the higher generation; of equal ones the
     later, which is kept longer."""
-    my_rank = (mine.generation, mine.stamp)
-    return mine if my_rank >= (theirs.generation, theirs.stamp) else theirs
+    mine_first = _pruning_rank(mine) >= _pruning_rank(theirs)
+    return mine if mine_first else theirs
+
+
+def _pruning_rank(pruning: Pruning) -> tuple[int, Stamp, str, bytes]:
+    return (pruning.generation, pruning.stamp, pruning.by, _content(pruning.proof))

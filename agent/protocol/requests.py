@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from agent.protocol.admission import fault_of
 from agent.protocol.core import Core, Part, Peer
@@ -28,10 +29,13 @@ from agent.protocol.events import (
 from agent.protocol.identity import KEPT, asked_in
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
 from agent.protocol.phrases import Phrase, RequestError, said
+from agent.protocol.priorities import wished
 from agent.protocol.pruning import needed_elsewhere
 from agent.protocol.reading import effective_generation, next_attempt
 from agent.protocol.records import (
+    CANCEL,
     ENDED,
+    RETRY,
     SUBMITTED_FAR,
     Claim,
     Dataset,
@@ -45,10 +49,13 @@ from agent.protocol.records import (
     TaskLife,
     TaskState,
     Terminated,
+    Wish,
     Workflow,
     WorkflowId,
     WorkflowSpec,
 )
+from agent.protocol.sharing_reasons import Prioritised
+from agent.protocol.signing import Kind, Statement, wished_part
 from agent.protocol.table import News
 
 RECEIPT_REPEAT_S = 1.0
@@ -183,7 +190,8 @@ class Requests(Part):
         core = self.core
         core.learn(peer.node, message.workflows, message.lives, pass_on=True)
         if message.receipt and core.disk_usable:
-            names = tuple(each.spec.workflow for each in message.workflows)
+            told = [each.spec.workflow for each in message.workflows]
+            names = tuple(each for each in told if core.table.holds_or_hides(each))
             core.send(peer.node, Stored(names))
 
     def _stored(self, peer: Peer, message: Stored) -> None:
@@ -273,6 +281,20 @@ class Requests(Part):
             )
         )
 
+    def _wishable(self, workflow: WorkflowId, kind: Kind) -> Workflow:
+        """The workflow, where this node may say that of it: nobody else would believe it."""
+        core, found = self.core, self._workflow(workflow)
+        said_here = Statement(kind, core.me, found.spec.host)
+        if core.checking.on and not core.checking.trust.may(core.me, said_here):
+            raise RequestError(
+                said(
+                    "{workflow} was submitted on {host}: ask there, or an administrator of the flock",
+                    workflow=found.spec.name,
+                    host=core.name_of(found.spec.host),
+                )
+            )
+        return found
+
     def _named(self, workflow: Workflow, tasks: tuple[TaskId, ...]) -> list[TaskId]:
         known = dict.fromkeys(spec.task for spec in workflow.spec.tasks)
         for task in tasks:
@@ -289,7 +311,7 @@ class Requests(Part):
 
     def _cancel(self, event: Cancel) -> None:
         core = self.core
-        workflow = self._workflow(event.workflow)
+        workflow = self._wishable(event.workflow, Kind.CANCEL)
         named = self._named(workflow, event.tasks)
         open_tasks = [
             task
@@ -306,7 +328,7 @@ class Requests(Part):
         running = [task for task in open_tasks if self._live_runs(task)]
         core.write(
             lives=[
-                TaskLife(task, Life(0, cancel=effective_generation(core.table.life(task))))
+                wished_part(task, CANCEL, effective_generation(core.table.life(task)), core.me)
                 for task in open_tasks
             ]
         )
@@ -343,7 +365,7 @@ class Requests(Part):
 
     def _retry(self, event: Retry) -> None:
         core = self.core
-        workflow = self._workflow(event.workflow)
+        workflow = self._wishable(event.workflow, Kind.RETRY)
         named = self._named(workflow, event.tasks)
         reach = dict.fromkeys([*self._upstream(named), *core.table.closure(named)])
         tasks = [task for task in self._within(workflow, reach) if self._state(task) in GIVEN_UP]
@@ -357,8 +379,10 @@ class Requests(Part):
         lives = [core.table.life(task) for task in tasks]
         generation = 1 + max([workflow.generation, *map(effective_generation, lives)])
         core.write(
-            workflows=[Workflow(workflow.spec, workflow.priority, generation)],
-            lives=[TaskLife(task, Life(generation)) for task in tasks],
+            workflows=[
+                replace(workflow, generation=generation, retried=Wish(RETRY, generation, core.me))
+            ],
+            lives=[wished_part(task, RETRY, generation, core.me) for task in tasks],
         )
         what = "1 task is" if len(tasks) == 1 else f"{len(tasks)} tasks are"
         core.emit(Answer(event.request, Verdict.DONE, f"{what} tried again"))
@@ -377,7 +401,7 @@ class Requests(Part):
 
     def _prioritise(self, event: Prioritise) -> None:
         core = self.core
-        workflow = self._workflow(event.workflow)
+        workflow = self._wishable(event.workflow, Kind.PRIORITY)
         if not core.table.unfinished.get(event.workflow):
             raise RequestError(
                 said(
@@ -386,12 +410,25 @@ class Requests(Part):
                 )
             )
         wish = PriorityWish(workflow.priority.revision + 1, core.me, event.priority)
-        core.write(workflows=[Workflow(workflow.spec, wish, workflow.generation)])
+        changed = replace(workflow, priority=wish)
+        if event.tasks:
+            tasks = [task for task in self._named(workflow, event.tasks) if self._waits(task)]
+            changed = wished(workflow, tasks, core.me, event.priority)
+        core.write(workflows=[changed])
+        for task in event.tasks:
+            core.note(task, Prioritised(event.priority))
         core.emit(Answer(event.request, Verdict.DONE))
+
+    def _waits(self, task: TaskId) -> bool:
+        """Whether how urgent it is can still move anything."""
+        if self._state(task) not in ENDED:
+            return True
+        name = self.core.table.specs[task].name
+        raise RequestError(said("{task} has ended; its priority moves nothing", task=name))
 
     def _remove(self, event: Remove) -> None:
         core = self.core
-        workflow = self._workflow(event.workflow)
+        workflow = self._wishable(event.workflow, Kind.PRUNING)
         name = workflow.spec.name
         if core.table.unfinished.get(event.workflow):
             raise RequestError(said("{workflow} still goes on: cancel it first", workflow=name))
@@ -403,7 +440,7 @@ class Requests(Part):
             raise RequestError(
                 said("{workflow} cannot be removed: unfinished work needs it", workflow=name)
             )
-        core.write(prunings=[Pruning(event.workflow, workflow.generation, core.stamp())])
+        core.write(prunings=[Pruning(event.workflow, workflow.generation, core.stamp(), core.me)])
         core.emit(Answer(event.request, Verdict.DONE))
 
     def _mark_gate(self, event: MarkGate) -> None:

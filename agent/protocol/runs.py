@@ -41,7 +41,6 @@ from agent.protocol.effects import (
     StopChild,
     Stopped,
     SuspendChild,
-    TaskProgressed,
 )
 from agent.protocol.events import (
     ChildCheckpointed,
@@ -57,8 +56,18 @@ from agent.protocol.events import (
     RunWord,
     Shutdown,
 )
-from agent.protocol.messages import Goodbye, Progress, ProgressItem
+from agent.protocol.going_on import (
+    ended_before,
+    has_to_lead,
+    is_beside,
+    leading,
+    met,
+    superseded,
+    told_how_far,
+)
+from agent.protocol.messages import Goodbye
 from agent.protocol.needs import seats_of
+from agent.protocol.output_names import with_output_names
 from agent.protocol.own_run import (
     ON_THE_MACHINE,
     BadEnd,
@@ -66,13 +75,12 @@ from agent.protocol.own_run import (
     Stage,
     due_ms,
     hand_back_after_s,
-    left_ms,
     newest_checkpoint,
     unreadable,
     write_run,
 )
 from agent.protocol.phrases import LocalProtocolError
-from agent.protocol.reasons import Became, EndCause, Reason, carried
+from agent.protocol.reasons import CauseKind, EndCause, carried
 from agent.protocol.records import (
     DatasetId,
     Evicted,
@@ -88,13 +96,10 @@ from agent.protocol.records import (
     Yielded,
     run_name,
     short_text,
-    with_output_names,
 )
 from agent.protocol.seats import banned_in, evictions
 from agent.protocol.times import with_times, with_took
 
-PROGRESS_REPEAT_S = 15.0
-"""Unchanged progress is told again this often: it is also the heartbeat of a running task."""
 SEEN_TO = (Stage.STOPPING, Stage.COPYING)
 """Stages in which a run goes to its end, whatever the table says."""
 RESTING_S = 5.0
@@ -104,8 +109,15 @@ RESTING_S_MAX = 600.0
 class Runs(Part):
     """Follows the runs of this node, from the won claim to their ends."""
 
-    def __init__(self, core: Core, datasets: Datasets, promised: Callable[[TaskId], bool]) -> None:
+    def __init__(
+        self,
+        core: Core,
+        datasets: Datasets,
+        promised: Callable[[TaskId], bool],
+        alive: Callable[[NodeId, int], bool],
+    ) -> None:
         super().__init__(core)
+        self._alive = alive
         self.mine: dict[TaskId, OwnRun] = {}
         self.resting: dict[TaskId, float] = {}
         """Tasks that could not be started here, and until when this node leaves them alone."""
@@ -142,8 +154,11 @@ class Runs(Part):
         }
 
     def executing(self) -> int:
-        """Return how many runs take or will take a slot."""
-        return sum(own.stage is not Stage.COPYING for own in self.mine.values())
+        """Return how many runs take or will take a slot; a copy beside another run takes none."""
+        return sum(
+            own.stage is not Stage.COPYING and not is_beside(self.core, own)
+            for own in self.mine.values()
+        )
 
     def begin(self, task: TaskId, run: Run) -> None:
         """Take on a run whose claim is won and recorded: ask for its inputs that are not on this
@@ -261,8 +276,10 @@ class Runs(Part):
         self._end(own, Terminated(own.outputs, holders))
 
     def _failed(self, own: OwnRun, word: ChildFailed) -> None:
+        """That a copy fails does not count: the run beside which it was made goes on."""
         own.took = word.took
-        self._end(own, own.then or BadEnd(Failed, word.why))
+        kind: type[Evicted | Failed] = Evicted if is_beside(self.core, own) else Failed
+        self._end(own, own.then or BadEnd(kind, word.why))
 
     def _stopped(self, own: OwnRun, word: ChildStopped) -> None:
         if own.then is None:
@@ -296,9 +313,12 @@ class Runs(Part):
 
     def _reconcile_one(self, own: OwnRun) -> None:
         core = self.core
-        superseded = self._superseded(own)
-        if superseded is not None:
-            self._stop(own, BadEnd(Yielded, superseded))
+        if met(core, own):
+            own.run = told_how_far(core, own)
+            self._write(own, own.run.phase)
+        why = superseded(core, own)
+        if why is not None:
+            self._stop(own, BadEnd(Yielded, why))
         elif core.stopping:
             self._stop(own, BadEnd(Evicted, EndCause("AgentStops")))
         elif not core.own.has(own.task) and banned_in(core, core.presence.bans, own.task):
@@ -308,23 +328,13 @@ class Runs(Part):
                 self._make_way(own)
         elif own.stage is Stage.SUSPENDED and not self._promised(own.task):
             self._resume(own)
+        elif is_beside(core, own) and has_to_lead(core, own, owner_gone=self._is_gone(own.task)):
+            own.run = leading(own)
+            self._write(own, own.run.phase)
 
-    def _superseded(self, own: OwnRun) -> Reason | None:
-        """Why the run is not to go on; None when it is."""
-        core = self.core
-        if own.run.incarnation != core.incarnation:
-            return EndCause("NewIncarnation")
-        reading = core.table.reading(own.task)
-        if reading is None:
-            return EndCause("Pruned")
-        if reading.owner is not None:
-            goes_on = run_name(reading.owner) == run_name(own.run) or own.nearly_done(
-                core.now_s, core.settings.nearly_done_ms
-            )
-            return None if goes_on else EndCause("SupersededBy", host=reading.owner.host)
-        if reading.outcome is not None:
-            return EndCause("FinishedBy", host=reading.outcome.host)
-        return reading.reason or Became(reading.state.value)
+    def _is_gone(self, task: TaskId) -> bool:
+        owner = self.core.table.owned.get(task)
+        return owner is None or not self._alive(owner.host, owner.incarnation)
 
     def _may_end(self, own: OwnRun) -> bool:
         """The owner is back but lets end what expects to end soon, and no longer than that."""
@@ -335,7 +345,7 @@ class Runs(Part):
 
     def _make_way(self, own: OwnRun) -> None:
         core = self.core
-        if own.stage in (Stage.FETCHING, Stage.QUEUED):
+        if own.stage in (Stage.FETCHING, Stage.QUEUED) or is_beside(core, own):
             self._stop(own, BadEnd(Evicted, EndCause("OwnerBack")))
         elif own.stage in (Stage.STARTING, Stage.RUNNING):
             own.stage = Stage.SUSPENDED
@@ -370,39 +380,48 @@ class Runs(Part):
     def active(self) -> int:
         """Return how many runs hold a slot, or will before anything that is only queued."""
         resting = (Stage.QUEUED, Stage.COPYING)
-        return sum(own.stage not in resting for own in self.mine.values())
+        return sum(
+            own.stage not in resting and not is_beside(self.core, own) for own in self.mine.values()
+        )
 
     def idle(self) -> bool:
         """Tell whether nothing runs here, or is about to; what is suspended or being copied does
         not count, what is queued or being stopped does."""
         resting = (Stage.SUSPENDED, Stage.COPYING)
-        return all(own.stage in resting for own in self.mine.values())
+        return all(own.stage in resting or is_beside(self.core, own) for own in self.mine.values())
 
     def start_queued(self, interactive_waits: Callable[[], bool]) -> None:
         """Start queued runs in free slots, interactive ones first; a low task does not start while
         ``interactive_waits``, and one whose inputs are gone has them fetched instead. Do nothing
         without a free slot, or while the node stops."""
         core = self.core
-        free = core.slots - sum(own.stage in ON_THE_MACHINE for own in self.mine.values())
+        plain = [own for own in self.mine.values() if not is_beside(core, own)]
+        free = core.slots - sum(own.stage in ON_THE_MACHINE for own in plain)
         if free <= 0 or core.stopping:
             return
-        queued = [own for own in self.mine.values() if own.stage is Stage.QUEUED]
+        queued = [own for own in plain if own.stage is Stage.QUEUED]
         for own in sorted(queued, key=lambda own: not core.table.interactive(own.task)):
             if free <= 0:
                 return
             if not core.table.interactive(own.task) and interactive_waits():
                 return
-            if self._fetch_missing(own):
-                continue  # it was here when it was claimed, and is not any more
-            free -= 1
-            own.stage, own.left_said_s = Stage.STARTING, core.now_s
-            if core.lengths.short(own.spec):
-                own.told_s = core.now_s  # it has ended before there is any progress to tell
-            self._write(own, Running())
-            workflow = core.table.workflows[core.table.workflow_of[own.task]].spec.name
-            urgent, name = core.table.interactive(own.task), run_name(own.run)
-            ordered = (own.task, name, own.spec, own.run.inputs, own.checkpoint, workflow, urgent)
-            core.emit(StartChild(*ordered))
+            free -= self.start(own)
+
+    def start(self, own: OwnRun) -> bool:
+        """Start the program of a queued run, or have inputs fetched that are not here any more; tell
+        whether it was started."""
+        core = self.core
+        if self._fetch_missing(own):
+            return False  # it was here when it was claimed, and is not any more
+        own.stage, own.left_said_s = Stage.STARTING, core.now_s
+        if core.lengths.short(own.spec):
+            own.told_s = core.now_s  # it has ended before there is any progress to tell
+        self._write(own, Running())
+        workflow = core.table.workflows[core.table.workflow_of[own.task]].spec.name
+        urgent, name = core.table.interactive(own.task), run_name(own.run)
+        ordered = (own.task, name, own.spec, own.run.inputs, own.checkpoint, workflow, urgent)
+        core.emit(StartChild(*ordered))
+        return True
 
     # -- ends ----------------------------------------------------------------------------
 
@@ -423,6 +442,8 @@ class Runs(Part):
         self.core.wake = True
         took = own.took._replace(run_ms=0) if own.took and own.checkpoint else own.took
         own.run = msgspec.structs.replace(own.run, more=with_took(own.run.more, took))
+        if isinstance(end, Terminated) and (first := ended_before(self.core, own)):
+            end = BadEnd(Yielded, EndCause("FinishedBy", host=first))
         if isinstance(end, Terminated):
             self._write(own, end)
             return
@@ -446,10 +467,10 @@ class Runs(Part):
             return False
         return any(other.stage is Stage.QUEUED for other in self.mine.values())
 
-    def give_back(self, tasks: Iterable[TaskId]) -> None:
-        """Give back these tasks: what runs before them takes long."""
+    def give_back(self, tasks: Iterable[TaskId], why: CauseKind = "RowStands") -> None:
+        """Give back these tasks, as what runs before them takes long, say."""
         for task in tasks:
-            self._stop(self.mine[task], BadEnd(Evicted, EndCause("RowStands")))
+            self._stop(self.mine[task], BadEnd(Evicted, EndCause(why)))
 
     def withdraw(self, task: TaskId, run: RunName) -> None:
         """End a run that was about to begin, as the disk refused its record, and write it as given
@@ -468,28 +489,11 @@ class Runs(Part):
             self.core.broadcast(Goodbye("the agent stops"))
             self.core.emit(Stopped())
 
-    # -- progress ------------------------------------------------------------------------
-
     def on_tick(self) -> None:
-        """Let tasks that were given back be taken again when their rest is over, and tell peers and
-        clients the progress of runs that has changed or was not told for long."""
+        """Let tasks that were given back be taken again when their rest is over."""
         core = self.core
         for task in [task for task, until_s in self.resting.items() if until_s <= core.now_s]:
             del self.resting[task]
             core.wake = True
         if core.presence.owner_present and core.presence.lets_end_ms and self.mine:
             core.wake = True
-        items: list[ProgressItem] = []
-        for own in self.mine.values():
-            since_s = core.now_s - own.told_s
-            changed = own.permille != own.told_permille and since_s >= core.settings.progress_s
-            if own.stage is Stage.RUNNING and (changed or since_s >= PROGRESS_REPEAT_S):
-                own.told_s, own.told_permille = core.now_s, own.permille
-                item = self._progress(own)
-                items.append(item)
-                core.emit(TaskProgressed(own.task, core.me, item.permille, item.left_ms))
-        if items:
-            core.broadcast(Progress(tuple(items)))
-
-    def _progress(self, own: OwnRun) -> ProgressItem:
-        return ProgressItem(own.task, own.run.attempt, own.permille, left_ms(self.core, own))

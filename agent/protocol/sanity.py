@@ -4,14 +4,30 @@ A node writes numbers above the highest that it accepted. What it accepts theref
 below what the codec can read, or one hostile record would make it write what no peer can decode.
 
 What must hold of the tasks of a workflow holds for clients and for peers.
+
+And what is taken in is taken by itself: a message of megabytes would be kept in memory as long as one
+small part of it is, so whatever comes into the table brings only copies of what it carries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec.structs import replace
+
 from agent.protocol.phrases import Phrase, said
-from agent.protocol.records import COUNTER_SANE_MAX, Life, Stamp, TaskId, TaskSpec, Workflow
+from agent.protocol.records import (
+    COUNTER_SANE_MAX,
+    NO_LIFE,
+    Life,
+    More,
+    Stamp,
+    TaskId,
+    TaskLife,
+    TaskSpec,
+    Workflow,
+    join_lives,
+)
 
 INCARNATION_SANE_MAX = 2**52
 STAMP_SANE_MAX = 2**61
@@ -37,7 +53,9 @@ def sane_workflow(workflow: Workflow) -> bool:
     was submitted at a time that can be told."""
     if workflow.spec.submitted[0] > TIME_SANE_MS_MAX:
         return False
-    return max(workflow.generation, workflow.priority.revision) <= COUNTER_SANE_MAX
+    wishes = [workflow.priority, *(each.wish for each in workflow.tasks)]
+    counters = (workflow.generation, *(each.revision for each in wishes))
+    return max(counters) <= COUNTER_SANE_MAX
 
 
 def sane_incarnation(incarnation: int) -> bool:
@@ -94,3 +112,34 @@ def circles(needs: Mapping[str, Iterable[str]]) -> Iterator[list[str]]:
                     break
             else:
                 done.add(name)
+
+
+def life_by_itself(life: Life) -> Life:
+    """Return the life without any tie to the message that it came in; itself where it has none."""
+    if not any(run.more for run in life.runs):
+        return life
+    return replace(life, runs=tuple(replace(run, more=_own(run.more)) for run in life.runs))
+
+
+def workflow_by_itself(workflow: Workflow) -> Workflow:
+    """Return the workflow without any tie to the message that it came in; itself where it has none."""
+    spec = workflow.spec
+    if not spec.more:
+        return workflow
+    return replace(workflow, spec=replace(spec, more=_own(spec.more)))
+
+
+def _own(more: More) -> More:
+    return {key: raw.copy() for key, raw in more.items()}
+
+
+def with_last_words(
+    workflow: Workflow, before: list[TaskLife], told: tuple[TaskLife, ...]
+) -> list[TaskLife]:
+    """Return what happened to tasks that leave the table, with what comes in the message that removes them."""
+    own = {spec.task for spec in workflow.spec.tasks}
+    lives = {each.task: each.life for each in before}
+    for each in told:
+        if each.task in own and sane_life(each.life):
+            lives[each.task] = join_lives(lives.get(each.task, NO_LIFE), each.life)
+    return [TaskLife(task, life) for task, life in lives.items()]

@@ -29,7 +29,7 @@ from agent.protocol.lengths import ROW_MAX
 from agent.protocol.messages import Capabilities
 from agent.protocol.needs import needs_key, parted, seats_of, version_meets, versions_of
 from agent.protocol.placing import Placing
-from agent.protocol.policy.lasting import Curve, likely, survival
+from agent.protocol.policy.lasting import Curve, in_steps, survival
 from agent.protocol.reading import effective_generation
 from agent.protocol.reasons import (
     LacksExtra,
@@ -61,6 +61,9 @@ from agent.protocol.table import Table
 
 SHORT_TASKS_PER_SLOT_FIRST = 16
 """A row of this length is claimed until short tasks are seen to be as short as is said of them."""
+SHARES_PER_SLOT = 2
+"""A long row has half of what is there for its place, so that no place is left with more than others
+when the last ones run."""
 PLENTY_PER_NODE = 4
 """Of so many short tasks for each node, there is one for everybody."""
 LOOKED_AT_PER_SEAT = 2
@@ -141,7 +144,7 @@ class SeatPlan:
         placing: Placing,
         taken: Callable[[str], int],
     ) -> None:
-        self._core, self._seats, self._passed, self._taken = core, seats, passed, taken
+        self._core, self.seats, self._passed, self._taken = core, seats, passed, taken
         self._placing = placing
         self.weighs = placing.weighs
         """Something is known in which nodes differ."""
@@ -154,7 +157,9 @@ class SeatPlan:
         """Low tasks have to wait: an interactive one is to be seen taken first."""
         self.plenty = len(core.table.ready) >= PLENTY_PER_NODE * len(seats)
         """Of tasks: there is one for everybody."""
-        self.looked_at_max = LOOKED_AT_PER_SEAT * ROW_MAX * sum(each.slots for each in seats)
+        slots = sum(each.slots for each in seats)
+        self._share = len(core.table.ready) // max(1, SHARES_PER_SLOT * slots)
+        self.looked_at_max = LOOKED_AT_PER_SEAT * ROW_MAX * slots
 
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what decides which seats a task fits; tasks of one kind fit the same."""
@@ -162,8 +167,10 @@ class SeatPlan:
         host = _workflow_of(self._core, spec.task).host if self._choosy else ""
         published = spec.published is not None
         needs = (spec.program, published, spec.requirements, needs_key(spec))
-        in_a_row = self._core.lengths.in_a_row(spec) if self.short(spec) else 0
-        return (*needs, in_a_row, *whose, host)
+        return (*needs, self._in_a_row(spec), *whose, host)
+
+    def _in_a_row(self, spec: TaskSpec) -> int:
+        return self._core.lengths.in_a_row(spec, self._share)
 
     def has_seats(self, spec: TaskSpec) -> bool:
         """Tell whether the flock has every seat left that the task needs, after what was dealt."""
@@ -189,7 +196,7 @@ class SeatPlan:
             found = self._fitting[kind] = sorted(
                 (
                     each
-                    for each in self._seats
+                    for each in self.seats
                     if not misfit(spec, each.capabilities) and self._willing(each, spec.task)
                 ),
                 key=lambda each: each.node,
@@ -200,7 +207,7 @@ class SeatPlan:
         """Return the seats that could take the task now, the ones to be asked first in front: the
         least busy, then who most likely stays free for it, then who made what it needs. Those where
         it failed are left out while others fit."""
-        room = [each for each in self._candidates(spec) if self.has_room(each, spec)]
+        room = self.room(spec)
         if len(room) < 2:
             return room
         makers = made_by(self._core.table, spec.task)
@@ -208,15 +215,27 @@ class SeatPlan:
             room, key=lambda each: (self.rank(each, spec), each.node not in makers, each.node)
         )
 
+    def room(self, spec: TaskSpec) -> list[Seats]:
+        """Return the same in no order."""
+        return [each for each in self._candidates(spec) if self.has_room(each, spec)]
+
     def rank(self, seats: Seats, spec: TaskSpec) -> tuple[int, int, int]:
         """Return how soon the seats are asked to take the task, the least first."""
         rows, busy = seats.level
-        return rows, -likely(seats.lasts, self.length_s(spec, seats.node)), busy
+        return rows, -in_steps(self.survives(seats, spec)), busy
 
     def survives(self, seats: Seats, spec: TaskSpec, after_s: float = 0.0) -> float:
         """Return how likely the machine stays free for as long as the task may take on it, if it
         begins after this time."""
-        return survival(seats.lasts, after_s + self.length_s(spec, seats.node))
+        seconds = self.length_s(spec, seats.node)
+        keeps = self._core.thrown_away.keeps(seats.node, seconds)
+        return keeps * survival(seats.lasts, after_s + seconds)
+
+    def lasts(self, node: NodeId, seconds: float) -> float:
+        """Return how likely a machine stays free for so long; as likely as of one that tells nothing
+        where it is not in the plan."""
+        curves = (each.lasts for each in self.seats if each.node == node)
+        return self._core.thrown_away.keeps(node, seconds) * survival(next(curves, ()), seconds)
 
     def length_s(self, spec: TaskSpec, host: NodeId) -> float:
         """Return how long the task may take on a machine: nine of ten take no longer."""
@@ -274,7 +293,7 @@ class SeatPlan:
         if not self._core.table.interactive(spec.task):
             return None
         node = self._core.own.home(spec.task)
-        for each in self._seats:
+        for each in self.seats:
             if each.node == node and not misfit(spec, each.capabilities):
                 return None if each.paused or self._is_passed(spec.task, node) else each
         return None
@@ -291,9 +310,8 @@ class SeatPlan:
             return seats.active < seats.slots
         if seats.open:
             return True
-        if not self.short(spec):
-            return False
-        return seats.fills_up(self._core.lengths.in_a_row(spec))
+        in_a_row = self._in_a_row(spec)
+        return in_a_row > 0 and seats.fills_up(in_a_row)
 
     def short(self, spec: TaskSpec) -> bool:
         """Tell whether tasks like this one are claimed several at once."""

@@ -39,6 +39,12 @@ class Settings:
     """A timer handled later than this tells that the node slept: its open claims are void."""
     overdue_s: float = 1.0
     """A task that its planned node leaves lying this long is anybody's."""
+    copy_after_s: float = 15.0
+    """Of a task suspended this long a copy is begun where a machine has nothing else to do."""
+    copies_max: int = 1
+    """So many copies are made of one attempt at a task, at most."""
+    copies_share: float = 0.25
+    """Copies take at most this share of the flock's places, and one in any flock."""
     hand_back_s: float = 300.0
     """A task suspended this long is offered to the flock."""
     outputs_lost_after_s: float = 300.0

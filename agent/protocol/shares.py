@@ -17,6 +17,7 @@ from typing import Final
 from agent.protocol.core import Core, Part
 from agent.protocol.identity import KEPT
 from agent.protocol.records import ShortText, TaskId
+from agent.protocol.second_runs import is_copy
 from agent.protocol.table import News
 from agent.protocol.times import held_ms, started_ms
 
@@ -63,7 +64,11 @@ class Shares(Part):
     def _look_at(self, task: TaskId) -> None:
         table = self.core.table
         self._drop(task)
-        runs = [run for run in table.life(task).runs if not run.live and KEPT not in run.more]
+        runs = [
+            run
+            for run in table.life(task).runs
+            if not run.live and KEPT not in run.more and not is_copy(run)
+        ]
         if not runs or task not in table.workflow_of:
             return
         if not self._since_s:

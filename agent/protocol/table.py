@@ -17,10 +17,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from msgspec.structs import replace
-
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
 from agent.protocol.identity import Asked, asked_in
+from agent.protocol.priorities import Priorities
 from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
     ENDED,
@@ -28,7 +27,6 @@ from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     Dataset,
     Life,
-    More,
     NodeId,
     Pruning,
     Run,
@@ -44,7 +42,15 @@ from agent.protocol.records import (
     join_workflows,
     run_name,
 )
-from agent.protocol.sanity import contradiction, producers_of, sane_life, sane_workflow
+from agent.protocol.sanity import (
+    contradiction,
+    life_by_itself,
+    producers_of,
+    sane_life,
+    sane_workflow,
+    with_last_words,
+    workflow_by_itself,
+)
 from agent.protocol.settings import Settings
 
 CIRCLE_REREADINGS_MAX = 4
@@ -96,6 +102,7 @@ class Table:
         self.owned_by: dict[NodeId, int] = {}
         """How many tasks are owned by runs of each host that has any."""
         self.unfinished: dict[WorkflowId, dict[TaskId, None]] = {}
+        self.priorities = Priorities(self.workflows)
         self.digest = DigestTree()
         self.changes = 0
         self._readings: dict[TaskId, DerivedState] = {}
@@ -121,6 +128,10 @@ class Table:
         found = self._asked.get(asked, ())
         return max(found, key=lambda each: self.workflows[each].spec.submitted, default="")
 
+    def holds_or_hides(self, workflow: WorkflowId) -> bool:
+        """Tell whether the workflow is here, or was removed for good."""
+        return workflow in self.workflows or workflow in self.prunings
+
     def counts(self, workflow: WorkflowId) -> dict[TaskState, int]:
         """Return how many tasks of a known workflow are in each state that occurs, in the order of
         states; one that is not read here counts as submitted."""
@@ -145,8 +156,11 @@ class Table:
 
     def interactive(self, task: TaskId) -> bool:
         """Tell whether somebody waits for the task; False when it is unknown."""
-        workflow = self.workflows.get(self.workflow_of.get(task, ""))
-        return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
+        return self.priority(task) >= PRIORITY_INTERACTIVE
+
+    def priority(self, task: TaskId) -> int:
+        """Return how urgent the task is, by its own word or its workflow's; 0 when it is unknown."""
+        return self.priorities.of(task, self.workflow_of.get(task, ""))
 
     def bringing(self) -> Iterator[tuple[TaskSpec, Dataset, str]]:
         """Yield, for each task of the table whose program comes with it, ended or not, that task,
@@ -189,9 +203,7 @@ class Table:
             self._join_pruning(pruning, news, dirty)
         if news.gone:
             lives = tuple(lives)
-            news.gone = [
-                (each, _with_last_words(each, before, lives)) for each, before in news.gone
-            ]
+            news.gone = [(each, with_last_words(each, before, lives)) for each, before in news.gone]
         for workflow in workflows:
             self._join_workflow(workflow, news, dirty)
         for part in lives:
@@ -200,6 +212,15 @@ class Table:
         if news:
             self.changes += 1
         return news
+
+    def put_proven(
+        self, workflows: Iterable[Workflow], lives: Iterable[TaskLife], prunings: Iterable[Pruning]
+    ) -> None:
+        """Keep these versions of records that are here, which differ by the proofs that they carry:
+        nothing reads otherwise, and nobody is told."""
+        self.workflows.update((each.spec.workflow, each) for each in workflows)
+        self.lives.update((part.task, part.life) for part in lives)
+        self.prunings.update((each.workflow, each) for each in prunings)
 
     def forget_pruning(self, workflow: WorkflowId) -> None:
         """Forget a pruning that has been kept long enough, so that it hides its workflow no more;
@@ -248,9 +269,10 @@ class Table:
             news.contradictions += 1
             return
         if relisted:
-            joined = _lightened(joined)
+            joined = workflow_by_itself(joined)
             self._index_asked(None if mine is None else mine.spec, joined.spec)
         self.workflows[workflow_id] = joined
+        self.priorities.take(joined)
         key = "w" + workflow_id
         self.digest.put(key, workflow_version(key, joined))
         news.workflows.append(joined)
@@ -359,6 +381,7 @@ class Table:
     def _forget(self, workflow_id: WorkflowId, news: News, dirty: dict[TaskId, None]) -> None:
         workflow, lives = self.workflows[workflow_id], self.lives_of(workflow_id)
         del self.workflows[workflow_id]
+        self.priorities.forget(workflow)
         news.gone.append((workflow, lives))
         self._index_asked(workflow.spec, None)
         self.digest.remove("w" + workflow_id)
@@ -378,7 +401,7 @@ class Table:
             news.contradictions += 1
             return
         mine = self.lives.get(task)
-        joined = join_lives(NO_LIFE if mine is None else mine, _let_go(part.life))
+        joined = join_lives(NO_LIFE if mine is None else mine, life_by_itself(part.life))
         if joined is mine or (mine is None and joined == NO_LIFE):
             return
         self.lives[task] = joined
@@ -466,34 +489,3 @@ def _ended_by(task: TaskId, before: Life | None, now: Life) -> list[tuple[TaskId
 
 def _seen_by_dependants(reading: DerivedState) -> tuple[TaskState | None, Run | None]:
     return (reading.state if reading.state in ENDED else None, reading.outcome)
-
-
-def _let_go(life: Life) -> Life:
-    """The life by itself: what ``more`` carries would keep the whole message that it came in."""
-    if not any(run.more for run in life.runs):
-        return life
-    return replace(life, runs=tuple(replace(run, more=_own(run.more)) for run in life.runs))
-
-
-def _lightened(workflow: Workflow) -> Workflow:
-    """The workflow by itself, as ``_let_go`` has a life."""
-    spec = workflow.spec
-    if not spec.more:
-        return workflow
-    return replace(workflow, spec=replace(spec, more=_own(spec.more)))
-
-
-def _own(more: More) -> More:
-    return {key: raw.copy() for key, raw in more.items()}
-
-
-def _with_last_words(
-    workflow: Workflow, before: list[TaskLife], told: tuple[TaskLife, ...]
-) -> list[TaskLife]:
-    """What happened to tasks that leave the table, with what comes in the message that removes them."""
-    own = {spec.task for spec in workflow.spec.tasks}
-    lives = {each.task: each.life for each in before}
-    for each in told:
-        if each.task in own and sane_life(each.life):
-            lives[each.task] = join_lives(lives.get(each.task, NO_LIFE), each.life)
-    return [TaskLife(task, life) for task, life in lives.items()]

@@ -207,6 +207,9 @@ def span_of_workflow_ms(workflow: Workflow, table: Table) -> tuple[int, int]:
     """Return when the first run of a workflow was claimed and when it was decided how its last task
     ends; 0 for what has not come yet, and for the end of one that was cancelled while nothing of it
     ran: when that was stands in no record."""
+    if table.unfinished.get(workflow.spec.workflow):
+        lives = (table.life(spec.task) for spec in workflow.spec.tasks)
+        return min((run.claim.stamp[0] for life in lives for run in life.runs), default=0), 0
     begun, ends, cancelled = list[int](), [0], list[int]()
     for spec in workflow.spec.tasks:
         life, reading = table.life(spec.task), table.reading(spec.task)
@@ -215,6 +218,5 @@ def span_of_workflow_ms(workflow: Workflow, table: Table) -> tuple[int, int]:
             ends.append(end_of_task_ms(life, reading))
             if reading.state is TaskState.CANCELLED:
                 cancelled.append(ends[-1])
-    open_ = bool(table.unfinished.get(workflow.spec.workflow))
     untold = bool(cancelled) and not any(cancelled)
-    return min(begun, default=0), 0 if open_ or untold else max(ends)
+    return min(begun, default=0), 0 if untold else max(ends)

@@ -45,6 +45,9 @@ key                what                                     default
 ``shares``         a table: folders by the names that they     none
                    have in the flock, as
                    ``flights = "/mnt/flights"``
+``copies``         on how many disks a task's results are    2
+                   before it has ended; 0 is as many as
+                   the times advise that machines are up
 ``history_days``   how long finished work is remembered;    1095
                    0 is for ever
 ``telnet``         whether clients may also come by a port  ``false``
@@ -56,6 +59,10 @@ key                what                                     default
 ``keep_awake``     whether this machine is kept from        ``true``
                    falling asleep while a program runs
                    here and it is on mains
+``wakeable``       whether peers may wake this machine,     ``false``
+                   for work that has waited long and
+                   that only it can take; it sleeps
+                   again after
 ``administrators`` groups of this machine that may change  ``sudo``, ``wheel``
                    settings and act on the flock, where
                    the agent is a service
@@ -97,6 +104,7 @@ HOURS_MAX = 8_760.0
 COUNT_MAX = 1_000_000
 HISTORY_DAYS_MAX = 36_500
 LOGS_MB_MAX = 16
+COPIES, COPIES_MAX = 2, 9
 ENTRIES_MAX = 64
 PAUSED = "paused"
 MODES = (*get_args(VolunteerMode), PAUSED)
@@ -158,10 +166,12 @@ class NodeSettings:
     telnet: bool = False
     updates: str = BY_ITSELF
     keep_awake: bool = True
+    wakeable: bool = False
     administrators: tuple[str, ...] = ("sudo", "wheel")
     shared_with: tuple[str, ...] = ()
     history_days: int = 1095
     logs_mb: float = 1.0
+    copies: int = COPIES
 
     @property
     def rules(self) -> VolunteerRules:
@@ -314,8 +324,13 @@ READERS: dict[str, Callable[[object], object]] = {
     "shared_with": _list_of(_tag),
     "history_days": _days,
     "logs_mb": _log_megabytes,
+    "copies": read_as(
+        Annotated[int, Meta(ge=0, le=COPIES_MAX)],
+        f"it has to be a number up to {COPIES_MAX}, or 0 for as many as are advised.",
+    ),
     "join_requests": read_as(bool, "write true or false."),
     "telnet": read_as(bool, "write true or false."),
     "keep_awake": read_as(bool, "write true or false."),
+    "wakeable": read_as(bool, "write true or false."),
 }
 """By key; they raise ``ValueError`` with the end of a sentence whose beginning is the key."""

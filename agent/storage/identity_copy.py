@@ -84,6 +84,7 @@ def remembered(row: Identity | None, copy: Identity | None, *, damaged: bool) ->
         row.reputation,
         max(row.stamp, copy.stamp),
         row.notes or copy.notes,
+        max(row.chosen, copy.chosen, key=lambda each: each.stamp),
     )
 
 

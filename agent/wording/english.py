@@ -11,6 +11,7 @@ from agent.api import presence_reasons as presence
 from agent.api import reasons as api
 from agent.protocol import link_reasons as links
 from agent.protocol import reasons as told
+from agent.protocol import sharing_reasons as sharing
 from agent.protocol.reasons import Reason
 from agent.wording.belonging import BELONGING, SENT_AWAY
 from agent.wording.belonging import HOW_TO_JOIN as HOW_TO_JOIN  # noqa: PLC0414 - of the same page
@@ -53,6 +54,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.OthersBusy: "other programs are busy on it",
     told.ShortOfMemory: "it is short of memory",
     told.CannotConfine: "it cannot confine programs",
+    told.HelpsNotNow: "it does not help now",
     told.NotOfFlock: "does not belong to {flock} any more",
     # What ended a run.
     "AgentStops": "the agent stops",
@@ -63,6 +65,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "EndedItself": "{program} ended itself as cancelled{scarce}{said}",
     "ExitCode": "{program} exited with code {count}{scarce}{said}",
     "FinishedBy": "{host} has finished it",
+    "GaveWay": "it was a copy, and gave its place to other work",
     "InputMissing": "input {dataset} could not be fetched",
     "NewIncarnation": "this agent goes by a new incarnation",
     "NoOutput": "{program} ended well but left no {error}, which its description declares",
@@ -119,6 +122,9 @@ SENTENCES: dict[type[Reason] | str, str] = {
     told.ClaimedBy: "claimed by {host}",
     told.ClaimedAhead: "claimed ahead by {host}",
     told.ClaimWithdrawn: "claim withdrawn: {text}",
+    sharing.MachineWoken: "{host} is asleep, and is woken for it",
+    sharing.CopyClaimed: "{host} begins a copy of it",
+    sharing.Prioritised: "its own priority is {priority} now",
     # Why there is no link with a machine.
     "BrokeOff": "it broke the connection off",
     "CalledByOther": "something that is not wingbeat called from there",
@@ -293,6 +299,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     choice.RunsFaster: "{times} times as fast as usual",
     choice.FreeUntil: "likely free until {when}",
     choice.FreeForLong: "likely free for two hours or more",
+    choice.AlsoOn: "a second run of it goes on on {hosts}",
     choice.LeftFor: "it waits for {host}, where it ends sooner than on a machine that is free now",
     api.MachineGone: "no word of {host} for {time}",
     api.TaskOnGone: "{task} was in hand on {host}, of which there is no word for {time}: it begins anew as "
@@ -380,6 +387,8 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "machine: set both clocks by the same time server",
     "PeerElsewhere": "another machine than {peer} answers at {address}: see where {peer} is now, and "
     f"correct the address if it was typed in, {_TYPED}",
+    "PeerInTheWay": "{peer} kept tasks from beginning and gave no reason that holds, so its word on them is "
+    "not waited for: update or restart the agent there, or have the machine sent away",
     "PeerLost": "{peer} was linked and is gone ({why}): see that it is switched on, awake and runs "
     "Wingbeat, and that its network works",
     "PeerNotWingbeat": "something that is not Wingbeat answers at the address of {peer} ({address}): "
@@ -396,6 +405,15 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "awake, that both are on one network, and that its firewall lets Wingbeat accept connections",
     "PeerUnreadable": "{peer} sent what this machine cannot read ({why}): update Wingbeat on both",
     "PolicyWrong": "{error} (until then this machine helps nobody, for the policy may forbid it)",
+    "RulesDiffer": "this machine decides by the rules {name} who runs what, and by others do {places}: "
+    "install the same version on all (`wingbeat settings --policy` chooses rules for the flock)",
+    "RecordsForged": "records in the name of {peer} were refused ({count} times), as it has not signed them: "
+    "somebody in the flock forges them, or the identity of {peer} is used twice",
+    "RecordsNotTheirs": "wishes of {peer} for the work of others were refused ({count} times): who submitted "
+    "the work decides, or an administrator of the flock",
+    "RecordsUnsigned": "records of {peer} without a signature were refused ({count} times): update Wingbeat there",
+    "ResultsDiffer": "{name} was finished with different results by {places}: run it again on another "
+    "machine, and compare; its program may also give something else each time",
     "UnheardMany": "nothing was heard of {name} and {count} more since this agent started: see that "
     f"they are switched on and run Wingbeat on the same network, or type their addresses, {_TYPED}",
     "UnheardOne": "nothing was heard of {peer} since this agent started: see that it is switched on "

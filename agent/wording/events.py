@@ -23,6 +23,7 @@ EVENTS = {
     "ChildStopped": "the program was stopped",
     "OutputsCopied": "the outputs are kept safe",
     "DatasetsChanged": "datasets came or went",
+    "PolicyChosen": "other rules were chosen for the flock",
     "RunsRemembered": "what earlier runs took was read",
     "Submit": "submitted",
     "Cancel": "a person cancelled",

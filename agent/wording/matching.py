@@ -29,5 +29,8 @@ MATCHING: dict[type[Reason] | str, str] = {
     told.HelpsOthers: "{host} helps only {people}",
     sharing.OtherVersion: "{host} has {installed}, needed is {needed}",
     sharing.OwnerTakesNoWork: "{host} takes no work of {banned}",
+    sharing.PassedBy: "{host} kept it waiting without a reason, and is not waited for any more",
+    sharing.ResultsDiffer: "{host} and {other} finished it with different results: the program may give "
+    "something else each time, or one of the two machines is not to be relied on",
     sharing.SeatsTaken: "waits for a seat of {seat} ({most} of {most} taken: by {hosts})",
 }

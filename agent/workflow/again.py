@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.api.again import AGAIN, Again, AgainReply, Step
 from agent.api.values import TaskState
-from agent.api.work import AGAIN, STATUS, Again, AgainReply, Origin, Status, Step, Submit
+from agent.api.work import STATUS, Origin, Status, Submit
 from agent.workflow.faults import FaultsError
 from agent.workflow.one_program import Alone
 from agent.workflow.submission import Client, ProgressCallback, Wanted, new_key, prepare, read_for

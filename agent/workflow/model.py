@@ -38,13 +38,15 @@ class KnownProgram:
     """What a machine must have to run it, where it comes with the workflow."""
     published: Dataset | None = None
     """Its folder, where somebody has published it."""
+    once: bool = False
+    """No second copy of it may run beside the first."""
 
     @classmethod
     def of(cls, described: ProgramDescription) -> KnownProgram:
         """Return what a program's own description tells: its outputs (None where it does not say),
         how long it usually takes, and its requirements. ``published`` stays None."""
         expected_s = described.expected_ms / 1000
-        return cls(described.outputs, expected_s, described.requirements)
+        return cls(described.outputs, expected_s, described.requirements, once=described.once)
 
 
 @dataclass(frozen=True, slots=True)

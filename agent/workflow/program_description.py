@@ -16,6 +16,7 @@ and the inputs; its executable is the file that has the program's name.
                                   # and programs: [acme >= 3], seats: {acme: 3} of the whole flock
     limits: {memory: 6 GB, disk: 20 GB, wall: 2 h, silent: 10 min, log: 4 MB}
     checkpoint: true
+    once: true                    # it sends mail, say: no second copy, to be done sooner
     network: lan                  # none (default), lan or internet: what follows, the owner of a
     reads: [/srv/maps]            # machine is asked for; folders and files beyond its inputs, or
                                   # share:NAME, a folder that each machine has somewhere else,
@@ -87,6 +88,8 @@ class ProgramDescription:
     expected_ms: int = 0
     limits: ProgramLimits = ProgramLimits()
     checkpoint: bool = False
+    once: bool = False
+    """It does more than make its outputs, so that no second run goes on beside the first."""
     network: str = "none"
     reads: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()

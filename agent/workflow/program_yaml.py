@@ -58,6 +58,9 @@ PROGRAM_FILE = Record(
         Field("expected", DURATION, "How long it usually takes; a bare number is seconds."),
         Field("requirements", REQUIREMENTS, "What a machine must have to run it."),
         Field("limits", _PROGRAM_LIMITS, "What one run may take before it is ended."),
+        Field(
+            "once", Flag(), "Whether it must not run on two machines at once, to be done sooner."
+        ),
         Field("checkpoint", Flag(), "Whether it saves its state for a later attempt."),
         Field("network", Choice(NETWORKS), "Whom it has to reach: none, lan or internet."),
         Field(
@@ -105,6 +108,7 @@ def read_program_yaml(path: Path, faults: Faults) -> ProgramDescription | None:
         expected_ms=round(1_000 * values.get("expected", 0.0)),
         limits=_limits(values.get("limits") or Values(WHOLE_FILE)),
         checkpoint=values.get("checkpoint", False),
+        once=values.get("once", False),
         network=str(values.get("network", "none")),
         reads=_reads(values, faults),
         devices=tuple(map(str, values.get("devices", ()))),

@@ -86,7 +86,7 @@ class ProgramsBeside:
             for fault in error.faults:
                 self._faults.take(fault)
             return
-        for key in ("outputs", "expected"):
+        for key in ("outputs", "expected", "once"):
             if key in values:
                 self._faults.at(values.place_of(key)).said(
                     "the folder's own description says the {name}: remove it here", name=key
@@ -124,7 +124,7 @@ class ProgramsBeside:
         expected_s = float(values.get("expected", 0.0))
         text = describe_script(name, path, outputs)
         self.local[name] = LocalProgram(name, path, text)
-        self.known[name] = KnownProgram(outputs, expected_s)
+        self.known[name] = KnownProgram(outputs, expected_s, once=values.get("once", False))
 
 
 def _begins(path: Path) -> tuple[bytes, bytes]:

@@ -198,8 +198,8 @@ class _Reader:
         if given is None:
             return "low"
         read = PRIORITY.read(fill(given, self._scope, self._faults), "priority", self._faults)
-        word = str(read or "low")
-        return "interactive" if word == "interactive" else int(word) if word.isdecimal() else "low"
+        told = _priority(read)
+        return "low" if told is None else told
 
     def _deliver(self, name: str) -> str:
         """Where results go: beside the file, if it says no more."""
@@ -315,6 +315,8 @@ class _Reader:
             values.get("retries", RETRIES) + 1,
             limits=limits_of(values.get("limits")),
             published=None if known is None else known.published,
+            priority=_priority(values.get("priority")),
+            once=values.get("once", known is not None and known.once),
         )
 
     def _needs(
@@ -362,6 +364,13 @@ class _Reader:
             for fault in inner.listing():
                 self._faults.take(fault)
         return text
+
+
+def _priority(word: str | None) -> NamedPriority | None:
+    """What is written there; None where nothing is."""
+    if word is None:
+        return None
+    return "interactive" if word == "interactive" else int(word) if word.isdecimal() else "low"
 
 
 def _datum(given: object) -> Word:

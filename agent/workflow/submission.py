@@ -40,7 +40,7 @@ from agent.api.values import Dataset, NamedPriority
 from agent.api.work import PENDING, Origin, Submit, Submitted, Task
 from agent.protocol.phrases import Phrase, said
 from agent.regular_files import open_regular
-from agent.workflow.faults import WHOLE_FILE, Fault, Faults, FaultsError
+from agent.workflow.faults import WHOLE_FILE, Fault, Faults, FaultsError, shown
 from agent.workflow.model import KnownProgram, LocalProgram, Workflow
 from agent.workflow.one_program import Alone, describe_file
 from agent.workflow.program_description import PROGRAM_YAML
@@ -174,7 +174,8 @@ class Wanted:
     ``start`` is where typed names of files begin; ``far``: the agent is on another machine;
     ``alone``: how a program runs that is no workflow; ``again``: run it anew, although the same was
     run before; ``path``: where it was read, so that it can be read again; ``allowed``: files and
-    folders beyond that of the workflow that may be sent, with all that lies below.
+    folders beyond that of the workflow that may be sent, with all that lies below;
+    ``step_priorities``: of steps by name, a fan-out's by that of the whole.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -187,6 +188,7 @@ class Wanted:
     again: bool = False
     path: Path | None = None
     allowed: tuple[Path, ...] = ()
+    step_priorities: Mapping[str, NamedPriority] = field(default_factory=dict)
 
 
 async def read_for(client: Client, path: Path, wanted: Wanted) -> Workflow:
@@ -282,12 +284,30 @@ def ready(
 ) -> Submit:
     """Return the request with the flock's datasets and programs in the place of names that only the
     file knows; a name without one stays. A priority or submitter that is wanted goes before the
-    file's."""
+    file's. Raises ``FaultsError`` for a step with a wanted priority that is not there."""
+    tasks = tuple(_ready_task(task, files, programs) for task in submit.tasks)
     return structs.replace(
         submit,
-        tasks=tuple(_ready_task(task, files, programs) for task in submit.tasks),
+        tasks=_prioritised(tasks, wanted),
         priority=submit.priority if wanted.priority is None else wanted.priority,
         submitter=wanted.submitter or submit.submitter,
+    )
+
+
+def _prioritised(tasks: tuple[Task, ...], wanted: Wanted) -> tuple[Task, ...]:
+    """The same, those steps with another priority that a person named."""
+    own: dict[str, NamedPriority] = {}
+    faults = Faults(str(wanted.path or "-"))
+    for name, value in wanted.step_priorities.items():
+        meant = [each.id for each in tasks if each.id == name or each.id.startswith(f"{name}.")]
+        own |= dict.fromkeys(meant, value)
+        if not meant:
+            hint = faults.hint_or_all(name, [each.id for each in tasks])
+            faults.at(WHOLE_FILE).said("there is no step {name}", name=shown(name), hint=hint)
+    if faults:
+        raise FaultsError(list(faults.listing()))
+    return tuple(
+        structs.replace(each, priority=own[each.id]) if each.id in own else each for each in tasks
     )
 
 

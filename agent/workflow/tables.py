@@ -20,6 +20,8 @@
         parameters: {mode: "${mode}", bands: "${bands}"}    # JSON; parameters_as: xml, arguments
         requirements: {memory: 2 GB, tags: [gpu], programs: [acme >= 3], seats: {acme: 3}}
         expected: 5 min
+        priority: interactive           # its own, in the place of the workflow's
+        once: true                      # no second copy beside it, though a machine stands idle
       segment:
         program: segment
         for_each: {tile: tiles/*.las}   # or a list, {from: 1, to: 9}, {lines: names.txt}
@@ -56,6 +58,7 @@ from agent.workflow.kinds import (
     MEMORY,
     Choice,
     Either,
+    Flag,
     Kind,
     Schema,
     Several,
@@ -195,6 +198,7 @@ FOR_EACH = Either(
 SHARED = (
     Field("requirements", REQUIREMENTS, "What a machine must have to run it."),
     Field("limits", LIMITS, "What it may take before it is ended."),
+    Field("once", Flag(), "Whether it must not run on two machines at once, to be done sooner."),
     Field("retries", Whole(0, RETRIES_MAX), "How often it is tried again; 2 if nothing is said."),
     Field("expected", DURATION, "How long it usually takes; a bare number is seconds."),
     Field("parameters_as", Choice(FORMATS), "What parameters of several values become."),
@@ -213,6 +217,7 @@ TASK_RECORD = Record(
     (
         Field("program", SHORT, "What it runs; needed, unless the defaults say it."),
         *NEEDS,
+        Field("priority", PRIORITY, "Its own, in the place of the workflow's."),
         Field("asked", Choice(ASKED), "With none or no it is left out: it is for a gate that is."),
         Field(
             "data",
@@ -264,6 +269,9 @@ PROGRAM = Record(
             said("{owner} needs run: the script or the program's folder, beside this file"),
         ),
         Field("outputs", SeveralOrNone(SHORT, 1_000), "Files that the script leaves, or none."),
+        Field(
+            "once", Flag(), "Whether it must not run on two machines at once, to be done sooner."
+        ),
         Field("expected", DURATION, "How long it usually takes; a bare number is seconds."),
     ),
 )

@@ -9,7 +9,11 @@ from pathlib import Path
 
 from agent.api.settings import SETTINGS, Settings
 from agent.client import Client
+from agent.client.errors import ClientError
 from agent.client.inspecting import Flight, look_at_flight, share_of
+from gui.words import tr
+
+THREE = ("lever-m", "boresight-deg")
 
 
 async def inspected(
@@ -20,10 +24,24 @@ async def inspected(
     written there. Raises ``ClientError`` where nobody can look, ``OSError``."""
     settings = await client.call(SETTINGS, Settings())
     share = await asyncio.to_thread(share_of, flight, settings.shares)
-    options = {name: text.strip() for name, text in said.items() if text.strip()}
+    options: dict[str, str | list[str]] = {
+        name: _three(text) if name in THREE else text.strip()
+        for name, text in said.items()
+        if text.strip()
+    }
     if share:
         options["share"] = share
     return await look_at_flight(flight, options, into), share
+
+
+def _three(text: str) -> list[str]:
+    numbers = text.replace(";", " ").split()
+    try:
+        if len([float(each) for each in numbers]) == 3:
+            return numbers
+    except ValueError:
+        pass
+    raise ClientError(tr("“{text}” has to be three numbers, as 0.1 -0.2 0.35", text=text.strip()))
 
 
 def place_of_plan(flight: Path) -> Path:

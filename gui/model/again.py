@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.api.again import AgainReply, Step
 from agent.api.values import TaskState
-from agent.api.work import AgainReply, Basis, Step, TaskView
+from agent.api.work import Basis, TaskView
 from gui.model.times import span
 from gui.wording import OwnSpeech
 from gui.words import tr, tr_n

@@ -60,7 +60,7 @@ def parts_behind(
 ) -> frozenset[FlockPart]:
     """Return which parts of the flock have to be read again because a machine's row changed: the
     members for another name, the programs for other ones or a link that came or went, both for a
-    machine that was not known (None); else empty."""
+    machine that was not known (None), all machines for other rules of the flock; else empty."""
     if before is None:
         return frozenset((FlockPart.MEMBERS, FlockPart.PROGRAMS))
     parts = set()
@@ -68,6 +68,8 @@ def parts_behind(
         parts.add(FlockPart.MEMBERS)
     if before.capabilities.programs != now.capabilities.programs or _linked(before, now):
         parts.add(FlockPart.PROGRAMS)
+    if before.rules != now.rules:
+        parts.add(FlockPart.PEERS)
     return frozenset(parts)
 
 

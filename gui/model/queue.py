@@ -56,6 +56,11 @@ class QueueRow:
         """The task, or the first of them."""
         return self.tasks[0]
 
+    @property
+    def priority(self) -> int:
+        """How urgent they are, by their own word or their workflow's."""
+        return priority_of(self.task, self.workflow)
+
 
 @dataclass(slots=True)
 class _Part:
@@ -128,6 +133,9 @@ class Queue:
                 rank = _RANKS.get(id(task.state))
                 if rank is not None:
                     ranked.setdefault(rank, []).append(task)
+            if any(task.priority is not None for task in tasks):
+                for own in ranked.values():
+                    own.sort(key=lambda task: -priority_of(task, workflow))
         key = _key(workflow) if workflow is not None and ranked else None
         if before is not None and before.key != key:
             del self._order[bisect_left(self._order, before.key)]
@@ -170,7 +178,7 @@ def _folded(
     alike: dict[object, list[int]] = {}
     for place, task in enumerate(tasks):
         behind = frozenset(by_id[need].program for need in task.needs if need in by_id)
-        alike.setdefault((task.program, behind), []).append(place)
+        alike.setdefault((task.program, behind, task.priority), []).append(place)
     rows: list[tuple[int, Group]] = []
     for places in alike.values():
         if len(places) < FOLD_MIN:
@@ -178,6 +186,11 @@ def _folded(
         else:
             rows.append((places[0], tuple(tasks[place] for place in places)))
     return sorted(rows, key=itemgetter(0))
+
+
+def priority_of(task: TaskView, workflow: WorkflowView) -> int:
+    """Return how urgent a task is, by its own word or its workflow's."""
+    return workflow.priority if task.priority is None else task.priority
 
 
 def _key(workflow: WorkflowView) -> _Key:

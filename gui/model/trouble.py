@@ -64,8 +64,8 @@ def agent_trouble(absence: Absent | None) -> Trouble | None:
 
 
 def flock_trouble(screen: Screen) -> Trouble | None:
-    """Return the trouble of having no flock, or of machines that cannot be reached; None where
-    there is neither, or nothing is known yet."""
+    """Return the trouble of having no flock, of machines that cannot be reached, or that go by other
+    rules; None where there is none, or nothing is known yet."""
     if screen.node is None:
         return None
     if not screen.node.flock:
@@ -78,7 +78,7 @@ def flock_trouble(screen: Screen) -> Trouble | None:
         )
     away = [peer for peer in screen.peers.peers if peer.state == "away"] if screen.peers else []
     if not away:
-        return None
+        return _mixed(screen)
     return Trouble(
         tr_n(
             "%n machine(s) cannot be reached; work there may run twice.",
@@ -88,6 +88,15 @@ def flock_trouble(screen: Screen) -> Trouble | None:
         Remedy.DOCTOR,
         tr("Find out why"),
     )
+
+
+def _mixed(screen: Screen) -> Trouble | None:
+    """Machines that decide by other rules than this one who runs what."""
+    own = screen.peers
+    told = reason_of(own.why, own.warning) if own is not None and own.warning else None
+    if own is None or not isinstance(told, Diagnosis) or told.kind != "RulesDiffer":
+        return None
+    return Trouble(sentences((own.why,), (own.warning,)), Remedy.DOCTOR, tr("Find out why"))
 
 
 def joins_by_itself(screen: Screen) -> bool:

@@ -192,6 +192,14 @@
         <translation>não consegue confinar programas</translation>
     </message>
     <message>
+        <source>it was a copy, and gave its place to other work</source>
+        <translation>era uma cópia e deu o lugar a outro trabalho</translation>
+    </message>
+    <message>
+        <source>it does not help now</source>
+        <translation>agora não ajuda</translation>
+    </message>
+    <message>
         <source>could not be started: {program} asks for more than it is allowed here</source>
         <translation>não pôde ser iniciado: {program} pede mais do que lhe é permitido aqui</translation>
     </message>
@@ -313,6 +321,18 @@
     <message>
         <source>claim withdrawn: {text}</source>
         <translation>desistência: {text}</translation>
+    </message>
+    <message>
+        <source>{host} is asleep, and is woken for it</source>
+        <translation>{host} está a dormir e é acordada para isso</translation>
+    </message>
+    <message>
+        <source>{host} begins a copy of it</source>
+        <translation>{host} começa uma cópia</translation>
+    </message>
+    <message>
+        <source>its own priority is {priority} now</source>
+        <translation>a sua própria prioridade é agora {priority}</translation>
     </message>
     <message>
         <source>something that is not wingbeat called from there</source>
@@ -551,6 +571,14 @@
         <translation>{host} não aceita trabalho de {banned}</translation>
     </message>
     <message>
+        <source>{host} kept it waiting without a reason, and is not waited for any more</source>
+        <translation>{host} fê-la esperar sem motivo, e já não se espera por essa máquina</translation>
+    </message>
+    <message>
+        <source>{host} and {other} finished it with different results: the program may give something else each time, or one of the two machines is not to be relied on</source>
+        <translation>{host} e {other} terminaram-na com resultados diferentes: o programa pode dar outra coisa de cada vez, ou uma das duas máquinas não é de fiar</translation>
+    </message>
+    <message>
         <source>waits for a seat of {seat} ({most} of {most} taken: by {hosts})</source>
         <translation>espera por um lugar de {seat} ({most} de {most} ocupados: por {hosts})</translation>
     </message>
@@ -707,6 +735,10 @@
         <translation>provavelmente livre por duas horas ou mais</translation>
     </message>
     <message>
+        <source>a second run of it goes on on {hosts}</source>
+        <translation>uma segunda execução continua em {hosts}</translation>
+    </message>
+    <message>
         <source>it waits for {host}, where it ends sooner than on a machine that is free now</source>
         <translation>espera por {host}, onde termina antes do que em uma máquina livre agora</translation>
     </message>
@@ -827,12 +859,32 @@
         <translation>o certificado de {peer} ainda não é válido pelo relógio desta máquina: acerte os dois relógios pelo mesmo servidor de hora</translation>
     </message>
     <message>
+        <source>{peer} kept tasks from beginning and gave no reason that holds, so nobody waits for it any more: update or restart Wingbeat there, or have the machine sent away</source>
+        <translation>{peer} impediu tarefas de começar sem dar um motivo válido, por isso já ninguém espera por essa máquina: atualize ou reinicie lá o Wingbeat, ou mande afastar a máquina</translation>
+    </message>
+    <message>
         <source>{peer} runs a version of Wingbeat that this one cannot talk to: update the older of both</source>
         <translation>{peer} tem uma versão do Wingbeat com a qual esta não se entende: atualize a mais antiga das duas</translation>
     </message>
     <message>
         <source>the policy of this computer is wrong, and until it is mended this computer helps nobody. Tell whoever looks after it: {error}</source>
         <translation>a política deste computador está errada e, até que seja corrigida, este computador não ajuda ninguém. Avise quem cuida dele: {error}</translation>
+    </message>
+    <message>
+        <source>this computer decides by the rules {name} who runs what, and by others do {places}: they may run another version of Wingbeat, so install the same one on all</source>
+        <translation>este computador decide pelas regras {name} quem executa o quê, e por outras {places}: podem ter outra versão do Wingbeat, por isso instale a mesma em todos</translation>
+    </message>
+    <message>
+        <source>records in the name of {peer} were refused ({count} times), as it has not signed them: somebody in the flock forges them, or the identity of {peer} is used twice</source>
+        <translation>foram recusados registos em nome de {peer} ({count} vezes), porque não os assinou: alguém no bando os falsifica, ou a identidade de {peer} é usada duas vezes</translation>
+    </message>
+    <message>
+        <source>records of {peer} without a signature were refused ({count} times): update Wingbeat there</source>
+        <translation>foram recusados registos de {peer} sem assinatura ({count} vezes): atualize aí o Wingbeat</translation>
+    </message>
+    <message>
+        <source>{name} was finished with different results by {places}: run it again on another machine and compare, as its program may also give something else each time</source>
+        <translation>{name} foi terminada com resultados diferentes por {places}: execute-a outra vez noutra máquina e compare, pois o programa também pode dar outra coisa de cada vez</translation>
     </message>
     <message>
         <source>this computer was sent away from {name}: leave the flock, and join again with a new invitation</source>
@@ -849,6 +901,10 @@
     <message>
         <source>the key of the flock lies on this computer as it is, for the key store of your account is not open</source>
         <translation>a chave do bando está neste computador tal como é, pois o repositório de chaves da sua conta não está aberto</translation>
+    </message>
+    <message>
+        <source>wishes of {peer} for the work of others were refused ({count} times): who submitted the work decides, or an administrator of the flock</source>
+        <translation>foram recusados pedidos de {peer} sobre trabalho de outros ({count} vezes): decide quem submeteu o trabalho, ou um administrador do bando</translation>
     </message>
     <message>
         <source>whether somebody is in a call</source>
@@ -938,6 +994,54 @@
     <message>
         <source>no reason given</source>
         <translation>sem motivo dado</translation>
+    </message>
+    <message>
+        <source>other rules were chosen for the flock</source>
+        <translation>foram escolhidas outras regras para o bando</translation>
+    </message>
+    <message>
+        <source>each task goes to the machine on which it ends first, in an order that looks ahead so that workflows end early</source>
+        <translation>cada tarefa vai para a máquina em que acaba primeiro, por uma ordem que olha em frente para que os fluxos acabem cedo</translation>
+    </message>
+    <message>
+        <source>machines that stay free longest take the longest tasks, and those that are soon needed take the short ones</source>
+        <translation>as máquinas que ficam livres mais tempo recebem as tarefas mais longas, e as que em breve são precisas recebem as curtas</translation>
+    </message>
+    <message>
+        <source>what was submitted first is started first, on whichever machine is free</source>
+        <translation>o que foi submetido primeiro começa primeiro, em qualquer máquina livre</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that most likely stays free until it has ended</source>
+        <translation>a tarefa submetida primeiro vai para a máquina livre que mais provavelmente continua livre até ela acabar</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one until whose end it most likely stays free</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, aquela até cujo fim mais provavelmente continua livre</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that it fits best, by how long that usually stays free</source>
+        <translation>a tarefa submetida primeiro vai para a máquina livre a que melhor se ajusta, pelo tempo que esta costuma ficar livre</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre</translation>
+    </message>
+    <message>
+        <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free; a task counts as a tenth longer each time that it was broken off</source>
+        <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre; uma tarefa conta como um décimo mais longa de cada vez que foi interrompida</translation>
+    </message>
+    <message>
+        <source>how long machines are up is not known well enough yet to say how many copies results need</source>
+        <translation>ainda não se sabe bem quanto tempo as máquinas estão ligadas para dizer de quantas cópias os resultados precisam</translation>
+    </message>
+    <message>
+        <source>{count} copies keep a result available {share} of the working week</source>
+        <translation>{count} cópias mantêm um resultado disponível {share} da semana de trabalho</translation>
+    </message>
+    <message>
+        <source>{count} copies keep a result available {share} of the working week; {more} would {better}</source>
+        <translation>{count} cópias mantêm um resultado disponível {share} da semana de trabalho; {more} mantê-lo-iam {better}</translation>
     </message>
     <message>
         <source>Cannot be seen: {why}</source>
@@ -1336,6 +1440,10 @@
         <translation>Nenhum fluxo {workflow} é conhecido em {host}</translation>
     </message>
     <message>
+        <source>{workflow} was submitted on {host}: ask there, or an administrator of the flock</source>
+        <translation>{workflow} foi submetido em {host}: peça aí, ou a um administrador do bando</translation>
+    </message>
+    <message>
         <source>workflow {workflow} has no task {task}</source>
         <translation>{workflow} não tem a tarefa {task}</translation>
     </message>
@@ -1350,6 +1458,10 @@
     <message>
         <source>workflow {workflow} has ended; its priority moves nothing</source>
         <translation>{workflow} terminou; a prioridade não muda nada</translation>
+    </message>
+    <message>
+        <source>{task} has ended; its priority moves nothing</source>
+        <translation>{task} terminou; a prioridade não muda nada</translation>
     </message>
     <message>
         <source>{workflow} still goes on: cancel it first</source>
@@ -3507,6 +3619,10 @@
         <translation>O trabalho terminado é lembrado durante</translation>
     </message>
     <message>
+        <source>Copies of each result</source>
+        <translation>Cópias de cada resultado</translation>
+    </message>
+    <message>
         <source>Machines that ask to be let in</source>
         <translation>Máquinas que pedem para entrar</translation>
     </message>
@@ -3517,6 +3633,10 @@
     <message>
         <source>While a task runs here</source>
         <translation>Enquanto uma tarefa corre aqui</translation>
+    </message>
+    <message>
+        <source>While it sleeps</source>
+        <translation>Enquanto dorme</translation>
     </message>
     <message>
         <source>Ask me for each</source>
@@ -3555,6 +3675,10 @@
         <translation>os das outras ocupam {size} aqui agora</translation>
     </message>
     <message>
+        <source>as many as advised</source>
+        <translation>tantas quantas se aconselham</translation>
+    </message>
+    <message>
         <source>May ask without an invitation</source>
         <translation>Podem pedir sem convite</translation>
     </message>
@@ -3569,6 +3693,14 @@
     <message>
         <source>It may fall asleep</source>
         <translation>Pode adormecer</translation>
+    </message>
+    <message>
+        <source>It is left asleep</source>
+        <translation>Fica a dormir</translation>
+    </message>
+    <message>
+        <source>Others may wake it, for work that only it can do</source>
+        <translation>Outros podem acordá-lo, para trabalho que só ele pode fazer</translation>
     </message>
     <message>
         <source>Holds when Wingbeat has started anew: {names}</source>
@@ -3903,6 +4035,10 @@
     <message>
         <source>To do</source>
         <translation>A fazer</translation>
+    </message>
+    <message>
+        <source>Second run</source>
+        <translation>Segunda execução</translation>
     </message>
     <message>
         <source>So far</source>
@@ -5763,6 +5899,10 @@
         <translation>leva consigo {path}, que está fora da sua pasta: veja se isso pode sair deste computador e confirme</translation>
     </message>
     <message>
+        <source>there is no step {name}</source>
+        <translation>não há nenhum passo {name}</translation>
+    </message>
+    <message>
         <source>The programs that run here cannot be listed ({why}): write their names yourself.</source>
         <translation>Os programas em execução aqui não podem ser listados ({why}): escreva os nomes no campo.</translation>
     </message>
@@ -5921,8 +6061,44 @@
         <translation>Sistema de referência do mapa</translation>
     </message>
     <message>
+        <source>Name of the line</source>
+        <translation>Nome da linha</translation>
+    </message>
+    <message>
+        <source>Day of the flight</source>
+        <translation>Dia do voo</translation>
+    </message>
+    <message>
+        <source>Length of a tile in metres</source>
+        <translation>Comprimento de um trecho em metros</translation>
+    </message>
+    <message>
+        <source>Where the points are</source>
+        <translation>Onde estão os pontos</translation>
+    </message>
+    <message>
+        <source>From the antenna to the scanner: x y z in metres</source>
+        <translation>Da antena ao scanner: x y z em metros</translation>
+    </message>
+    <message>
+        <source>Boresight: roll pitch heading in degrees</source>
+        <translation>Alinhamento: rolamento, arfagem e rumo em graus</translation>
+    </message>
+    <message>
+        <source>In their place on the ground</source>
+        <translation>No seu lugar no terreno</translation>
+    </message>
+    <message>
+        <source>In the scanner&apos;s frame</source>
+        <translation>No referencial do scanner</translation>
+    </message>
+    <message>
         <source>Inspect this flight</source>
         <translation>Inspecionar este voo</translation>
+    </message>
+    <message>
+        <source>More about the flight …</source>
+        <translation>Mais sobre o voo …</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -5980,6 +6156,10 @@
         <translation>vídeos</translation>
     </message>
     <message>
+        <source>photographs</source>
+        <translation>fotografias</translation>
+    </message>
+    <message>
         <source>lists of marks</source>
         <translation>listas de marcas</translation>
     </message>
@@ -5990,6 +6170,14 @@
     <message>
         <source>maps of the route</source>
         <translation>mapas da rota</translation>
+    </message>
+    <message>
+        <source>“{text}” has to be three numbers, as 0.1 -0.2 0.35</source>
+        <translation>“{text}” tem de ser três números, como 0.1 -0.2 0.35</translation>
+    </message>
+    <message>
+        <source>Who runs what is decided by</source>
+        <translation>Quem executa o quê é decidido por</translation>
     </message>
     <message>
         <source>Who may do what</source>

@@ -13,7 +13,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
 
-from agent.api.work import AgainReply
+from agent.api.again import AgainReply
 from agent.client.own_agent import own_name
 from agent.workflow.again import Changes, Looked, look_again, run_again
 from agent.workflow.faults import FaultsError

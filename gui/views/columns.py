@@ -126,8 +126,8 @@ def queue_columns() -> tuple[Column, ...]:
         Column("host", tr("Machine"), lambda row, now_s: str(row.task.host), 90, narrow=80),
         Column("why", tr("Why, or how long"), queue_note, 230, tip=_queue_tip, stretch=True),
         Column("priority", tr("Priority"),
-               lambda row, now_s: priority_text(row.workflow.priority), 96,
-               sort=lambda row: -row.workflow.priority, quiet=True, spare=True),
+               lambda row, now_s: priority_text(row.priority), 96,
+               sort=lambda row: -row.priority, quiet=True, spare=True),
     )  # fmt: skip
 
 

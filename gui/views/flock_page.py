@@ -38,6 +38,7 @@ from gui.views.pieces import (
 from gui.views.questions import ask_to_expel
 from gui.views.roles import RolesDialog
 from gui.views.rows import Rows
+from gui.views.rules_line import RulesLine
 from gui.views.statistics import Statistics
 from gui.views.table import Table
 from gui.views.timeline_view import WorkflowTimeline
@@ -66,6 +67,7 @@ class FlockPage(QWidget):
         self._context = context
         self.trouble = TroubleBar("flockTrouble2", remedy)
         self.requests = JoinRequests(context)
+        self.rules = RulesLine(context)
         self.rows = Rows(
             machine_columns(),
             lambda each: str(each.view.node),
@@ -91,7 +93,7 @@ class FlockPage(QWidget):
         )
         acts = (self.filter, self.roles, self.expel, self.invite)
         head = row(title(tr("Flock")), self.name, "stretch", *acts, margins=HEAD_MARGINS)
-        column(head, self.trouble, self.requests, (self.tabs, 1), on=self, spacing=0)
+        column(head, self.trouble, self.requests, self.rules, (self.tabs, 1), on=self, spacing=0)
         timer(self, REFRESH_MS, self._refresh_slow).start()
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         self.begins_at = self.table
@@ -107,6 +109,7 @@ class FlockPage(QWidget):
         screen = self._context.screen
         self.trouble.tell(flock_trouble(screen))
         self.requests.tell(screen.requests)
+        self.rules.tell(screen)
         node = screen.node
         self.name.setText(node.flock if node is not None else "")
         for each in (self.invite, self.roles):

@@ -48,6 +48,30 @@ def _questions() -> dict[str, tuple[str, str]]:
         "target": (tr("Reference system to work in"), "EPSG:28992"),
         "route": (tr("Map of the line"), "route.gpkg"),
         "route-crs": (tr("Reference system of the map"), "EPSG:4326"),
+        **_more(),
+    }
+
+
+def _more() -> dict[str, tuple[str, str]]:
+    """What may be said as well: of most flights nobody has to."""
+    return {
+        "name": (tr("Name of the line"), "line-7"),
+        "date": (tr("Day of the flight"), "2026-05-04"),
+        "tile-m": (tr("Length of a tile in metres"), "400"),
+        "frame": (tr("Where the points are"), ""),
+        "lever-m": (tr("From the antenna to the scanner: x y z in metres"), "0.1 -0.2 0.35"),
+        "boresight-deg": (tr("Boresight: roll pitch heading in degrees"), "0.01 0 -0.02"),
+    }
+
+
+def _choices() -> dict[str, list[tuple[str, str]]]:
+    """What there is to choose from, by what is asked for: the words, and what they say."""
+    return {
+        "heights": [("", ""), ("ellipsoid", "ellipsoid"), ("metres", "metres")],
+        "frame": [
+            (tr("In their place on the ground"), "ground"),
+            (tr("In the scanner's frame"), "scanner"),
+        ],
     }
 
 
@@ -62,6 +86,7 @@ class InspectSheet(Sheet):
         self._context, self._flight = context, flight
         self._said: dict[str, str] = {}
         self._asked: list[str] = []
+        self.fields: dict[str, QWidget] = {}
         self._looking: Task | None = None
         self._found: Flight | None = None
         self.place = place_of_plan(flight)
@@ -80,6 +105,7 @@ class InspectSheet(Sheet):
         self.note = quiet(name="inspectNote", wrap=True)
         self.where = quiet(name="inspectWhere", wrap=True)
         self.choose = button(tr("Choose …"), "inspectChoose", self._choose, "folder")
+        self.more = button(tr("More about the flight …"), "inspectMore", self._ask_more)
         self.away = button(tr("Close"), "inspectClose", self.close)
         self.go_on = button(tr("Continue"), "inspectGo", self._go_on, "submit", primary=True)
         self.go_on.setDefault(True)
@@ -87,7 +113,7 @@ class InspectSheet(Sheet):
             *(strong(self._flight.name, "inspectName"), self.summary, self.fault),
             *(self.form_holder, self.plan, self.note, "stretch"),
             row((self.where, 1), self.choose),
-            row("stretch", self.away, self.go_on),
+            row(self.more, "stretch", self.away, self.go_on),
             on=self,
             spacing=GRID + 4,
             margins=2 * GRID,
@@ -157,10 +183,11 @@ class InspectSheet(Sheet):
         self._asked.append(name)
         said, example = _questions()[name]
         field: QWidget
-        if name == "heights":
-            box = set_up(QComboBox(), f"inspect_{name}", said, editable=True)
-            box.addItems(["", "ellipsoid", "metres"])
-            box.currentTextChanged.connect(lambda text: self._typed(name, text))
+        if name in _choices():
+            box = set_up(QComboBox(), f"inspect_{name}", said, editable=name == "heights")
+            meant: dict[str, str] = dict(_choices()[name])
+            box.addItems([*meant])
+            box.currentTextChanged.connect(lambda text: self._typed(name, meant.get(text) or text))
             line = box.lineEdit()
             if line is not None:
                 line.setPlaceholderText(example)
@@ -173,9 +200,20 @@ class InspectSheet(Sheet):
                 placeholderText=example,
                 textEdited=lambda text: self._typed(name, text),
             )
+        self.fields[name] = field
         form_row(self.form, said, field)
         if len(self._asked) == 1:
             field.setFocus()
+
+    def _ask_more(self) -> None:
+        """Everything that a person may say of a flight; the keyboard goes to the first of it."""
+        first, *_ = names = [*_more()]
+        for name in names:
+            self._ask(name)
+        self.more.hide()
+        self.form_holder.show()
+        self.fields[first].show()  # what is hidden does not take the keyboard
+        self.fields[first].setFocus()
 
     def _show(self, share: str = "") -> None:
         found, looking = self._found, self._looking is not None
@@ -221,6 +259,7 @@ def _kinds() -> dict[str, str]:
         "scans": tr("scans"),
         "trajectories": tr("trajectories"),
         "videos": tr("videos"),
+        "photographs": tr("photographs"),
         "marks": tr("lists of marks"),
         "terrain": tr("terrain maps"),
         "routes": tr("maps of the route"),

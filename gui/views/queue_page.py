@@ -158,7 +158,7 @@ class QueuePage(QWidget):
         add_entry(menu, "why", tr("Why"), lambda: self._open(each), "why")
         said = tr_n("Cancel all %n", "tasks", len(tasks))
         add_entry(menu, "cancel", said, cancel, "cancel")
-        add_priorities(menu, lambda value: self._context.set_priority(workflow, value))
+        add_priorities(menu, lambda value: self._context.set_priority(workflow, value, tasks))
         menu.popup(place)
         return menu
 

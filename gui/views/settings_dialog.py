@@ -49,7 +49,7 @@ from gui.wording import sentences
 from gui.words import tr
 
 GIGABYTES_MAX, LOGS_MB_MAX = 1_000_000.0, 16.0
-PORT_MAX = 65_535
+PORT_MAX, COPIES_MAX = 65_535, 9
 HISTORY_DAYS_MAX = 36_500
 SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
 
@@ -162,9 +162,11 @@ class SettingsDialog(Sheet):
                 "datasetQuota", "datasets_gb", view.datasets_gb, tr("half of what is free"))),
             ("history_days", tr("Finished work is remembered for"), self._history_days(view)),
             ("logs_mb", tr("End of each log, kept on another machine"), self._logs_mb(view)),
+            ("copies", tr("Copies of each result"), self._copies(view)),
             ("join_requests", tr("Machines that ask to be let in"), self._join_requests(view)),
             ("updates", tr("A version that was installed starts"), self._updates(view)),
             ("keep_awake", tr("While a task runs here"), self._keep_awake(view)),
+            ("wakeable", tr("While it sleeps"), self._wakeable(view)),
             ("tags", tr("Tags"), self._line("machineTags", "tags", view.tags)),
             ("addresses", tr("Addresses of machines that are not found"),
              self._line("machineAddresses", "addresses", view.addresses)),
@@ -220,6 +222,18 @@ class SettingsDialog(Sheet):
             taken = size(view.kept_logs_bytes)
             self.logs_size.setText(tr("those of others take {size} here now", size=taken))
 
+    def _copies(self, view: SettingsView) -> QWidget:
+        says = tr("Copies of each result")
+        copies = set_up(
+            number_field("copies", 0, COPIES_MAX),
+            "",
+            says,
+            specialValueText=tr("as many as advised"),
+        )
+        copies.setValue(view.copies)
+        copies.editingFinished.connect(Once(copies.value, partial(self._change_to, "copies")))
+        return held(row(copies, "stretch"))
+
     def _join_requests(self, view: SettingsView) -> QWidget:
         choices = (
             (True, tr("May ask without an invitation")),
@@ -235,6 +249,14 @@ class SettingsDialog(Sheet):
         )
         change = partial(self._change_to, "keep_awake")
         return choice("keepAwake", choices, view.keep_awake, change)
+
+    def _wakeable(self, view: SettingsView) -> QWidget:
+        choices = (
+            (False, tr("It is left asleep")),
+            (True, tr("Others may wake it, for work that only it can do")),
+        )
+        change = partial(self._change_to, "wakeable")
+        return choice("wakeable", choices, view.wakeable, change)
 
     def _updates(self, view: SettingsView) -> QWidget:
         choices = (

@@ -9,8 +9,10 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
+from agent.api.datasets import DATASETS, Datasets, DatasetsReply
 from agent.api.history import STATISTICS, BalanceView, StatisticsReply, WeekView
 from agent.api.history import Statistics as Asked
+from agent.wording.copies import copies_said
 from gui.model.times import span
 from gui.theme.drawing import paint_box, paint_text
 from gui.theme.look import GRID, look, small_font, title_font
@@ -50,10 +52,18 @@ class Statistics(QWidget):
             facts.addWidget(number, 0, place)
             facts.addWidget(quiet(text, wrap=True), 1, place, TOP)
             facts.setColumnStretch(place, 1)
+        self.copies = set_up(quiet(wrap=True), "copies", visible=False)
         self.balance = set_up(quiet(wrap=True), "balance", visible=False)
         charts = row(self.hours, self.done, spacing=4 * GRID)
         lay = column(
-            self.note, facts, self.balance, charts, "stretch", spacing=3 * GRID, margins=3 * GRID
+            self.note,
+            facts,
+            self.balance,
+            self.copies,
+            charts,
+            "stretch",
+            spacing=3 * GRID,
+            margins=3 * GRID,
         )
         set_up(self, "statistics", layout=lay)
 
@@ -61,6 +71,7 @@ class Statistics(QWidget):
         """Ask the agent for the weeks, for somebody looks."""
         super().showEvent(event)
         self._context.bridge.ask(self, STATISTICS, Asked(WEEKS), self.tell, self._failed)
+        self._context.bridge.ask(self, DATASETS, Datasets(limit=1), self.tell_copies, self._failed)
 
     def tell(self, reply: StatisticsReply) -> None:
         """Hide the note, and show what was given and taken, the numbers of the latest week and all
@@ -84,6 +95,12 @@ class Statistics(QWidget):
         weeks = list(reversed(reply.weeks))
         self.hours.tell([(_week(each), each.hours_given) for each in weeks])
         self.done.tell([(_week(each), float(each.done)) for each in weeks])
+
+    def tell_copies(self, reply: DatasetsReply) -> None:
+        """Show what the copies of results are worth, by how long machines were up."""
+        if reply.copies is not None:
+            self.copies.setText(copies_said(reply.copies, tr))
+            self.copies.show()
 
     def _failed(self, sentence: str) -> None:
         self.note.setText(sentence)

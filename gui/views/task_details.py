@@ -160,8 +160,10 @@ class TaskDetails(QScrollArea):
             (tr("To do"), task.asks if task.gate else ""),
             (tr("Program"), task.program),
             (tr("Machine"), task.host),
+            (tr("Second run"), ", ".join(task.copies)),
             (tr("Took") if task.state in ENDED else tr("So far"), length_text(task, now_s)),
             (tr("Attempt"), str(task.attempt) if task.attempt > 1 else ""),
+            (tr("Priority"), "" if task.priority is None else priority_text(task.priority)),
             (tr("Ended"), exact(task.ended_ms / 1000) if task.ended_ms else ""),
         ]
         if task.mixed_inputs:

@@ -57,19 +57,21 @@ def task_menu(
             menu.addSeparator()
         else:
             add_entry(menu, name, text, partial(act, task), icon_name, able=able)
-    add_priorities(menu, lambda value: context.set_priority(task.workflow, value))
+    own = (task.task,)
+    inner = add_priorities(menu, lambda value: context.set_priority(task.workflow, value, own))
+    inner.setEnabled(not (ended or task.gate))
     menu.addSeparator()
     add_copy(menu, task.task)
     menu.popup(place)
     return menu
 
 
-def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:
-    """Add a menu to this one that calls ``act`` with the priority chosen; it is the workflow's, for
-    a task has none of its own."""
+def add_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> QMenu:
+    """Add a menu to this one that calls ``act`` with the priority chosen, and return it."""
     inner = menu.addMenu(icon("priority"), tr("Priority"))
     inner.setObjectName("priority")
     list_priorities(inner, act)
+    return inner
 
 
 def list_priorities(menu: QMenu, act: Callable[[NamedPriority], object]) -> None:

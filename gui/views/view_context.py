@@ -181,9 +181,11 @@ class ViewContext(QObject):
         cancelled, with the scripts and files that they had."""
         self.ask(self, RETRY, Retry(workflow, tasks), self._wished)
 
-    def set_priority(self, workflow: str, priority: NamedPriority) -> None:
-        """Ask the agent to give a workflow another priority."""
-        self.ask(self, PRIORITY, SetPriority(workflow, priority), self._wished)
+    def set_priority(
+        self, workflow: str, priority: NamedPriority, tasks: tuple[str, ...] = ()
+    ) -> None:
+        """Ask the agent to give a workflow another priority, or these tasks of it alone."""
+        self.ask(self, PRIORITY, SetPriority(workflow, priority, tasks), self._wished)
 
     def would_free(
         self, workflows: Sequence[str], past: bool, told: Callable[[Removed], object]

@@ -8,6 +8,7 @@
 ``trajectory``          the way of the aircraft: SBET, RTKLIB .pos, NMEA, GPX
 ``routes``              the route of the line, from a map or from what was flown
 ``video``, ``marks``    what was filmed when and where, and what the operator marked
+``photographs``         where photographs were taken; ``shots``: small pictures of a tile
 ``terrain``             heights of a map below a tile
 ``tiles``               the plan: route, reference system, scans, tiles of 400 m
 ``plan``                makes the plan from the folder of a flight, and its ``workflow``
@@ -32,7 +33,7 @@
 ``overview``            a tile at a glance, for whoever is asked about it
 ``annotations``         notes that people write, and how they find their point again
 ``reporting``           the report, of ``facts`` span by span (``sections``): ``content`` and
-                        ``provenance`` say what, ``page`` and ``sheets`` write it as HTML and PDF,
+                        ``provenance`` say what, ``album`` has its pictures, ``page`` and ``sheets`` write it as HTML and PDF,
                         ``exchange`` for other programs; ``figures`` and ``span_figures`` are its
                         maps, made of a ``drawing``
 ``parameters``          every number by which a scene is read

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyproj
 
+from tasks.line.album import Album, Photo, album_of
 from tasks.line.annotations import Annotation, Attached
 from tasks.line.corridor import COLUMNS, REACH_M
 from tasks.line.drawing import Drawing, counted, grouped, plain
@@ -80,7 +81,7 @@ class Picture:
     says: str
 
 
-Part = Heading | Said | Table | Picture
+Part = Heading | Said | Table | Picture | Photo
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ class Report:
     chainage_m: dict[str, float]
     offset_m: dict[str, float]
     span_of: dict[str, str]
+    album: Album
 
     @property
     def title(self) -> str:
@@ -145,7 +147,17 @@ def report_of(facts: Facts, asked: Asked, sections: tuple[Section, ...], notes: 
     along_of, beside_of = (
         dict(zip(ids, column.tolist(), strict=True)) for column in (along, beside)
     )
-    return Report(facts, asked, sections, notes, tuple(points), along_of, beside_of, spans)
+    return Report(
+        facts,
+        asked,
+        sections,
+        notes,
+        tuple(points),
+        along_of,
+        beside_of,
+        spans,
+        album_of(facts, points),
+    )
 
 
 def _urgency(point: Point) -> tuple[int, str]:
@@ -253,10 +265,24 @@ def _points(report: Report) -> Iterator[Part]:
     if not report.points:
         yield Said("There are none.")
         return
+    if not report.facts.pictures:
+        yield Said("No photograph and no video tells where it was taken.", quiet=True)
+    yield Table(
+        ("no.", "id", "class", "span", "along m", "distance m", "rel.", "to be done",
+         "east, north, height", "picture, mark, note"),
+        tuple(_rows(report)),
+        (7.0, 18.0, 17.0, 19.0, 12.0, 14.0, 7.0, 18.0, 33.0, 35.0),
+        (0, 4, 5, 6),
+        tuple(f"p-{each.id}" for each in report.points),
+        _orders(report),
+    )  # fmt: skip
+    yield from _album(report.album)
+
+
+def _rows(report: Report) -> Iterator[tuple[Cell, ...]]:
     facts, numbers = report.facts, report.numbers
     pictures, marks = facts.picture_of(report.points), facts.mark_of(report.points)
     anchors = {each.name: f"s-{number}" for number, each in enumerate(report.sections)}
-    rows = []
     for point in report.points:
         told = []
         if point.id in pictures:
@@ -277,18 +303,21 @@ def _points(report: Report) -> Iterator[Part]:
         )  # fmt: skip
         leads = {3: anchors.get(span, "")}
         first = (Cell(plain(words), leads.get(n, "")) for n, words in enumerate(cells))
-        rows.append((*first, Cell("; ".join(told))))
-    if not facts.pictures:
-        yield Said("No photograph and no video tells where it was taken.", quiet=True)
-    yield Table(
-        ("no.", "id", "class", "span", "along m", "distance m", "rel.", "to be done",
-         "east, north, height", "picture, mark, note"),
-        tuple(rows),
-        (7.0, 18.0, 17.0, 19.0, 12.0, 14.0, 7.0, 18.0, 33.0, 35.0),
-        (0, 4, 5, 6),
-        tuple(f"p-{each.id}" for each in report.points),
-        _orders(report),
-    )  # fmt: skip
+        yield *first, Cell("; ".join(told), report.album.name_of.get(point.id, ""))
+
+
+def _album(album: Album) -> Iterator[Part]:
+    if not album.photos and not album.left_out:
+        return
+    yield Heading("Pictures of the points", name="pictures")
+    yield Said(
+        "The photograph or the second of video taken nearest to each point, and from how far; numbers "
+        "are those of the table of points. They are small: the originals lie with the flight.",
+        quiet=True,
+    )
+    if album.left_out:
+        yield Said(f"For {counted(album.left_out, 'point')} there was no room.", quiet=True)
+    yield from album.photos
 
 
 def _orders(report: Report) -> dict[str, tuple[int, ...]]:

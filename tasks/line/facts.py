@@ -26,6 +26,7 @@ from tasks.line.corridor import Corridor
 from tasks.line.drawing import plain
 from tasks.line.joining import Line, Point, point_of
 from tasks.line.las_header import FileFaultError
+from tasks.line.shots import Shot, names_of
 from tasks.line.spans import curve_of, tower_of
 from tasks.line.tiles import Plan
 
@@ -35,6 +36,7 @@ NEAR_M = 200.0
 MARK_M = 50.0
 GAP_S_MAX = 1.0
 SIGMA_M_MAX = 0.10
+ZIP = b"PK"
 FIRST_OF_QUALITY = b"second,records"
 FIRST_OF_POINTS = b"id,kind,x,y,z"
 """The table of aggregation, which tells no more than the line, unless somebody wrote notes into it."""
@@ -109,6 +111,9 @@ class Facts:
     digest: str = ""
     """Of all that was given: the same gives the same report."""
     pictures: tuple[Picture, ...] = ()
+    shots: dict[str, tuple[Shot, ...]] = field(default_factory=dict)
+    """Small pictures by the file that they are of, and in which file each is, by its name."""
+    shot_files: dict[str, Path] = field(default_factory=dict)
     marks: tuple[MarkOfFlight, ...] = ()
     survived: Counter[str] = field(default_factory=Counter)
     """What was lived with, and how often."""
@@ -151,7 +156,7 @@ def facts_of(paths: Iterable[Path]) -> Facts:
     """Return what these files tell. Raises ``WorkError`` for one that is nothing that a report is
     made of, and where plan or line are missing, and ``OSError``."""
     found: dict[str, list[Any]] = {
-        kind: [] for kind in (*_READERS, "quality", "points", "annotations")
+        kind: [] for kind in (*_READERS, "quality", "points", "annotations", "shots")
     }
     digests = []
     for path in paths:
@@ -170,6 +175,8 @@ def facts_of(paths: Iterable[Path]) -> Facts:
     facts.annotations = tuple(note for notes in found["annotations"] for note in notes)
     facts.digest = sha256(" ".join(sorted(digests)).encode()).hexdigest()[:12]
     facts.pictures = tuple(each for told in facts.imports for each in _pictures(told))
+    facts.shot_files = {name: path for files in found["shots"] for name, path in files.items()}
+    facts.shots = _shots(facts)
     facts.marks = tuple(_mark(each) for told in facts.imports for each in told["marks"])
     facts.survived = _survived(facts)
     return facts
@@ -183,6 +190,8 @@ def _data(path: Path) -> bytes:
 
 def _known(path: Path, data: bytes) -> tuple[str, Any]:
     """What a file is, and what it tells."""
+    if data.startswith(ZIP):
+        return "shots", dict.fromkeys(names_of(path), path)
     if data.startswith(FIRST_OF_QUALITY):
         return "quality", _quality(path, data)
     if data.startswith(FIRST_OF_POINTS) and b"note" not in data.partition(b"\n")[0]:
@@ -227,9 +236,9 @@ def _line(_: Path, told: dict[str, Any]) -> Any:
 def _import(_: Path, told: dict[str, Any]) -> dict[str, Any]:
     kept = {name: int(told[name]) for name in ("tile", "points_read", "points")}
     lists = {name: list(told[name]) for name in ("scans", "videos", "marks")}
-    photographs = list(told.get("photographs", ()))
+    lists |= {name: list(told.get(name, ())) for name in ("photographs", "shots")}
     survived = {plain(what): int(count) for what, count in told["survived"].items()}
-    return {**kept, **lists, "photographs": photographs, "survived": survived}
+    return {**kept, **lists, "survived": survived}
 
 
 def _georeference(_: Path, told: dict[str, Any]) -> dict[str, Any]:
@@ -277,6 +286,17 @@ def _pictures(told: dict[str, Any]) -> Iterable[Picture]:
             yield Picture(plain(video["file"]), float(second), float(x), float(y))
     for each in told["photographs"]:
         yield Picture(plain(each["file"]), None, float(each["x"]), float(each["y"]))
+
+
+def _shots(facts: Facts) -> dict[str, tuple[Shot, ...]]:
+    """Small pictures that are there, by the file that they are of."""
+    found: dict[str, list[Shot]] = {}
+    for told in facts.imports:
+        for file, second, name in told["shots"]:
+            if name in facts.shot_files:
+                shot = Shot(plain(file), None if second is None else float(second), name)
+                found.setdefault(shot.file, []).append(shot)
+    return {file: tuple(shots) for file, shots in found.items()}
 
 
 def _mark(told: dict[str, Any]) -> MarkOfFlight:

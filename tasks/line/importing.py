@@ -2,7 +2,8 @@
 
 Takes the plan and the folder of the flight with ``-p`` and ``tile=3``. Leaves the tile's points with
 its halo, the way of the aircraft while they were measured, the terrain of a map, and an index: what
-was read, what was lived with, which second of which video and which marks of the operator lie here.
+was read, what was lived with, which second of which video, which photographs and which marks of the
+operator lie here; and small pictures of those.
 
 A flight is larger than memory, so points go through chunk by chunk; scans whose box does not touch
 the tile are not opened. Points in the scanner's frame have no place yet: of these a tile takes what
@@ -25,7 +26,9 @@ from tasks.inspection.conversation import Work, WorkError
 from tasks.line.cloud import CHUNK_POINTS, Cloud, CloudWriter, Points
 from tasks.line.crs import Change, Reference, named
 from tasks.line.marks import Mark, read_marks
+from tasks.line.photographs import Photograph
 from tasks.line.plan import reference_of, target_of
+from tasks.line.shots import SHOTS, write_shots
 from tasks.line.terrain import cut_terrain
 from tasks.line.tiles import Plan, Scan, Tile
 from tasks.line.trajectory import (
@@ -58,8 +61,8 @@ def do(work: Work) -> Sequence[str]:
     importer.points(Path(POINTS))
     importer.way(Path(WAY))
     importer.terrain(Path(TERRAIN))
-    importer.index(Path(INDEX))
-    return POINTS, WAY, INDEX, TERRAIN
+    importer.index(Path(INDEX), Path(SHOTS))
+    return POINTS, WAY, INDEX, TERRAIN, SHOTS
 
 
 def told(work: Work) -> tuple[Plan, Path]:
@@ -211,14 +214,26 @@ class _Import:
         maps = [self._flight / each for each in self._plan.terrain]
         self._survived += cut_terrain(maps, self._box, self._plan.wkt, path)
 
-    def index(self, path: Path) -> None:
+    def index(self, path: Path, shots: Path) -> None:
+        """Write what was read, and the small pictures that it names."""
         plan = self._plan
+        videos = [found for name in plan.videos if (found := self._seen_by(name))]
+        photographs = self._photographs()
+        seconds_of: dict[str, Sequence[float]] = {
+            each["file"]: [row[0] for row in each["seconds"]] for each in videos
+        }
+        taken = write_shots(
+            shots, self._flight, self._tile.number, [each for each, _ in photographs],
+            seconds_of, self._survived,
+        )  # fmt: skip
         told = {
             "tile": self._tile.number,
             "scans": [each.path for each in self._scans],
             "points_read": self._read,
             "points": self._kept,
-            "videos": [found for name in plan.videos if (found := self._seen_by(name))],
+            "videos": videos,
+            "photographs": [{"file": each.path, "x": x, "y": y} for each, (x, y) in photographs],
+            "shots": taken,
             "marks": [row for name in plan.marks for row in self._marks(name)],
             "survived": dict(sorted((+self._survived).items())),
         }
@@ -231,6 +246,15 @@ class _Import:
         rows = self._inside(video.longitude_deg, video.latitude_deg)
         seconds = [[round(float(video.at_s[n]), 2), *place] for n, place in rows]
         return {"file": name, "seconds": seconds} if seconds else None
+
+    def _photographs(self) -> list[tuple[Photograph, tuple[float, float]]]:
+        """The photographs that were taken above this tile, with their places."""
+        taken = self._plan.photographs
+        rows = self._inside(
+            np.array([each.longitude_deg for each in taken]),
+            np.array([each.latitude_deg for each in taken]),
+        )
+        return [(taken[n], (x, y)) for n, (x, y, *_) in rows]
 
     def _marks(self, name: str) -> list[dict[str, Any]]:
         marks, left_out = read_marks(self._flight / name)

@@ -7,9 +7,11 @@ row knows its rank in every order.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from tasks.line.album import Photo
 from tasks.line.content import Cell, Heading, Part, Picture, Report, Said, Table, head_of
 from tasks.line.drawing import shown, svg
 
@@ -39,6 +41,9 @@ thead{display:table-header-group}
 a{color:inherit;text-decoration:none;border-bottom:.15mm dotted #66707c}
 svg a{border:0}
 figure{margin:2mm 0 5mm;break-inside:avoid}
+.photo{display:inline-block;width:58mm;margin:0 1mm 3mm 0;vertical-align:top}
+.photo img{max-width:100%;display:block}
+.photo:target{outline:.6mm solid #e0a92e}
 figure svg{display:block;max-width:100%;height:auto}
 nav{font-size:9pt;margin:2mm 0}nav a{margin-right:4mm}
 .orders input{margin:0 1mm 0 3mm;vertical-align:middle}
@@ -76,6 +81,10 @@ def page_of(report: Report, parts: Sequence[Part]) -> Iterator[str]:
                 yield f"<p{kind}>{escape(shown(words))}</p>\n"
             case Picture(drawing, says):
                 yield f"<figure>{svg(drawing)}\n<figcaption>{escape(shown(says))}</figcaption></figure>\n"
+            case Photo(jpeg, says, name):
+                shown_as = f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
+                yield f'<figure class="photo" id="{name}"><img alt="" src="{shown_as}">'
+                yield f"<figcaption>{escape(shown(says))}</figcaption></figure>\n"
             case Table():
                 yield from _ordered(part) if part.orders else _table(part)
     yield "</body></html>\n"

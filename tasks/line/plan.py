@@ -14,9 +14,11 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from tasks.line.cloud import Cloud
 from tasks.line.crs import AskedError, Change, Reference, named, of_scan
 from tasks.line.las_header import LasHeader
 from tasks.line.marks import read_marks
+from tasks.line.photographs import Photograph, place_of
 from tasks.line.terrain import look_at_terrain
 from tasks.line.tiles import CORRIDOR_M, HALO_M, TILE_M, Plan, Scan
 from tasks.line.trajectory import read_trajectory
@@ -36,6 +39,7 @@ KINDS = {
     "scans": (".las", ".laz"),
     "trajectories": (".sbet", ".out", ".pos", ".nmea", ".gpx"),
     "videos": (".mp4", ".mov"),
+    "photographs": (".jpg", ".jpeg"),
     "marks": (".csv",),
     "terrain": (".tif", ".tiff"),
     "routes": routes.SUFFIXES,
@@ -44,6 +48,7 @@ MARKS_OF_GPX = "marks"
 """A GPX whose name says so is of marks and no way."""
 FILES_MAX = 100_000
 AXIS_POINTS = 500_000
+TILE_M_MIN, METRES_MAX = 20.0, 100_000.0
 
 
 class PlanError(WorkError):
@@ -66,6 +71,7 @@ def make_plan(flight: Path, wanted: Plan, route: Path | None = None, route_crs: 
             _look_at(flight / name, survived)
         except WorkError as error:
             faults.append(str(error))
+    photographs = _photographs(flight, found["photographs"], faults, survived)
     if not found["scans"]:
         faults.append(f"{flight.name}: there is no scan, no file named .las or .laz")
     if faults:
@@ -89,6 +95,7 @@ def make_plan(flight: Path, wanted: Plan, route: Path | None = None, route_crs: 
         survived=dict(sorted(survived.items())),
         trajectories=tuple(found["trajectories"]),
         videos=tuple(found["videos"]),
+        photographs=photographs,
         marks=tuple(found["marks"]),
         terrain=tuple(found["terrain"]),
     )
@@ -152,6 +159,23 @@ def _headers(
         survived += cloud.survived
         found.append((name, cloud.header))
     return found
+
+
+def _photographs(
+    flight: Path, names: Sequence[str], faults: list[str], survived: Counter[str]
+) -> tuple[Photograph, ...]:
+    found = []
+    for name in names:
+        try:
+            place = place_of(flight / name)
+        except WorkError as error:
+            faults.append(str(error))
+            continue
+        if place:
+            found.append(Photograph(name, *place))
+        else:
+            survived["photographs that do not say where they were taken"] += 1
+    return tuple(found)
 
 
 def _look_at(path: Path, survived: Counter[str]) -> None:
@@ -274,7 +298,11 @@ def main(arguments: Sequence[str]) -> int:
     flight, out, route = told.pop("flight"), told.pop("out"), told.pop("route")
     route_crs, share, as_json = told.pop("route_crs"), told.pop("share"), told.pop("json")
     told |= {name: tuple(told[name]) for name in ("lever_m", "boresight_deg")}
-    found = look(flight, Plan(route=(), wkt="", **told), route, route_crs)
+    found = (
+        Found({}, faults=tuple(_wrong(told)))
+        if [*_wrong(told)]
+        else look(flight, Plan(route=(), wkt="", **told), route, route_crs)
+    )
     path = None
     if found.plan is not None and out is not None:
         try:
@@ -289,6 +317,20 @@ def main(arguments: Sequence[str]) -> int:
     else:
         _tell(found.plan, path)
     return 0 if found.plan is not None else 1
+
+
+def _wrong(told: dict[str, Any]) -> Iterator[str]:
+    """What cannot be meant, of what a person says of any flight."""
+    try:
+        date.fromisoformat(told["date"] or "2026-01-01")
+    except ValueError:
+        yield f"{told['date']!r} is no day: say it as 2026-05-04"
+    for name, least in (("tile_m", TILE_M_MIN), ("halo_m", 0.0), ("corridor_m", 1.0)):
+        if not least <= told[name] <= METRES_MAX:
+            said = name.removesuffix("_m")
+            yield f"{said} is {told[name]:g} m and has to be {least:g} to {METRES_MAX:g} m"
+    if not np.isfinite([*told["lever_m"], *told["boresight_deg"]]).all():
+        yield "lever arm and boresight have to be numbers"
 
 
 def _tell(plan: Plan, path: Path | None) -> None:

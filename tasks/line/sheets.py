@@ -5,6 +5,7 @@ The same report has the same bytes: nothing in it tells when it was written.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -15,6 +16,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import (
     Flowable,
+    Image,
     KeepTogether,
     LongTable,
     Paragraph,
@@ -23,11 +25,13 @@ from reportlab.platypus import (
     TableStyle,
 )
 
+from tasks.line.album import Photo
 from tasks.line.content import Heading, Part, Picture, Report, Said, Table, head_of
 from tasks.line.drawing import FAINT, INK, MM, QUIET, Drawing, print_on, printable
 from tasks.line.figures import COLOURS, WIRE
 
 MARGIN_MM = 15.0
+ABREAST = 3
 LOUD = COLOURS[3]
 TEXT = ParagraphStyle(
     "text", fontName="Helvetica", fontSize=9, leading=12.5, textColor=INK, spaceAfter=3
@@ -94,12 +98,30 @@ def write_sheets(
 def _together(parts: Sequence[Part]) -> Iterator[Any]:
     """A heading stands above its picture, on the same sheet."""
     held: list[Any] = []
+    row: list[Photo] = []
     for part, following in zip(parts, [*parts[1:], None], strict=True):
+        if isinstance(part, Photo):
+            row.append(part)
+            if len(row) == ABREAST or not isinstance(following, Photo):
+                yield _abreast(row)
+                row = []
+            continue
         held += _flowables(part)
         if isinstance(part, Heading) and isinstance(following, Picture):
             continue
         yield from [KeepTogether(held)] if isinstance(part, Picture) else held
         held = []
+
+
+def _abreast(photos: Sequence[Photo]) -> LongTable:
+    """As many pictures as stand side by side on a sheet, each above what it is of."""
+    wide = (210 - 2 * MARGIN_MM) * MM / ABREAST
+    pictures = [
+        Image(io.BytesIO(each.jpeg), wide - 6, wide - 6, kind="proportional") for each in photos
+    ]
+    rows = [pictures, [Paragraph(_words(each.says), SMALL) for each in photos]]
+    style = [("VALIGN", (0, 0), (-1, -1), "TOP"), ("NOSPLIT", (0, 0), (-1, -1))]
+    return LongTable(rows, colWidths=[wide] * len(photos), style=TableStyle(style), hAlign="LEFT")
 
 
 def _told(kind: str, at: float, progress: Callable[[float], None]) -> None:
@@ -116,6 +138,8 @@ def _flowables(part: Part) -> list[Any]:
             return [said, Spacer(1, 8)] if loud else [said]
         case Picture(drawing, says):
             return [Drawn(drawing), Paragraph(_words(says), SMALL), Spacer(1, 6)]
+        case Photo():
+            return [_abreast([part])]
         case Table():
             return [_table(part), Spacer(1, 5)]
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.inspection.conversation import WorkError
+from tasks.line.photographs import Photograph
 
 Column = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -73,6 +74,7 @@ class Plan:
     scans: tuple[Scan, ...] = ()
     trajectories: tuple[str, ...] = ()
     videos: tuple[str, ...] = ()
+    photographs: tuple[Photograph, ...] = ()
     marks: tuple[str, ...] = ()
     terrain: tuple[str, ...] = ()
     survived: dict[str, int] = field(default_factory=dict)
@@ -154,6 +156,10 @@ class Plan:
             scans = tuple(
                 Scan(each["path"], each["points"], None if each["box"] is None else (*each["box"],))
                 for each in told["scans"]
+            )
+            told["photographs"] = tuple(
+                Photograph(str(name), float(longitude), float(latitude))
+                for name, longitude, latitude in told.get("photographs", ())
             )
             told |= {"route": route, "scans": scans, **{name: (*told[name],) for name in _TUPLES}}
             plan = cls(**told)

@@ -61,6 +61,7 @@ tasks:
       - aggregate/line.json
       - "detect/*/corridor.json"
       - "import/*/index.json"
+      - "import/*/pictures.zip"
       - "georeference/*/index.json"
       - "georeference/*/quality.csv"
       - annotations/notes
@@ -68,12 +69,20 @@ tasks:
   preview:
     program: line_preview
     data: [{plan}]
-    inputs: [candidates/line.json, "detect/*/corridor.json", "import/*/index.json"]
+    inputs:
+      - candidates/line.json
+      - "detect/*/corridor.json"
+      - "import/*/index.json"
+      - "import/*/pictures.zip"
     asked: "${{gates}}"
   draft:
     program: line_preview
     data: [{plan}]
-    inputs: [aggregate/line.json, "detect/*/corridor.json", "import/*/index.json"]
+    inputs:
+      - aggregate/line.json
+      - "detect/*/corridor.json"
+      - "import/*/index.json"
+      - "import/*/pictures.zip"
     asked: "${{gates}}"
 gates:
   features:

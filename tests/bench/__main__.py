@@ -15,17 +15,27 @@ import sys
 from collections.abc import Sequence
 from typing import Any, cast
 
-from tests.bench import page
+from tests.bench import page, policies_page
 from tests.bench.report import Benchmark, Figures, hand_over
 
 SIMULATED = (
-    *("tables", "dispatch", "twice", "speed", "messages", "policies"),
-    *("lengths", "speeds", "month", "random"),
+    *("tables", "dispatch", "twice", "speed", "messages", "policies", "policies_nodes"),
+    *("lengths", "speeds", "month", "random", "events"),
 )
 LIVE = (
     *("live_flock", "live", "live_throughput", "live_true", "live_client", "live_presence"),
+    "live_signing",
     *("live_owner", "live_transfer", "live_idle", "live_soak", "live_fuzz", "journal"),
-    *("fleet", "gui", "gui_start", "gui_history", "requests", "inspection", "confinement"),
+    *(
+        "live_policies",
+        "fleet",
+        "gui",
+        "gui_start",
+        "gui_history",
+        "requests",
+        "inspection",
+        "confinement",
+    ),
     *("inspection_tiles", "inspection_flock"),
 )
 NAMES = (*SIMULATED, *LIVE)
@@ -40,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     name = given[0] if given else ""
     if name == REPORT:
         page.write(GROUPS)
+        policies_page.write()
         return 0
     if name not in NAMES:
         for each in NAMES:
@@ -49,8 +60,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = _parsed(bench, name, given[1:])
     as_json, keep, profile = (chosen.pop(each) for each in ("json", "keep", "profile"))
     kept = (page.result(name), " ".join(["python -m tests.bench", *_without_keep(given)]))
-    measure = _profiled if profile else _measured
-    return hand_over(bench, measure(bench, **chosen), as_json=as_json, keep=kept if keep else None)
+    figures = (_profiled if profile else _measured)(bench, **chosen)
+    if keep and bench in policies_page.BENCHES:
+        policies_page.keep(name, figures)
+    return hand_over(bench, figures, as_json=as_json, keep=kept if keep else None)
 
 
 def benchmark(name: str) -> Benchmark:

@@ -41,6 +41,10 @@ from tests.sim.queues import EXPONENTIAL, MIXES, STABLE_SHARES, WEIBULL, Queues,
 from tests.sim.rings import FAULTS, Ring
 
 WHAT: Final = "who takes which task: the documents' rules and ours, in the documents' settings"
+OPTIONS: Final = {
+    "--jobs": {"type": int, "default": 2, "help": "processes at once"},
+    "--seeds": {"type": int, "default": 3, "help": "so many runs of each cell"},
+}
 
 RULES: Final = {
     each.name: each
@@ -128,15 +132,16 @@ def _run(cell: Cell) -> dict[str, float]:
     }
 
 
-def measure(*, quick: bool = False) -> Figures:
+def measure(*, quick: bool = False, jobs: int = 2, seeds: int = SEEDS) -> Figures:
     """Return what every rule comes to; a quick run has ten hosts, a fifth of the work and one seed."""
-    seeds = range(1, 2 if quick else 1 + SEEDS)
-    cells = {"rules": _cells(seeds), "full": _full(seeds), "wrong": _wrong(seeds)}
+    drawn = range(1, 2 if quick else 1 + seeds)
+    cells = {"rules": _cells(drawn), "full": _full(drawn), "wrong": _wrong(drawn)}
     if quick:
         for part, all_ in cells.items():
             cells[part] = [replace(each, count=QUICK_HOSTS, work_s=QUICK_WORK_S) for each in all_]
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         found: Figures = {part: _over(pool, each) for part, each in cells.items()}
+    found["seeds"] = len(drawn)
     return found | {"copies": _copies(), "fairness": _fairness(1 if quick else RING_SEEDS)}
 
 
@@ -292,13 +297,13 @@ def _judge_fairness(fairness: dict[str, Any]) -> list[Verdict]:
 def sheets(figures: Figures) -> list[Sheet]:
     """Return the tables of all parts."""
     return [
-        *_sheets_of_rules(figures["rules"]),
+        *_sheets_of_rules(figures["rules"], figures.get("seeds", SEEDS)),
         _sheet_of_wrong(figures["wrong"]),
         _sheet_of_fairness(figures["fairness"]),
     ]
 
 
-def _sheets_of_rules(rows: list[dict[str, Any]]) -> list[Sheet]:
+def _sheets_of_rules(rows: list[dict[str, Any]], seeds: int) -> list[Sheet]:
     places = [(share, kind) for share in STABLE_SHARES for kind in MIXES]
     found = []
     for manner in MANNERS:
@@ -311,7 +316,7 @@ def _sheets_of_rules(rows: list[dict[str, Any]]) -> list[Sheet]:
             ]
             lines.append([name, *(round(each["makespan_s"] / 1e6, 3) for each in cells)])
         columns = ["rule", *(f"{share} {kind}" for share, kind in places)]
-        note = "In 1e6 s; the least with hosts that never fail is 1."
+        note = f"In 1e6 s; the least with hosts that never fail is 1. Seeds: {seeds}."
         found.append(Sheet(f"Makespan, {manner} times up and down", columns, lines, note))
     return found
 

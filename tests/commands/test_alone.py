@@ -44,6 +44,28 @@ def test_a_script_waits_for_help_or_runs_now_and_is_told_its_files(
     assert texts == {"page 1", "page 2"}
 
 
+def test_a_step_has_a_priority_of_its_own(ant: Machine, tmp_path: Path) -> None:
+    """Nobody helps here: what is interactive runs all the same, on the machine of its person."""
+    (tmp_path / "work.sh").write_text("echo TERMINATED\n")
+    steps = "{a: {program: w, priority: interactive}, b: {program: w}, c: {program: w, once: yes}}"
+    file = tmp_path / "steps.wingbeat.yaml"
+    file.write_text(f"programs: {{w: work.sh}}\ntasks: {steps}")
+    ant.said("submit", str(file), "--step-priority", "b=20")
+
+    def told() -> dict[str, tuple[str, int | None]]:
+        tasks = ant.answer("status", "steps")["tasks"]
+        return {each["name"]: (each["state"], each["priority"]) for each in tasks}
+
+    wait_for(lambda: told()["a"][0] == "Terminated", WITHIN_S, "the interactive step has ended")
+    assert told() == {"a": ("Terminated", 100), "b": ("Ready", 20), "c": ("Ready", None)}
+    said = ant.said("priority", "steps", "interactive", "--step", "b", "--step", "c")
+    assert said == "b and c of steps are of priority interactive now\n"
+    wait_for(lambda: told()["c"][0] == told()["b"][0] == "Terminated", WITHIN_S, "all have ended")
+    assert "its own priority is 100 now\n" in ant.said("why", "steps/b")
+    wrong = ant.refused("submit", str(file), "--again", "--step-priority", "d=20")
+    assert 'there is no step "d"' in wrong
+
+
 def test_what_needs_an_extra_that_nobody_has_says_how_to_bring_it(
     ant: Machine, tmp_path: Path
 ) -> None:

@@ -18,8 +18,8 @@ from agent.commands import exits
 from agent.commands.asking import fail
 from agent.commands.columns import column_widths, folded, stacked_rows, wrapped_lines
 from agent.commands.parsing import Options
+from agent.commands.planned import show_plan
 from agent.commands.showing import going, helping, state_of
-from agent.commands.submit import show_plan
 from agent.commands.waiting import ending
 from agent.wording.speech import english
 from gui.model.marks import task_words

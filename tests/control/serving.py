@@ -16,7 +16,7 @@ from agent.api.work import Submit
 from agent.control.limits import Limits
 from agent.control.server import ControlServer
 from agent.control.verbs.submitting import submission
-from tests.control.surface import FakeNode
+from tests.control.surface import NODE, FakeNode
 from tests.hosts.waiting import EVENTUALLY_S_MAX
 
 WITHIN_S = EVENTUALLY_S_MAX
@@ -128,7 +128,7 @@ def workflow(name: str = "survey", **changes: object) -> dict[str, Any]:
 
 def id_of(told: dict[str, Any], submitter: str = "birch") -> str:
     """What the node calls this submission."""
-    return submission(msgspec.convert(told, Submit), submitter, {}).workflow
+    return submission(msgspec.convert(told, Submit), submitter, NODE, {}).workflow
 
 
 SURVEY = id_of(workflow())

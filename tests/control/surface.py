@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from agent.api.datasets import CopiesView
 from agent.api.errors import ServiceError
 from agent.api.flock import (
     ConfinementView,
@@ -71,6 +72,7 @@ from agent.protocol.events import (
 from agent.protocol.lengths import Lengths
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.node import Node, NodeSetup
+from agent.protocol.policy.availability import by_copies
 from agent.protocol.reasons import EndCause, NobodyUsesIt
 from agent.protocol.records import Dataset, NodeId, Run, RunName, TaskId, WorkflowSpec
 from agent.protocol.settings import Settings
@@ -149,6 +151,7 @@ class Known:
     programs: tuple[str, ...] = ("copy",)
     shared_with: tuple[str, ...] = ()
     slots: int = 1
+    rules: str = "look-ahead"
     data_folder: str = "/data"
     log_folder: str = "/log"
     warning: Reason | None = None
@@ -203,6 +206,7 @@ class Known:
             slots=self.slots,
             capabilities=Capabilities(programs=self.programs),
             why=as_why(reason),
+            rules=self.rules,
         )
 
 
@@ -306,7 +310,7 @@ class FakeNode:
         takes the name for the id."""
         name, wanted = told["name"], msgspec.convert(told, Submit)
         if wanted.key:
-            self.handle(replace(submission(wanted, "birch", {}), request="1"))
+            self.handle(replace(submission(wanted, "birch", NODE, {}), request="1"))
         else:
             specs = specs_of(wanted, partial(task_id, name))
             self.handle(events.Submit("1", name, name, "", 50, specs))
@@ -342,8 +346,14 @@ class FakeNode:
             self,
             self,
             self.secrets,
+            self,
             self.audit,
         )
+
+    def view(self) -> CopiesView:
+        """Two machines, of which one is mostly up."""
+        up = {NODE: 0.9, "aldernode": 0.97}
+        return CopiesView(2, 2, by_copies(list(up.values()), 5), up, 40.0)
 
     def wanting(self) -> tuple[WantingProgram, ...]:
         """One program asks for the network and a place that nobody opens."""
@@ -428,6 +438,9 @@ class FakeFlock(FakeAdmission):
         flock = replace(FLOCK, name=name)
         node.known = replace(node.known, flock=flock, members=MEMBERS[1:2], port=29464)
         return Joined(name, NODE, NAME)
+
+    def choose_rules(self, name: str) -> None:
+        self._node.known = replace(self._node.known, rules=name)
 
     async def invite(self, uses: int, valid_for_s: float, role: str) -> Invitation:
         del role

@@ -8,8 +8,8 @@ import pytest
 from msgspec import Raw, msgpack
 from msgspec.structs import replace
 
+from agent.api.again import Difference
 from agent.api.errors import RefusedError
-from agent.api.work import Difference
 from agent.control.verbs.again import by_names, compare, differences
 from agent.protocol.identity import PROGRAM, called, with_programs
 from agent.protocol.records import Dataset, InputRef, PriorityWish, TaskSpec, Workflow

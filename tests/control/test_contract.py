@@ -115,6 +115,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("hand_over", {"within_s": 0.0}),
     ("leave", {"even_as_last_keeper": True}),
     ("flock_create", {"name": "heath"}),
+    ("flock_sign", {}),
     ("leave", {"even_as_last_keeper": True}),
     ("join", {"invitation": INVITATION}),
     ("at_hand", {"idle_ms": 5}),

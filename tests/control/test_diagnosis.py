@@ -13,7 +13,7 @@ from agent.api.flock import Finding
 from agent.api.reasons import IdentityCopied, reason_of
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
-from agent.node.diagnosis import Facts, copied_peer, findings
+from agent.node.diagnosis import DistrustLog, Facts, copied_peer, findings
 from agent.protocol.link_reasons import LinkGone, LinkTrouble, NoLink, NoMulticast
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
@@ -50,6 +50,14 @@ def test_without_a_flock_it_says_how_to_join_and_no_more() -> None:
 
 
 SENTENCES = [
+    (
+        replace(HEALTHY, in_the_way=(ALDER.node,)),
+        *("in the way", "alder kept tasks from beginning and gave no reason that holds"),
+    ),
+    (
+        replace(HEALTHY, doubtful=(("segment", ALDER.node, FACTS.node),)),
+        *("doubtful", "segment was finished with different results by alder and "),
+    ),
     (
         replace(HEALTHY, copied=(Copied(ALDER.node, ("10.0.0.2", "10.0.0.9"), NOW_S),)),
         *("copied identity", "two machines have the identity of alder (at 10.0.0.2 and 10.0.0.9):"),
@@ -154,6 +162,20 @@ def test_of_a_machine_that_was_linked_nobody_says_that_nothing_was_heard() -> No
     assert "silent for 5.5 s" in only.text
 
 
+def test_machines_that_decide_by_other_rules_are_named() -> None:
+    known = structs.replace(ALDER, rules="look-ahead")
+    others = tuple(
+        structs.replace(ALDER, node=name, name=name, rules=rules)
+        for name, rules in (("birch", "EC"), ("elm", ""))
+    )
+    others = (known, *others)
+    assert told(replace(HEALTHY, peers=(known, others[2]), rules="look-ahead")) == []
+    (only,) = told(replace(HEALTHY, peers=others, rules="look-ahead"))
+    assert only.kind == "rules"
+    assert "decides by the rules look-ahead" in only.text
+    assert "by others do birch:" in only.text
+
+
 @pytest.mark.parametrize(("by_s", "direction"), [(600.0, "behind"), (-600.0, "ahead of")])
 def test_when_all_others_agree_the_clock_here_is_wrong(by_s: float, direction: str) -> None:
     others = tuple(
@@ -207,3 +229,14 @@ def test_another_flock_is_nobodys_business_while_all_are_there() -> None:
 def test_what_is_wrong_here_comes_before_what_is_wrong_elsewhere() -> None:
     facts = replace(refused(Cause.EXPIRED), disk_usable=False, port=0)
     assert [each.kind for each in told(facts)] == ["journal", "listening", "certificate"]
+
+
+def test_the_log_is_told_once_of_each_that_is_not_to_be_relied_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told_log, wrong = DistrustLog(), replace(HEALTHY, in_the_way=(ALDER.node,))
+    for facts in (HEALTHY, wrong, wrong, HEALTHY):
+        told_log.look(facts)
+    assert [each.message.partition(" and ")[0] for each in caplog.records] == [
+        "alder kept tasks from beginning"
+    ]

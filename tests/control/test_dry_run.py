@@ -22,7 +22,7 @@ from agent.control.estimates import TaskProgress
 from agent.control.fitting import FitTable, seen, slots_of
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views
-from agent.protocol.lengths import PastRun
+from agent.protocol.likeness import PastRun
 from agent.protocol.records import Dataset, Requirements, TaskSpec, TaskState
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving

@@ -20,7 +20,7 @@ from agent.history.log_reading import read_lines
 from agent.history.task_history import OF_A_PROGRAM_MAX, TaskHistory
 from agent.host import logs
 from agent.paths import TASK_LOGS, task_log
-from agent.protocol.lengths import Kind
+from agent.protocol.likeness import Kind
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
 from agent.settings import editing as viewing
@@ -227,6 +227,15 @@ async def test_whether_a_machine_stays_awake_for_work_is_shown_and_changed(
     after = await client.result("change_settings", {"keep_awake": False})
     assert (after["keep_awake"], after["restart"][-1]) == (False, "keep_awake")
     assert not read_settings(there.node.home.settings_file).keep_awake
+
+
+async def test_whether_others_may_wake_a_machine_is_shown_and_changed(
+    there: Serving, client: LineClient
+) -> None:
+    assert (await client.result("settings"))["wakeable"] is False
+    after = await client.result("change_settings", {"wakeable": True})
+    assert (after["wakeable"], after["restart"][-1]) == (True, "wakeable")
+    assert read_settings(there.node.home.settings_file).wakeable
 
 
 async def test_of_changes_that_are_asked_at_once_no_reply_comes_after_one_that_tells_more(

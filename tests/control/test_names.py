@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +20,19 @@ from agent.control.membership import (
     find_request,
     open_requests,
 )
-from agent.control.naming import find_member, find_task, find_workflow, newest_of, task_id
+from agent.control.naming import (
+    TASK_NAMES,
+    find_member,
+    find_task,
+    find_workflow,
+    newest_of,
+    task_id,
+)
 from agent.control.program_views import find_published, published_programs
 from agent.control.verbs.submitting import submission
 from agent.wording.speech import english
 from tests.control.serving import LineClient, Serving
-from tests.control.surface import MEMBERS, FakeNode
+from tests.control.surface import MEMBERS, NODE, FakeNode
 
 ID = task_id("survey", "copy")
 
@@ -245,7 +253,7 @@ def words(tmp_path: Path) -> tuple[FakeNode, dict[str, str]]:
     made.handle_submission({"name": "words", "tasks": tasks})
     for who in ("ada", "bo"):
         told = {"name": "words", "tasks": tasks, "key": "k"}
-        event = submission(msgspec.convert(told, Submit), who, {})
+        event = submission(msgspec.convert(told, Submit), who, NODE, {})
         made.handle(replace(event, request="1"))
         ids[who] = event.workflow
     return made, ids
@@ -286,3 +294,8 @@ def test_the_tasks_of_the_newest_are_meant_without_its_name(
     for submitter in ("ada", "bo"):
         found = find_task(node.table, "top", submitter=submitter)
         assert node.table.workflow_of[found.task] == ids[submitter]
+
+
+def test_the_id_of_a_task_is_that_of_the_standard() -> None:
+    for name in ("", "a", "é", "a/b", "x" * 300):
+        assert task_id("w", name) == str(uuid.uuid5(TASK_NAMES, f"w/{name}"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from msgspec import structs
 
@@ -202,6 +204,20 @@ async def test_a_flock_is_made_joined_and_left(there: Serving, client: LineClien
     assert left == {"flock": "heath", "warning": "nobody could be told"}
     assert (await client.refusal("join", {"invitation": "hello"}))[0] == ErrorCode.REFUSED
     assert (await client.result("join", {"invitation": INVITATION}))["flock"] == "meadow"
+
+
+async def test_rules_are_for_a_flock_and_stand_in_no_file(
+    there: Serving, client: LineClient
+) -> None:
+    assert (await client.result("settings"))["rules"] == "look-ahead"
+    told = await client.result("change_settings", {"rules": "BFC", "slots": 2})
+    assert (told["rules"], told["slots"]) == ("BFC", 2)
+    assert (await client.result("change_settings", {"rules": "FCFS"}))["rules"] == "FCFS"
+    code, _ = await client.refusal("change_settings", {"rules": "the best"})
+    assert code == ErrorCode.WRONG_PARAMETERS
+    there.node.known = replace(there.node.known, flock=None)
+    code, _ = await client.refusal("change_settings", {"rules": "EC"})
+    assert code == ErrorCode.NO_FLOCK
 
 
 async def test_expelling_needs_an_unmistakable_name(there: Serving, client: LineClient) -> None:

@@ -19,7 +19,7 @@ from agent.control.naming import task_id
 from agent.control.verbs.submitting import specs_of
 from agent.control.views import Views, node_view
 from agent.protocol.effects import TaskMoved, TaskProgressed
-from agent.protocol.lengths import PastRun
+from agent.protocol.likeness import PastRun
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import Claim, Life, Lost, Phase, Run, Running, TaskLife, TaskState
 from tests.control.serving import LineClient, Serving

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.protocol.records import Dataset, DatasetId
-from agent.storage.datasets import index
+from agent.storage.datasets import index, objects
 from agent.storage.datasets.errors import (
     DatasetDamaged,
     DatasetError,
@@ -318,3 +318,13 @@ def test_what_may_not_be_moved_into_the_store_is_not_lost(
         assert any(
             each.read_bytes() == b"some points" for each in tmp_path.rglob("*") if each.is_file()
         )
+
+
+def test_all_of_a_file_is_laid_however_little_is_copied_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "COPY_BYTES", 10)
+    monkeypatch.setattr(objects, "_shares_blocks", lambda *_: False)
+    (tmp_path / "large").write_bytes(bytes(range(35)))
+    objects.lay_file(tmp_path / "large", tmp_path / "laid")
+    assert (tmp_path / "laid").read_bytes() == bytes(range(35))

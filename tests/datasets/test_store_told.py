@@ -19,7 +19,6 @@ from agent.storage.datasets.errors import (
     NotKeepable,
     StoreFull,
 )
-from agent.storage.datasets.index import Lineage
 from agent.storage.datasets.manifest import (
     Entry,
     Kind,
@@ -309,20 +308,6 @@ def test_only_its_owner_can_read_what_the_store_holds(store: DatasetStore, tmp_p
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "store", *folders)}
     assert modes == {0o700} or os.name == "nt"
     assert stat.S_IMODE((tmp_path / "store" / "index.db").stat().st_mode) == 0o600
-
-
-def test_the_last_task_that_made_a_dataset_is_told_first(opened: Opened, tmp_path: Path) -> None:
-    early = Lineage("a", 0, NOBODY, "1.1 by me", "count", "", (), 5.0)
-    late = Lineage("b", 1, NOBODY, "1.1 by me", "count", "tree:1", ("sha256:in", "row"), 9.0)
-    store = opened()
-    for _ in range(2):
-        store.note_lineage([early, late])
-    store = opened()
-    assert store.lineage_of(NOBODY) == [late, early]
-    again = Lineage("a", 0, NOBODY, "2.1 by bee", "merge", "tree:2", ("x",), 12.0)
-    other = Lineage("a", 1, "sha256:other", "2.1 by bee", "merge", "tree:2", ("x",), 12.0)
-    store.note_lineage([other, again])
-    assert store.lineage_of(NOBODY) == [again, late]
 
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1])

@@ -93,13 +93,9 @@ async def test_a_task_gets_its_input_from_where_it_is_and_its_output_is_on_two_d
             assert outcome is not None
             assert set(outcome.phase.holders) == {ant.node_id, bee.node_id}  # type: ignore[union-attr]
             assert await ant.live.datasets.read(output.dataset, "", 0, 99) == said
-        store = bee.live.datasets.store
-        made = {
-            each.task: kept.name
-            for kept in store.listing()
-            for each in store.lineage_of(kept.dataset)
-        }
-        assert made == {"a": "loud.txt", "b": "loud.txt"}
+        names = {kept.dataset: kept.name for kept in bee.live.datasets.store.listing()}
+        made = [names[reading(ant, each).outputs[0].dataset] for each in ("a", "b")]
+        assert made == ["loud.txt"] * 2
 
 
 async def test_the_machine_that_submitted_a_folder_may_go_away(tmp_path: Path, notes: Path) -> None:
@@ -335,6 +331,16 @@ async def test_who_takes_a_copy_counts_at_once_and_who_refuses_one_does_not(tmp_
         assert await transfers.spread([dataset], peers, 1) == [bee.node_id]
         assert transfers.takers(dataset) == {bee.node_id}
         assert transfers.takers(f"sha256:{64 * '0'}") == set()
+
+
+async def test_copies_go_to_machines_that_are_mostly_on(tmp_path: Path) -> None:
+    async with members(tmp_path, "ant", "bee", "cat") as (ant, bee, cat):
+        path, dataset = a_file(tmp_path / "raw", MEGABYTE)
+        ant.live.datasets.store.keep(path)
+        transfers, peers = ant.live.datasets.transfers, (bee.node_id, cat.node_id)
+        assert not any(map(ant.live.uptimes.mostly_off, peers))  # nothing is known yet
+        transfers.mostly_off = {bee.node_id: True, cat.node_id: False}.__getitem__
+        assert await transfers.spread([dataset], peers, 1) == [cat.node_id]
 
 
 async def test_what_only_this_node_keeps_is_taken_by_another_before_it_goes(

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+from agent.api.flock import Joined
+from agent.flock import operations
+from agent.net.membership import Membership, create_flock
 from agent.node.agent import Agent
 from agent.node.running import Options
 from agent.paths import Home
@@ -16,6 +21,7 @@ from agent.protocol.records import PRIORITY_LOW, TaskSpec, TaskState
 from tests.execution.installed import install
 from tests.hosts.machine import Machine
 from tests.hosts.waiting import eventually
+from tests.net.test_administration import without_acts
 
 QUIET = Options(discovery=False, log_to_files=False, grace_s=0.2)
 
@@ -64,10 +70,21 @@ async def services_of_homes(
         yield started
 
 
+async def unsigned_flock(agent: Agent) -> Joined:
+    """A flock as a version before administrators made it."""
+
+    def made(*told: Any, **more: Any) -> Membership:
+        return without_acts(create_flock(*told, **more))
+
+    with mock.patch.object(operations, "create_flock", made):
+        return await agent.flock.create("office")
+
+
 async def flock_of(first: Agent, *others: Agent) -> None:
-    """One flock, everybody linked with everybody, without multicast."""
+    """One flock, everybody linked with everybody, without multicast. It does not sign: the ids of
+    workflows in these tests are words, and bind nothing."""
     if first.flock.flock() is None:
-        await first.flock.create("office")
+        await unsigned_flock(first)
     for other in others:
         await other.flock.join((await first.flock.invite()).text)
     everybody = (first, *others)

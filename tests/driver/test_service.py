@@ -284,15 +284,20 @@ async def test_the_file_of_an_invitation_will_do(tmp_path: Path) -> None:
 async def test_a_node_that_begins_anew_has_its_name(
     ant: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin, names = RunningNode.start, []
+    """What is kept of the past is written meanwhile, too, and looks at the table."""
+    begin, names, tables = RunningNode.start, [], []
 
     async def start(node: RunningNode, *told: Any) -> None:
         names.append(ant.now().name)
+        tables.append(ant.table)
         await begin(node, *told)
 
     await ant.flock.create("office")
     monkeypatch.setattr(RunningNode, "start", start)
+    before = ant.table
     await ant.flock.leave(even_as_last_keeper=True)
+    assert tables == [before]
+    assert ant.table is not before
     assert names == ["ant"], "clients come meanwhile, and are greeted"
 
 

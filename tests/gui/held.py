@@ -21,6 +21,7 @@ from typing import Any, Self
 from agent.api import (
     administration,
     admission,
+    again,
     datasets,
     flock,
     history,
@@ -101,7 +102,7 @@ REPLIES: dict[str, object] = {
     "agent_log": logs.AgentLogReply((logs.LogLine(1, "info", "begun"),), "1"),
     "ask": ASKING,
     "ask_owners": permissions.OwnersAsked(("garajau",), ("milhafre",)),
-    "again": work.AgainReply("line-42", "line-42", (work.Step("import"),)),
+    "again": again.AgainReply("line-42", "line-42", (again.Step("import"),)),
     "begin_upload": datasets.UploadBegun("u1"),
     "change_settings": SETTINGS,
     "confirm_ask": ASKING,

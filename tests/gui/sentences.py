@@ -105,6 +105,7 @@ TOLD: tuple[Reason, ...] = (
     told.CannotConfine(),
     told.OwnerWarned(),
     told.Starting(),
+    told.HelpsNotNow(),
     told.NotOfFlock("office"),
     why.IdentityCopied("acor", ("10.0.0.2", "10.0.0.9")),
 )
@@ -191,6 +192,7 @@ CAUSES: tuple[Reason, ...] = (
     told.EndCause("NotCommitted", error="it is locked"),
     told.EndCause("AgentStops"),
     told.EndCause("OwnerBack"),
+    told.EndCause("GaveWay"),
     told.EndCause("OwnerBans"),
     told.EndCause("DiskFull"),
     told.EndCause("RowStands"),
@@ -244,6 +246,7 @@ WAITING: tuple[Reason, ...] = (
     choice.TaskRuns("segment", "acor"),
     choice.TaskRuns("segment", "acor", (choice.RunsFaster(182), choice.FreeUntil(EVENING_MS))),
     choice.TaskRuns("segment", "acor", (choice.FreeForLong(),)),
+    choice.TaskRuns("segment", "acor", (choice.AlsoOn(("grifo",)),)),
     why.TaskSuspended("segment", "acor"),
     why.TaskOffered("segment", "acor", why.WaitsForAcceptance("p", ("b", "c"))),
     why.TaskOffered("segment", "acor", why.NoHelper(told.PausedByOwner())),
@@ -301,6 +304,7 @@ REFUSALS = (
     said("nothing to cancel in {workflow}: all of it has ended", workflow="line"),
     said("nothing to retry in {workflow}: no task of it failed or was cancelled", workflow="line"),
     said("workflow {workflow} has ended; its priority moves nothing", workflow="line"),
+    said("{task} has ended; its priority moves nothing", task="merge"),
     said("{task} is no manual step known on {host}", task="look", host="acor"),
     said("{task} is marked done already", task="look"),
     said("{task} cannot be marked done yet: it is {state}", task="look", state=said("waiting")),
@@ -323,6 +327,11 @@ MOVES = (
     (told.ClaimedAhead("acor"), why.Opaque("")),
     (told.OutcomeMoved("acor", "grifo"), why.Opaque("a cause of a later version")),
     (told.OutputsLost(2), why.Opaque("")),
+    (sharing.Prioritised(100), why.Opaque("")),
+    (sharing.CopyClaimed("acor"), why.Opaque("")),
+    (sharing.MachineWoken("acor"), why.Opaque("")),
+    (sharing.PassedBy("grifo"), why.Opaque("")),
+    (sharing.ResultsDiffer("acor", "grifo"), why.Opaque("")),
     (told.ClaimWithdrawn("the place is taken by now"), why.Opaque("")),
 )
 LINK: dict[str, Any] = {

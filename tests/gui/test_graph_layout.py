@@ -126,3 +126,9 @@ def test_a_thousand_steps_are_laid_while_nobody_notices() -> None:
     assert (
         thread_time() - began_s < 1.0
     )  # 0.1 s on a quiet machine; what others took is not counted
+
+
+def test_steps_that_wait_for_each_other_are_drawn_all_the_same() -> None:
+    """Nobody honest submits them; a picture that cannot be made would take the window with it."""
+    picture = draw(steps({"a": ("b",), "b": ("a",), "c": ("b",)}))
+    assert [box.key for box in picture.boxes] == ["a", "b", "c"]

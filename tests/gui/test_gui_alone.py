@@ -34,9 +34,11 @@ from gui.views.submit_sheet import SubmitSheet
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
 from tasks.line.cloud import Points, write
+from tasks.line.tiles import Plan
 from tests.certain import certain
 from tests.gui.acts import fresh, press, until
 from tests.gui.values import NOW_S
+from tests.tasks.test_line_flight import mapped
 
 SCRIPT = 'cat "$2" > all.txt; echo "$@" > told.txt; echo TERMINATED all.txt told.txt\n'
 
@@ -264,6 +266,48 @@ def test_the_folder_of_a_flight_is_asked_about_planned_and_submitted(
     assert (tmp_path / f"{flight.name}-inspection" / "line.wingbeat.yaml").is_file()
     assert submitting.summary.text().startswith("13 tasks, 4 steps for a person")
     submitting.close()
+
+
+def test_what_a_person_knows_of_a_flight_beyond_that_is_said_in_the_sheet(
+    qtbot: QtBot, window: Window, tmp_path: Path
+) -> None:
+    """Nobody is asked for it; what cannot be meant is told, and nothing is planned with it."""
+    flight = tmp_path / f"line {fresh()}"
+    flight.mkdir()
+    write(flight / "a.laz", [Points.of(*np.random.default_rng(3).uniform(0, 500, (3, 1_000)))])
+    mapped(flight / "route.gpkg", [(0.0, 0.0), (500.0, 500.0)], crs="EPSG:28992")
+    sheet = window.inspect(flight)
+    until(qtbot, lambda: "crs" in sheet.fields)
+    press(sheet, "inspectMore")
+    assert not sheet.more.isVisible()
+    assert sheet.fields["name"].hasFocus()
+
+    def say(name: str, value: str) -> None:
+        field = certain(sheet.findChild(QLineEdit, f"inspect_{name}"))
+        field.clear()
+        QTest.keyClicks(field, value)
+
+    say("lever-m", "0.1 up")
+    until(qtbot, sheet.fault.isVisible)
+    assert "“0.1 up”" in sheet.fault.sentence.text()
+    say("lever-m", "0.1 -0.2 0.35")
+    say("date", "tomorrow")
+    until(qtbot, lambda: "'tomorrow' is no day" in sheet.plan.text())
+    assert not sheet.go_on.isEnabled()
+    say("date", "2026-05-04")
+    say("boresight-deg", "0.01 0 -0.02")
+    say("tile-m", "200")
+    certain(sheet.findChild(QComboBox, "inspect_frame")).setCurrentIndex(1)
+    until(qtbot, lambda: "target" in sheet.fields)
+    say("target", "EPSG:28992")
+    until(qtbot, sheet.go_on.isEnabled)
+    press(sheet, "inspectGo")
+    until(qtbot, lambda: window.findChild(SubmitSheet) is not None)
+    certain(window.findChild(SubmitSheet)).close()
+    told = Plan.read(tmp_path / f"{flight.name}-inspection" / "plan.json")
+    assert (told.date, told.frame, told.tile_m) == ("2026-05-04", "scanner", 200.0)
+    assert told.lever_m == (0.1, -0.2, 0.35)
+    assert told.boresight_deg == (0.01, 0.0, -0.02)
 
 
 def test_what_cannot_be_looked_at_is_said_in_the_sheet(

@@ -63,6 +63,25 @@ def names(page: FlockPage) -> list[str]:
     return [each.view.name for each in page.rows.rows]
 
 
+def test_rules_are_chosen_in_the_window_and_by_command_for_all_machines(
+    qtbot: QtBot, page: FlockPage, machines: list[Machine]
+) -> None:
+    rules, there = page.rules, machines[1]
+    until(qtbot, lambda: rules.isVisible() and rules.choice.currentData() == "look-ahead")
+    assert "ends first" in rules.meaning.text()
+    rules.choice.setCurrentIndex(rules.choice.findData("BFGCE"))
+    until(qtbot, lambda: "BFGCE: each free machine" in there.said("settings"))
+    until(qtbot, lambda: "tenth longer" in rules.meaning.text())
+    there.said("settings", "--policy", "look-ahead")
+    until(qtbot, lambda: rules.choice.currentData() == "look-ahead")
+    until(qtbot, lambda: "ends first" in rules.meaning.text())
+
+
+def test_what_copies_are_worth_is_told_beside_the_weeks(qtbot: QtBot, page: FlockPage) -> None:
+    page.tabs.setCurrentWidget(page.statistics)
+    until(qtbot, lambda: "how long machines are up" in page.statistics.copies.text())
+
+
 def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     qtbot: QtBot, page: FlockPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

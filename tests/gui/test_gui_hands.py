@@ -10,12 +10,15 @@ from msgspec.structs import replace
 
 from agent.api import session
 from agent.api.flock import PeerView
-from agent.api.reasons import CancelledStopping, as_why
+from agent.api.reasons import CancelledStopping, Diagnosis, as_why
 from agent.api.session import Event
 from agent.api.values import Capabilities, TaskState
 from agent.api.work import TaskView
+from agent.wording.speech import english
+from gui.model.hands import parts_behind
 from gui.model.notices import FlockPart
 from gui.model.screen import Changes, Screen
+from gui.model.trouble import flock_trouble
 from tests.certain import certain
 from tests.gui.values import (
     chain,
@@ -251,3 +254,17 @@ def test_what_is_cancelled_while_it_runs_is_read_again_and_when_it_has_stopped()
     assert screen.fold([happened(3, over)]).stale == {"line-42"}
     screen.fold([shown(view, own_row(TaskState.CANCELLED), *chain()[1:], sequence=3)])
     assert not screen.is_stopping("line-42")
+
+
+def test_machines_that_go_by_other_rules_are_told_of_on_the_page_of_the_flock() -> None:
+    why = Diagnosis("RulesDiffer", name="look-ahead", places=("birch",))
+    mixed = replace(peers(peer("birch")), warning=english(why), why=as_why(why))
+    told = certain(flock_trouble(connected(status(), mixed)))
+    assert told.sentence.startswith("This computer decides by the rules look-ahead")
+    assert "by others do birch:" in told.sentence
+
+
+def test_other_rules_of_a_machine_have_all_machines_read_again() -> None:
+    before = peer("birch", rules="look-ahead")
+    assert FlockPart.PEERS in parts_behind(before, replace(before, rules="EC"))
+    assert parts_behind(before, before) == frozenset()

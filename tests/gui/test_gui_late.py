@@ -26,10 +26,11 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
 import gui.views
+from agent.api.again import AgainReply
 from agent.api.flock import Invitation
 from agent.api.history import Runs
 from agent.api.volunteering import ProgramsRunning
-from agent.api.work import AgainReply, Origin
+from agent.api.work import Origin
 from agent.client import Home
 from gui.bridge import bridge as bridge_module
 from gui.bridge import following

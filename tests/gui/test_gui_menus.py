@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, QPoint, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMenu, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from agent.api.values import PRIORITY_NAMES, TaskState
+from agent.api.values import PRIORITY_NAMES, Requirements, TaskState
 from agent.api.work import Task
 from gui.views.flock_page import FlockPage
 from gui.views.log_window import LogWindow
@@ -103,6 +103,18 @@ def test_each_priority(qtbot: QtBot, context: ViewContext, window: Window, prior
     window.workflows.choose(name)
     choose(window.workflows.menu_at(HERE), f"priority {priority}")
     until(qtbot, lambda: view_of(context, name).priority == priority)
+
+
+def test_a_step_is_given_a_priority_of_its_own(
+    qtbot: QtBot, context: ViewContext, window: Window
+) -> None:
+    step = Task("far", "import", requirements=Requirements(tags=("moon",)))
+    name = chosen_task(qtbot, context, window, step, TaskState.READY)
+    before = view_of(context, name).priority
+    choose(window.workflows.task_menu_at(HERE), "priority 75")
+    until(qtbot, lambda: task_of(context, name, "far").priority == 75)
+    until(qtbot, lambda: "75" in [each.text() for each in window.findChildren(QLabel)])
+    assert view_of(context, name).priority == before
 
 
 # -- a task --------------------------------------------------------------------------------

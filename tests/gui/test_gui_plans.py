@@ -11,22 +11,12 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 
+from agent.api.again import AgainReply, Step
 from agent.api.history import PhaseSpan, RunView, TaskRuns
 from agent.api.reasons import LacksExtra, NotAccepted, as_why
 from agent.api.values import Dataset, TaskState
 from agent.api.volunteering import Hours
-from agent.api.work import (
-    ATTACHED_MAX,
-    AgainReply,
-    Basis,
-    Input,
-    Misfit,
-    PlanReply,
-    Step,
-    Submit,
-    Task,
-    TaskPlan,
-)
+from agent.api.work import ATTACHED_MAX, Basis, Input, Misfit, PlanReply, Submit, Task, TaskPlan
 from gui.model.again import again_text
 from gui.model.attaching import Attaching
 from gui.model.graph import (

@@ -237,6 +237,14 @@ def test_a_row_of_the_queue_shows_another_priority_at_once() -> None:
     assert (before[0].workflow.priority, after[0].workflow.priority) == (10, 100)
 
 
+def test_a_row_of_the_queue_shows_the_priority_of_its_own_task_first_of_its_workflow() -> None:
+    view = workflow("low", counts={TaskState.READY: 2})
+    tasks = (task("a", TaskState.READY), task("b", TaskState.READY, priority=100))
+    screen = connected(status(view), shown(view, *tasks))
+    rows = Queue().rows(screen.workflows, screen.tasks)
+    assert [(row.task.name, row.priority) for row in rows] == [("b", 100), ("a", 10)]
+
+
 # -- troubles and tray ---------------------------------------------------------------------
 
 

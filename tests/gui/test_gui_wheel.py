@@ -86,6 +86,7 @@ def test_the_wheel_over_any_page_or_sheet_changes_no_value(
     flight = InspectSheet(context, tmp_path, window)
     for asked in ("crs", "heights"):
         flight._ask(asked)
+    flight._ask_more()
     sheets.append(flight)
     assert set(Sheet.__subclasses__()) <= {type(each) for each in sheets}, (
         "another sheet is to be looked at"

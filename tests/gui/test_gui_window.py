@@ -372,6 +372,10 @@ def test_settings_hold_at_once(
     assert awake.currentData() is True
     awake.setCurrentIndex(awake.findData(False))
     until(qtbot, lambda: bool(context.screen.settings and not context.screen.settings.keep_awake))
+    sleeps = certain(dialog.findChild(QComboBox, "wakeable"))
+    assert sleeps.currentData() is False
+    sleeps.setCurrentIndex(sleeps.findData(True))
+    until(qtbot, lambda: bool(context.screen.settings and context.screen.settings.wakeable))
     dialog.close()
 
 

@@ -24,6 +24,7 @@ from tests.installers.tools import left_out
 from tests.style.source import REPOSITORY
 
 DEBIANS, BOOTS, LIBRARIES, APPARMOR = ("12", "13"), "vm", "inspection", "apparmor"
+ALONE = ([APPARMOR], [LIBRARIES], ["windows"])
 PARSE = (
     "apt-get -q update && apt-get -q -y --no-install-recommends install apparmor && "
     "apparmor_parser --skip-kernel-load --skip-cache installers/linux/apparmor/wingbeat"
@@ -36,10 +37,15 @@ VERSION_FILE = Path("agent/__init__.py")
 def main() -> int:
     """Make both packages and try them on each Debian, or those for Windows under Wine; return how many
     of these failed."""
-    if sys.argv[1:] == [APPARMOR]:
+    asked = sys.argv[1:]
+    if asked not in ALONE and not set(asked) <= {*DEBIANS, BOOTS}:
+        sys.exit(
+            f"what to try: some of {', '.join((*DEBIANS, BOOTS))}, or one of {', '.join(each for (each,) in ALONE)}"
+        )
+    if asked == [APPARMOR]:
         return 0 if left_out("the packages for Debian") else int(not is_parsed())
-    if sys.argv[1:] in (["windows"], [LIBRARIES]):
-        return libraries.main() if sys.argv[1] == LIBRARIES else windows.main()
+    if asked in ALONE:
+        return libraries.main() if asked == [LIBRARIES] else windows.main()
     if left_out("the packages for Debian"):
         return 0
     with tempfile.TemporaryDirectory() as folder:
@@ -52,7 +58,7 @@ def main() -> int:
             print(f"made {made.name}: {size_mb:.1f} MB in {took_s:.0f} s", flush=True)
             assert size_mb <= SIZE_MB_MAX, made
             shutil.copytree(made.parent / "apt", dist / version)
-        places = sys.argv[1:] or (*DEBIANS, BOOTS)
+        places = asked or (*DEBIANS, BOOTS)
         return sum(not (boots(dist) if each == BOOTS else lives(dist, each)) for each in places)
 
 

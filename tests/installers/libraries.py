@@ -124,7 +124,8 @@ def plans() -> None:
     words = "flight --heights ellipsoid --tile-m 2000 --out planned --gates none --wait"
     inspect = f"cd {folder} && wingbeat inspect {words}"
     told = took("planning and working a flight", lambda: run("sh", "-c", inspect))
-    assert "tiles along" in told, told
+    assert "1 tile along" in told, told
+    assert "flight is done: 6 done" in told, told
     run("wingbeat", "stop")
     shutil.rmtree(folder)
     say(told.splitlines()[0])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agent import __version__
 from tests.hosts.machine import Machine
 from tests.hosts.versions import Versions
 from tests.hosts.waiting import EVENTUALLY_S_MAX, ended, wait_for
@@ -70,8 +71,8 @@ def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path
     started = subprocess.Popen([str(old.bin / "wingbeat"), "agent"], env=environment, cwd=tmp_path)
     with ant.agent(), ended(started):
         wait_for(lambda: of_bee("status") is not None, EVENTUALLY_S_MAX, "the old one answers")
-        ant.said("flock", "create", "office")
-        assert of_bee("flock", "join", ant.answer("flock", "invite")["text"])
+        assert of_bee("flock", "create", "office"), "founded before flocks signed"
+        ant.said("flock", "join", of_bee("flock", "invite")["text"])
         wait_for(lambda: _versions(ant) == [OLD], EVENTUALLY_S_MAX, "they are linked")
         told = of_bee("peers")["peers"]
         assert [each["name"] for each in told] == ["ant"]
@@ -86,6 +87,34 @@ def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path
             runs = of_bee("status", name)["tasks"]
             assert {each["host"] for each in runs} == {"ant", "bee"}, "both see both"
         _an_older_client_goes_on(old, environment, ant, tmp_path / "heard")
+        _acts_from_now_on(started, ant, bee, Machine(tmp_path / "cat"))
+
+
+def _acts_from_now_on(
+    older: subprocess.Popen[bytes], ant: Machine, bee: Machine, cat: Machine
+) -> None:
+    """The older one is updated, and gives the flock administrators; so all sign. A newcomer takes in
+    what was written before, as an administrator bears witness to it."""
+    older.terminate()
+    older.wait(EVENTUALLY_S_MAX)
+    with bee.agent():
+        _newcomer_takes_in_all(ant, bee, cat)
+
+
+def _newcomer_takes_in_all(ant: Machine, bee: Machine, cat: Machine) -> None:
+    linked = "they are linked again"
+    wait_for(lambda: _versions(ant) == [__version__], EVENTUALLY_S_MAX, linked, ant.last_words)
+    assert "recovery phrase" in bee.said("flock", "upgrade")
+    cat.settle(listen=["127.0.0.1"], port=0, name="cat")
+    with cat.agent():
+        cat.said("flock", "join", bee.answer("flock", "invite")["text"])
+        wait_for(lambda: _ended(cat, "from-bee"), EVENTUALLY_S_MAX, "it has come", cat.last_words)
+        assert {each["host"] for each in cat.answer("status", "from-bee")["tasks"]} == {
+            "ant",
+            "bee",
+        }
+    told = ant.answer("flock", "members")["members"]
+    assert {each["name"]: each["role"] for each in told}["bee"] == "administrator"
 
 
 def _an_older_client_goes_on(

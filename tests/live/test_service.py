@@ -188,7 +188,8 @@ from agent.api.flock import FLOCK_CREATE, FlockCreate
 from agent.api.session import STOP, Stop
 from agent.api.settings import CHANGE_SETTINGS, ChangeSettings
 from agent.api.volunteering import PAUSE, RESUME, Pause, Resume
-from agent.api.work import AGAIN, CANCEL, SHOW, SUBMIT, Again, Cancel, Show, Submit, Task
+from agent.api.again import AGAIN, Again
+from agent.api.work import (CANCEL, SHOW, SUBMIT, Cancel, Show, Submit, Task)
 from agent.client import BlockingClient, Home, RequestError
 told = {}
 def tried(name, act, brief=True):
@@ -301,7 +302,9 @@ def _sees(client: BlockingClient, wanted: bool, why: str) -> None:
 def test_each_verb_is_for_everybody_or_for_administrators() -> None:
     assert set(METHODS) >= FOR_PERSONS
     owners = {name for name, method in METHODS.items() if not method.by_members}
-    assert owners & FOR_PERSONS == {"at_hand", "pause", "resume"}, "of what is an owner's, no more"
+    assert owners & FOR_PERSONS == {"at_hand", "pause", "resume", "volunteering"}, (
+        "of what is an owner's, no more"
+    )
 
 
 def test_administrators_are_root_and_the_groups_that_the_settings_name() -> None:

@@ -72,15 +72,18 @@ class Room(NamedTuple):
 ROOMS = {
     "protocol": Room(("agent/protocol/**/*.py",), ("tests/protocol",)),
     "presence": Room(("agent/presence/**/*.py",), ("tests/presence", "tests/service")),
-    "storage": Room(("agent/storage/**/*.py",), ("tests/storage", "tests/datasets")),
+    "storage": Room(
+        ("agent/storage/**/*.py",), ("tests/storage", "tests/datasets", "tests/security")
+    ),
     "data": Room(
         ("agent/data/**/*.py", "agent/history/**/*.py"),
         ("tests/datasets", "tests/control", "tests/service"),
     ),
-    "execution": Room(("agent/execution/**/*.py",), ("tests/execution",)),
+    "execution": Room(("agent/execution/**/*.py",), ("tests/execution", "tests/security")),
     "net": Room(("agent/net/**/*.py",), ("tests/net",)),
     "control": Room(
-        ("agent/control/**/*.py", "agent/workflow/**/*.py"), ("tests/control", "tests/workflow")
+        ("agent/control/**/*.py", "agent/workflow/**/*.py"),
+        ("tests/control", "tests/workflow", "tests/security"),
     ),
     "gui": Room(("gui/model/**/*.py", "gui/bridge/**/*.py"), ("tests/gui",)),
 }

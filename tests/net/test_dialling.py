@@ -106,6 +106,20 @@ async def test_the_next_address_is_tried_where_somebody_else_answers() -> None:
     await caller.dialler.stop()
 
 
+async def test_each_address_has_its_turn_however_many_are_told_of() -> None:
+    places = [Address("127.0.0.9", port) for port in range(10, 30)]
+    caller = Caller(*[("", Cause.UNREACHABLE)] * 3)
+    caller.dialler.found("zebra", places)
+    await caller.over.wait()
+    assert [each[0] for each in caller.calls] == [
+        tuple(places[:8]),
+        tuple(places[8:16]),
+        (*places[16:], *places[:4]),
+        (*places[4:12],),
+    ]
+    await caller.dialler.stop()
+
+
 async def test_who_answers_at_a_typed_address_is_known_from_then_on() -> None:
     caller = Caller(("zebra", None))
     caller.dialler.found(None, [A, B][:1])
@@ -126,12 +140,13 @@ async def test_addresses_are_learnt_and_forgotten() -> None:
     assert dialler.addresses_of("mid") == []
     dialler.found("ant", [A])
     dialler.found("ant", [B, C])
-    assert dialler.addresses_of("ant") == [B, C, A]
-    dialler.found("ant", [Address("127.0.0.1", port) for port in range(10, 30)])
-    assert [each.port for each in dialler.addresses_of("ant")] == list(range(10, 26))
+    assert dialler.addresses_of("ant") == [A, B, C]
+    dialler.found("ant", [Address("127.0.0.1", port) for port in range(10, 100)])
+    assert dialler.addresses_of("ant")[:3] == [A, B, C]
+    assert len(dialler._targets["ant"].addresses) == 64
     caller.links.add("ant")
     dialler.gone("ant")
-    assert len(dialler.addresses_of("ant")) == 16
+    assert len(dialler.addresses_of("ant")) == 8
     caller.links.clear()
     dialler.gone("ant")
     assert dialler.addresses_of("ant") == []
@@ -144,11 +159,34 @@ async def test_of_so_many_peers_addresses_are_kept() -> None:
     dialler = Caller().dialler
     for number in range(513):
         dialler.found(f"ant{number}", [A])
-    known = [bool(dialler.addresses_of(f"ant{number}")) for number in (0, 511, 512)]
-    assert known == [True, True, False]
-    dialler.gone("ant0")
-    dialler.found("ant512", [A])
-    assert dialler.addresses_of("ant512") == [A]
+    known = [bool(dialler.addresses_of(f"ant{number}")) for number in (0, 1, 512)]
+    assert known == [False, True, True]
+    for number in range(1, 513):
+        dialler.found(f"ant{number}", [A], proven=True)
+    dialler.found("cat", [A])
+    assert dialler.addresses_of("cat") == [], "there is room for nobody else"
+    dialler.gone("ant1")
+    dialler.found("cat", [A])
+    assert dialler.addresses_of("cat") == [A]
+    await dialler.stop()
+
+
+async def test_what_strangers_tell_takes_no_place_of_what_was_proven() -> None:
+    caller = Caller()
+    dialler = caller.dialler
+    dialler.found("ant", [A], proven=True)
+    for port in range(10, 60):
+        dialler.found("ant", [Address("127.0.0.9", port)])
+    known = dialler.addresses_of("ant")
+    assert (known[0], len(known)) == (A, 8)
+    dialler.unannounced("ant")
+    assert dialler.addresses_of("ant") == [A], "a goodbye that anybody may have said"
+    assert dialler._delay_s(dialler._targets["ant"]) == 60.0
+    dialler.found("ant", [A])
+    assert dialler._delay_s(dialler._targets["ant"]) == 3.0
+    dialler.found("bee", [B])
+    dialler.unannounced("bee")
+    assert dialler.addresses_of("bee") == []
     await dialler.stop()
 
 

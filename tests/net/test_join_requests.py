@@ -147,7 +147,20 @@ def test_three_of_one_address_and_twelve_in_all_may_wait() -> None:
         told = [refused(keeper, f"a{number}", "10.0.0.1") for number in range(4)]
         assert told == ["", "", "", "too many requests from this address wait"]
         told = [refused(keeper, f"b{number}", f"10.0.1.{number}") for number in range(10)]
-        assert told == [*[""] * 9, "too many machines ask to join"]
+        assert told == [""] * 10
+        names = [each.applicant.node_id for each in keeper.requests.open()]
+        assert names == ["a1", "a2", *(f"b{number}" for number in range(10))], "of whom has most"
+
+    play(scene)
+
+
+def test_who_was_let_in_makes_room_for_nobody() -> None:
+    async def scene(keeper: Keeper) -> None:
+        for number in range(12):
+            keeper.ask(f"b{number}", f"10.0.1.{number}")
+            request = keeper.requests.open()[-1]
+            keeper.requests.decide(request.request, request.code, admit=True)
+        assert refused(keeper, "late", "10.0.2.1") == "too many machines ask to join"
 
     play(scene)
 
@@ -164,13 +177,15 @@ def test_a_machine_asks_once_at_a_time() -> None:
     play(scene)
 
 
-def test_six_attempts_of_one_address_and_thirty_in_all_in_five_minutes() -> None:
+def test_six_attempts_of_one_address_thirty_again_and_ninety_first_in_five_minutes() -> None:
     async def scene(keeper: Keeper) -> None:
         told = [refused(keeper, "ant", "10.0.0.1") for _ in range(7)]
         assert told == [*[""] * 6, "this address asked too often"]
-        for number in range(24):
-            assert refused(keeper, "bee", f"10.0.1.{number}") == ""
+        for number in range(84):
+            assert refused(keeper, "bee", f"10.0.1.{number}") == "", "for the first time"
             keeper.requests.withdraw(keeper.requests.open()[-1].number)
+            if number >= 24:
+                assert refused(keeper, "bee", "10.0.1.0") == "too many machines ask to join"
         assert refused(keeper, "cat", "10.0.2.1") == "too many machines ask to join"
         await keeper.loop.later(299)
         assert refused(keeper, "cat", "10.0.2.1") == "too many machines ask to join"

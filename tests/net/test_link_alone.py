@@ -385,25 +385,84 @@ def test_the_largest_message_that_peers_take() -> None:
 
 @dataclass(eq=False)
 class Stranger:
-    """A connection of which nothing is known yet."""
+    """A connection of which nothing is known yet, or whose member is."""
 
     address: Address
     dialled: bool = False
+    peer: str = ""
+    heard: bool = False
+    gone: bool = False
+
+    @property
+    def connection(self) -> Stranger:
+        return self
+
+    def give_way(self) -> None:
+        self.gone = True
 
 
-def test_one_machine_and_all_of_them_may_leave_so_many_greetings_open() -> None:
+@dataclass
+class Greetings:
+    """A reception, and all strangers that came to it."""
+
+    reception: Reception
+    made: list[Stranger] = field(default_factory=list)
+
+    def admit(self, host: str, count: int, **known: Any) -> list[Stranger]:
+        came = [Stranger(Address(host, port), **known) for port in range(count)]
+        self.made += came
+        for each in came:
+            assert self.reception.admit(cast("Any", each))
+            for gone in [one for one in self.made if one.gone]:
+                self.reception._greetings.pop(cast("Any", gone), None)
+        return came
+
+    def left(self, came: list[Stranger]) -> int:
+        return sum(not each.gone for each in came)
+
+
+@pytest.fixture
+def greetings() -> Greetings:
     nobody = cast("Any", None)
-    reception = Reception("ant", nobody, nobody, {}, nobody)
+    return Greetings(Reception("ant", nobody, nobody, {}, nobody))
 
-    def admitted(host: str, count: int, *, dialled: bool = False) -> int:
-        made = [Stranger(Address(host, port), dialled) for port in range(count)]
-        return sum(reception.admit(cast("Any", each)) for each in made)
 
-    reception._greetings.update(
+def test_one_machine_and_all_of_them_may_leave_so_many_greetings_open(greetings: Greetings) -> None:
+    greetings.reception._greetings.update(
         dict.fromkeys(cast("Any", Stranger(Address("10.0.0.9", n), True)) for n in range(100))
     )
-    assert (admitted("10.0.0.9", 33), admitted("10.0.0.8", 31)) == (32, 31)
-    assert admitted("10.0.0.7", 2) == 1
-    reception._stopping = True
-    reception._greetings.clear()
-    assert admitted("10.0.0.6", 1) == 0
+    first, second = greetings.admit("10.0.0.9", 33), greetings.admit("10.0.0.8", 31)
+    assert (greetings.left(first), greetings.left(second)) == (32, 31)
+    assert first[0].gone, "the oldest"
+    third = greetings.admit("10.0.0.7", 2)
+    assert greetings.left(third) == 2
+    assert greetings.left(first) == 31, "of the machine that has most"
+    greetings.reception._stopping = True
+    assert not greetings.reception.admit(cast("Any", Stranger(Address("10.0.0.6", 0))))
+
+
+def test_who_has_said_something_stays_longer_than_who_has_not(greetings: Greetings) -> None:
+    (spoken,) = greetings.admit("10.0.0.1", 1, heard=True)
+    silent = greetings.admit("10.0.0.1", 32)
+    assert (spoken.gone, silent[0].gone) == (False, True)
+
+
+def test_members_places_are_not_taken_by_strangers(greetings: Greetings) -> None:
+    """Not even by as many addresses as a network has."""
+    (member,) = greetings.admit("10.0.0.1", 1)
+    greetings.reception.verified(cast("Any", member))
+    (again,) = greetings.admit("10.0.0.1", 1)
+    for number in range(2, 250):
+        greetings.admit(f"10.0.0.{number}", 1, heard=True)
+    assert not again.gone
+
+
+def test_a_member_crowds_out_itself_alone(greetings: Greetings) -> None:
+    """What it is verified on takes nobody's place, and is bounded too."""
+    came = greetings.admit("10.0.0.1", 20)
+    told = []
+    for each in came:
+        each.peer = "bee"
+        told.append(greetings.reception.verified(cast("Any", each)))
+    assert told == [True] * 16 + [False] * 4
+    assert greetings.left(greetings.admit("10.0.0.1", 32)) == 32

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, closing, suppress
 import pytest
 
 from agent.net import link_reception, transfer_words
+from agent.net.link_places import Room
 from agent.net.transfer_words import Pipe, receive_exactly
 from agent.protocol.link_reasons import NoLink
 from agent.protocol.messages import AskStatus
@@ -184,15 +185,18 @@ async def test_other_protocols_get_the_connection_as_it_comes() -> None:
 async def test_one_machine_that_keeps_its_connections_open_keeps_nobody_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(link_reception, "OTHERS_PER_HOST_MAX", 2)
+    monkeypatch.setattr(link_reception, "OTHERS", Room(total_max=64, of_origin_max=2))
     try:
         socket.create_server((OTHER_HOST, 0)).close()
     except OSError:
         pytest.skip(f"this system has no address {OTHER_HOST}")
     async with other_protocol() as (bee, said_from):
+        bee.expelled.add("newcomer")
         for _ in range(2):
             await said_from(OTHER_HOST, b"")
-        await eventually(lambda: len(bee.links._transfers._connections.get("", ())) == 2)
+        await eventually(
+            lambda: len(bee.links._transfers._connections.get("other/1 of strangers", ())) == 2
+        )
         with suppress(ConnectionError):  # as the system tells that it is cut
             assert await said_from(OTHER_HOST, b"hello\n") == b""
         assert await said_from("127.0.0.1", b"hello\n") == b"other/1 hello\n"

@@ -19,6 +19,7 @@ from agent.net import (
     link_reception,
     links,
 )
+from agent.net.link_places import Room
 from agent.net.link_refusals import Cause
 from agent.net.wire import Kind, Opening, frame, opening_frame, refused_frame
 from agent.protocol import messages
@@ -253,19 +254,18 @@ async def test_the_silent_and_the_half_greeted_are_sent_away(
 
 
 async def test_unfinished_greetings_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link_reception, "GREETINGS_PER_HOST_MAX", 3)
+    monkeypatch.setattr(link_reception, "GREETINGS", Room(total_max=64, of_origin_max=3))
 
     async with nodes("bee") as (bee,):
         silent = [await asyncio.open_connection(*bee.address) for _ in range(3)]
         await eventually(lambda: len(bee.links._reception._greetings) == 3)
-        reader, writer = await asyncio.open_connection(*bee.address)
-        with suppress(ConnectionResetError):
-            assert await reader.read() == b""
-        for _, other in [*silent, (reader, writer)]:
-            other.close()
-        await eventually(lambda: not bee.links._reception._greetings)
         async with rogue(bee):
             assert bee.links.linked == ("ant",)
+            with suppress(ConnectionResetError):
+                assert await silent[0][0].read() == b"", "the oldest that said nothing has gone"
+        for _, other in silent:
+            other.close()
+        await eventually(lambda: not bee.links._reception._greetings)
 
 
 async def test_who_dials_something_else_is_told_what_it_is() -> None:

@@ -210,13 +210,13 @@ def test_what_programs_use_is_counted_as_own(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, start_new_session=True
     )
     try:
-        wait_for(lambda: own.read() - before_s > 0.5, 60, "its time is counted")
+        wait_for(lambda: own.read() - before_s > 0.2, 60, "its time is counted")
     finally:
         if not guarded:
             os.killpg(child.pid, 9)
         child.communicate()
     if kind is CountedOwnTime:
-        assert own.read() - before_s > 0.5
+        assert own.read() - before_s > 0.2
 
 
 # -- programs and memory -------------------------------------------------------------------------

@@ -222,6 +222,7 @@ class Windows:
     freed: list[int] = field(default_factory=list)
     closed: list[int] = field(default_factory=list)
     wanted: list[int] = field(default_factory=list)
+    suspended: list[tuple[int, int, int]] = field(default_factory=list)
     kept: list[object] = field(default_factory=list)
     module: ModuleType | None = None
     place: int = 0
@@ -244,6 +245,7 @@ class Windows:
                 Process32NextW=self._process,
                 CloseHandle=self._close,
             ),
+            "powrprof": Library(SetSuspendState=self._suspend),
             "shell32": Library(SHQueryUserNotificationState=self._notification),
             "wtsapi32": Library(
                 WTSEnumerateSessionsW=self._enumerate,
@@ -251,6 +253,10 @@ class Windows:
                 WTSFreeMemory=lambda _: self.freed.append(len(self.freed)),
             ),
         }
+
+    def _suspend(self, hibernate: int, force: int, no_wakes: int) -> int:
+        self.suspended.append((hibernate, force, no_wakes))
+        return self._done("suspend")
 
     def _done(self, name: str) -> int:
         return int(name != self.fails)
@@ -352,6 +358,11 @@ def test_a_machine_is_kept_awake_until_it_is_let_sleep(
     assert windows.wanted == [0x80000001, 0x80000000]
 
 
+def test_a_machine_falls_asleep_and_can_be_woken(windows: Windows, calls: WindowsCalls) -> None:
+    calls.fall_asleep()
+    assert windows.suspended == [(False, False, False)]
+
+
 def test_sessions_that_are_somebodys_are_told_and_their_memory_is_given_back(
     windows: Windows, calls: WindowsCalls
 ) -> None:
@@ -385,6 +396,7 @@ def test_processes_are_listed_and_the_list_is_closed(windows: Windows, calls: Wi
         ("saver", lambda calls: calls.saver_on()),
         ("power", lambda calls: calls.line_status()),
         ("execution", lambda calls: calls.keep_awake(on=True)),
+        ("suspend", lambda calls: calls.fall_asleep()),
         ("snapshot", lambda calls: list(calls.process_names())),
         ("snapshot", lambda calls: list(calls.names_of_person())),
         ("own session", lambda calls: list(calls.names_of_person())),

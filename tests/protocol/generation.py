@@ -32,6 +32,7 @@ from agent.protocol.records import (
     More,
     Phase,
     PriorityWish,
+    Proof,
     Pruning,
     Run,
     RunName,
@@ -40,6 +41,7 @@ from agent.protocol.records import (
     Suspended,
     TaskSpec,
     Terminated,
+    Wish,
     Workflow,
     WorkflowSpec,
     Yielded,
@@ -144,6 +146,9 @@ def _entries(kind: inspect.DictType) -> st.SearchStrategy[dict[str, Any]]:
 _STRATEGIES: dict[type[inspect.Type], Callable[[Any], st.SearchStrategy[Any]]] = {
     inspect.StrType: _texts,
     inspect.IntType: _integers,
+    inspect.BytesType: lambda kind: st.binary(
+        min_size=kind.min_length or 0, max_size=min(kind.max_length or 8, 8)
+    ),
     inspect.BoolType: lambda _kind: st.booleans(),
     inspect.VarTupleType: _sequences,
     inspect.TupleType: lambda kind: st.tuples(*map(_values, kind.item_types)),
@@ -234,13 +239,26 @@ def colliding_lives() -> st.SearchStrategy[Life]:
     """Lives of one task as any replicas may hold them, contradictions included."""
     runs = st.lists(colliding_runs(), max_size=4, unique_by=run_name)
     few = st.integers(0, 3)
+    wishes = st.lists(colliding_wishes(), max_size=3, unique_by=lambda wish: wish.kind)
     return st.builds(
-        Life, few, few, few, runs.map(lambda drawn: tuple(sorted(drawn, key=run_name)))
+        Life,
+        *(few, few, few, runs.map(lambda drawn: tuple(sorted(drawn, key=run_name)))),
+        wishes.map(lambda drawn: tuple(sorted(drawn, key=lambda wish: wish.kind))),
     )
 
 
+def colliding_proofs() -> st.SearchStrategy[Proof | None]:
+    return st.none() | st.builds(Proof, st.sampled_from((b"a", b"b")), st.integers(0, 1))
+
+
+def colliding_wishes() -> st.SearchStrategy[Wish]:
+    who = st.sampled_from(HOSTS[:2])
+    return st.builds(Wish, st.integers(0, 2), FEW, who, colliding_proofs())
+
+
 def colliding_priorities() -> st.SearchStrategy[PriorityWish]:
-    return st.builds(PriorityWish, FEW, st.sampled_from(HOSTS[:2]), st.integers(0, 2))
+    who = st.sampled_from(HOSTS[:2])
+    return st.builds(PriorityWish, FEW, who, st.integers(0, 2), colliding_proofs())
 
 
 def colliding_workflows() -> st.SearchStrategy[Workflow]:
@@ -256,11 +274,13 @@ def colliding_workflows() -> st.SearchStrategy[Workflow]:
         tasks=st.sampled_from([(one,), (other,), (one, other)]),
         more=ENTRIES,
     )
-    return st.builds(Workflow, spec, colliding_priorities(), FEW)
+    wishes = st.none() | colliding_wishes()
+    return st.builds(Workflow, spec, colliding_priorities(), FEW, retried=wishes)
 
 
 def colliding_prunings() -> st.SearchStrategy[Pruning]:
-    return st.builds(Pruning, st.just("w"), FEW, STAMPS)
+    who = st.sampled_from(HOSTS[:2])
+    return st.builds(Pruning, st.just("w"), FEW, STAMPS, who, colliding_proofs())
 
 
 # ---- Histories ----

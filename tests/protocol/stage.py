@@ -19,6 +19,7 @@ from agent.protocol import events as ev
 from agent.protocol import messages
 from agent.protocol.clock import Instant
 from agent.protocol.messages import Capabilities, Message
+from agent.protocol.needs import with_needs
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import EndCause, Opaque
@@ -38,9 +39,7 @@ from tests.protocol.stage_machines import Actor, Course, Entry, Link, Program
 WALL_MS = 1_700_000_000_000
 Kind = TypeVar("Kind")
 DELAY_S = 0.001
-START_S = 0.01
-STOP_S = 0.002
-COPY_S = 0.005
+START_S, STOP_S, COPY_S = 0.01, 0.002, 0.005
 EPSILON_S = 1e-9
 CURTAIN_S = 3.25
 """When everybody has joined and a master is elected; between two ticks of every node."""
@@ -492,8 +491,9 @@ class Stage:
 def at_work(
     *names: str, length_s: float, for_s: float, expected_s: float = 0, **more: Any
 ) -> Stage:
-    """The first of them has been at T1 of pato's for so long."""
+    """The first of them has been at T1 of pato's for so long; ``once``: no copy is made of it."""
+    told = with_needs((), (), once=more.pop("once", False))
     stage = Stage(*names).flock()
     stage.courses["T1"] = Course(length_s=length_s, **more)
-    expected_ms = int(1000 * (expected_s or length_s))
-    return stage.submit("pato", "bread", task("T1", expected_ms=expected_ms)).play(for_s)
+    spec = task("T1", expected_ms=int(1000 * (expected_s or length_s)), more=told)
+    return stage.submit("pato", "bread", spec).play(for_s)

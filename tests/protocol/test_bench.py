@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.bench import __main__ as command
-from tests.bench import page, policies, source_rules
+from tests.bench import live_policies, page, policies, policies_page, source_rules
 from tests.bench import random as random_work
 from tests.bench.report import Figures, Verdict, hand_over, judge, sheets
 from tests.sim.lan import Flock, Step
@@ -28,6 +28,8 @@ WORSE: dict[str, tuple[tuple[Any, ...], float]] = {
     "speed": (("simulator", "events_per_s"), 49_999.0),
     "dispatch": (("elsewhere", 0, "max_s"), 1.1),
     "random": (("waits_max_ms",), 20.1),
+    "events": (("events", "p99_ms"), 5.1),
+    "policies_nodes": (("cells", 0, "makespan_s"), 1_001.0),
     "policies": (("fairness", "variance", "no fairness", "no error"), 85.28),
 }
 EVERY_LIMIT: dict[str, list[tuple[tuple[Any, ...], float]]] = {
@@ -49,6 +51,7 @@ EVERY_LIMIT: dict[str, list[tuple[tuple[Any, ...], float]]] = {
         (("programs", 0, "makespan"), 1.031),
     ],
     "twice": [(("rows", 1, "broken"), 1)],
+    "events": [(("events", "max_ms"), 250.1)],
     "random": [(("average_ratio",), 1.031), (("last_ratio",), 1.031)],
     "dispatch": [
         (("starts", 0, "median_ms"), 10.1),
@@ -69,20 +72,29 @@ def kept(name: str) -> Figures:
     figures = copy.deepcopy(tiny(name))
     if name == "speed":
         figures["simulator"]["events_per_s"] = 50_000.0
+    if name == "events":
+        figures["events"].update(p99_ms=5.0, max_ms=250.0)
     if name == "tables":
         for cell in figures["cells"]:
             cell.update(average_ratio=1.0, last_ratio=1.0, average_ratio_copies=1.0)
             cell.update(last_ratio_copies=1.0, waiting_ours_s=cell["waiting_limit_s"])
         for failure in figures["failures"]:
             failure["ratio"] = 1.0
+    if name == "policies_nodes":
+        for row in figures["cells"]:
+            row["makespan_s"] = 1_000.0
     if name == "policies":
-        for row in (*figures["rules"], *figures["full"]):
-            row["executions"] = policies.EXECUTIONS[row["kind"]]
-            row["makespan_s"] = {"FCFS": 1.0, "BFGCE": 0.8, "ours": 0.7}.get(row["rule"], 0.75)
-        for row in figures["wrong"]:
-            row["given_up"] = 0
-        figures["fairness"]["variance"]["worse than average"].update(dict.fromkeys(FAULTS, 0.1))
+        _keep_policies(figures)
     return figures
+
+
+def _keep_policies(figures: Figures) -> None:
+    for row in (*figures["rules"], *figures["full"]):
+        row["executions"] = policies.EXECUTIONS[row["kind"]]
+        row["makespan_s"] = {"FCFS": 1.0, "BFGCE": 0.8, "ours": 0.7}.get(row["rule"], 0.75)
+    for row in figures["wrong"]:
+        row["given_up"] = 0
+    figures["fairness"]["variance"]["worse than average"].update(dict.fromkeys(FAULTS, 0.1))
 
 
 def put(figures: Figures, path: tuple[Any, ...], value: float) -> Figures:
@@ -169,6 +181,27 @@ def test_the_page_is_what_the_benchmarks_kept() -> None:
     told = page.PAGE.read_text("utf-8")
     assert page.written(told, command.GROUPS) == told
     assert {each.stem for each in page.RESULTS.iterdir()} <= set(command.NAMES)
+
+
+def test_the_page_of_policies_is_what_the_benchmarks_kept() -> None:
+    assert policies_page.PAGE.read_text("utf-8") == policies_page.page()
+    figures = policies_page.kept("policies")
+    assert figures is not None
+    assert policies_page.PICTURE.read_text("utf-8") == policies_page.picture(figures["rules"])
+
+
+def test_what_a_benchmark_of_policies_keeps_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policies_page, "FIGURES", tmp_path / "figures")
+    assert policies_page.kept("live_policies") is None
+    wrong = dict.fromkeys(live_policies.WRONG, 0) | dict.fromkeys(live_policies.TIMES, 1.0)
+    figures = {"rules": {"EC": wrong, "BFC": wrong | {"ended twice": 1}}}
+    policies_page.keep("live_policies", figures)
+    assert policies_page.kept("live_policies") == figures
+    told = policies_page.page()
+    assert "| EC: tasks and agents that went wrong | ≤ 0 | 0 |  |" in told
+    assert "| BFC: tasks and agents that went wrong | ≤ 0 | 1 | missed |" in told
 
 
 def test_a_benchmark_without_limits_keeps_its_figures(tmp_path: Path) -> None:

@@ -50,20 +50,21 @@ def test_an_id_binds_who_asks_with_which_key_for_what() -> None:
     ids = {
         workflow_id(*each)
         for each in (
-            ("ana", "k", content),
-            ("ben", "k", content),
-            ("ana", "l", content),
-            ("ana", "k", content_of("words 2", (TASK,))),
-            ("an", "ak", content),
+            ("ana", "k", content, "n1"),
+            ("ben", "k", content, "n1"),
+            ("ana", "l", content, "n1"),
+            ("ana", "k", content_of("words 2", (TASK,)), "n1"),
+            ("an", "ak", content, "n1"),
+            ("ana", "k", content, "n2"),
         )
     }
-    assert len(ids) == 5
-    assert workflow_id("ana", "k", content) in ids
+    assert len(ids) == 6
+    assert workflow_id("ana", "k", content, "n1") in ids
 
 
 def asked(request: str, key: str, submitter: str = "ana", *, again: bool = False) -> ev.Submit:
     content = content_of("words", (TASK,))
-    workflow = workflow_id(submitter, key, content)
+    workflow = workflow_id(submitter, key, content, "acor")
     tasks = (replace(TASK, task=f"{workflow}/a"),)
     more = carried(key, content)
     return ev.Submit(request, workflow, "words", submitter, 50, tasks, more=more, again=again)

@@ -17,10 +17,9 @@ from agent.protocol.lengths import (
     ROW_MAX,
     RUNS,
     SAID,
-    Kind,
     Lengths,
-    PastRun,
 )
+from agent.protocol.likeness import Kind, PastRun
 from agent.protocol.records import (
     Claim,
     Dataset,
@@ -167,7 +166,7 @@ def test_nothing_told_and_nothing_learned_is_nothing_known() -> None:
         False,
     )
     assert lengths.longest_ms(spec()) == inf
-    assert lengths.in_a_row(spec()) == 1
+    assert lengths.in_a_row(spec()) == 0
     marked = spec(more={TOLD: Raw(msgspec.msgpack.encode(60_000))})
     assert lengths.of(marked).source == SAID
 
@@ -224,10 +223,20 @@ def test_the_fewer_runs_there_were_the_longer_the_next_may_take() -> None:
 
 
 def test_rows_are_as_long_as_their_tasks_are_short() -> None:
-    rows = [
-        learned(*[(kind_of(spec()), ms)] * 9).in_a_row(spec()) for ms in (1, 10, 50, 400, 5_000)
-    ]
-    assert rows == [ROW_MAX, 50, 10, 1, 1]
+    known = [learned(*[(kind_of(spec()), ms)] * 9) for ms in (1, 10, 50, 400, 5_000)]
+    assert [each.in_a_row(spec()) for each in known] == [ROW_MAX, ROW_MAX, 40, 5, 0]
+    few_are_left = [each.in_a_row(spec(), share=2) for each in known]
+    assert few_are_left == [ROW_MAX, 50, 10, 2, 0]
+
+
+def test_a_second_time_the_steps_of_a_large_workflow_are_found_together() -> None:
+    """Each has run by then, but none often enough to be judged by itself."""
+    steps = [spec(f"t{n}", told_ms=10, parameters=str(n)) for n in range(200)]
+    lengths = learned(*[(kind_of(each), 20) for each in steps])
+    found = lengths.of(steps[0])
+    assert all(lengths.of(each) is found for each in steps)
+    lengths.remember(PastRun(f"again {n}", kind_of(steps[0]), "ant", 900) for n in range(4))
+    assert (lengths.of(steps[0]).runs, lengths.of(steps[1]).q50_ms) == (5, 20)
 
 
 def test_what_was_short_stays_so_until_half_of_them_take_much_longer() -> None:

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from agent.protocol import messages
 from agent.protocol.messages import State
+from agent.protocol.output_names import OUTPUT_NAMES_MAX, output_names, with_output_names
 from agent.protocol.phrases import RemoteProtocolError
 from agent.protocol.records import (
     NO_LIFE,
-    OUTPUT_NAMES_MAX,
     Claim,
     Life,
     PriorityWish,
@@ -37,9 +37,7 @@ from agent.protocol.records import (
     join_prunings,
     join_runs,
     join_workflows,
-    output_names,
     run_name,
-    with_output_names,
 )
 from agent.protocol.settings import Settings
 from agent.protocol.table import Table
@@ -216,16 +214,28 @@ def test_the_earlier_submission_stands_with_the_newest_wishes(
     assert joined.priority == join_priorities(one.priority, other.priority)
 
 
+def wished(wish: PriorityWish) -> tuple[int, str, int]:
+    return (wish.revision, wish.host, wish.value)
+
+
+def removed(pruning: Pruning) -> tuple[int, tuple[int, int], str]:
+    return (pruning.generation, pruning.stamp, pruning.by)
+
+
 @examples
 @given(one=colliding_priorities(), other=colliding_priorities())
 def test_the_newer_priority_stands(one: PriorityWish, other: PriorityWish) -> None:
-    assert join_priorities(one, other) == max(one, other, key=in_order)
+    joined = join_priorities(one, other)
+    assert joined in (one, other)
+    assert wished(joined) == max(map(wished, (one, other)))
 
 
 @examples
 @given(one=colliding_prunings(), other=colliding_prunings())
 def test_the_pruning_that_hides_more_stands(one: Pruning, other: Pruning) -> None:
-    assert join_prunings(one, other) == max(one, other, key=in_order)
+    joined = join_prunings(one, other)
+    assert joined in (one, other)
+    assert removed(joined) == max(map(removed, (one, other)))
 
 
 # ---- Two nodes ----

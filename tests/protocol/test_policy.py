@@ -19,16 +19,13 @@ import pytest
 from msgspec.structs import replace
 
 from agent.protocol.policy import (
-    DEFAULT_POLICY,
-    DEFAULT_VOLUNTEER_POLICY,
+    DEFAULT_RULE,
     FlockView,
     OrderPolicy,
-    Presence,
     Stage,
     TaskView,
     WorkflowView,
-    policies,
-    volunteer_policies,
+    flock_rules,
 )
 from agent.protocol.policy.default import TASKS_MAX, LookAhead
 from agent.protocol.policy.ranking import AGEING_STEP_S, FirstCome, Strict, level, remaining_paths_s
@@ -266,7 +263,7 @@ def test_interactive_goes_before_low_whatever_the_ages() -> None:
 def test_the_higher_level_goes_first() -> None:
     views = (chain(0, 1, priority=1), chain(1, 1, priority=3), chain(2, 1, priority=2))
     for name in ("look-ahead", "strict", "first-come"):
-        assert policies[name].order(flock(1, *views)) == ["1.0", "2.0", "0.0"]
+        assert flock_rules[name].order.order(flock(1, *views)) == ["1.0", "2.0", "0.0"]
 
 
 def test_waiting_raises_a_low_workflow_a_level_each_ten_minutes_up_to_99() -> None:
@@ -294,7 +291,7 @@ def test_nobody_is_overtaken_by_work_that_came_much_later() -> None:
 def test_the_longest_remaining_path_goes_first_within_a_workflow() -> None:
     tasks = (task("a", 50), task("b", 10), task("c", 10, "b"), task("d", 60, "c"))
     for name in ("look-ahead", "strict"):
-        assert policies[name].order(flock(1, workflow(*tasks))) == ["b", "a"]
+        assert flock_rules[name].order.order(flock(1, workflow(*tasks))) == ["b", "a"]
 
 
 # Shapes of work
@@ -317,33 +314,33 @@ def test_a_need_may_lie_in_another_workflow() -> None:
     assert sorted(LookAhead().order(flock(1, dependant, producer))) == ["e", "p"]
 
 
-@pytest.mark.parametrize("name", sorted(policies))
+@pytest.mark.parametrize("name", sorted(flock_rules))
 def test_tasks_that_cannot_start_hang_nothing(name: str) -> None:
     unknown = workflow(task("u", 10, "nobody knows"), task("v", 10, "u"), number=1)
     circle = workflow(task("x", 10, "y"), task("y", 10, "x"), task("z", 10, "z"), number=2)
     causeless = workflow(task("w", 10, stage=Stage.WAITING), number=3)
     view = flock(1, unknown, circle, causeless)
-    assert policies[name].order(view) == []
+    assert flock_rules[name].order.order(view) == []
     more = flock(1, *view.workflows, chain(4, 2), chain(5, 2), chain(6, 2))
-    assert policies[name].order(more) == ["4.0", "5.0", "6.0"]
+    assert flock_rules[name].order.order(more) == ["4.0", "5.0", "6.0"]
 
 
-@pytest.mark.parametrize("name", sorted(policies))
+@pytest.mark.parametrize("name", sorted(flock_rules))
 @pytest.mark.parametrize("length_s", [0.0, -1.0, nan, inf, 1e300])
 def test_lengths_without_sense_still_give_an_order(name: str, length_s: float) -> None:
     views = [chain(i, 3, length_s=length_s) for i in range(4)]
-    assert sorted(policies[name].order(flock(2, *views))) == ["0.0", "1.0", "2.0", "3.0"]
+    assert sorted(flock_rules[name].order.order(flock(2, *views))) == ["0.0", "1.0", "2.0", "3.0"]
 
 
-@pytest.mark.parametrize("name", sorted(policies))
+@pytest.mark.parametrize("name", sorted(flock_rules))
 @pytest.mark.parametrize("slots", [-1, 0, 1, 2, 50])
 def test_every_ready_task_is_named_once_whatever_the_slots(name: str, slots: int) -> None:
     busy = replace(chain(0, 3).tasks[0], state=Stage.RUNNING)
     views = [replace(chain(i, 3), tasks=(busy, *chain(i, 3).tasks[1:])) for i in range(3)]
     views += [chain(i, 3) for i in range(3, 9)]
-    names = policies[name].order(flock(slots, *views))
+    names = flock_rules[name].order.order(flock(slots, *views))
     assert sorted(names) == [f"{i}.0" for i in range(3, 9)]
-    assert policies[name].order(flock(slots)) == []
+    assert flock_rules[name].order.order(flock(slots)) == []
 
 
 def test_too_much_work_to_look_ahead_is_taken_in_strict_order() -> None:
@@ -361,18 +358,8 @@ def test_first_come_serves_by_time_in_the_queue_then_by_submission() -> None:
 
 
 def test_the_defaults_are_registered() -> None:
-    assert isinstance(policies[DEFAULT_POLICY], LookAhead)
-    assert DEFAULT_VOLUNTEER_POLICY in volunteer_policies
-
-
-@pytest.mark.parametrize("volunteering", [False, True])
-@pytest.mark.parametrize("owner_present", [False, True])
-def test_a_node_is_willing_only_while_its_owner_is_away(
-    volunteering: bool, owner_present: bool
-) -> None:
-    policy = volunteer_policies[DEFAULT_VOLUNTEER_POLICY]
-    presence = Presence(volunteering=volunteering, owner_present=owner_present)
-    assert policy.willing(presence) == (volunteering and not owner_present)
+    assert isinstance(flock_rules[DEFAULT_RULE].order, LookAhead)
+    assert next(iter(flock_rules)) == DEFAULT_RULE
 
 
 # Sameness
@@ -388,7 +375,7 @@ def test_the_order_does_not_depend_on_the_order_of_the_picture() -> None:
 
 HASH_PROBE = """
 import random
-from agent.protocol.policy import FlockView, Stage, TaskView, WorkflowView, policies
+from agent.protocol.policy import FlockView, Stage, TaskView, WorkflowView, flock_rules
 draw = random.Random(7)
 for _ in range(30):
     workflows = []
@@ -402,7 +389,7 @@ for _ in range(30):
         stamp = (draw.randint(0, 3), 0)
         workflows.append(WorkflowView(f"w{w}", priority, stamp, age_s, tuple(tasks)))
     flock = FlockView(draw.randint(1, 9), tuple(workflows))
-    print([policies[name].order(flock) for name in sorted(policies)])
+    print([flock_rules[name].order.order(flock) for name in sorted(flock_rules)])
 """
 
 
@@ -433,7 +420,7 @@ def of(number: int, behind_s: float, age_s: float = 0.0) -> WorkflowView:
 @pytest.mark.parametrize("name", ["look-ahead", "strict"])
 def test_who_has_had_less_lately_goes_first_and_waits_no_longer_than_the_bound(name: str) -> None:
     early, late, much_later = of(0, 3_600.0), of(900, 0.0), of(3_700, 0.0)
-    order = policies[name].order(FlockView(1, (early, late, much_later)))
+    order = flock_rules[name].order.order(FlockView(1, (early, late, much_later)))
     assert order == ["t900", "t0", "t3700"]
 
 
@@ -441,7 +428,7 @@ def test_with_one_submitter_nobody_is_put_back() -> None:
     views = tuple(of(number, 0.0) for number in range(5))
     behind = tuple(replace(each, behind_s=600.0) for each in views)
     for name in ("look-ahead", "strict"):
-        asked = policies[name].order
+        asked = flock_rules[name].order.order
         assert asked(FlockView(2, views)) == asked(FlockView(2, behind))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from agent.protocol import effects as fx
+from agent.protocol import events as ev
 from agent.protocol.reasons import Became
-from agent.protocol.records import Requirements, TaskState
+from agent.protocol.records import Requirements, TaskState, run_name
+from agent.protocol.second_runs import NOT_TOLD, how_far
 from agent.protocol.settings import Settings
 from tests.certain import certain
 from tests.protocol.stage import Stage, at_work, both_ways, task
@@ -69,11 +71,49 @@ def heal(stage: Stage) -> None:
 def scene_partition_both_run_one_yields() -> Stage:
     stage = cut_in_two(length_s=20)
     heal(stage)
-    assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
+    assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["grifo"]
+    assert stage.state("T1") is TaskState.RUNNING
     stage.play(20)
-    assert stage.outcome("T1") == "grifo"
+    assert stage.outcome("T1") == "acor", "it had come further, although its attempt was the first"
     assert not stage.effects(fx.OutcomeChanged)
     return stage
+
+
+def says(stage: Stage, name: str, permille: int) -> None:
+    """The program of T1 says on a machine how far it is."""
+    (run,) = [run for task, run in stage.actors[name].programs if task == "T1"]
+    stage.ask(name, f"is at {permille}", ev.ChildProgressed("T1", run, permille, 60_000))
+
+
+def test_after_a_partition_the_program_that_says_it_is_further_goes_on() -> None:
+    stage = cut_in_two(length_s=60)
+    says(stage, "grifo", 700)
+    says(stage, "acor", 200)
+    heal(stage)
+    assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
+    owners = {name: node.table.owned["T1"].host for name, node in stage.living().items()}
+    assert owners == dict.fromkeys(NAMES, "grifo")
+
+
+def test_what_is_suspended_is_behind_what_runs() -> None:
+    stage = cut_in_two(length_s=60)
+    stage.owner("acor", here=True).play(0.1)
+    heal(stage)
+    assert [stop.run[2] for stop in stage.effects(fx.StopChild)] == ["acor"]
+
+
+def test_what_met_a_rival_tells_no_less_when_it_meets_another() -> None:
+    stage = cut_in_two(length_s=90)
+    heal(stage)
+    first = stage.living()["pato"].table.owned["T1"]
+    stage.play(5)
+    stage.hold(*both_ways("acor", "pato", "grifo"))
+    stage.play(8)
+    assert stage.living()["pato"].table.owned["T1"].host in ("grifo", "pato")
+    heal(stage)
+    second = stage.living()["pato"].table.owned["T1"]
+    assert (second.host, run_name(second)) == ("acor", run_name(first))
+    assert how_far(second) > how_far(first) > NOT_TOLD
 
 
 def scene_partition_both_finished_one_counts() -> Stage:

@@ -32,7 +32,7 @@ def scene_saved_state_goes_to_the_next() -> Stage:
 
 
 def scene_saved_state_of_an_offered_run() -> Stage:
-    stage = at_work("acor", "pato", length_s=20, for_s=8, saves_s=5).curtain()
+    stage = at_work("acor", "pato", length_s=20, for_s=8, saves_s=5, once=True).curtain()
     stage.owner("acor", here=True).play(330)
     assert checkpoints(stage, "T1") == ["state of T1 on acor"]
     assert stage.outcome("T1") == "pato"
@@ -67,8 +67,8 @@ def test_a_saved_state_that_does_not_arrive_is_done_without() -> None:
 
 
 def scene_failed_run_leaves_no_state() -> Stage:
-    course = {"saves_s": 1, "fails_on": ("acor",)}
-    stage = at_work("acor", "pato", length_s=4, for_s=12, expected_s=2, **course)
+    fails = ("acor",)
+    stage = at_work("acor", "pato", length_s=4, for_s=12, expected_s=2, saves_s=1, fails_on=fails)
     assert checkpoints(stage, "T1") == ["", ""]
     assert stage.outcome("T1") == "pato"
     return stage

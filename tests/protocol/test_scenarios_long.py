@@ -67,7 +67,7 @@ def test_what_was_just_seen_finished_rests_for_an_hour_whatever_the_clock_says()
 
 
 def test_what_an_owner_interrupts_is_offered_after_five_minutes() -> None:
-    stage = at_work("acor", "pato", length_s=1_000, for_s=5)
+    stage = at_work("acor", "pato", length_s=1_000, for_s=5, once=True)
     (first,) = stage.starters("T1")
     (other,) = {"acor", "pato"} - {first}
     stage.owner(first, here=True).play(298)

@@ -56,7 +56,7 @@ def test_what_is_retried_begins_anew_where_the_cancelled_run_still_goes_on() -> 
 
 
 def scene_owner_returns_and_stays() -> Stage:
-    stage = at_work("acor", "pato", length_s=20, for_s=1).curtain()
+    stage = at_work("acor", "pato", length_s=20, for_s=1, once=True).curtain()
     stage.owner("acor", here=True).play(0.01)
     assert len(stage.effects(fx.SuspendChild)) == 1
     stage.play(290)
@@ -69,7 +69,7 @@ def scene_owner_returns_and_stays() -> Stage:
 
 
 def scene_owner_returns_and_leaves() -> Stage:
-    stage = at_work("acor", "pato", length_s=2, for_s=1).curtain()
+    stage = at_work("acor", "pato", length_s=2, for_s=1, once=True).curtain()
     stage.owner("acor", here=True).play(60)
     stage.owner("acor", here=False).play(3)
     assert (stage.starters("T1"), stage.outcome("T1")) == ([], "acor")

@@ -18,7 +18,7 @@ from agent.protocol.evidence import (
     with_number,
 )
 from agent.protocol.host_speeds import OnHost, fitted
-from agent.protocol.lengths import Kind, PastRun
+from agent.protocol.likeness import Kind, PastRun
 from agent.protocol.node import Node, NodeSetup
 from agent.protocol.policy import (
     SCORE_MAX,
@@ -289,7 +289,7 @@ class Boasting(Knowledge):
 class Boaster(Node):
     def __init__(self, setup: NodeSetup) -> None:
         super().__init__(setup)
-        self.claims._knowledge = Boasting(self._core, EarliestFinish())
+        self.claims._knowledge = Boasting(self._core)
 
 
 def test_what_was_doubted_is_not_told_again_so_the_task_runs() -> None:

@@ -41,6 +41,7 @@ def recorded() -> list[tuple[int, str, str]]:
 FIRST_SEED = first_seed()
 
 
+@pytest.mark.hunting
 @pytest.mark.parametrize(
     "first", range(FIRST_SEED, FIRST_SEED + SEEDS, SEEDS // CHUNKS), ids=lambda seed: f"from-{seed}"
 )

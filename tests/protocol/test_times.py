@@ -105,7 +105,7 @@ def test_where_nobody_else_can_run_it_a_dead_machine_does_nothing_either() -> No
 
 def test_what_held_a_program_up_travels_with_its_run() -> None:
     """Held for a minute, it ran for as long as it needs all the same."""
-    stage = at_work(*NAMES, length_s=LENGTH_S, for_s=4)
+    stage = at_work(*NAMES, length_s=LENGTH_S, for_s=4, once=True)
     stage.owner("acor", here=True).play(60)
     stage.owner("acor", here=False).play(LENGTH_S)
     acor, pato = (told(stage)[name][0] for name in NAMES)

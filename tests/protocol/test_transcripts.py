@@ -163,6 +163,7 @@ class Writer:
             msg.TakeTask: lambda m: self._records([m.workflow], m.lives),
             msg.AlreadyFinished: lambda m: f"{m.task}; {self._records(prunings=[m.pruning])}",
             msg.Goodbye: lambda m: m.reason,
+            msg.WokenForWork: lambda _: "",
         }
 
     def _words_of_claims(self) -> dict[type, Callable[[Any], str]]:

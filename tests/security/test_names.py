@@ -64,7 +64,7 @@ def test_control_and_bidi_names_refused_everywhere(name: str, tmp_path: Path) ->
         Submit("w", (Task(name, "copy"),)),
         Submit("w", (Task("a", name),)),
     ):
-        wrong = fault_of(submission(told, "ann", {}), Table(Settings()))
+        wrong = fault_of(submission(told, "ann", "node", {}), Table(Settings()))
         assert wrong is not None, told
         assert "cannot be seen" in worded(wrong)
     path = tmp_path / "w.wingbeat.yaml"
@@ -109,7 +109,7 @@ def test_what_is_typed_in_parts_of_letters_is_put_together() -> None:
 def test_other_names_are_names(name: str) -> None:
     assert fault_of_name(name) is None
     assert visible(name) == name
-    event = submission(Submit(name, (Task("a", "copy"),)), "ann", {})
+    event = submission(Submit(name, (Task("a", "copy"),)), "ann", "node", {})
     assert fault_of(event, Table(Settings())) is None
 
 

@@ -1,7 +1,7 @@
 """Run the simulator: ``python -m tests.sim --seeds 10000`` or ``--seed N --trace``.
 
 Many seeds are spread over processes; one seed is replayed, with every step told if wanted. The
-seed of a failing run is the first thing it prints.
+seed of a failing run is the first thing it prints. With ``--hostile`` one member of each flock lies.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent.protocol.node import Node
+from agent.protocol.policy import flock_rules
 from tests.sim.classes import CLASSES
 from tests.sim.failure import SimulationFailure
+from tests.sim.hostile import HostileMember
 from tests.sim.run import Result, class_of, run_seed
 from tests.sim.scores import RandomScores
 
-Asked = tuple[int, str | None, type[Node]]
-"""A seed, the class of scenarios if only one is wanted, and what runs on the machines."""
+Asked = tuple[int, str | None, type[Node], str]
+"""A seed, the class of scenarios if only one is wanted, what runs on the machines, and by which rules."""
 PROGRESS_S = 1.0
 FAILURES_SHOWN = 5
 
@@ -87,24 +89,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep-going", action="store_true", help="do not stop at a failure")
     parser.add_argument("--json", action="store_true", help="the summary as JSON")
     parser.add_argument("--random-scores", action="store_true", help="score every claim at random")
+    parser.add_argument("--policy", choices=sorted(flock_rules), default="", help="by these rules")
+    parser.add_argument("--hostile", action="store_true", help="one member of each flock lies")
     options = parser.parse_args(argv)
     node_class = RandomScores if options.random_scores else Node
+    if options.hostile:
+        node_class = HostileMember
     if options.seed is not None:
         tell = print if options.trace else None
-        return _replay(options.seed, options.kind, tell, node_class)
+        return _replay((options.seed, options.kind, node_class, options.policy), tell)
     seeds = [
-        (seed, options.kind, node_class)
+        (seed, options.kind, node_class, options.policy)
         for seed in range(options.first, options.first + options.seeds)
     ]
     return _run_all(seeds, options.jobs, options.keep_going, options.json)
 
 
-def _replay(
-    seed: int, kind: str | None, tell: Callable[[str], None] | None, node_class: type[Node]
-) -> int:
+def _replay(one: Asked, tell: Callable[[str], None] | None) -> int:
+    seed, kind, node_class, policy = one
     print(f"seed {seed}, class {kind or class_of(seed)}", flush=True)
     try:
-        result = run_seed(seed, node_class, only_class=kind, tell=tell)
+        result = run_seed(seed, node_class, kind, tell, policy)
     except SimulationFailure as failure:
         print(failure)
         return 1
@@ -118,9 +123,10 @@ def _replay(
 
 def run_one(one: Asked) -> Outcome:
     """One seed, in a process of the pool."""
-    seed, kind, node_class = one
+    seed, kind, node_class, policy = one
     try:
-        return Outcome(seed, kind or class_of(seed), run_seed(seed, node_class, only_class=kind))
+        result = run_seed(seed, node_class, kind, policy=policy)
+        return Outcome(seed, kind or class_of(seed), result)
     except SimulationFailure as failure:
         return Outcome(seed, failure.kind, None, failure.check, str(failure))
 

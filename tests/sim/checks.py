@@ -20,9 +20,9 @@ from agent.protocol.effects import (
 )
 from agent.protocol.messages import Heartbeat, TryDequeue
 from agent.protocol.needs import seats_of
+from agent.protocol.obstructors import LEFT_FOR_S, PATIENCE_S
 from agent.protocol.reasons import Opaque, reason_in
 from agent.protocol.records import (
-    PRIORITY_INTERACTIVE,
     DatasetId,
     Evicted,
     Failed,
@@ -39,7 +39,9 @@ from agent.protocol.records import (
     Yielded,
     run_name,
 )
+from tests.sim.copies import copies_are_bounded, is_a_copy
 from tests.sim.failure import Broken
+from tests.sim.hostile import HostileMember, apart
 from tests.sim.ledger import Start
 from tests.sim.work import capable
 
@@ -52,6 +54,8 @@ SHUTDOWN_S = 30.0
 GIVEN_BACK_S = 1.0
 INTERACTIVE_LEFT_S = 1.5
 """So long a plan may leave interactive work to its home, or to the node it was dealt to."""
+LEFT_TO_LIARS_S = LEFT_FOR_S + PATIENCE_S
+"""So long longer a member that lies can have it left to somebody, before it is in the way."""
 
 
 class Watch:
@@ -83,8 +87,14 @@ class Watch:
         inputs_are_here(machine, effect)
         a_run_starts_once(self, machine, effect)
         start = Start(machine.index, effect.run, machine.world.now)
-        ledger.starts.setdefault(effect.task, []).append(start)
-        starts_have_reasons(self, effect.task)
+        if is_a_copy(machine, effect):
+            copied = (effect.task, *effect.run[:2])
+            ledger.copies.setdefault(copied, []).append(start)
+            copies_are_bounded(self, machine, effect, copied)
+            ledger.count("copies")
+        else:
+            ledger.starts.setdefault(effect.task, []).append(start)
+            starts_have_reasons(self, effect.task)
         seats_are_not_exceeded(self, machine, effect)
         ledger.count("starts")
         if self.on_started is not None:
@@ -285,9 +295,10 @@ def a_run_starts_once(watch: Watch, machine: Machine, effect: StartChild) -> Non
 
 def starts_have_reasons(watch: Watch, task: TaskId) -> None:
     """Without faults a task starts once, and once more per failure, hand-over, retry or floor;
-    with faults at most once more per fault that touched an owner."""
+    with faults at most once more per fault that touched an owner. Of two that never had a link, only
+    others know of both; where one of those lies, each may begin it."""
     starts = watch.ledger.starts[task]
-    if len(starts) == 1:
+    if len(starts) == 1 or apart(watch.simulation, {start.machine for start in starts}):
         return
     allowed = watch.ledger.starts_allowed(task)
     if len(starts) > allowed:
@@ -306,7 +317,8 @@ def seats_are_not_exceeded(watch: Watch, machine: Machine, effect: StartChild) -
             if seat.name in {one.name for one in seats_of(child.spec)}
             and (task, run) != (effect.task, effect.run)
         ]
-        if len(living) < seat.most:
+        holders = {machine.index, *(index for index, _, _ in living)}
+        if len(living) < seat.most or apart(simulation, holders):
             continue
         begun = [
             start.at_s
@@ -378,7 +390,8 @@ def interactive_goes_first(watch: Watch, machine: Machine, message: TryDequeue) 
     for task, spec in watch.interactive.items():
         joined_s = machine.booted_s + watch.simulation.plan.settings.start_wait_s
         since_s = max(watch.ready_since.get((machine.index, task), machine.world.now), joined_s)
-        if machine.world.now - since_s < INTERACTIVE_LEFT_S:
+        left_s = LEFT_TO_LIARS_S if watch.simulation.node_class is HostileMember else 0.0
+        if machine.world.now - since_s < INTERACTIVE_LEFT_S + left_s:
             continue
         if task in offered or task in node.claims.open or task in node.promises.by_task:
             continue
@@ -390,8 +403,7 @@ def _is_interactive(machine: Machine, task: TaskId) -> bool:
     node = machine.node
     if node is None:
         return False
-    workflow = node.table.workflows.get(node.table.workflow_of.get(task, ""))
-    return workflow is not None and workflow.priority.value >= PRIORITY_INTERACTIVE
+    return node.table.interactive(task)
 
 
 def _is_free_for(machine: Machine, task: TaskId, spec: TaskSpec) -> bool:

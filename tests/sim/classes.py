@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from agent.protocol.records import PRIORITY_INTERACTIVE, PRIORITY_LOW
 from tests.sim import groups
+from tests.sim.keys import ADMINISTRATORS
+from tests.sim.liars import LIES
 from tests.sim.plan import Draft, Plan
 from tests.sim.traps import ACTIONS
 
@@ -63,6 +66,45 @@ def seats_at_risk(draft: Draft) -> None:
     draft.often(0, 4, draft.owner_visit)
     draft.often(0, 4, lambda: groups.wish(draft))
     _newcomers(draft, 0.15)
+
+
+def urgent_steps(draft: Draft) -> None:
+    """Steps that are more urgent than their workflow, or less, from the start or as people wish."""
+    draft.any_flock().lasts(15.0, 60.0)
+    draft.work(workflows=(3, 8), duration_s=(0.2, 4.0), interactive=0.3, own_priority=0.3)
+    for _ in draft.times(1, 6):
+        value = draft.draw.choice((1, PRIORITY_LOW, 99, PRIORITY_INTERACTIVE))
+        part = draft.draw.choice((0.2, 0.5, 1.0))
+        draft.happen(draft.when(), "prioritise", draft.draw.randrange(8), draft.one(), value, part)
+    draft.often(0, 3, draft.owner_visit)
+    draft.often(0, 2, draft.cut)
+    draft.often(0, 2, draft.crash)
+    _newcomers(draft, 0.15)
+
+
+def copies(draft: Draft) -> None:
+    """Little work of known length on machines that differ and whose owners come: second runs."""
+    draft.any_flock().lasts(30.0, 80.0)
+    for machine in draft.plan.machines:
+        machine.slowness = draft.draw.choice((0.5, 1.0, 3.0))
+    draft.work(workflows=(2, 5), tasks=(1, 5), duration_s=(4.0, 20.0), flaky=0.15)
+    for _ in draft.times(2, 8):
+        draft.owner_visit(for_s=draft.short(4.0, 40.0))
+    draft.often(0, 2, draft.crash)
+    draft.often(0, 2, draft.cut)
+    draft.often(0, 2, lambda: groups.wish(draft))
+    _newcomers(draft, 0.1)
+
+
+def calm_copies(draft: Draft) -> None:
+    """The same with no fault but owners that come and go."""
+    draft.plan.exact = True
+    draft.any_flock().lasts(30.0, 80.0)
+    for machine in draft.plan.machines:
+        machine.slowness = draft.draw.choice((0.5, 1.0, 3.0))
+    draft.work(workflows=(2, 5), tasks=(1, 5), duration_s=(4.0, 20.0), flaky=0.15)
+    for _ in draft.times(2, 8):
+        draft.owner_visit(for_s=draft.short(4.0, 40.0))
 
 
 def _newcomers(draft: Draft, share: float) -> None:
@@ -144,6 +186,24 @@ def pruning(draft: Draft) -> None:
         draft.cut()
 
 
+def liars(draft: Draft) -> None:
+    """A flock that signs, and in it members that lie, from the first moment on; a machine dies besides,
+    or is cut off."""
+    draft.flock(3, 8).lasts(15.0, 45.0)
+    draft.plan.signed = True
+    draft.work(workflows=(2, 5), duration_s=(0.2, 4.0), gates=0.1)
+    lying = draft.draw.sample(
+        range(ADMINISTRATORS, draft.size), draft.draw.randint(1, draft.size - 2)
+    )
+    for who in lying:
+        draft.happen(0.0, "lie", who, "replay")
+        for _ in draft.times(5, 60):
+            draft.happen(draft.when(0.1), "lie", who, draft.draw.choice(LIES))
+    draft.often(0, 3, draft.crash)
+    draft.often(0, 2, draft.cut)
+    draft.often(0, 3, lambda: groups.wish(draft))
+
+
 def mixed(draft: Draft) -> None:
     """Everything at once."""
     draft.any_flock().lasts(30.0, 105.0)
@@ -188,6 +248,7 @@ CLASSES: dict[str, ScenarioClass] = {
     "clients": ScenarioClass(clients, 3),
     "pruning": ScenarioClass(pruning, 3),
     "mixed": ScenarioClass(mixed, 8),
+    "liars": ScenarioClass(liars, 0),
     "missing-link": ScenarioClass(groups.missing_link, 1),
     "stalls": ScenarioClass(groups.stalls),
     "flapping": ScenarioClass(groups.flapping),
@@ -207,4 +268,7 @@ CLASSES: dict[str, ScenarioClass] = {
     "claimed-ahead": ScenarioClass(groups.claimed_ahead, 3),
     "seats": ScenarioClass(seats, 3),
     "seats-at-risk": ScenarioClass(seats_at_risk, 3),
+    "urgent-steps": ScenarioClass(urgent_steps, 2),
+    "copies": ScenarioClass(copies, 3),
+    "calm-copies": ScenarioClass(calm_copies, 2),
 }

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.effects import Answer, Verdict
 from agent.protocol.events import Cancel, DatasetsChanged, MarkGate, Prioritise, Retry, Submit
-from agent.protocol.records import Dataset, TaskState
+from agent.protocol.priorities import submitted_priority
+from agent.protocol.records import PRIORITY_INTERACTIVE, Dataset, TaskState
 from tests.sim.work import Job
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ class Clients:
         self.refused: dict[str, str] = {}
         self.asked: set[tuple[str, int]] = set()
         """Which workflow was submitted at which machine."""
+        self.homes: dict[str, int] = {}
+        """Where each was submitted first. Where the flock signs, its id binds that machine, and a
+        client that asks another one asks for other work; so here it waits for its own."""
         self._requests: dict[str, str] = {}
         self._gates: list[str] = []
 
@@ -42,17 +46,21 @@ class Clients:
         if job.workflow not in self.jobs:
             self.jobs[job.workflow] = job
             self._gates += [spec.task for spec in job.tasks if spec.gate]
-            if job.interactive:
-                specs = {spec.task: spec for spec in job.tasks}
-                self.simulation.watch.interactive.update(specs)
+            urgent = {
+                spec.task: spec
+                for spec in job.tasks
+                if job.interactive or submitted_priority(spec) == PRIORITY_INTERACTIVE
+            }
+            self.simulation.watch.interactive.update(urgent)
         if job.workflow in ledger.accepted:
             return
-        machine = self._up(who)
+        machine = self._asked_next(job, who)
         if machine is not None:
             ledger.count("submissions")
             request = f"r{len(self._requests) + 1}"
             self._requests[request] = job.workflow
             self.asked.add((job.workflow, machine.index))
+            self.homes.setdefault(job.workflow, machine.index)
             self._lay_raw(machine, job)
             machine.hand(
                 Submit(request, job.workflow, job.workflow, "somebody", job.priority, job.tasks)
@@ -66,6 +74,13 @@ class Clients:
             self.simulation.ledger.starts_at_home[job.workflow] = 1
         self.submit(job, one)
         self.submit(job, other)
+
+    def _asked_next(self, job: Job, who: int) -> Machine | None:
+        home = self.homes.get(job.workflow)
+        if home is None or not self.simulation.plan.signed:
+            return self._up(who)
+        machine = self.simulation.machines[home]
+        return machine if machine.node is not None and not machine.stalled else None
 
     def _ask_again(self, job: Job, who: int) -> None:
         if job.workflow not in self.simulation.ledger.accepted:
@@ -100,10 +115,11 @@ class Clients:
         ledger.retries += 1
         machine.hand(Retry(self._request(), job.workflow, _some_tasks(job, part)))
 
-    def prioritise(self, number: int, who: int, priority: int) -> None:
+    def prioritise(self, number: int, who: int, priority: int, part: float = 1.0) -> None:
         job, machine = self._job(number), self._up(who)
         if job is not None and machine is not None:
-            machine.hand(Prioritise(self._request(), job.workflow, priority))
+            tasks = _some_tasks(job, part)
+            machine.hand(Prioritise(self._request(), job.workflow, priority, tasks))
 
     def mark_gates(self, who: int) -> None:
         """Somebody does all steps that wait for a person, as seen at this node."""

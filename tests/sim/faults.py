@@ -125,7 +125,7 @@ class Faults:
                 )
 
     def _members_changed(self, machine: Machine, _: object) -> None:
-        machine.hand(MembersChanged(self.simulation.members(machine)))
+        machine.hand(MembersChanged(self.simulation.members(machine), self.simulation.trust))
 
     def snapshot(self, who: int) -> None:
         """An image of the disk is made, to be restored by a later crash."""

@@ -41,6 +41,8 @@ class Ledger:
 
     faults: dict[int, list[Fault]] = field(default_factory=dict)
     starts: dict[TaskId, list[Start]] = field(default_factory=dict)
+    copies: dict[tuple[TaskId, int, int], list[Start]] = field(default_factory=dict)
+    """Second runs on purpose, by task, generation and attempt."""
     started: set[tuple[TaskId, RunName]] = field(default_factory=set)
     written: dict[tuple[TaskId, RunName, int], Phase] = field(default_factory=dict)
     successes: dict[TaskId, dict[RunName, None]] = field(default_factory=dict)
@@ -79,6 +81,13 @@ class Ledger:
         """How many faults touched this machine since then, aftermath included."""
         faults = self.faults.get(machine, ())
         return sum(1 for fault in faults if fault.until_s + AFTERMATH_S >= since_s)
+
+    def copies_allowed(self, copied: tuple[TaskId, int, int], most: int) -> int:
+        """As many as the flock wants of one attempt, and one more for each fault that touched a
+        machine since the first was begun or runs the task."""
+        starts = [*self.starts.get(copied[0], ()), *self.copies[copied]]
+        owners = {start.machine: start.at_s for start in reversed(starts)}
+        return most + sum(self.faults_of(machine, at_s) for machine, at_s in owners.items())
 
     def starts_allowed(self, task: TaskId) -> int:
         """One, and one more for each reason that there is."""

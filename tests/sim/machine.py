@@ -34,6 +34,8 @@ from agent.protocol.effects import (
     TaskMoved,
     TaskProgressed,
     Unlink,
+    WakeMachine,
+    WasWoken,
     WorkflowGone,
     WorkflowSafe,
 )
@@ -52,6 +54,7 @@ from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import Opaque
 from tests.sim.children import Children
 from tests.sim.disk import Disk
+from tests.sim.keys import keys_of
 from tests.sim.slow_disk import SlowDisk
 from tests.sim.transfers import Transfers
 from tests.sim.versions import as_newer_version
@@ -109,6 +112,7 @@ class Machine:
         "index",
         "lasts",
         "late_due",
+        "lies",
         "master",
         "node",
         "node_id",
@@ -158,7 +162,7 @@ class Machine:
         self.paused = self.own_only = False
         self.lasts = self._drawn_curve()
         self.stays = False
-        self.gone_for_ever = False
+        self.gone_for_ever = self.lies = False
         self.expelled = False
         self.doom = -1
         self.trap: tuple[str, str] | None = None
@@ -197,6 +201,8 @@ class Machine:
             holdings=tuple(disk.datasets),
             policy=plan.policy,
             version="simulated",
+            keys=keys_of(simulation, self.node_id),
+            trust=simulation.trust,
         )
         self.node = simulation.node_class(setup)
         self.timer_for, self.late_due, self.doom = inf, False, -1
@@ -295,6 +301,8 @@ class Machine:
         """Give the node an event, now or when it goes on."""
         if self.node is None:
             return
+        if self.lies and isinstance(event, Received):
+            self.simulation.liars.listen(self, event.message)
         if self.slow_disk is not None and isinstance(event, PeerLinked):
             self.slow_disk.linked(event.peer)
         if self.stalled:
@@ -466,5 +474,7 @@ ACTS: dict[type, Callable[[Machine, Any], object]] = {
     WorkflowGone: lambda *_: None,
     CancelFinished: lambda *_: None,
     Stopped: lambda machine, _: machine.die(),
+    WakeMachine: lambda *_: None,
+    WasWoken: lambda *_: None,
 }
 """Who carries an effect out; a disk that refuses one says False."""

@@ -12,6 +12,7 @@ from random import Random
 from typing import Self
 
 from agent.protocol.settings import Settings
+from tests.sim.keys import SEEDS_PER_SIGNED, SIGNED_SEED
 from tests.sim.machine import MachinePlan
 from tests.sim.network import NetworkPlan
 from tests.sim.work import Behaviour, Job, Workshop, WorkStyle, draw_capabilities
@@ -48,7 +49,7 @@ NAMES = (
     "tordo",
     "verdilhao",
 )
-FAST = Settings(hand_back_s=12.0, outputs_lost_after_s=12.0)
+FAST = Settings(hand_back_s=12.0, outputs_lost_after_s=12.0, copy_after_s=3.0)
 SEEDS_PER_SLOW_DISKS = 4
 SLOW_SEED = 2
 """Disks are slow in the runs of every fourth seed, and not in those with turns (``machine``)."""
@@ -73,6 +74,7 @@ class Plan:
     coded: bool = False
     gates_are_marked: bool = True
     slow_disks: bool = False
+    signed: bool = False
     start_s: float = 0.05
     progress_marks: int = 1
     fetch_s: tuple[float, float] = (0.002, 0.05)
@@ -88,6 +90,7 @@ class Draft:
         self.draw = Random(f"wingbeat {kind} {seed}")
         slow_disks = seed % SEEDS_PER_SLOW_DISKS == SLOW_SEED
         self.plan = Plan(seed, kind, FAST, slow_disks=slow_disks)
+        self.plan.signed = seed % SEEDS_PER_SIGNED == SIGNED_SEED and kind != "submitted-twice"
         self.plan.coded = self.draw.random() < 0.125
         self.style = WorkStyle()
         self.workshop = Workshop(self.draw, self.style, [])

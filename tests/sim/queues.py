@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
-from math import exp, log2
+from math import exp
 from random import Random
 
 from agent.protocol.policy.competition import PASSED_OVER_MAX
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
-from agent.protocol.policy.reaching import Lasting, length_s, rate, reach
+from agent.protocol.policy.reaching import Lasting, length_s, rate, reach, rounded_s
 
 TRIES_MAX = 100
 REACH_EVERY_S = 5_000.0
@@ -155,8 +155,7 @@ class Reaching(Line):
 
     def put_back(self, task: Task) -> None:
         """Put a task among those of its length."""
-        middle_s = 2 ** ((int(log2(max(length_s(task), 1)) * 4) + 0.5) / 4)
-        self._by_length.setdefault(middle_s, []).append(task)
+        self._by_length.setdefault(rounded_s(length_s(task)), []).append(task)
 
     def pair(
         self, free: Sequence[Host], best: Callable[[Task, Sequence[Host]], Host], now_s: float

@@ -44,11 +44,17 @@ def run_seed(
     node_class: type[Node] = Node,
     only_class: str | None = None,
     tell: Callable[[str], None] | None = None,
+    policy: str = "",
 ) -> Result:
-    """Run one seed; raises ``SimulationFailure`` when a promise is broken."""
+    """Run one seed, by the rules of that name where one is given; raises ``SimulationFailure`` when a
+    promise is broken."""
     kind = only_class or class_of(seed)
     began = time.process_time()
-    simulation = Simulation(draw_plan(seed, kind), node_class, tell)
+    plan = draw_plan(seed, kind)
+    if policy:
+        for machine in plan.machines:
+            machine.policy = policy
+    simulation = Simulation(plan, node_class, tell)
     settled_s = _guarded(simulation)
     world = simulation.world
     return Result(

@@ -12,7 +12,6 @@ from agent.protocol.core import Core, NodeSetup
 from agent.protocol.evidence import Knowledge
 from agent.protocol.node import Node
 from agent.protocol.policy import SCORE_MAX, Evidence
-from agent.protocol.policy.view import EarliestFinish
 from agent.protocol.records import TaskSpec
 
 BOASTS = (1, 2, 3, 10, 1_000)
@@ -22,7 +21,7 @@ class DrawnKnowledge(Knowledge):
     """Bids anything; what it believes of others' bids stays as it is."""
 
     def __init__(self, core: Core) -> None:
-        super().__init__(core, EarliestFinish())
+        super().__init__(core)
         self._draw = Random(f"scores {core.me} {core.incarnation}")
 
     def bid(self, spec: TaskSpec) -> tuple[int, Evidence | None]:

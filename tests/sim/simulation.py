@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from agent.protocol.node import Node
+from agent.protocol.signing import NO_TRUST
 from tests.sim.checks import Watch
 from tests.sim.clients import Clients
 from tests.sim.faults import Faults
+from tests.sim.keys import trust_of
 from tests.sim.ledger import Ledger
+from tests.sim.liars import Liars
 from tests.sim.machine import Machine
 from tests.sim.network import Network
 from tests.sim.plan import Plan
@@ -37,11 +40,13 @@ class Simulation:
         self.faults = Faults(self)
         self.traps = Traps(self)
         self.clients = Clients(self)
+        self.liars = Liars(self)
         self.watch: Watch = Watch(self)
         self.settling = False
         self.joined: dict[str, None] = {}
         self.machines: list[Machine] = []
         self.by_id: dict[str, Machine] = {}
+        self.trust = trust_of(self, 0) if plan.signed else NO_TRUST
         self._verbs: dict[str, Callable[..., None]] = {}
 
     def start(self) -> None:
@@ -81,8 +86,9 @@ class Simulation:
     def _perform(self, verb: str, details: tuple[Any, ...]) -> None:
         known = self._verbs.get(verb)
         if known is None:
-            owner = self.faults if hasattr(self.faults, verb) else self.clients
-            known = self._verbs[verb] = getattr(owner, verb)
+            owners = (self.faults, self.liars, self.clients)
+            known = next(getattr(owner, verb) for owner in owners if hasattr(owner, verb))
+            self._verbs[verb] = known
         if self.world.tell is not None:
             self.world.tell(f"{self.world.now:10.4f} ** {verb} {str(details)[:200]}")
         known(*details)

@@ -12,6 +12,7 @@ from random import Random
 
 from agent.protocol.messages import Capabilities
 from agent.protocol.needs import Seat, with_needs
+from agent.protocol.priorities import with_priority
 from agent.protocol.records import (
     PRIORITY_INTERACTIVE,
     PRIORITY_LOW,
@@ -86,6 +87,7 @@ class WorkStyle:
     raw: float = 0.1
     requirements: float = 0.1
     seats: float = 0.0
+    own_priority: float = 0.0
     failing: float = 0.05
     flaky: float = 0.05
     host_bound_failing: float = 0.05
@@ -171,7 +173,7 @@ class Workshop:
             expected_ms=max(1, int(behaviour.duration_s * 1000 * draw.uniform(*style.expected))),
             gate=gate,
             asks="look at it" if gate else "",
-            more={**self.more, **({} if gate else self._seats())},
+            more={**self.more, **({} if gate else self._seats() | self._own_priority())},
         )
 
     def _ref(self, producer: str) -> InputRef:
@@ -206,6 +208,13 @@ class Workshop:
             return {}
         names = draw.choice((("acme",), ("acme",), ("bolt",), ("acme", "bolt")))
         return with_needs((), tuple(Seat(name, SEATS[name]) for name in names))
+
+    def _own_priority(self) -> More:
+        """Likewise of priorities of their own."""
+        draw, share = self.draw, self.style.own_priority
+        if not share or draw.random() >= share:
+            return {}
+        return with_priority(draw.choice((PRIORITY_INTERACTIVE, PRIORITY_LOW, 80)))
 
     def _behaviour(self) -> Behaviour:
         draw, style = self.draw, self.style

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("unflushed")
 
 SEED = random.SystemRandom().randrange(2**32)
 CHANGES = 110  # as many as one log takes: were it folded, the last would stand in front
-FLIPS = 30 + settings().max_examples  # a check with few examples has fewer
+FLIPS = 30 + settings().max_examples
 HEADER_BYTES = 100
 PAGE_BYTES = 4096
 CHANGED = [persist(number) for number in range(1, CHANGES + 1)]
@@ -84,6 +84,7 @@ def asides(folder: Path) -> list[Path]:
     return sorted(folder.glob("journal.damaged-*.db"))
 
 
+@pytest.mark.hunting
 def test_a_flipped_bit_anywhere_costs_no_more_than_its_page(closed: Path, tmp_path: Path) -> None:
     """Also in the structure: SQLite complains in words that quote it, which may be no text any more."""
     draw = random.Random(SEED)
@@ -110,6 +111,7 @@ def test_a_flipped_bit_anywhere_costs_no_more_than_its_page(closed: Path, tmp_pa
     assert sum(told[anywhere:]) > 35
 
 
+@pytest.mark.hunting
 def test_a_flipped_bit_in_the_log_is_seen_unless_it_is_in_the_last_transaction(
     crashed: Path, tmp_path: Path
 ) -> None:

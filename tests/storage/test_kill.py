@@ -45,6 +45,7 @@ def said_before_death(process: subprocess.Popen[bytes], lines: int, more_s: floa
     return [line.strip() for line in said if line.endswith(b"\n")]
 
 
+@pytest.mark.hunting
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     draw = random.Random(SEED)
     on_disk = 0

@@ -121,3 +121,17 @@ def test_a_log_is_whole_when_sqlite_counts_all_of_it(folder: Path) -> None:
     short = log.with_name("short")
     short.write_bytes(b"\0\0")
     assert log_frames.counted_frames(short) == 0
+
+
+def test_of_damaged_transactions_only_the_last_is_left_out(folder: Path) -> None:
+    written(folder, (10, 20, 30))
+    log = write_ahead_log(folder.with_name("crashed") / "journal.db")
+    content, whole = log.read_bytes(), log_frames.latest_pages(log)
+    first = log_frames.HEADER_BYTES + log_frames.FRAME_HEADER_BYTES
+    for place, is_there in ((first, True), (len(content) - 1, False)):
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        log.write_bytes(damaged)
+        found = log_frames.latest_pages(log)
+        assert (max(found.values()) == max(whole.values())) is is_there
+        assert found.keys() == whole.keys(), "their images of before are there"

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from xdist.remote import Producer
 
-from tests.sharing import PIECE_MAX, Sharing, pieces, places
+from tests.sharing import MEASURED, PARSED, PIECE_MAX, Sharing, pieces, places
 
 CRASHING = "tests/a.py::test_crashing"
 
@@ -18,6 +18,18 @@ def test_a_file_stays_together_and_a_long_one_is_shared_out() -> None:
     found = pieces([*short, *long])
     assert {found[each] for each in short} == {"tests/a.py 0"}
     assert [found[each] for each in long] == ["tests/b.py 0"] * PIECE_MAX + ["tests/b.py 1"]
+
+
+def test_what_one_worker_has_measured_or_parsed_no_other_does_again() -> None:
+    tests = [
+        f"{MEASURED}::test_{number}[{name}{more}]"
+        for name in ("tables", "month")
+        for number, more in enumerate(["", "-path0-1.0", *["-path1-2.0"] * PIECE_MAX])
+    ]
+    found = pieces([*tests, f"{MEASURED}::test_alone"])
+    assert set(found.values()) == {f"{MEASURED} {name}" for name in ("tables", "month", 2)}
+    parsing = [f"{PARSED}test_{file}.py::test_{at}" for file in "ab" for at in range(PIECE_MAX)]
+    assert set(pieces(parsing).values()) == {PARSED}
 
 
 def test_what_waits_takes_turns_with_what_computes_and_some_of_that_comes_last() -> None:

@@ -166,19 +166,21 @@ class _Maker:
         self._add(crown, HIGH)
 
     def houses(self) -> None:
+        ground = self._parts[0][0]
+        local = (ground[:, :2] - self._middle) @ self._turn.T
+        bare = np.ones(len(ground), bool)
         for along in np.arange(-self._length_m / 2 + 15, self._length_m / 2 - 15, 25.0):
             for side in (-12.0, 14.0):
                 self._house(float(along), side)
+                off = np.abs(local - (along, side))
+                bare &= (off[:, 0] >= 6.0) | (off[:, 1] >= 4.0)
+        self._parts[0] = ground[bare], GROUND
 
     def _house(self, along: float, aside: float) -> None:
         count = int(self._density * 12 * 8)
         u, v = self._spread(6.0, count), self._spread(4.0, count)
         flat = self.placed(along + u, aside + v)
         foot = self._below(*self.placed(np.array([along]), np.array([aside])).T)[0]
-        ground = self._parts[0][0]
-        local = (ground[:, :2] - self._middle) @ self._turn.T - (along, aside)
-        under = (np.abs(local[:, 0]) < 6.0) & (np.abs(local[:, 1]) < 4.0)
-        self._parts[0] = ground[~under], GROUND
         self._add(np.column_stack([flat, foot + 7.0 - 0.7 * np.abs(v)]), BUILDING)
 
     def _wire(self, first: float, last: float, aside: float, heights: Floats) -> None:

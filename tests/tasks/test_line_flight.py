@@ -80,6 +80,7 @@ def imported(
             "trajectory.csv",
             "index.json",
             "terrain.tif",
+            "pictures.zip",
         )
         found.append(
             (cloud.read(folder / "points.laz"), json.loads(Path("index.json").read_text()))
@@ -108,6 +109,25 @@ def test_every_point_is_owned_by_one_tile(tmp_path: Path, monkeypatch: pytest.Mo
     for name in ("x", "y", "z", "gps_time", "classification"):
         told, wanted = np.sort(getattr(whole, name)), np.sort(getattr(near, name))
         np.testing.assert_allclose(told, wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (["--date", "4.5.2026"], "'4.5.2026' is no day: say it as 2026-05-04"),
+        (["--tile-m", "0"], "tile is 0 m and has to be 20 to 100000 m"),
+        (["--tile-m", "nan"], "tile is nan m and has to be 20 to 100000 m"),
+        (["--lever-m", "0", "nan", "1"], "lever arm and boresight have to be numbers"),
+    ],
+)
+def test_what_a_person_cannot_mean_is_told_before_a_plan_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: list[str], sentence: str
+) -> None:
+    flown(tmp_path / "flight", 2_000)
+    words = [str(tmp_path / "flight"), "--heights", "ellipsoid", "--out", str(tmp_path / "out")]
+    assert main([*words, *said]) == 1
+    assert capsys.readouterr().err == f"{sentence}\n"
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_terrain_of_a_map_is_cut_to_the_tile_and_laid_anew(tmp_path: Path) -> None:

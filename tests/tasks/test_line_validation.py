@@ -34,7 +34,13 @@ def tile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tree = np.random.default_rng(3).normal((20.0, 1.0, 6.5), (1.0, 1.0, 1.5), (400, 3))
         write(folder / "points.laz", [Points.of(*np.concatenate([made.places, tree]).T)])
         segmenting.do(Work(inputs=[folder / "points.laz"]))
+        detecting.do(Work(inputs=[folder / "segmented.laz", folder / "spans.json"]))
     return folder
+
+
+@pytest.fixture(scope="module")
+def whole(tile: Path) -> tuple[Points, Spans]:
+    return read(tile / "segmented.laz"), Spans.read(tile / "spans.json")
 
 
 def told(tile: Path, patch: str | Path) -> tuple[Points, Points, Spans, Spans]:
@@ -116,11 +122,12 @@ def test_a_tower_is_where_somebody_says_so(tile: Path) -> None:
         (b"x" * (4 * 1024 * 1024 + 1), "patch.csv has more than 4194304 bytes"),
     ],
 )
-def test_what_is_no_patch_is_said(tile: Path, text: bytes, sentence: str) -> None:
-    (tile / "patch.csv").write_bytes(text)
-    points, spans = read(tile / "segmented.laz"), Spans.read(tile / "spans.json")
+def test_what_is_no_patch_is_said(
+    whole: tuple[Points, Spans], tmp_path: Path, text: bytes, sentence: str
+) -> None:
+    (tmp_path / "patch.csv").write_bytes(text)
     with pytest.raises(WorkError, match=re.escape(sentence)) as error:
-        patched(points, spans, tile / "patch.csv")
+        patched(*whole, tmp_path / "patch.csv")
     assert "\n" not in str(error.value)
 
 
@@ -136,10 +143,10 @@ class Line:
 
     def __init__(self, tile: Path) -> None:
         self.inputs = [tile / "segmented.laz", tile / "spans.json"]
-        self.found: list[Path] = []
+        self.found = [tile / "interest.json"]
 
-    def detect(self, *patch: Path) -> Interest:
-        detecting.do(Work(inputs=[*self.inputs, *patch]))
+    def detect(self, patch: Path) -> Interest:
+        detecting.do(Work(inputs=[*self.inputs, patch]))
         self.found = [Path("interest.json").absolute()]
         return Interest.read(self.found[0])
 
@@ -156,7 +163,7 @@ def line(tile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Line:
 
 
 def test_what_is_called_otherwise_is_found_otherwise(line: Line, tmp_path: Path) -> None:
-    before = line.detect()
+    before = Interest.read(line.found[0])
     assert [each.kind for each in told_once(before.obstacles)] == ["vegetation"]
     patch = tmp_path / "patch.csv"
     patch.write_text("x;y;z;radius_m;of;class\n20;1;;6;5;6\n")
@@ -168,7 +175,6 @@ def test_what_is_called_otherwise_is_found_otherwise(line: Line, tmp_path: Path)
 
 
 def test_points_are_accepted_rejected_and_added(line: Line, tmp_path: Path) -> None:
-    line.detect()
     table = line.aggregate()
     tree = next(each for each in table if each["kind"] == "vegetation")
     tower = next(each for each in table if each["kind"] == "tower")
@@ -194,7 +200,6 @@ def test_points_are_accepted_rejected_and_added(line: Line, tmp_path: Path) -> N
 
 
 def test_the_table_itself_is_what_is_handed_in(line: Line) -> None:
-    line.detect()
     table = line.aggregate()
     text = Path("points_of_interest.csv").read_text()
     Path("mine.csv").write_text(text.replace(",\n", ",accept\n").replace(",\r\n", ",accept\r\n"))
@@ -214,7 +219,6 @@ def test_the_table_itself_is_what_is_handed_in(line: Line) -> None:
     ],
 )
 def test_what_is_no_decision_is_said(line: Line, row: str, sentence: str) -> None:
-    line.detect()
     Path("mine.csv").write_text(f"decision,id,kind,x,y,z\n{row}\n")
     with pytest.raises(WorkError, match=f"^{re.escape(sentence)}$"):
         line.aggregate(Path("mine.csv"))

@@ -16,9 +16,10 @@ from pathlib import PurePath
 import msgspec
 from msgspec.structs import replace
 
+from agent.api.again import AGAIN, Again, AgainReply, Difference, Step
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
-from agent.api.work import AGAIN, Again, AgainReply, Basis, Difference, Origin, Step
+from agent.api.work import Basis, Origin
 from agent.control.dry_run import acceptances, plan_tasks
 from agent.control.fitting import seen
 from agent.control.naming import find_workflow
@@ -78,7 +79,7 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
         lasts = (*lasting(run), *lasting(specs))
         return AgainReply(*told, 0, (), (), read_at, host, *lasts)
     event = submission_of(
-        *(name, submitter, priority, specs, params.key),
+        *(name, submitter, call.now.node, priority, specs, params.key),
         far=bool(call.member),
         again=True,
         origin=origin,

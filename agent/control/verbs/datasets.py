@@ -45,7 +45,7 @@ from agent.protocol.table import Table
 @serves(DATASETS)
 async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
     """Return a page of the datasets of the table and of this disk, or of one workflow, the newest
-    first: where each is kept, as far as is seen, and what made it. Raises ``RefusedError`` for a
+    first: where each is kept, as far as is seen, and what made it; and what copies are worth. Raises ``RefusedError`` for a
     workflow that is unknown, ``OSError`` where the store cannot be read, ``sqlite3.Error`` where
     the history has to be asked and cannot be."""
     call = await with_past(call, params.workflow)
@@ -60,7 +60,9 @@ async def datasets(call: RequestContext, params: Datasets) -> DatasetsReply:
     views = sorted(found.values(), key=lambda view: (-view.kept_since_ms, view.dataset))
     page = views[params.first : params.first + params.limit]
     shown = tuple(replace(each, nodes=_holders(each, now, store)) for each in page)
-    return replace(kept, datasets=shown, total=len(views))
+    copies = call.rooms.uptimes.view()
+    up = {now.name_of(node): share for node, share in copies.up.items()}
+    return replace(kept, datasets=shown, total=len(views), copies=replace(copies, up=up))
 
 
 def _known(table: Table, only: str) -> dict[str, DatasetView]:

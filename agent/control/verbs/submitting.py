@@ -62,7 +62,8 @@ from agent.protocol.identity import (
 )
 from agent.protocol.needs import Seat, with_needs
 from agent.protocol.phrases import Phrase, hinted, said
-from agent.protocol.records import TaskId, WorkflowId
+from agent.protocol.priorities import with_priority
+from agent.protocol.records import NodeId, TaskId, WorkflowId
 from agent.protocol.table import Table
 from agent.wording.speech import english
 
@@ -78,7 +79,8 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     if elsewhere.fault is not None:
         raise RefusedError(ErrorCode.REFUSED, elsewhere.fault)
     digests = await programs_here(call, params.tasks)
-    event = submission(params, submitter, elsewhere.tasks, digests, far=bool(call.member))
+    asked = params, submitter, call.now.node, elsewhere.tasks, digests
+    event = submission(*asked, far=bool(call.member))
     event = replace(event, more=event.more | shared(call, params.shared_with))
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
@@ -146,7 +148,7 @@ async def programs_here(
     told: dict[str, records.More] = {name: {} for name in names}
     for each in (each for machine in seen(call.now) for each in machine.capabilities.needs):
         if each.program in told:
-            told[each.program] = with_needs(each.programs, each.seats)
+            told[each.program] = with_needs(each.programs, each.seats, once=each.once)
     for name, digest in (await call.rooms.programs.contents(names)).items():
         told[name] = told[name] | {PROGRAM: Raw(msgpack.encode(digest))}
     return told
@@ -155,23 +157,25 @@ async def programs_here(
 def submission(
     params: Submit,
     submitter: str,
+    node: NodeId,
     elsewhere: Mapping[Place, TaskId],
     digests: Mapping[str, records.More] = MappingProxyType({}),
     *,
     far: bool = False,
 ) -> events.Submit:
-    """Return what the node is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
+    """Return what ``node`` is asked to keep, with ids for the workflow and its tasks. ``elsewhere``
     has the tasks of other workflows that it needs, ``digests`` what tasks carry of installed programs by name;
     ``far``: a client of another machine asks."""
     priority = priority_value(params.priority)
     specs = with_programs(specs_of(params, str, elsewhere), digests)
-    asked = (params.name, submitter, priority, specs)
+    asked = (params.name, submitter, node, priority, specs)
     return submission_of(*asked, params.key, far=far, again=params.again, origin=params.origin)
 
 
 def submission_of(
     name: str,
     submitter: str,
+    node: NodeId,
     priority: int,
     specs: tuple[records.TaskSpec, ...],
     key: str = "",
@@ -180,13 +184,13 @@ def submission_of(
     again: bool = False,
     origin: Origin | None = None,
 ) -> events.Submit:
-    """Return what the node is asked to keep, with an id, of tasks that have names for ids. An empty
+    """Return what ``node`` is asked to keep, with an id, of tasks that have names for ids. An empty
     ``key`` is made here, as of a request of its own; ``far``: another machine submits it;
     ``again``: it is to run although the same is known; ``origin`` is where it was read, None for
     nowhere that is told."""
     key = key or uuid.uuid4().hex
     content = content_of(name, specs)
-    workflow = workflow_id(submitter, key, content)
+    workflow = workflow_id(submitter, key, content, node)
     more = carried(key, content)
     if origin is not None and not far:
         more[ORIGIN] = Raw(msgpack.encode(origin))
@@ -283,7 +287,7 @@ def specs_of(
             task.failures_max,
             task.gate,
             task.asks,
-            with_attached(task.attach) | told | _needed(task.requirements),
+            with_attached(task.attach) | told | _needed(task),
             limits=limits(task.limits),
             published=None if task.published is None else dataset_of(task.published),
         )
@@ -291,8 +295,11 @@ def specs_of(
     return tuple(map(spec, params.tasks))
 
 
-def _needed(told: Requirements) -> records.More:
-    return with_needs(told.programs, tuple(Seat(each.name, each.most) for each in told.seats))
+def _needed(task: Task) -> records.More:
+    told = task.requirements
+    seats = tuple(Seat(each.name, each.most) for each in told.seats)
+    own = None if task.priority is None else priority_value(task.priority)
+    return with_needs(told.programs, seats, once=task.once) | with_priority(own)
 
 
 def dataset_of(told: Dataset) -> records.Dataset:
@@ -336,7 +343,11 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     elsewhere = checked(call, told, submitter)
     fault = elsewhere.fault
     digests = {} if fault is not None else await programs_here(call, told.tasks)
-    event = None if fault is not None else submission(told, submitter, elsewhere.tasks, digests)
+    event = (
+        None
+        if fault is not None
+        else submission(told, submitter, now.node, elsewhere.tasks, digests)
+    )
     if event is not None:
         fault = fault_of(event, now.table)
     if event is None or fault is not None:

@@ -1,7 +1,7 @@
 """When this machine helps, and what else its owner has set."""
 
 from msgspec import UNSET
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
@@ -24,6 +24,7 @@ from agent.api.volunteering import (
     VolunteeringView,
 )
 from agent.control.doorkeeping import Person
+from agent.control.membership import require_membership
 from agent.control.request_context import RequestContext, serves
 from agent.control.views import volunteering_said
 from agent.protocol.phrases import said
@@ -79,15 +80,21 @@ async def set_volunteering(call: RequestContext, params: SetVolunteering) -> Vol
 
 @serves(SETTINGS)
 async def settings(call: RequestContext, params: Settings) -> SettingsView:
-    """Return what the settings file says, and what of it waits for a restart."""
-    return await call.rooms.settings.view()
+    """Return what the settings file says, what of it waits for a restart, and the rules of the
+    flock."""
+    return _with_rules(call, await call.rooms.settings.view())
+
+
+def _with_rules(call: RequestContext, view: SettingsView) -> SettingsView:
+    return replace(view, rules=call.now.status.rules)
 
 
 @serves(CHANGE_SETTINGS)
 async def change_settings(call: RequestContext, params: ChangeSettings) -> SettingsView:
-    """Write these settings into the file; return what it says then, and what of it waits for a
-    restart. Raises ``RefusedError`` where none is named, ``ServiceError``, and changes nothing,
-    where one is wrong or the file cannot be written."""
+    """Write these settings into the file, and tell the flock by which rules it is to go; return what
+    holds then, and what of it waits for a restart. Raises ``RefusedError`` where none is named and
+    for rules without a flock, ``ServiceError``, and changes nothing, where one is wrong or the file
+    cannot be written."""
     given = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in asdict(params).items()
@@ -97,4 +104,12 @@ async def change_settings(call: RequestContext, params: ChangeSettings) -> Setti
         raise RefusedError(
             ErrorCode.WRONG_PARAMETERS, said("change_settings: name at least one setting to change")
         )
-    return await call.rooms.settings.change(given)
+    rules = "" if params.rules is UNSET else params.rules
+    given.pop("rules", None)
+    if rules:
+        require_membership(call)
+    room = call.rooms.settings
+    view = await (room.change(given) if given else room.view())
+    if rules:
+        call.rooms.flock.choose_rules(rules)
+    return _with_rules(call, view)

@@ -29,6 +29,7 @@ from agent.protocol.reasons import (
 )
 from agent.protocol.records import NodeId, Run, Suspended, TaskSpec
 from agent.protocol.seats import banned, failed_on, misfit
+from agent.protocol.second_runs import hosts_beside
 from agent.protocol.sharing_reasons import OwnerTakesNoWork
 from agent.wording.run_ends import named
 from agent.wording.speech import Speech
@@ -188,10 +189,17 @@ def _now(task: TaskView, spec: TaskSpec, now: Snapshot) -> Reason:
 
 def _merits(spec: TaskSpec, now: Snapshot) -> Iterator[choice.Merit]:
     """What speaks for the machine that has the task, where machines differ: how fast it is by what
-    its claim stood on, and how long its owner stays away."""
+    its claim stood on, and how long its owner stays away; and where a second run goes on."""
     owner = _owner(spec, now)
     if owner is None:
         return
+    yield from _chosen(owner, now)
+    beside = hosts_beside(now.table.life(spec.task).runs, owner)
+    if beside:
+        yield choice.AlsoOn(tuple(map(now.name_of, beside)))
+
+
+def _chosen(owner: Run, now: Snapshot) -> Iterator[choice.Merit]:
     stood = stands_on(owner.more)
     if stood is not None and stood.length_ms:
         percent = 100 * stood.usual_ms // stood.length_ms

@@ -65,11 +65,14 @@ def _meant(
 
 @serves(PRIORITY)
 async def priority(call: RequestContext, params: SetPriority) -> Wished:
-    """Set the priority by which a workflow goes before others, or after them, and return when that
-    is kept; it moves only what has not begun yet. Raises ``RefusedError`` for a workflow that is
-    unknown or has ended, ``ServiceError`` where the node does not take it."""
-    name = find_workflow(call.now.table, params.workflow).spec.workflow
-    event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority))
+    """Set the priority by which a workflow, or tasks of it alone, go before others, or after them,
+    and return when that is kept; it moves only what has not begun yet. Raises ``RefusedError`` for
+    what is unknown or has ended, ``ServiceError`` where the node does not take it."""
+    table = call.now.table
+    workflow = find_workflow(table, params.workflow)
+    name = workflow.spec.workflow
+    tasks = tuple(find_task(table, task, workflow).task for task in params.tasks)
+    event = events.Prioritise(TO_BE_NAMED, name, priority_value(params.priority), tasks)
     return await wish_of(call, name, event)
 
 

@@ -255,6 +255,12 @@ def sessions_of(logins: Iterable[Login], user_id: int) -> Sessions:
     )
 
 
+def suspend(bus: Bus) -> None:
+    """Ask logind to send this machine to sleep, without a question to anybody; raise ``BusError`` where it
+    does not answer, or refuses."""
+    bus.ask(MANAGER, "Suspend", "b", False)
+
+
 class SleepLock:
     """Keeps this machine from falling asleep, by logind, while it is taken."""
 

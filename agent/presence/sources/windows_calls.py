@@ -158,6 +158,8 @@ CALLS: dict[str, dict[str, tuple[type | None, ...]]] = {
     },
 }
 """What each call returns and takes."""
+POWER = {"SetSuspendState": (wintypes.BOOLEAN, *3 * (wintypes.BOOLEAN,))}
+"""Of a library that is loaded only to fall asleep."""
 
 
 class WindowsCalls:
@@ -230,6 +232,11 @@ class WindowsCalls:
         ended; its screen may go dark. Raise ``OSError`` when Windows refuses."""
         wanted = ES_CONTINUOUS | (ES_SYSTEM_REQUIRED if on else 0)
         check(self._kernel.SetThreadExecutionState(wanted))
+
+    def fall_asleep(self) -> None:
+        """Ask Windows to send this machine to sleep, not to hibernate, with what wakes it left as it is;
+        raise ``OSError`` when it refuses."""
+        check(library("powrprof", POWER).SetSuspendState(False, False, False))
 
     def process_names(self) -> Iterator[tuple[int, str]]:
         """Yield id and name of each process that runs at the first step; raise ``OSError`` then

@@ -1,61 +1,41 @@
-"""Policies by name: what a node starts first, which host suits a task, whether it runs any at all.
+"""Policies by name: what a flock starts first, and which machine gets it.
 
-Which order is best depends on what a flock is for, so the order is a plug-in: the node knows the
-three protocols of `view` and a name from its settings, never a class. Policies are pure and keep
-nothing between two questions; one object of each serves every node. All nodes of a flock should
-name the same order, else they race for the same tasks.
+Which rules are best depends on what a flock is for, so they are plug-ins: the node knows the
+protocols of `view` and a name that an administrator has chosen for the flock, never a class.
+Policies are pure and keep nothing between two questions; one object of each serves every node. All
+nodes of a flock should go by the same, else they race for the same tasks. README.md says which is
+for whom.
 """
 
 from __future__ import annotations
 
-from typing import Final
-
-from agent.protocol.policy.default import LookAhead
-from agent.protocol.policy.ranking import FirstCome, Strict
+from agent.protocol.policy.copying import CopyPolicy
+from agent.protocol.policy.flock_rules import CHOSEN, DEFAULT_RULE, FlockRule, flock_rules
 from agent.protocol.policy.view import (
     SCORE_MAX,
-    EarliestFinish,
     Evidence,
     FlockView,
     OrderPolicy,
     Places,
-    Presence,
     ScorePolicy,
     Stage,
     TaskView,
-    VolunteerPolicy,
-    WhileAway,
     WorkflowView,
 )
 
 __all__ = [
-    "DEFAULT_POLICY",
-    "DEFAULT_VOLUNTEER_POLICY",
+    "CHOSEN",
+    "DEFAULT_RULE",
     "SCORE_MAX",
+    "CopyPolicy",
     "Evidence",
+    "FlockRule",
     "FlockView",
     "OrderPolicy",
     "Places",
-    "Presence",
     "ScorePolicy",
     "Stage",
     "TaskView",
-    "VolunteerPolicy",
     "WorkflowView",
-    "policies",
-    "score_policies",
-    "volunteer_policies",
+    "flock_rules",
 ]
-
-policies: Final[dict[str, OrderPolicy]] = {
-    "look-ahead": LookAhead(),
-    "first-come": FirstCome(),
-    "strict": Strict(),
-}
-DEFAULT_POLICY: Final = "look-ahead"
-
-score_policies: Final[dict[str, ScorePolicy]] = dict.fromkeys(policies, EarliestFinish())
-"""How each of these values a host for a task."""
-
-volunteer_policies: Final[dict[str, VolunteerPolicy]] = {"while-away": WhileAway()}
-DEFAULT_VOLUNTEER_POLICY: Final = "while-away"

@@ -13,7 +13,7 @@ must answer, as a Markov process.
 
 A flock needs k = 1: contents are named by their hash, so one holder is as good as all of them. Its
 machines differ, which the source's do not; ``reachable`` is equation 3.3 for k = 1 with a share of
-its own for each holder.
+its own for each holder, ``by_copies`` the mean of that over all who may hold it.
 
 Rates lie many orders of magnitude apart (a disk fails within years, a repair takes seconds), and the
 time to failure is a difference of nearly equal numbers. So the second model is reckoned in fractions.
@@ -21,7 +21,7 @@ time to failure is a difference of nearly equal numbers. So the second model is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, exp, log, prod
@@ -42,6 +42,26 @@ def reachable(shares: Iterable[float]) -> float:
     """Return the share of time in which at least one of the holders is there, given the share of
     each; 0 without a holder."""
     return 1 - prod(1 - each for each in shares)
+
+
+def by_copies(shares: Sequence[float], most: int) -> tuple[float, ...]:
+    """Return in which share of the time a result can be had that has 1, 2, … copies, at most so many
+    and one on each machine, given the share of time in which each machine is there: the mean over all
+    the machines on which they may lie."""
+    nobody = [1.0]  # by how many of the machines: over all sets of them, that all are away, summed
+    for each in shares:
+        before = [0.0, *nobody]
+        nobody = [a + b * (1 - each) for a, b in zip([*nobody, 0.0], before, strict=True)]
+    copies = range(1, min(most, len(shares)) + 1)
+    return tuple(1 - nobody[each] / comb(len(shares), each) for each in copies)
+
+
+def least_copies(available: Sequence[float], goal: float, at_least: int) -> int:
+    """Return the least number of copies, but at least so many, with which a result can be had in this
+    share of the time; the most that there can be where none is enough. ``available`` are the shares
+    with 1, 2, … copies."""
+    enough = (n for n, share in enumerate(available, 1) if n >= at_least and share >= goal)
+    return next(enough, max(at_least, len(available)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,10 @@ Strict order gives the least average end of workflows and a late last one; advan
 gives the reverse. Both at once comes from keeping the first m in strict order and advancing the
 others evenly, the task with the longest remaining path first; which m depends on the number of
 places and on what is left. So each m is played through with the expected lengths. Least average end
-wins, then least last end, then the larger m, which is nearer to turn by turn.
+wins, but not at any price of the last: an average that is better by a thousandth is not worth a last
+end that is a third later. So a share of the last end counts as `LAST_COUNTS` of such a share of the
+average; of equals the larger m wins, which is nearer to turn by turn. Where places are not equal,
+forecasts of the last end are too rough for that, and it decides among equal averages only.
 
 The first are meant by rank. Where that costs more than `MARGIN` of the average, or makes the last
 end later at the same average, first are within a band those with the least left to start: when
@@ -52,6 +55,12 @@ CANDIDATES_UNEQUAL_MAX: Final = 12
 TOLERANCE: Final = 0.001
 """Relative difference of ends that counts as none."""
 
+LAST_COUNTS: Final = 0.25
+"""How much a share of the last end counts beside the same share of the average end."""
+
+SPARED: Final = 0.05
+"""No more than this share of the average end is given for the last."""
+
 MARGIN: Final = 0.005
 """Share of the average end that must be gained before workflows of one band leave their rank."""
 
@@ -72,6 +81,20 @@ class _Candidate:
     outlook: Outlook
 
 
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """How many orders are tried, and what the last end counts beside the average, which may be worse
+    for it by the share ``spared``."""
+
+    candidates_max: int
+    last_counts: float
+    spared: float
+
+
+EQUAL: Final = _Judging(CANDIDATES_MAX, LAST_COUNTS, SPARED)
+UNEQUAL: Final = _Judging(CANDIDATES_UNEQUAL_MAX, 0.0, TOLERANCE)
+
+
 class LookAhead:
     """The first m workflows in strict order, the others evenly, m by looking ahead."""
 
@@ -85,13 +108,12 @@ class LookAhead:
         work = lay_out(workflows)
         ready = set(work.ready)
         if not flock.places:
-            best = _best_order(work, workflows, partial(forecast, slots=flock.slots))
+            best = _best_order(work, workflows, partial(forecast, slots=flock.slots), EQUAL)
             return [work.tasks[i].task for i in best.order if i in ready]
         places = UnequalPlaces(flock.places)
-        most = CANDIDATES_UNEQUAL_MAX
-        by_moment = _best_order(work, workflows, partial(forecast_unequal, places=places), most)
-        listed = _best_order(work, workflows, partial(forecast_listed, places=places), most)
-        if _best([by_moment, listed]) is by_moment:
+        by_moment = _best_order(work, workflows, partial(forecast_unequal, places=places), UNEQUAL)
+        listed = _best_order(work, workflows, partial(forecast_listed, places=places), UNEQUAL)
+        if _best([by_moment, listed], UNEQUAL) is by_moment:
             return [work.tasks[i].task for i in by_moment.order if i in ready]
         running = {task for _, task in work.running}
         return [work.tasks[i].task for i in listed.order if i not in running]
@@ -109,45 +131,63 @@ def _is_a_choice(flock: FlockView) -> bool:
 
 
 def _best_order(
-    work: Work, workflows: list[WorkflowView], play: _Play, candidates_max: int = CANDIDATES_MAX
+    work: Work, workflows: list[WorkflowView], play: _Play, judging: _Judging
 ) -> _Candidate:
     band_of = bands(workflows)
     by_rank = list(range(len(workflows)))
-    best = _best(_survey(work, _orders(work, band_of, by_rank, candidates_max), play))
+    orders = _orders(work, band_of, by_rank, judging.candidates_max)
+    best = _best(_survey(work, orders, play, judging.spared), judging)
     least_left = _least_left_first(work, band_of)
     if least_left != by_rank:
+        orders = _orders(work, band_of, least_left, judging.candidates_max)
         target = Outlook(best.outlook.ends_sum_s, 0.0, best.outlook.ended)
-        rivals = _survey(work, _orders(work, band_of, least_left, candidates_max), play, target)
-        better = [rival for rival in rivals if _is_worth_it(rival.outlook, best.outlook)]
-        best = _best(better) if better else best
+        rivals = _survey(work, orders, play, judging.spared, target)
+        better = [each for each in rivals if _is_worth_it(each.outlook, best.outlook, judging)]
+        best = _best(better, judging) if better else best
     return best
 
 
-def _is_worth_it(rival: Outlook, ranked_best: Outlook) -> bool:
-    """Whether leaving the rank gains enough of the average, or costs none and ends sooner."""
-    gained = rival.ends_sum_s <= ranked_best.ends_sum_s * (1 - MARGIN)
+def _is_worth_it(rival: Outlook, ranked_best: Outlook, judging: _Judging) -> bool:
+    """Whether leaving the rank gains enough, or costs nothing of the average and ends sooner."""
+    gained = _cost(rival, ranked_best, judging) <= 1 + judging.last_counts - MARGIN
     sooner = rival.last_end_s < ranked_best.last_end_s * (1 - TOLERANCE)
     return gained or (sooner and rival.ends_sum_s <= ranked_best.ends_sum_s * (1 + TOLERANCE))
 
 
+def _cost(outlook: Outlook, least: Outlook, judging: _Judging) -> float:
+    """Average and last end as shares of the least ones, weighed and added up."""
+    average = outlook.ends_sum_s / (least.ends_sum_s or 1.0)
+    return average + judging.last_counts * outlook.last_end_s / (least.last_end_s or 1.0)
+
+
 def _survey(
-    work: Work, orders: Iterator[list[int]], play: _Play, target: Outlook | None = None
+    work: Work,
+    orders: Iterator[list[int]],
+    play: _Play,
+    spared: float,
+    target: Outlook | None = None,
 ) -> list[_Candidate]:
-    """Play the orders through, dropping early what is worse than the target or one before."""
+    """Play the orders through, dropping early what is worse than the target or one before by more
+    than is spared."""
     limit_s, ending = (target.ends_sum_s, target.ended) if target else (inf, 0)
     found: list[_Candidate] = []
     for order in orders:
-        outlook = play(work, order, ending=ending, give_up_s=limit_s * (1 + TOLERANCE))
+        outlook = play(work, order, ending=ending, give_up_s=limit_s * (1 + spared))
         if outlook is not None:
             found.append(_Candidate(order, outlook))
             limit_s, ending = min(limit_s, outlook.ends_sum_s), outlook.ended
     return found
 
 
-def _best(candidates: list[_Candidate]) -> _Candidate:
-    """Least average end, then least last end, then the first: the one with the largest m."""
-    limit_s = min(each.outlook.ends_sum_s for each in candidates) * (1 + TOLERANCE)
-    shortlist = [each for each in candidates if each.outlook.ends_sum_s <= limit_s]
+def _best(candidates: list[_Candidate], judging: _Judging) -> _Candidate:
+    """Least average end with what the last end counts, then least last end, then the first: the one
+    with the largest m."""
+    ends_s = [(each.outlook.ends_sum_s, each.outlook.last_end_s) for each in candidates]
+    least = Outlook(min(each for each, _ in ends_s), min(each for _, each in ends_s), 0)
+    spared_s = least.ends_sum_s * (1 + judging.spared)
+    shortlist = [each for each in candidates if each.outlook.ends_sum_s <= spared_s]
+    limit = min(_cost(each.outlook, least, judging) for each in shortlist) + TOLERANCE
+    shortlist = [each for each in shortlist if _cost(each.outlook, least, judging) <= limit]
     limit_s = min(each.outlook.last_end_s for each in shortlist) * (1 + TOLERANCE)
     return next(each for each in shortlist if each.outlook.last_end_s <= limit_s)
 

@@ -58,9 +58,9 @@ def half_s(curve: Curve) -> float | None:
     return high_s
 
 
-def likely(curve: Curve, seconds: float) -> int:
-    """Return the same in steps, for comparing machines."""
-    return round(survival(curve, seconds) * STEPS)
+def in_steps(chance: float) -> int:
+    """Return a chance in steps, for comparing machines."""
+    return round(chance * STEPS)
 
 
 def much_likelier(one: float, other: float) -> bool:

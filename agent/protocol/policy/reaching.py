@@ -17,7 +17,7 @@ for longest. Nothing is gathered and nobody looks again: an end tells all of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import expm1
+from math import expm1, log2
 from typing import ClassVar, Final
 
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
@@ -44,6 +44,11 @@ class Lasting(Placing):
 def length_s(task: Waiting) -> float:
     """Return how long the task takes, as far as is known: longer than it has run already."""
     return task.length_s if task.ran_s <= task.length_s else LONGER * task.ran_s
+
+
+def rounded_s(length: float) -> float:
+    """Return the middle of the quarter octave in which a length lies: so many lengths are enough."""
+    return float(2 ** ((int(log2(max(length, 1.0)) * 4) + 0.5) / 4))
 
 
 def rate(host: HostPast, now_s: float) -> float:

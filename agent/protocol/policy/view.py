@@ -10,7 +10,6 @@ name tasks that the picture does not hold, lengths are somebody's expectation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Final, Protocol
 
@@ -87,7 +86,7 @@ class Evidence(Struct, frozen=True, array_like=True, gc=False):
     `usual_ms` is what it takes on a host that is neither fast nor slow, `length_ms` what it takes
     on this one, `fetch_ms` what bringing its inputs there takes, `wait_ms` how long the host still
     works at other things, `lasts_permille` how likely its owner stays away until the task has
-    ended.
+    ended. `broken_off`: so often runs of the task ended before their program did.
     """
 
     usual_ms: Span
@@ -95,14 +94,7 @@ class Evidence(Struct, frozen=True, array_like=True, gc=False):
     fetch_ms: Span = 0
     wait_ms: Span = 0
     lasts_permille: Annotated[int, Meta(ge=0, le=1000)] = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Presence:
-    """What is known of the person at this machine."""
-
-    volunteering: bool
-    owner_present: bool
+    broken_off: Annotated[int, Meta(ge=0, le=2**20)] = 0
 
 
 class OrderPolicy(Protocol):
@@ -119,14 +111,6 @@ class ScorePolicy(Protocol):
 
     def score(self, evidence: Evidence) -> int:
         """Return from 0 to `SCORE_MAX`, more for a better host."""
-        ...
-
-
-class VolunteerPolicy(Protocol):
-    """Answers whether this node wants to run tasks at all just now."""
-
-    def willing(self, presence: Presence) -> bool:
-        """Tell whether to go for tasks."""
         ...
 
 
@@ -147,15 +131,3 @@ class EarliestFinish:
         ends_ms = evidence.wait_ms + evidence.fetch_ms + evidence.length_ms + lost_ms
         score = SCORE_MAX * usual_ms // (usual_ms + max(0, ends_ms))
         return min(max(score, 1), SCORE_MAX - 1)
-
-
-class WhileAway:
-    """Willing while volunteering is on and the owner is not there: the machine is its owner's first.
-
-    An agent that is noticed is an agent that is uninstalled. What counts as somebody sitting there
-    is decided where it is sensed, not here.
-    """
-
-    def willing(self, presence: Presence) -> bool:
-        """Tell whether to go for tasks."""
-        return presence.volunteering and not presence.owner_present

@@ -14,18 +14,17 @@ as the workflow is in it; this stays as long as the dataset does, which may be y
 
 from __future__ import annotations
 
-import json
 import logging
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agent.protocol.records import DatasetId, TaskId
+from agent.protocol.records import DatasetId
 from agent.storage.datasets.errors import DatasetError, StoreFull
 from agent.storage.datasets.manifest import Kind
 from agent.storage.errors import UNREADABLE, is_damage
@@ -47,12 +46,6 @@ CREATE TABLE IF NOT EXISTS part (
     dataset TEXT NOT NULL, digest TEXT NOT NULL, PRIMARY KEY (dataset, digest)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS part_digest ON part (digest);
-CREATE TABLE IF NOT EXISTS lineage (
-    task TEXT NOT NULL, output INTEGER NOT NULL, dataset TEXT NOT NULL, run TEXT NOT NULL,
-    program TEXT NOT NULL, version TEXT NOT NULL, inputs TEXT NOT NULL, finished_s REAL NOT NULL,
-    PRIMARY KEY (task, output)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS lineage_dataset ON lineage (dataset);
 {MARK}
 """
 
@@ -295,41 +288,3 @@ def _forget(change: sqlite3.Connection, datasets: list[DatasetId]) -> None:
     named = [(each,) for each in datasets]
     change.executemany("DELETE FROM dataset WHERE dataset = ?", named)
     change.executemany("DELETE FROM part WHERE dataset = ?", named)
-
-
-@dataclass(frozen=True, slots=True)
-class Lineage:
-    """One output of one task. ``version`` is the published program's dataset, where it is one."""
-
-    task: TaskId
-    output: int
-    dataset: DatasetId
-    run: str
-    program: str
-    version: str
-    inputs: tuple[DatasetId, ...]
-    finished_s: float
-
-
-_PUT = (
-    "INSERT INTO lineage VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task, output) DO UPDATE SET"
-    " dataset = excluded.dataset, run = excluded.run, program = excluded.program,"
-    " version = excluded.version, inputs = excluded.inputs, finished_s = excluded.finished_s"
-)
-
-
-def note(index: Index, outputs: list[Lineage]) -> None:
-    """Record which run made these outputs, each in place of an earlier record of the same output of
-    its task; raise ``DatasetError``, with none of them recorded, when the database does not take
-    it."""
-    with index.change() as change:
-        change.executemany(
-            _PUT,
-            [(*astuple(each)[:6], json.dumps(each.inputs), each.finished_s) for each in outputs],
-        )
-
-
-def of_dataset(index: Index, dataset: DatasetId) -> list[Lineage]:
-    """Return all tasks whose output the dataset is, the last one first."""
-    found = index.rows("SELECT * FROM lineage WHERE dataset = ? ORDER BY finished_s DESC", dataset)
-    return [Lineage(*[*row[:6], tuple(json.loads(row[6])), row[7]]) for row in found]

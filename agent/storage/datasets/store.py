@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO
 
 from agent.protocol.records import Dataset, DatasetId
-from agent.storage.datasets import gathering, index, room
+from agent.storage.datasets import gathering, room
 from agent.storage.datasets.errors import DatasetDamaged, DatasetError, DatasetMissing, NotKeepable
-from agent.storage.datasets.index import Index, Lineage, Row
+from agent.storage.datasets.index import Index, Row
 from agent.storage.datasets.manifest import (
     Entry,
     Kind,
@@ -386,16 +386,6 @@ class DatasetStore:
                 self._objects.remove(digest)
         self._room.count(self._used_bytes())
         return [row.dataset for row in rows]
-
-    # -- what made them --------------------------------------------------------------------
-
-    def note_lineage(self, outputs: list[Lineage]) -> None:
-        """Record which run made these outputs of tasks, in place of what counted before."""
-        index.note(self._index, outputs)
-
-    def lineage_of(self, dataset: DatasetId) -> list[Lineage]:
-        """Return all tasks whose output the dataset is, the last one first."""
-        return index.of_dataset(self._index, dataset)
 
     # -- inside ----------------------------------------------------------------------------
 

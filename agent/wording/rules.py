@@ -1,0 +1,31 @@
+"""The rules that a flock goes by, each in one sentence: what they mean for whoever has work in it.
+
+Which office is served best by which of them is in ``agent/protocol/policy/README.md``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+RULES: Final = {
+    "look-ahead": "each task goes to the machine on which it ends first, in an order that looks ahead so "
+    "that workflows end early",
+    "reaching": "machines that stay free longest take the longest tasks, and those that are soon "
+    "needed take the short ones",
+    "FCFS": "what was submitted first is started first, on whichever machine is free",
+    "EC": "the task that was submitted first goes to the free machine that most likely stays free "
+    "until it has ended",
+    "EGC": "each free machine takes, of the first ten tasks, the one until whose end it most likely "
+    "stays free",
+    "BFC": "the task that was submitted first goes to the free machine that it fits best, by how long "
+    "that usually stays free",
+    "BFGC": "each free machine takes, of the first ten tasks, the one that fits best how long it "
+    "usually stays free",
+    "BFGCE": "each free machine takes, of the first ten tasks, the one that fits best how long it "
+    "usually stays free; a task counts as a tenth longer each time that it was broken off",
+}
+
+
+def rules_said(name: str) -> str:
+    """Return what the rules of this name mean; empty for those of a later version."""
+    return RULES.get(name, "")

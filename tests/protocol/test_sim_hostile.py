@@ -1,0 +1,42 @@
+"""One member of each simulated flock lies in what it says, and every promise holds for the others' work."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.protocol.claims import Claims
+from agent.protocol.obstructors import Obstructors
+from tests.sim.failure import SimulationFailure
+from tests.sim.hostile import HostileMember
+from tests.sim.run import run_seed
+
+KINDS = ("calm", "crashes", "claim-in-flight", "partitions")
+SEEDS = (1, 2, 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_promises_hold_beside_a_member_that_lies(kind: str) -> None:
+    for seed in SEEDS:
+        run_seed(seed, HostileMember, only_class=kind)
+
+
+def test_without_the_guard_work_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Claims, "_pass_by", lambda _: None)
+    monkeypatch.setattr(Obstructors, "__contains__", lambda *_: False)
+    for seed in SEEDS:
+        with pytest.raises(SimulationFailure, match="everything ends"):
+            run_seed(seed, HostileMember, only_class="calm")
+
+
+@pytest.mark.parametrize(
+    ("seed", "kind", "found"),
+    [(2049, "seats", "a low claim gave way to interactive work and was made again, without end")],
+)
+def test_what_lies_once_found_is_mended(seed: int, kind: str, found: str) -> None:
+    print(f"it once found: {found}")
+    run_seed(seed, HostileMember, only_class=kind)
+
+
+def test_lies_are_the_same_in_each_run_of_a_seed() -> None:
+    traces = {run_seed(2, HostileMember, only_class="calm").trace for _ in range(2)}
+    assert len(traces) == 1

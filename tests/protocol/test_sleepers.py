@@ -1,0 +1,104 @@
+"""Machines that sleep are woken for work that waited long and that only they can take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agent.protocol import effects as fx
+from agent.protocol import events as ev
+from agent.protocol import messages as msg
+from agent.protocol.capabilities import WakeAddress
+from agent.protocol.records import Requirements
+from agent.protocol.sharing_reasons import MachineWoken
+from agent.protocol.sleepers import LOOKS_EVERY_S, ROUNDS, WAITS_S
+from tests.protocol.stage import Stage, task
+from tests.protocol.stage_machines import NAMES
+
+AT = (WakeAddress("02:00:00:00:00:07", "192.168.1.255"),)
+OVEN: dict[str, Any] = {"requirements": Requirements(tags=("oven",))}
+
+
+def flock(wakes: tuple[WakeAddress, ...] = AT) -> Stage:
+    """Grifo alone has an oven, and can be woken."""
+    stage = Stage(*NAMES)
+    stage.tags["grifo"] = ("oven",)
+    stage.flock()
+    node = stage.living()["grifo"]
+    able = replace(node._core.capabilities, wakes=wakes)
+    stage.ask("grifo", "can be woken", ev.CapabilitiesChanged(able)).play(2)
+    return stage
+
+
+def asleep(stage: Stage) -> Stage:
+    """Nobody hears of it any more."""
+    return stage.crash("grifo", power=True).play(20)
+
+
+def calls(stage: Stage) -> list[tuple[str, fx.WakeMachine]]:
+    return [
+        (each.who, each.what) for each in stage.entries if isinstance(each.what, fx.WakeMachine)
+    ]
+
+
+def test_it_is_called_after_ten_minutes_by_one_peer_after_the_other() -> None:
+    stage = asleep(flock())
+    stage.submit("acor", "bread", task("T1", **OVEN)).play(WAITS_S - 5)
+    assert calls(stage) == []
+    while not calls(stage):
+        stage.play(1)
+    assert calls(stage) == [("acor", fx.WakeMachine("grifo", AT))]
+    stage.play(LOOKS_EVERY_S + 5)
+    assert [who for who, _ in calls(stage)] == ["acor", "pato"]
+    stage.play(10 * LOOKS_EVERY_S)
+    assert len(calls(stage)) == ROUNDS * 2, "then it is left asleep for as long as work waits first"
+    assert any(each.what == MachineWoken("grifo") for each in stage.living()["acor"].story("T1"))
+    stage.play(WAITS_S)
+    assert len(calls(stage)) > ROUNDS * 2
+
+
+def test_it_is_told_that_it_was_woken_and_does_the_work() -> None:
+    stage = asleep(flock())
+    stage.submit("acor", "bread", task("T1", **OVEN)).play(WAITS_S + 2 * LOOKS_EVERY_S)
+    assert calls(stage)
+    stage.boot("grifo")
+    stage.link("grifo", "acor", "pato").play(10)
+    assert {each.by for each in stage.effects(fx.WasWoken)} == {"acor", "pato"}
+    assert stage.outcome("T1") == "grifo"
+    before = len(calls(stage))
+    stage.play(WAITS_S)
+    assert len(calls(stage)) == before
+
+
+def test_who_comes_by_himself_is_told_nothing() -> None:
+    stage = asleep(flock())
+    stage.boot("grifo")
+    stage.link("grifo", "acor", "pato").play(10)
+    assert stage.effects(fx.WasWoken) == []
+
+
+@pytest.mark.parametrize("why", ["nobody may", "goodbye", "another can", "the owner is there"])
+def test_it_is_left_asleep(why: str) -> None:
+    stage = flock(() if why == "nobody may" else AT)
+    if why == "goodbye":
+        stage.ask("grifo", "stops", ev.Shutdown()).play(1)
+    if why == "the owner is there":
+        stage.owner("grifo", here=True).play(1)
+    asleep(stage)
+    spec = task("T1") if why == "another can" else task("T1", **OVEN)
+    if why == "another can":
+        for name in ("acor", "pato"):
+            stage.submit("acor", f"before {name}", task(f"B {name}", expected_ms=10_000_000))
+    stage.submit("acor", "bread", spec).play(WAITS_S + 3 * LOOKS_EVERY_S)
+    assert calls(stage) == []
+
+
+def test_what_it_says_is_read_back() -> None:
+    assert msg.decode(msg.encode(msg.WokenForWork())) == msg.WokenForWork()
+    able = msg.Capabilities(wakes=AT)
+    status = msg.Status(1, 1, "a", "1", 1, True, False, "", 0, 0, able, {})
+    told = msg.decode(msg.encode(status))
+    assert isinstance(told, msg.Status)
+    assert told.capabilities.wakes == AT
