@@ -11,7 +11,8 @@ from agent.control.naming import with_names
 from agent.control.port import Wish
 from agent.control.request_context import RequestContext
 from agent.protocol.effects import Answer, Verdict
-from agent.protocol.phrases import Phrase
+from agent.protocol.events import Submit
+from agent.protocol.phrases import Phrase, said
 from agent.protocol.records import TaskId, WorkflowId
 from agent.protocol.table import Table
 
@@ -22,6 +23,13 @@ TO_BE_NAMED = ""
 async def wish(call: RequestContext, event: Wish) -> Answer:
     """Hand a wish to the node, wait for its answer and return it. Raises ``RefusedError`` where the
     node refuses, with names of tasks for ids; ``ServiceError`` when the node does not take it."""
+    if isinstance(event, Submit) and _only_helps(call):
+        raise RefusedError(
+            ErrorCode.UNAUTHORISED,
+            said(
+                "this machine is a helper in its flock: it runs what others submit, and submits nothing"
+            ),
+        )
     answer = await call.node.ask(event)
     if answer.verdict is not Verdict.REFUSED:
         return answer
@@ -41,6 +49,11 @@ async def wish_of(call: RequestContext, workflow: WorkflowId, event: Wish) -> Wi
     if answer.verdict is Verdict.CANCELLING:
         verdict = "cancelling"
     return Wished(workflow, verdict, answer.text, name)
+
+
+def _only_helps(call: RequestContext) -> bool:
+    now = call.now
+    return now.flock is not None and call.rooms.flock.role_of(now.node) == "helper"
 
 
 def _tasks_in(fault: Phrase, table: Table) -> list[TaskId]:

@@ -166,8 +166,7 @@ async def _act(
         )
     if kind == EXPELLED and whom == own:
         raise MembershipError("this machine does not expel itself: leave the flock instead")
-    if whom != own or kind not in (ROLE, KEEPER):
-        membership.check_administrator("do this")
+    membership.check_administrator("do this")
     recovery = await _recovery(membership, phrase) if phrase else None
     voices = {own, *([recovery.pen.name] if recovery else ())}
     pending = [each.by for each in rights.pending if _is_same(each.act, kind, whom, value, data)]

@@ -6267,5 +6267,9 @@
         <source>{may}; holds the flock&apos;s key</source>
         <translation>{may}; tem a chave do bando</translation>
     </message>
+    <message>
+        <source>this machine is a helper in its flock: it runs what others submit, and submits nothing</source>
+        <translation>esta máquina é ajudante no seu bando: executa o que outros submetem e não submete nada</translation>
+    </message>
 </context>
 </TS>

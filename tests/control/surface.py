@@ -116,8 +116,8 @@ ALDER = PeerView(
     why=as_why(NobodyUsesIt()),
 )
 MEMBERS = (
-    MemberView("aldernode", "alder", True, False, 4 * 10**12),
-    MemberView(NODE, NAME, True, True, 4 * 10**12),
+    MemberView("aldernode", "alder", True, False, 4 * 10**12, "administrator"),
+    MemberView(NODE, NAME, True, True, 4 * 10**12, "administrator"),
     MemberView("cedarnode", "cedar", False, False, 4 * 10**12),
     MemberView("cedarother", "cedar", False, False, 4 * 10**12),
 )

@@ -144,6 +144,8 @@ async def test_who_keeps_and_does_not_administer_invites_nobody(
     assert other.keeper
     with pytest.raises(MembershipError, match=r"cannot invite: do it on one .*\(first\)"):
         await invited(other, door)
+    with pytest.raises(MembershipError, match=r"cannot do this: do it on one .*\(first\)"):
+        await appoint(other, other.node_id, KEEPER, withdraw=True)
 
 
 # -- keys ------------------------------------------------------------------------------------------

@@ -156,6 +156,7 @@ async def test_what_members_do_and_are_refused_stands_in_the_audit(
     assert not await asked(cat, ant, work.CANCEL, work.Cancel("bees"))
     assert not await asked(cat, ant, settings.SETTINGS, settings.Settings())
     assert await asked(bee, ant, work.CANCEL, work.Cancel("bees"))
+    await ant.flock.administration.upgrade()
     await ant.flock.administration.set_role("cat", "helper", "")
     found = await noted(ant)
     workflow = next(iter(ant.table.workflows))

@@ -186,7 +186,21 @@ async def test_helper_submits_nothing_and_reads_nothing(
     unguarded(monkeypatch, guarded)
     ant, _, cat = there
     assert await asked(cat, ant, *HELPERS[1])
+    await ant.flock.administration.upgrade()
     await ant.flock.administration.set_role("cat", "helper", "")
     for method, params in HELPERS:
         assert await asked(cat, ant, method, params) is not guarded
     assert await asked(cat, ant, flock.PEERS, flock.Peers())
+
+
+async def test_helper_submits_nothing_at_its_own_machine(
+    there: tuple[Agent, Agent, Agent],
+) -> None:
+    """Its agent says so; what a modified one writes into the table is another matter."""
+    ant, bee, _ = there
+    await ant.flock.administration.upgrade()
+    await ant.flock.administration.set_role("bee", "helper", "")
+    await eventually(lambda: bee.flock.role_of(bee.node_id) == "helper")
+    async with client(ant, bee) as link:
+        with pytest.raises(RequestError, match="it runs what others submit, and submits nothing"):
+            await link.call(*HELPERS[0])

@@ -172,7 +172,7 @@ def _show_requests(reply: RequestsReply) -> None:
         UNTIL=lambda each: moment(each.expires_ms),
         STATE=lambda each: "let in, has not come yet" if each.admitted else "waiting",
     )
-    how = f"only a keeper lets machines in: {', '.join(reply.keepers)}"
+    how = f"only an administrator lets machines in: {', '.join(reply.keepers)}"
     if reply.may_admit:
         how = "`wingbeat flock admit CODE` lets one in, `wingbeat flock refuse CODE` does not"
     show_lines([how])

@@ -51,11 +51,13 @@ withdraw_ask = serves(WITHDRAW_ASK)(lambda call, _: call.rooms.flock.asking.with
 @serves(REQUESTS)
 async def requests(call: RequestContext, params: Requests) -> RequestsReply:
     """Return which machines ask to be let in, or are let in and have not joined yet, as far as
-    linked keepers tell, the oldest first; whether this node decides; and the names of all keepers.
-    Every member may ask. Raises ``RefusedError`` without a flock."""
-    flock = require_flock(call)
-    keepers = sorted(each.name for each in call.rooms.flock.members() if each.keeper)
-    return RequestsReply(tuple(call.rooms.flock.requests()), flock.keeper, tuple(keepers))
+    linked keepers tell, the oldest first; whether this node decides, and the names of those that do:
+    the administrators'. Raises ``RefusedError`` without a flock."""
+    require_flock(call)
+    deciding = [each for each in call.rooms.flock.members() if each.role == "administrator"]
+    may_admit = any(each.own for each in deciding)
+    names = sorted(each.name for each in deciding)
+    return RequestsReply(tuple(call.rooms.flock.requests()), may_admit, tuple(names))
 
 
 @serves(ADMIT)
