@@ -116,6 +116,11 @@ class Host(Machine):
         params = work.Submit(workflow, tuple(tasks), "low" if priority == "low" else "interactive")
         return self.client.ask(work.SUBMIT, params)
 
+    def administrators(self) -> set[str]:
+        """Who may act on the flock and holds its key, as this host knows it."""
+        members = self.call(flock.MEMBERS, flock.Members()).members
+        return {each.name for each in members if each.keeper and each.role == "administrator"}
+
     def linked(self) -> set[str]:
         reply = self.call(flock.PEERS, flock.Peers())
         return {peer.name for peer in reply.peers if peer.state == "linked"}

@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from agent.api import flock, work
+from agent.api.administration import APPOINT, Appoint
 from agent.net.addresses import Address
 from tests.hosts.host import Host, Spot
 from tests.hosts.lan import HostsUnavailableError, Lan, why_no_namespaces
@@ -124,16 +125,34 @@ class Hosts:
         """Of all hosts (or these), at the same time; in their order."""
         return list(self._pool.map(do, self._hosts if hosts is None else hosts))
 
-    def make_flock(self, hosts: Sequence[Host] | None = None) -> None:
-        """Start these agents (all) and make one flock of them, as people do."""
+    def make_flock(self, hosts: Sequence[Host] | None = None, *, appointed: int = 1) -> None:
+        """Start these agents (all) and make one flock of them, as people do; so many of the first are
+        its keepers and administrators."""
         chosen = list(self._hosts if hosts is None else hosts)
         self.restart(chosen)
         first = chosen[0]
-        first.call(flock.FLOCK_CREATE, flock.FlockCreate("live"))
+        made = first.call(flock.FLOCK_CREATE, flock.FlockCreate("live"))
         invitation = first.call(flock.INVITE, flock.Invite(uses=len(chosen)))
         for host in chosen[1:]:
             host.call(flock.JOIN, flock.Join(invitation.text))
         self.wait_linked(chosen)
+        for place in range(1, appointed):
+            self._appoint(chosen[:place], chosen[place], made.phrase)
+
+    def _appoint(self, administrators: Sequence[Host], host: Host, phrase: str) -> None:
+        """Two have to say it, or one and the phrase."""
+        voices = administrators[:2]
+        told = phrase if len(voices) == 1 else ""
+        for what in ("keeper", "administrator"):
+            for voice in voices:
+                voice.call(APPOINT, Appoint(host.name, what, phrase=told))
+        everybody = [*administrators, host]
+        wait_for(
+            lambda: all(host.name in each for each in self.each(Host.administrators, everybody)),
+            LINK_S_MAX,
+            f"{host.name} is an administrator",
+            self._who_sees_whom,
+        )
 
     def restart(self, hosts: Sequence[Host] | None = None) -> None:
         """Start these again and wait until they answer."""

@@ -35,7 +35,7 @@ JOIN_S_MAX = EVENTUALLY_S_MAX
 def hosts() -> Iterator[Hosts]:
     """Three keepers, and five that belong nowhere yet."""
     with Hosts(KEEPERS + 5) as made:
-        made.make_flock([made[number] for number in range(KEEPERS)])
+        made.make_flock([made[number] for number in range(KEEPERS)], appointed=KEEPERS)
         made.restart([made[number] for number in range(KEEPERS, len(made))])
         wait_for(
             lambda: all(_keeps(each) for each in _keepers(made)), EVENTUALLY_S_MAX, "three keepers"
@@ -69,7 +69,8 @@ def test_an_invitation_ends_in_time_and_with_a_keeper_that_is_sent_away(hosts: H
     wait_for(lambda: time.time() > expires_s + 1, EVENTUALLY_S_MAX, "it has expired")
     (why,) = _join(hosts, short, {hosts[4]: [2]}).values()
     assert "expired" in why
-    hosts[0].call(flock.EXPEL, flock.Expel(hosts[2].name))
+    for administrator in (hosts[0], hosts[1]):
+        administrator.call(flock.EXPEL, flock.Expel(hosts[2].name))
     wait_for(lambda: not hosts[2].linked(), EVENTUALLY_S_MAX, "it is cut off")
     outcomes = _join(hosts, known, {hosts[5]: [0], hosts[6]: [1], hosts[7]: [2]})
     assert all(outcomes.values()), outcomes
