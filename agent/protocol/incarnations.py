@@ -34,7 +34,7 @@ class Incarnations:
         own = self._core.incarnations.get(host, 0)
         return own if host in self._core.peers else max(own, self._told.get(host, 0))
 
-    def said(self, host: NodeId, incarnation: int) -> bool:
+    def told_by(self, host: NodeId, incarnation: int) -> bool:
         """Note the word of a host on its own link; return whether that is news. What peers told of
         it is forgotten, and lower numbers, or such as no honest node has, are ignored."""
         told = self._told.pop(host, 0)

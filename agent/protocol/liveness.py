@@ -244,7 +244,7 @@ class Liveness(Part):
         peer.name, peer.has_table = message.name, message.has_table
         renamed = peer.greeted and peer.incarnation != message.incarnation
         peer.incarnation = message.incarnation
-        if self._incarnations.said(peer.node, message.incarnation):
+        if self._incarnations.told_by(peer.node, message.incarnation):
             self._changed()
         if renamed:
             self.tell_status()

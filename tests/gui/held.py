@@ -266,6 +266,8 @@ class HeldAgent:
     def _answer(self, wish: Wish, good: bool) -> None:
         if wish.answer.done() or (good and wish.method in self._told & ENDLESS):
             return  # called off, or a log that says no more for now
+        if not wish.answer.set_running_or_notify_cancel():
+            return  # called off this very moment, by the loop of the bridge
         self._told.add(wish.method)
         if good:
             wish.answer.set_result(REPLIES[wish.method])

@@ -140,6 +140,12 @@ def invite(stage: Stage) -> QWidget:
     return dialog
 
 
+def rules_chosen(stage: Stage) -> QWidget:
+    choice = stage.page(Place.FLOCK, FlockPage).rules.choice
+    choice.setCurrentIndex(choice.findData("FCFS"))
+    return stage.window
+
+
 def give_role(stage: Stage) -> QWidget:
     dialog = RolesDialog(stage.context, stage.window)
     dialog.show()
@@ -324,6 +330,7 @@ CASES = (
     Case("AskPanel._withdraw", "withdraw_ask", asked("askWithdraw"), act=True),
     Case("FlockPage._do_expel", "expel", expel, act=True),
     Case("InviteDialog._make", "invite", invite, act=True),
+    Case("RulesLine._choose", "change_settings", rules_chosen, act=True),
     Case("RolesDialog._sign", "set_role", give_role, act=True),
     Case("Statistics.showEvent", "statistics", flock_tab(lambda page: page.statistics)),
     Case("WorkflowTimeline.refresh", "runs", flock_tab(lambda page: page.timeline)),
