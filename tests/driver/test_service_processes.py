@@ -20,7 +20,7 @@ from agent.node.running import Options
 from agent.protocol.events import Event, InputsFetched, PeerUnlinked
 from agent.protocol.records import TaskState
 from tests.certain import certain
-from tests.driver.nodes import home_of, host_of, in_state, services, submit
+from tests.driver.nodes import home_of, host_of, in_state, services, submit, unsigned_flock
 from tests.execution.installed import processes, state_of
 from tests.hosts.machine import Machine
 from tests.hosts.waiting import eventually
@@ -38,7 +38,7 @@ def started(folder: Path, name: str) -> Iterator[Machine]:
 
 async def joined(first: Agent, *others: Machine) -> dict[str, Machine]:
     """The others become members of the first one's flock; which node is which."""
-    await first.flock.create("office")
+    await unsigned_flock(first)
     for other in others:
         async with await Client.connect(other.home) as client:
             await client.call(JOIN, Join((await first.flock.invite()).text))

@@ -112,7 +112,7 @@ def test_the_log_of_what_runs_is_copied_while_it_runs(flock: Flock, tmp_path: Pa
     alder, birch, cedar = flock
     file = tmp_path / "long.wingbeat.yaml"
     file.write_text("tasks: {a: {program: stay}}\n")
-    birch.said("submit", str(file))
+    birch.said("submit", "--shared-with", "everybody", str(file))
     begun = [len("it has begun\n")]
     wait_for(lambda: logs_kept(birch, cedar) == begun, WITHIN_S, "its log is elsewhere")
     alder.kill()

@@ -126,7 +126,7 @@ def _an_older_client_goes_on(
     def heard_it() -> bool:
         ant.said("resume")
         ant.said("pause")
-        return '"paused": true' in heard.read_text()
+        return '"HelpsNotNow"' in heard.read_text()  # why is its owner's
 
     later = heard.parent / "later.wingbeat.yaml"
     later.write_text(STEPS.format(name="later", here="ant", there="bee"))
