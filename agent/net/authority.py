@@ -43,7 +43,6 @@ NODE_LIFE_S = 365 * 86_400
 EXPELLED = "expelled"
 LEFT = "left"
 KEEPER = "keeper"
-"""Of the keeper that says so: from then on the flock takes in no unsigned records."""
 
 _SIGNED_AS = b"wingbeat statement 1\0"
 _SIGNED_BY_AS = b"wingbeat keeper's statement 1\0"

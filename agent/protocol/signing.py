@@ -24,13 +24,13 @@ node's key is in its certificate. What the table has already is not checked agai
 nothing and changes nothing. What is refused is counted by author, and costs the sender nothing: it
 may only have passed it on.
 
-**Since when** (``Trust``): unsigned records count until an administrator has said that the flock
-signs. What was written before is counter-signed by the administrators' nodes, as they pass it on, if
+**Since when** (``Trust``): unsigned records count until the flock has administrators, which a new one
+has from its founding. What was written before is counter-signed by the administrators' nodes, as they pass it on, if
 its own stamp says so. Without that word nothing is checked, so versions can mix.
 
 **Who may say what** is one question, ``Trust.may``. Today: everybody writes runs and raises floors in
 the own name; wishes, retries, cancels and prunings are for the node that submitted the work and for
-administrators (the keepers), prunings of what has ended long ago for anybody, as the master writes
+administrators, prunings of what has ended long ago for anybody, as the master writes
 them. Absent: persons' keys, and who else a submitter lets do something.
 """
 
