@@ -170,8 +170,8 @@ class Checking:
     def _spec_counts(self, spec: WorkflowSpec) -> bool:
         proof = proof_in(spec.more)
         said = Statement(Kind.WORKFLOW, spec.host, spec.host, spec.submitted[0])
-        witnessed = proof is not None and proof.signer not in ("", spec.host)
-        if not witnessed and proof is not None and not self.keys.binds(spec):
+        signer = (proof.signer if proof else "") or spec.host
+        if proof is not None and not self.trust.vouches(signer, said) and not self.keys.binds(spec):
             return self._refuse(said, Fault.NOT_THEIRS)
         return self._counts(proof, spec_leaf(spec), said)
 

@@ -212,6 +212,31 @@ def test_an_administrator_bears_witness_to_what_is_older() -> None:
         assert [each.life.cancel for each in lives] == [1] * counts
 
 
+@pytest.mark.parametrize(
+    ("administrator", "at_ms", "counts"),
+    [("ant", 5, True), ("ant", 2_000, False), ("bee", 5, False)],
+)
+def test_an_id_of_before_binds_nobody_where_an_administrator_vouches(
+    administrator: str, at_ms: int, counts: bool
+) -> None:
+    """Of its own work too: there may be no other administrator who could."""
+
+    class Binding(Keys):
+        def binds(self, spec: WorkflowSpec) -> bool:
+            del spec
+            return False
+
+    trust = Trust(since_ms=1_000, administrators=(administrator,))
+    told = replace(WORKFLOW, spec=replace(SPEC, submitted=(at_ms, 0)))
+    sealing = Sealing("ant", table_of(), Keys("ant"))
+    sealing.trust = trust
+    state = decode(encode(sealing.sealed(State((), (told,)))))
+    assert isinstance(state, State)
+    checking = Checking(Table(Settings()), Binding("cat"), lambda: 0, lambda _: None)
+    checking.trust = trust
+    assert bool(checking.counting(state.workflows, (), ()).workflows) is counts
+
+
 def test_a_witness_is_no_author() -> None:
     may = SIGNED_LATER.may
     assert may("ant", Statement(Kind.RUN, "gone", wall_ms=900))
