@@ -49,7 +49,8 @@ from agent.protocol.sharing_reasons import CopyClaimed, PassedBy
 from agent.protocol.table import News
 from agent.protocol.times import following
 
-REBUFFED_S = 0.03
+REBUFFED_S, REBUFFS_MAX = 0.03, 10
+"""Each wait is twice the one before, up to ``CONTESTED_S``; further ones need not be counted."""
 CONTESTED_S = 2.0
 """A task whose better claimant was seen is left to that claimant for this long."""
 
@@ -142,7 +143,7 @@ class Claims(Part):
         """A peer objected and had nothing new to tell: its view lags behind, or reaches further.
         Ask again soon, then ever later."""
         times = self._rebuffs.get(task, 0)
-        self._rebuffs[task] = times + 1
+        self._rebuffs[task] = min(times + 1, REBUFFS_MAX)
         reading = self.core.table.reading(task)
         goes_on = reading is not None and reading.owner is not None
         seated = bool(seats_of(self.core.table.specs.get(task)))
@@ -201,10 +202,9 @@ class Claims(Part):
     def _claim(self, task: TaskId, voters: dict[NodeId, None]) -> OpenClaim:
         core = self.core
         score, evidence = self._knowledge.bid(core.table.specs[task])
-        score = max(score, COPY_SCORE + 1)
         if task in self._believed:  # what was doubted is not told again, and so not doubted again
             score, evidence = min(score, self._believed[task]), None
-        claim = Claim(score, core.stamp(), core.me)
+        claim = Claim(max(score, COPY_SCORE + 1), core.stamp(), core.me)
         now_s = core.now_s
         waiting = dict.fromkeys(voters, now_s)
         return OpenClaim(claim, now_s, now_s, dict(voters), waiting, evidence=evidence)

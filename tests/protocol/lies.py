@@ -15,6 +15,7 @@ from agent.protocol.messages import (
     BetterClaim,
     ClaimAnswers,
     ClaimName,
+    DoubtedClaim,
     Heartbeat,
     Hello,
     Message,
@@ -74,6 +75,14 @@ def knows_better(_: str, message: Message) -> Message | None:
     """It doubts whatever a claim stands on, and sees no free seats."""
     if isinstance(message, ClaimAnswers):
         return ClaimAnswers(full=message.consents + message.busy)
+    return message
+
+
+def believes_nothing(_: str, message: Message) -> Message | None:
+    """Whatever a claim stands on, it is worth nothing."""
+    if isinstance(message, ClaimAnswers):
+        names = message.consents + message.busy
+        return ClaimAnswers(doubted=tuple(DoubtedClaim(n.task, n.claim, 0) for n in names))
     return message
 
 

@@ -60,6 +60,7 @@ OBSTRUCTIONS = {
     "claims all": lies.claims_all(LIAR),
     "claims all for another": lies.claims_all("grifo"),
     "sees no seats": lies.knows_better,
+    "doubts all": lies.believes_nothing,
 }
 
 
@@ -81,6 +82,17 @@ def test_no_word_of_one_member_stops_new_work(
         stage.submit("pato", "pie", task("T3", expected_ms=500)).play(5)
         assert stage.state("T3") is TaskState.TERMINATED, "it is not waited for again and again"
         assert [len(stage.starters(each)) for each in ("T1", "T2", "T3")] == [1] * 3
+
+
+def test_what_is_refused_for_an_hour_still_only_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each refusal doubled the wait before its limit was looked at, up to a number that is none."""
+    monkeypatch.setattr(Obstructors, "__contains__", lambda *_: False)
+    stage = with_liar(lies.believes_nothing)
+    stage.submit("pato", "bread", task("T1", expected_ms=500)).play(3_600)
+    assert stage.state("T1") is TaskState.READY
+    stage.lie = None
+    stage.play(5)
+    assert stage.state("T1") is TaskState.TERMINATED
 
 
 def test_who_is_in_the_way_is_told_of_and_forgiven() -> None:

@@ -20,6 +20,7 @@ from agent.protocol.joining import Joining
 from agent.protocol.lengths import ROW_MAX, Lengths
 from agent.protocol.messages import ClaimAnswers, ClaimName, Release
 from agent.protocol.node import Node
+from agent.protocol.obstructors import Obstructors
 from agent.protocol.planning import Planning
 from agent.protocol.promises import Promises
 from agent.protocol.records import Claim, NodeId, TaskId
@@ -135,6 +136,9 @@ def seats_for_everybody(_right: Wrong, promises: Promises, *_offered: Any) -> bo
 LONG_ROWS = (Rewrite(Lengths.in_a_row, rows_are_long),)
 """Rows that last no longer than a second are filled up too early to be in anybody's way."""
 NO_RUNNING_OUT = (Rewrite(Promises.on_tick, promises_do_not_run_out),)
+NOBODY_IN_THE_WAY = (Rewrite(Claims._pass_by, nothing), Rewrite(Obstructors.__contains__, never))
+"""Else whoever keeps a promise to the dead, and they themselves, are passed by, and a record ends it;
+and so is whoever says for a minute that a run goes on, where nobody is asked whether it does."""
 TWICE = ("starts have reasons",)
 
 CONSENT = (
@@ -173,7 +177,7 @@ CONSENT = (
         ("missing-link",),
         TWICE,
         10,
-        beneath=NOBODY_ASKED,
+        beneath=NOBODY_ASKED + NOBODY_IN_THE_WAY,
     ),
     Variant(
         "the worse claim does not yield",
@@ -234,7 +238,7 @@ PROMISES = (
         ("strangers-die",),
         ("promises end",),
         30,
-        beneath=NO_RUNNING_OUT,
+        beneath=NO_RUNNING_OUT + NOBODY_IN_THE_WAY,
     ),
     Variant(
         "a promise outlives the link",
@@ -244,7 +248,7 @@ PROMISES = (
         ("strangers-die",),
         ("promises end",),
         10,
-        beneath=NO_RUNNING_OUT,
+        beneath=NO_RUNNING_OUT + NOBODY_IN_THE_WAY,
     ),
     Variant(
         "a promise outlives the record",
