@@ -12,9 +12,9 @@ from tests.hosts.waiting import wait_for
 
 PROGRAM = """
 import time, sys
-for tenth in range(1, 301):
+for tenth in range(1, 121):
     time.sleep(0.1)
-    print("PROGRESS", f"{tenth / 301:.2f}", flush=True)
+    print("PROGRESS", f"{tenth / 121:.2f}", flush=True)
 print("TERMINATED", flush=True)
 """
 
