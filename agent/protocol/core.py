@@ -310,10 +310,21 @@ class Core:
         """Believe by this from now on; what is in the table stays."""
         self.sealing.trust = self.checking.trust = trust
 
+    def flock_wall_ms(self) -> int | None:
+        """Return the median clock, of two the earlier; None when most of the others are not heard."""
+        others = sum(member != self.me for member in self.members)
+        ahead = [peer.wall_ahead_ms for peer in self.peers.values() if peer.greeted]
+        if len(ahead) * 2 < others:
+            return None
+        ahead = sorted([0, *ahead])
+        return self.wall_ms + ahead[(len(ahead) - 1) // 2]
+
     def _long_ago_ms(self) -> int:
-        """What has rested since then may be removed by anybody: half of how long it is kept has
-        passed, and no clock is so wrong."""
-        return self.wall_ms - self.settings.retention_ms // 2
+        """What has rested since then may be removed by anybody: by the clock by which it is removed,
+        half of how long it is kept has passed."""
+        wall_ms = self.flock_wall_ms()
+        kept_ms = self.settings.retention_ms // 2
+        return (self.wall_ms if wall_ms is None else wall_ms) - kept_ms
 
     def forget_pruning(self, workflow: WorkflowId) -> None:
         """Forget a pruning, here and on disk, so that it hides its workflow no more."""

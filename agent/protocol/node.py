@@ -62,6 +62,9 @@ __all__ = ["Node", "NodeSetup"]
 
 WISHES_GRANTED = (Verdict.DONE, Verdict.CANCELLING)
 """Said only when the wish is on disk; what the disk refused is said when it takes it."""
+ROUNDS_MAX, REST_S, UNSETTLED = 20, 1.0, "did not come to rest"
+"""So often at most one event leads to a new plan, three times are usual; and none is laid for a while
+after that."""
 
 
 class Node:
@@ -89,6 +92,7 @@ class Node:
         self._doubts = Doubts(core)
         self._parts = self._in_order()
         self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
+        self._rests_until_s = -inf
         self._slept = False
         self._withheld: list[Answer] = []
 
@@ -387,20 +391,32 @@ class Node:
                     part.on_news(each)
 
     def _settle(self) -> None:
+        """Reconcile and plan until nothing new comes of it. Where something always does, plan again
+        in a while, so that no word of a member keeps a node from everything else."""
         core = self._core
         self._spread_news()
-        if core.wake or core.liveness_changed:
+        for _ in range(ROUNDS_MAX):
+            if not (core.wake or core.liveness_changed):
+                break
             core.wake = core.liveness_changed = False
-            self._runs.reconcile()
-            self.claims.withdraw_hindered()
-            self.promises.answer_seated()
-            if not self._slept:
-                self._runs.start_queued(self._planning.interactive_waits)
-                self._copies.make_room()
-                self._planning.plan()
-            self._settle()
+            self._plan_again()
+            self._spread_news()
+        else:
+            core.count(UNSETTLED)
+            core.wake, self._rests_until_s = False, core.now_s + REST_S
+            core.timers.arm(TimerKind.PLAN, self._rests_until_s)
         if core.timers.next is None:
             core.arm_tick()
+
+    def _plan_again(self) -> None:
+        self._runs.reconcile()
+        self.claims.withdraw_hindered()
+        self.promises.answer_seated()
+        if not self._slept:
+            self._runs.start_queued(self._planning.interactive_waits)
+            self._copies.make_room()
+            if self._core.now_s >= self._rests_until_s:
+                self._planning.plan()
 
     # -- what parts ask of each other ----------------------------------------------------
 

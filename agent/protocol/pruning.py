@@ -36,22 +36,12 @@ class Prunings(Part):
         if core.now_s - self._looked_s < min(PERIOD_S, core.settings.retention_ms / 1000):
             return
         self._looked_s = core.now_s
-        wall_ms = self._flock_wall_ms()
+        wall_ms = core.flock_wall_ms()
         if wall_ms is None:
             return
         if core.joined and self._election.master == core.me:
             self._prune(wall_ms)
         self._forget(wall_ms)
-
-    def _flock_wall_ms(self) -> int | None:
-        """The median clock, of two the earlier; None when most of the others are not heard."""
-        core = self.core
-        others = sum(member != core.me for member in core.members)
-        ahead = [peer.wall_ahead_ms for peer in core.peers.values() if peer.greeted]
-        if len(ahead) * 2 < others:
-            return None
-        ahead = sorted([0, *ahead])
-        return core.wall_ms + ahead[(len(ahead) - 1) // 2]
 
     def _prune(self, wall_ms: int) -> None:
         core = self.core

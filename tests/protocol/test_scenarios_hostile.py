@@ -15,6 +15,7 @@ from agent.protocol.claims import Claims
 from agent.protocol.evidence import SCORE_AT_HOME, Knowledge
 from agent.protocol.incarnations import Incarnations
 from agent.protocol.messages import ClaimOffer, Holdings, Message, Status, TryDequeue
+from agent.protocol.node import UNSETTLED
 from agent.protocol.obstructors import PATIENCE_S, Obstructors
 from agent.protocol.records import Claim, Life, TaskState
 from agent.protocol.sharing_reasons import PassedBy
@@ -84,14 +85,29 @@ def test_no_word_of_one_member_stops_new_work(
         assert [len(stage.starters(each)) for each in ("T1", "T2", "T3")] == [1] * 3
 
 
-def test_what_is_refused_for_an_hour_still_only_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_refused_for_long_still_only_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each refusal doubled the wait before its limit was looked at, up to a number that is none."""
     monkeypatch.setattr(Obstructors, "__contains__", lambda *_: False)
     stage = with_liar(lies.believes_nothing)
-    stage.submit("pato", "bread", task("T1", expected_ms=500)).play(3_600)
+    stage.submit("pato", "bread", task("T1", expected_ms=500)).play(2_300)
     assert stage.state("T1") is TaskState.READY
     stage.lie = None
     stage.play(5)
+    assert stage.state("T1") is TaskState.TERMINATED
+
+
+def test_a_node_whose_plan_has_no_end_does_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice a word of a member has found such a plan; the third time costs no more than that work."""
+    monkeypatch.setattr(Claims, "_hindrance", lambda *_: "made again at once")
+    stage = Stage("acor", "pato").flock("acor")
+    stage.submit("acor", "bread", task("T1")).play(1)
+    acor = stage.living()["acor"]
+    assert acor._core.counters[UNSETTLED]
+    stage.boot("pato")
+    stage.link("acor", "pato").play(3)
+    assert acor.reachable() == ("pato",)
+    monkeypatch.undo()
+    stage.play(3)
     assert stage.state("T1") is TaskState.TERMINATED
 
 

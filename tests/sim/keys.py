@@ -110,7 +110,8 @@ def _bare(record: Record) -> Record:
     spec = replace(record.spec, more=_without(record.spec.more))
     retried = None if record.retried is None else _anybodys(record.retried)
     priority = replace(record.priority, proof=None)
-    return replace(record, spec=spec, priority=priority, retried=retried)
+    tasks = tuple(replace(each, wish=replace(each.wish, proof=None)) for each in record.tasks)
+    return replace(record, spec=spec, priority=priority, tasks=tasks, retried=retried)
 
 
 def _without(more: More) -> More:

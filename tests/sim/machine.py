@@ -50,10 +50,11 @@ from agent.protocol.events import (
     Started,
 )
 from agent.protocol.messages import Capabilities, Message
-from agent.protocol.node import Node, NodeSetup
+from agent.protocol.node import UNSETTLED, Node, NodeSetup
 from agent.protocol.reasons import Opaque
 from tests.sim.children import Children
 from tests.sim.disk import Disk
+from tests.sim.failure import Broken
 from tests.sim.keys import keys_of
 from tests.sim.slow_disk import SlowDisk
 from tests.sim.transfers import Transfers
@@ -337,6 +338,8 @@ class Machine:
             self._tell_event(event)
         elapsed = (world.now - self.zero) * self.plan.clock_rate
         effects = node.handle(event, Instant(elapsed, self.wall_ms()), more=more)
+        if UNSETTLED in node._core.counters:
+            raise Broken("no storm", f"{self} plans without end at {type(event).__name__}")
         world.note(self.index * 64 + EVENT_NUMBERS[type(event)], len(effects))
         if effects:
             self._carry_out(node, effects)
