@@ -78,7 +78,7 @@ def test_why_and_the_log_outlive_the_machine_and_the_start(flock: Flock, tmp_pat
     alder, birch, cedar = flock
     file = tmp_path / "told.wingbeat.yaml"
     file.write_text(WORKFLOW)
-    birch.said("submit", str(file), "--wait")
+    birch.said("submit", "--shared-with", "everybody", str(file), "--wait")
     wait_for(lambda: "done on alder" in moves(birch, "told/a"), WITHIN_S, "its end")
     told = moves(birch, "told/a")
     assert "running on alder" in told

@@ -105,7 +105,8 @@ async def test_hello_seen_cannot_raise_incarnation(
 
     unguard(monkeypatch, guarded, (Incarnations, "to_take", as_told))
     async with flock(tmp_path) as (bee, ant, rat):
-        await submit(bee, "6", workflow="long")
+        go = tmp_path / "go"
+        await submit(bee, f"wait {tmp_path / 'pids'} {go}", workflow="long")
         await eventually(lambda: in_state([bee, ant], "long.0", TaskState.RUNNING))
         runner = bee if host_of(bee, "long.0") == bee.node_id else ant
         before = runner.live.node._core.incarnation
@@ -114,6 +115,7 @@ async def test_hello_seen_cannot_raise_incarnation(
         core = runner.live.node._core
         await eventually(lambda: core.peers[rat.node_id].incarnation == 2**50)
         assert (core.incarnation == before) == guarded
+        go.touch()
         if guarded:
             await eventually(lambda: in_state([bee, ant], "long.0", TaskState.TERMINATED))
             assert len(bee.table.life("long.0").runs) == 1
