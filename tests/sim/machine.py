@@ -338,7 +338,8 @@ class Machine:
             self._tell_event(event)
         elapsed = (world.now - self.zero) * self.plan.clock_rate
         effects = node.handle(event, Instant(elapsed, self.wall_ms()), more=more)
-        if UNSETTLED in node._core.counters:
+        core = getattr(node, "_core", None)  # rules other than ours have none
+        if core is not None and UNSETTLED in core.counters:
             raise Broken("no storm", f"{self} plans without end at {type(event).__name__}")
         world.note(self.index * 64 + EVENT_NUMBERS[type(event)], len(effects))
         if effects:
