@@ -6180,6 +6180,10 @@
         <translation>Quem executa o quê é decidido por</translation>
     </message>
     <message>
+        <source>Rules</source>
+        <translation>Regras</translation>
+    </message>
+    <message>
         <source>Who may do what</source>
         <translation>Quem pode fazer o quê</translation>
     </message>

@@ -91,9 +91,10 @@ class FlockPage(QWidget):
             (tr("Timeline"), self.timeline),
             (tr("This week"), self.statistics),
         )
-        acts = (self.filter, self.roles, self.expel, self.invite)
+        acts = (self.filter, self.expel, self.invite)
         head = row(title(tr("Flock")), self.name, "stretch", *acts, margins=HEAD_MARGINS)
-        column(head, self.trouble, self.requests, self.rules, (self.tabs, 1), on=self, spacing=0)
+        rules = row((self.rules, 1), "stretch", self.roles, margins=(0, 0, 2 * GRID, GRID))
+        column(head, self.trouble, self.requests, rules, (self.tabs, 1), on=self, spacing=0)
         timer(self, REFRESH_MS, self._refresh_slow).start()
         action(self, "Ctrl+F", "Ctrl+F", self.filter.setFocus)
         self.begins_at = self.table

@@ -25,8 +25,8 @@ class RulesLine(QWidget):
         set_up(self.choice, says=tr("Who runs what is decided by"))
         self.meaning = quiet("", "flockRulesMeaning", wrap=True)
         self.fault = Bar("flockRulesFault", margin=0)
-        line = row(label(tr("Who runs what is decided by")), self.choice, (self.meaning, 1))
-        column(line, self.fault, on=self, margins=(2 * GRID, GRID, 2 * GRID, 0))
+        line = row(label(tr("Rules")), self.choice, (self.meaning, 1))
+        column(line, self.fault, on=self, margins=(2 * GRID, 0, GRID, 0))
 
     def tell(self, screen: Screen) -> None:
         """Show the rules that this machine goes by; those of a later version by their name alone."""
