@@ -37,9 +37,11 @@ class Album:
     left_out: int = 0
 
 
-def album_of(facts: Facts, points: Sequence[Point]) -> Album:
-    """Return the pictures of these points, which come in the order of how much they matter."""
-    near = facts.picture_of(points)
+def album_of(
+    facts: Facts, points: Sequence[Point], near: dict[str, tuple[Picture, float]]
+) -> Album:
+    """Return the pictures of these points, which come in the order of how much they matter; ``near`` is
+    which was taken nearest to each, and from how far."""
     shown: dict[Shot, list[tuple[int, float]]] = {}
     for number, point in enumerate(points, 1):
         picture, far = near.get(point.id, (None, 0.0))

@@ -20,6 +20,7 @@ from tasks.line.annotations import Annotation, Attached
 from tasks.line.corridor import COLUMNS, REACH_M
 from tasks.line.drawing import Drawing, counted, grouped, plain
 from tasks.line.facts import Facts
+from tasks.line.facts import Picture as Taken
 from tasks.line.figures import Numbers, map_of
 from tasks.line.joining import TOWER_KIND, Point
 from tasks.line.sections import Section
@@ -120,6 +121,8 @@ class Report:
     chainage_m: dict[str, float]
     offset_m: dict[str, float]
     span_of: dict[str, str]
+    pictures: dict[str, tuple[Taken, float]]
+    """What was taken nearest to each point, by the point's id, and from how far."""
     album: Album
 
     @property
@@ -147,17 +150,10 @@ def report_of(facts: Facts, asked: Asked, sections: tuple[Section, ...], notes: 
     along_of, beside_of = (
         dict(zip(ids, column.tolist(), strict=True)) for column in (along, beside)
     )
-    return Report(
-        facts,
-        asked,
-        sections,
-        notes,
-        tuple(points),
-        along_of,
-        beside_of,
-        spans,
-        album_of(facts, points),
-    )
+    near = facts.picture_of(points)
+    album = album_of(facts, points, near)
+    said = facts, asked, sections, notes
+    return Report(*said, tuple(points), along_of, beside_of, spans, near, album)
 
 
 def _urgency(point: Point) -> tuple[int, str]:
@@ -281,7 +277,7 @@ def _points(report: Report) -> Iterator[Part]:
 
 def _rows(report: Report) -> Iterator[tuple[Cell, ...]]:
     facts, numbers = report.facts, report.numbers
-    pictures, marks = facts.picture_of(report.points), facts.mark_of(report.points)
+    pictures, marks = report.pictures, facts.mark_of(report.points)
     anchors = {each.name: f"s-{number}" for number, each in enumerate(report.sections)}
     for point in report.points:
         told = []

@@ -37,7 +37,7 @@ UNCHANGING = {"OGR_CURRENT_DATE": "2000-01-01T00:00:00Z"}
 def point_rows(report: Report) -> list[Row]:
     """Return what is told of each point of interest, the first first."""
     facts, numbers = report.facts, report.numbers
-    pictures, marks = facts.picture_of(report.points), facts.mark_of(report.points)
+    pictures, marks = report.pictures, facts.mark_of(report.points)
     places = np.array([each.place for each in report.points]).reshape(-1, 3)
     longitude, latitude = _degrees(facts.plan.wkt, places)
     rows = []
