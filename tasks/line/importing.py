@@ -250,11 +250,7 @@ class _Import:
     def _photographs(self) -> list[tuple[Photograph, tuple[float, float]]]:
         """The photographs that were taken above this tile, with their places."""
         taken = self._plan.photographs
-        rows = self._inside(
-            np.array([each.longitude_deg for each in taken]),
-            np.array([each.latitude_deg for each in taken]),
-        )
-        return [(taken[n], (x, y)) for n, (x, y, *_) in rows]
+        return [(taken[n], (x, y)) for n, (x, y, *_) in self._those_inside(taken)]
 
     def _marks(self, name: str) -> list[dict[str, Any]]:
         marks, left_out = read_marks(self._flight / name)
@@ -262,10 +258,7 @@ class _Import:
         placed = [self._with_place(each) for each in marks]
         known = [each for each in placed if np.isfinite(each.latitude_deg)]
         self._survived["marks of the operator without a place"] += len(placed) - len(known)
-        rows = self._inside(
-            np.array([each.longitude_deg for each in known]),
-            np.array([each.latitude_deg for each in known]),
-        )
+        rows = self._those_inside(known)
         names = ("x", "y", "chainage_m", "offset_m")
         return [
             {"text": known[n].text, "file": name, **dict(zip(names, place, strict=True))}
@@ -284,6 +277,13 @@ class _Import:
                 longitude = float(np.interp(mark.time_s, time_s, way.longitude_deg))
                 return mark._replace(latitude_deg=latitude, longitude_deg=longitude)
         return mark
+
+    def _those_inside(self, known: Sequence[Mark | Photograph]) -> list[tuple[int, list[float]]]:
+        """As ``_inside``, of what knows its own place."""
+        return self._inside(
+            np.array([each.longitude_deg for each in known]),
+            np.array([each.latitude_deg for each in known]),
+        )
 
     def _inside(self, longitude: Column, latitude: Column) -> list[tuple[int, list[float]]]:
         """Which of these places belong to this tile and no other, with place and chainage."""

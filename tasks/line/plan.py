@@ -298,11 +298,10 @@ def main(arguments: Sequence[str]) -> int:
     flight, out, route = told.pop("flight"), told.pop("out"), told.pop("route")
     route_crs, share, as_json = told.pop("route_crs"), told.pop("share"), told.pop("json")
     told |= {name: tuple(told[name]) for name in ("lever_m", "boresight_deg")}
-    found = (
-        Found({}, faults=tuple(_wrong(told)))
-        if [*_wrong(told)]
-        else look(flight, Plan(route=(), wkt="", **told), route, route_crs)
-    )
+    if wrong := tuple(_wrong(told)):
+        found = Found({}, faults=wrong)
+    else:
+        found = look(flight, Plan(route=(), wkt="", **told), route, route_crs)
     path = None
     if found.plan is not None and out is not None:
         try:

@@ -25,6 +25,8 @@ PASS_S = 10.0
 """Seconds of a video with a longer gap between them are of two passes over the tile."""
 SHOT_BYTES_MAX = 200_000
 JPEG = b"\xff\xd8\xff"
+_UNREADABLE = (OSError, ValueError, NotImplementedError, zipfile.BadZipFile)
+"""What is raised for a file that is no ZIP, or one of a kind that is not read."""
 
 
 class Shot(NamedTuple):
@@ -101,7 +103,7 @@ def names_of(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as held:
             return held.namelist()[:SHOTS_MAX]
-    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+    except _UNREADABLE:
         return []
 
 
@@ -112,6 +114,6 @@ def read_shot(path: Path, name: str) -> bytes:
             if held.getinfo(name).file_size > SHOT_BYTES_MAX:
                 return b""
             jpeg = held.read(name)
-    except (KeyError, OSError, ValueError, RuntimeError, NotImplementedError, zipfile.BadZipFile):
+    except (KeyError, RuntimeError, *_UNREADABLE):
         return b""
     return jpeg if jpeg.startswith(JPEG) else b""
