@@ -49,7 +49,7 @@ READS = frozenset(
         "check_audit",
     ]
 )
-"""What changes nothing."""
+"""Verbs that change nothing, so that the audit leaves them out."""
 TOLD_OF = frozenset(["settings", "agent_log", "audit"])
 """Of these, what is noted all the same when another machine asks."""
 OBJECTS = (

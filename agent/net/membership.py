@@ -316,9 +316,9 @@ class Membership:
     @property
     def trust(self) -> Trust:
         """Whose word counts for what in this flock: all sign from its first act on."""
-        rights = self.roster.charter.rights
         if not self.roster.charter:
             return Trust()
+        rights = self.roster.charter.rights
         until_ms = (rights.founded_s + 1) * 1000 - 1  # acts have seconds
         return Trust(until_ms, tuple(sorted(rights.signers)))
 
