@@ -68,7 +68,7 @@ class Snapshot:
     @property
     def shared_with(self) -> tuple[str, ...]:
         """Return who may act on what is submitted here, where its person names nobody."""
-        return self._own.settings.shared_with
+        return self._settled.settings.shared_with
 
     def home_of(self, spec: WorkflowSpec) -> NodeId:
         """Return the node on which its own person submitted a workflow, this one only where that

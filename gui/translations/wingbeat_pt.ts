@@ -1001,7 +1001,7 @@
     </message>
     <message>
         <source>each task goes to the machine on which it ends first, in an order that looks ahead so that workflows end early</source>
-        <translation>cada tarefa vai para a máquina em que acaba primeiro, por uma ordem que olha em frente para que os fluxos acabem cedo</translation>
+        <translation>cada tarefa vai para a máquina em que acaba primeiro, na ordem que acaba os fluxos mais cedo</translation>
     </message>
     <message>
         <source>machines that stay free longest take the longest tasks, and those that are soon needed take the short ones</source>
@@ -1336,8 +1336,268 @@
         <translation>está com pouca memória</translation>
     </message>
     <message>
+        <source>older entries were let go</source>
+        <translation>as entradas mais antigas foram largadas</translation>
+    </message>
+    <message>
+        <source>too many at a time to be noted</source>
+        <translation>demasiados de uma vez para serem anotados</translation>
+    </message>
+    <message>
+        <source>stopped Wingbeat</source>
+        <translation>parou o Wingbeat</translation>
+    </message>
+    <message>
+        <source>submitted a workflow</source>
+        <translation>enviou um fluxo</translation>
+    </message>
+    <message>
+        <source>submitted a task</source>
+        <translation>enviou uma tarefa</translation>
+    </message>
+    <message>
+        <source>tried again</source>
+        <translation>tentou de novo</translation>
+    </message>
+    <message>
+        <source>changed the priority</source>
+        <translation>mudou a prioridade</translation>
+    </message>
+    <message>
+        <source>marked a step done</source>
+        <translation>marcou um passo como feito</translation>
+    </message>
+    <message>
+        <source>ran again</source>
+        <translation>executou de novo</translation>
+    </message>
+    <message>
+        <source>removed</source>
+        <translation>removeu</translation>
+    </message>
+    <message>
+        <source>added a file</source>
+        <translation>juntou um ficheiro</translation>
+    </message>
+    <message>
+        <source>made a flock</source>
+        <translation>criou um bando</translation>
+    </message>
+    <message>
+        <source>made an invitation</source>
+        <translation>fez um convite</translation>
+    </message>
+    <message>
+        <source>joined by an invitation</source>
+        <translation>entrou por um convite</translation>
+    </message>
+    <message>
+        <source>asked to be let in</source>
+        <translation>pediu para entrar</translation>
+    </message>
+    <message>
+        <source>confirmed the code</source>
+        <translation>confirmou o código</translation>
+    </message>
+    <message>
+        <source>asked no more to be let in</source>
+        <translation>desistiu de pedir para entrar</translation>
+    </message>
+    <message>
+        <source>let in</source>
+        <translation>admitiu</translation>
+    </message>
+    <message>
+        <source>did not let in</source>
+        <translation>não admitiu</translation>
+    </message>
+    <message>
+        <source>expelled</source>
+        <translation>expulsou</translation>
+    </message>
+    <message>
+        <source>handed over what only it kept</source>
+        <translation>entregou o que só ela guardava</translation>
+    </message>
+    <message>
+        <source>left the flock</source>
+        <translation>deixou o bando</translation>
+    </message>
+    <message>
+        <source>appointed, or took that back</source>
+        <translation>nomeou, ou retirou a nomeação</translation>
+    </message>
+    <message>
+        <source>changed the role</source>
+        <translation>mudou o papel</translation>
+    </message>
+    <message>
+        <source>used the recovery phrase</source>
+        <translation>usou a frase de recuperação</translation>
+    </message>
+    <message>
+        <source>gave the flock administrators</source>
+        <translation>deu administradores ao bando</translation>
+    </message>
+    <message>
+        <source>changed the recovery phrase</source>
+        <translation>mudou a frase de recuperação</translation>
+    </message>
+    <message>
         <source>paused</source>
         <translation>em pausa</translation>
+    </message>
+    <message>
+        <source>resumed</source>
+        <translation>retomou</translation>
+    </message>
+    <message>
+        <source>changed when it helps</source>
+        <translation>mudou quando ajuda</translation>
+    </message>
+    <message>
+        <source>changed settings</source>
+        <translation>mudou definições</translation>
+    </message>
+    <message>
+        <source>started Wingbeat anew</source>
+        <translation>reiniciou o Wingbeat</translation>
+    </message>
+    <message>
+        <source>published a program</source>
+        <translation>publicou um programa</translation>
+    </message>
+    <message>
+        <source>allowed a program</source>
+        <translation>permitiu um programa</translation>
+    </message>
+    <message>
+        <source>forgot a program</source>
+        <translation>esqueceu um programa</translation>
+    </message>
+    <message>
+        <source>refused a program</source>
+        <translation>recusou um programa</translation>
+    </message>
+    <message>
+        <source>answered about programs</source>
+        <translation>respondeu sobre programas</translation>
+    </message>
+    <message>
+        <source>allowed a program more</source>
+        <translation>permitiu mais a um programa</translation>
+    </message>
+    <message>
+        <source>took leave of a program back</source>
+        <translation>retirou a permissão a um programa</translation>
+    </message>
+    <message>
+        <source>trusted somebody&apos;s programs no more</source>
+        <translation>deixou de confiar nos programas de alguém</translation>
+    </message>
+    <message>
+        <source>asked owners for leave</source>
+        <translation>pediu permissão aos donos</translation>
+    </message>
+    <message>
+        <source>reminded an owner</source>
+        <translation>lembrou um dono</translation>
+    </message>
+    <message>
+        <source>kept a secret</source>
+        <translation>guardou um segredo</translation>
+    </message>
+    <message>
+        <source>forgot a secret</source>
+        <translation>esqueceu um segredo</translation>
+    </message>
+    <message>
+        <source>read the settings</source>
+        <translation>leu as definições</translation>
+    </message>
+    <message>
+        <source>read the log</source>
+        <translation>leu o registo</translation>
+    </message>
+    <message>
+        <source>read this audit</source>
+        <translation>leu esta auditoria</translation>
+    </message>
+    <message>
+        <source>let into the flock</source>
+        <translation>admitiu no bando</translation>
+    </message>
+    <message>
+        <source>made the flock</source>
+        <translation>criou o bando</translation>
+    </message>
+    <message>
+        <source>made an administrator</source>
+        <translation>tornou administrador</translation>
+    </message>
+    <message>
+        <source>made an operator</source>
+        <translation>tornou operador</translation>
+    </message>
+    <message>
+        <source>made a helper</source>
+        <translation>tornou ajudante</translation>
+    </message>
+    <message>
+        <source>made a keeper</source>
+        <translation>tornou guardiã</translation>
+    </message>
+    <message>
+        <source>made no keeper any more</source>
+        <translation>retirou de guardiã</translation>
+    </message>
+    <message>
+        <source>recovered the flock by its phrase</source>
+        <translation>recuperou o bando pela frase</translation>
+    </message>
+    <message>
+        <source>its owner</source>
+        <translation>o dono</translation>
+    </message>
+    <message>
+        <source>{names} and {count} more</source>
+        <translation>{names} e mais {count}</translation>
+    </message>
+    <message>
+        <source>the computer itself</source>
+        <translation>o próprio computador</translation>
+    </message>
+    <message>
+        <source>the computer itself, typed</source>
+        <translation>o próprio computador, à mão</translation>
+    </message>
+    <message>
+        <source>another computer</source>
+        <translation>outro computador</translation>
+    </message>
+    <message>
+        <source>the flock</source>
+        <translation>o bando</translation>
+    </message>
+    <message>
+        <source>{count} of them</source>
+        <translation>{count} deles</translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <translation>recusado</translation>
+    </message>
+    <message>
+        <source>Entry {number} of the audit of {name} is wrong: {why}.</source>
+        <translation>A entrada {number} da auditoria de {name} está errada: {why}.</translation>
+    </message>
+    <message>
+        <source>The audit of {name} is whole, from entry {first} to {last}, and as this computer was told of entry {witnessed} before.</source>
+        <translation>A auditoria de {name} está inteira, da entrada {first} à {last}, e tal como este computador soube antes da entrada {witnessed}.</translation>
+    </message>
+    <message>
+        <source>The audit of {name} is whole, from entry {first} to {last}.</source>
+        <translation>A auditoria de {name} está inteira, da entrada {first} à {last}.</translation>
     </message>
     <message>
         <source>keyboard and mouse</source>
@@ -2390,6 +2650,14 @@
         <translation>falhou: {steps}</translation>
     </message>
     <message>
+        <source>nobody else</source>
+        <translation>mais ninguém</translation>
+    </message>
+    <message>
+        <source>all who may submit</source>
+        <translation>todos os que podem enviar</translation>
+    </message>
+    <message>
         <source>kept from before</source>
         <translation>fica do que já foi feito</translation>
     </message>
@@ -2634,6 +2902,14 @@
         <translation>como blender, zoom</translation>
     </message>
     <message>
+        <source>Each act on this computer is noted and signed: what you, its programs and other machines had it do.</source>
+        <translation>Cada ato neste computador é anotado e assinado: o que a pessoa, os programas e outras máquinas o mandaram fazer.</translation>
+    </message>
+    <message>
+        <source>Show …</source>
+        <translation>Mostrar …</translation>
+    </message>
+    <message>
         <source>Free memory at least</source>
         <translation>Memória livre de pelo menos</translation>
     </message>
@@ -2846,6 +3122,10 @@
         <translation>Manter</translation>
     </message>
     <message>
+        <source>Who did what there …</source>
+        <translation>Quem fez o quê lá …</translation>
+    </message>
+    <message>
         <source>{name} does not belong to the flock any more</source>
         <translation>{name} já não pertence ao bando</translation>
     </message>
@@ -2862,6 +3142,14 @@
         <translation>Quantas máquinas</translation>
     </message>
     <message>
+        <source>may submit</source>
+        <translation>podem enviar</translation>
+    </message>
+    <message>
+        <source>only run what others submit</source>
+        <translation>só executam o que outros enviam</translation>
+    </message>
+    <message>
         <source>Make an invitation</source>
         <translation>Fazer um convite</translation>
     </message>
@@ -2876,6 +3164,10 @@
     <message>
         <source>Whoever gets this text can join your flock with it. It works for so many machines, and for a day.</source>
         <translation>Quem recebe este texto pode entrar no seu bando com ele. Vale para este número de máquinas, e por um dia.</translation>
+    </message>
+    <message>
+        <source>They</source>
+        <translation>Elas</translation>
     </message>
     <message>
         <source>This command lets other computers reach this one:</source>
@@ -2957,8 +3249,83 @@
         <translation>Registo do agente</translation>
     </message>
     <message>
+        <source>Who did what</source>
+        <translation>Quem fez o quê</translation>
+    </message>
+    <message>
+        <source>Whose audit</source>
+        <translation>Auditoria de quem</translation>
+    </message>
+    <message>
+        <source>Person, machine or act …</source>
+        <translation>Pessoa, máquina ou ato …</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>Verificar</translation>
+    </message>
+    <message>
         <source>Export …</source>
         <translation>Exportar …</translation>
+    </message>
+    <message>
+        <source>What people, programs and other machines change here stands in this list: signed, and so that nobody takes something out unseen.</source>
+        <translation>O que pessoas, programas e outras máquinas mudam aqui fica nesta lista: assinado, e de modo que ninguém retire nada sem se ver.</translation>
+    </message>
+    <message>
+        <source>Nothing was done here yet</source>
+        <translation>Ainda nada foi feito aqui</translation>
+    </message>
+    <message>
+        <source>No entry has all these words.</source>
+        <translation>Nenhuma entrada tem todas estas palavras.</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>Mostrar todas</translation>
+    </message>
+    <message>
+        <source>It cannot be read</source>
+        <translation>Não se consegue ler</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n act(s)</source>
+        <translation>
+            <numerusform>%n ato</numerusform>
+            <numerusform>%n atos</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Export the audit</source>
+        <translation>Exportar a auditoria</translation>
+    </message>
+    <message>
+        <source>When</source>
+        <translation>Quando</translation>
+    </message>
+    <message>
+        <source>Who</source>
+        <translation>Quem</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>O quê</translation>
+    </message>
+    <message>
+        <source>On what</source>
+        <translation>Em quê</translation>
+    </message>
+    <message>
+        <source>From where</source>
+        <translation>De onde</translation>
+    </message>
+    <message>
+        <source>How it ended</source>
+        <translation>Como acabou</translation>
+    </message>
+    <message>
+        <source>Entry {number}, {moment}</source>
+        <translation>Entrada {number}, {moment}</translation>
     </message>
     <message>
         <source>Log</source>
@@ -3623,6 +3990,10 @@
         <translation>Cópias de cada resultado</translation>
     </message>
     <message>
+        <source>What I submit is shared with</source>
+        <translation>O que envio é partilhado com</translation>
+    </message>
+    <message>
         <source>Machines that ask to be let in</source>
         <translation>Máquinas que pedem para entrar</translation>
     </message>
@@ -3699,10 +4070,6 @@
         <translation>Fica a dormir</translation>
     </message>
     <message>
-        <source>Others may wake it, for work that only it can do</source>
-        <translation>Outros podem acordá-lo, para trabalho que só ele pode fazer</translation>
-    </message>
-    <message>
         <source>Holds when Wingbeat has started anew: {names}</source>
         <translation>Vale depois de o Wingbeat reiniciar: {names}</translation>
     </message>
@@ -3745,6 +4112,10 @@
     <message>
         <source>End of each log, kept on another machine</source>
         <translation>Fim de cada registo, noutra máquina</translation>
+    </message>
+    <message>
+        <source>Others may wake it for what only it can do</source>
+        <translation>Outras podem acordá-la para o que só ela pode fazer</translation>
     </message>
     <message>
         <source>When no task runs here</source>
@@ -6205,7 +6576,7 @@
     </message>
     <message>
         <source>May submit</source>
-        <translation>Pode submeter</translation>
+        <translation>Pode enviar</translation>
     </message>
     <message>
         <source>Administrator …</source>
@@ -6214,10 +6585,6 @@
     <message>
         <source>Keeper …</source>
         <translation>Guardiã …</translation>
-    </message>
-    <message>
-        <source>Who changes this, signs it with this computer&apos;s key, and all check it. What concerns an administrator or keeper takes two others, who do the same.</source>
-        <translation>Quem muda isto assina-o com a chave deste computador, e todos o verificam. O que toca a um administrador ou guardiã requer outros dois, que façam o mesmo.</translation>
     </message>
     <message>
         <source>It can invite, expel and appoint others. To take that back takes two other administrators, or one and the recovery phrase.</source>
@@ -6232,12 +6599,28 @@
         <translation>Tornar {name} administrador?</translation>
     </message>
     <message>
+        <source>What is changed here is signed with this computer&apos;s key, and all machines check it. What concerns an administrator or keeper takes two others, who do the same.</source>
+        <translation>O que se muda aqui é assinado com a chave deste computador, e todas as máquinas o verificam. O que toca a um administrador ou guardiã requer dois outros, que fazem o mesmo.</translation>
+    </message>
+    <message>
+        <source>Let {name} administer the flock no more?</source>
+        <translation>Retirar a {name} a administração do bando?</translation>
+    </message>
+    <message>
         <source>Make {name} a keeper?</source>
         <translation>Tornar {name} guardiã?</translation>
     </message>
     <message>
+        <source>Let {name} be a keeper no more?</source>
+        <translation>Retirar {name} de guardiã?</translation>
+    </message>
+    <message>
         <source>Appoint</source>
         <translation>Nomear</translation>
+    </message>
+    <message>
+        <source>Take it back</source>
+        <translation>Retirar</translation>
     </message>
     <message>
         <source>Leave it</source>
@@ -6257,23 +6640,99 @@
     </message>
     <message>
         <source>may submit, invite, expel and appoint others</source>
-        <translation>pode submeter, convidar, expulsar e nomear outros</translation>
+        <translation>pode enviar, convidar, expulsar e nomear outros</translation>
     </message>
     <message>
         <source>only runs what others submit</source>
-        <translation>só executa o que outros submetem</translation>
+        <translation>só executa o que outros enviam</translation>
     </message>
     <message>
         <source>may submit and read own work</source>
-        <translation>pode submeter e ler o próprio trabalho</translation>
+        <translation>pode enviar trabalho, e ler o seu</translation>
     </message>
     <message>
         <source>{may}; holds the flock&apos;s key</source>
         <translation>{may}; tem a chave do bando</translation>
     </message>
     <message>
+        <source>No administrator …</source>
+        <translation>Não administrador …</translation>
+    </message>
+    <message>
+        <source>No keeper …</source>
+        <translation>Não guardiã …</translation>
+    </message>
+    <message>
+        <source>It can then change nothing in the flock any more, and only other administrators can give that back. It keeps its work.</source>
+        <translation>Deixa de poder mudar o que quer que seja no bando, e só outros administradores lho podem devolver. O seu trabalho mantém-se.</translation>
+    </message>
+    <message>
+        <source>Whom it lets in from then on does not belong. The flock&apos;s key that it has seen cannot be taken back.</source>
+        <translation>Quem ela admitir a partir daí não pertence ao bando. A chave do bando, que já viu, não pode ser retirada.</translation>
+    </message>
+    <message>
+        <source>This computer may submit, and act on its own work.</source>
+        <translation>Este computador pode enviar, e agir sobre o seu próprio trabalho.</translation>
+    </message>
+    <message>
+        <source>This computer administers the flock: whoever sits here can invite, expel and appoint others, read what is noted on all machines, and stop any work.</source>
+        <translation>Este computador administra o bando: quem aqui se senta pode convidar, expulsar e nomear outros, ler o que está anotado em todas as máquinas e parar qualquer trabalho.</translation>
+    </message>
+    <message>
+        <source>This computer only runs what others submit.</source>
+        <translation>Este computador só executa o que outros enviam.</translation>
+    </message>
+    <message>
+        <source>It holds the flock&apos;s key, by which machines are let in.</source>
+        <translation>Guarda a chave do bando, com a qual se admitem máquinas.</translation>
+    </message>
+    <message>
+        <source>The flock has no administrators yet, so each keeper may do everything in it.</source>
+        <translation>O bando ainda não tem administradores, por isso cada guardiã pode fazer tudo nele.</translation>
+    </message>
+    <message>
+        <source>Only administrators can change something here: {names}.</source>
+        <translation>Só administradores podem mudar algo aqui: {names}.</translation>
+    </message>
+    <message>
         <source>this machine is a helper in its flock: it runs what others submit, and submits nothing</source>
         <translation>esta máquina é ajudante no seu bando: executa o que outros submetem e não submete nada</translation>
+    </message>
+    <message>
+        <source>it is cut off: others know of entries up to {number}</source>
+        <translation>está cortada: outras máquinas sabem de entradas até {number}</translation>
+    </message>
+    <message>
+        <source>the entries before it are missing</source>
+        <translation>faltam as entradas antes dela</translation>
+    </message>
+    <message>
+        <source>it does not follow the entry before</source>
+        <translation>não se segue à entrada anterior</translation>
+    </message>
+    <message>
+        <source>others know it otherwise: it was written anew</source>
+        <translation>outras máquinas conhecem-na de outra forma: foi escrita de novo</translation>
+    </message>
+    <message>
+        <source>it is not signed with the key that it names</source>
+        <translation>não está assinada com a chave que indica</translation>
+    </message>
+    <message>
+        <source>Shared with</source>
+        <translation>Partilhado com</translation>
+    </message>
+    <message>
+        <source>named machines …</source>
+        <translation>certas máquinas …</translation>
+    </message>
+    <message>
+        <source>They may read it, cancel it, try it again, change how urgent it is and mark its steps done, as its submitter may.</source>
+        <translation>Podem lê-lo, cancelá-lo, tentar de novo, mudar a urgência e marcar passos como feitos, tal como quem o enviou.</translation>
+    </message>
+    <message>
+        <source>There is no other machine yet</source>
+        <translation>Ainda não há outra máquina</translation>
     </message>
 </context>
 </TS>
