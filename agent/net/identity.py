@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent.api.errors import MembershipError
-from agent.host.key_store import KeyStore
 from agent.host.private_files import PrivateFolder
 from agent.net import certificates
 from agent.net.authority import Authority, Flock
@@ -87,11 +86,11 @@ def load_identity(folder: PrivateFolder) -> Identity | None:
 
 
 class AuthorityFile:
-    """The authority's key on a keeper: in the system's store of keys where there is one, else in a
-    file; the file says which."""
+    """The authority's key on a keeper: in the system's store of keys where the folder has one, else in
+    a file; the file says which."""
 
-    def __init__(self, folder: PrivateFolder, flock: Flock, store: KeyStore | None = None) -> None:
-        self._folder, self._flock, self._store = folder, flock, store
+    def __init__(self, folder: PrivateFolder, flock: Flock) -> None:
+        self._folder, self._flock, self._store = folder, flock, folder.store
         self.in_clear = False
         """It lies in a file that this account alone can read, as it is."""
         self.locked = ""

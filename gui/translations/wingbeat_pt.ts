@@ -6656,11 +6656,11 @@
     </message>
     <message>
         <source>No administrator …</source>
-        <translation>Não administrador …</translation>
+        <translation>Retirar administrador …</translation>
     </message>
     <message>
         <source>No keeper …</source>
-        <translation>Não guardiã …</translation>
+        <translation>Retirar guardiã …</translation>
     </message>
     <message>
         <source>It can then change nothing in the flock any more, and only other administrators can give that back. It keeps its work.</source>

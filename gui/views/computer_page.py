@@ -67,7 +67,7 @@ from gui.words import plain_tip, tr
 
 SEND_PAUSE_MS = 600
 PAGE_WIDTH = 108 * GRID
-LIMITS_SHARES = (2, 3)
+LIMITS_SHARES = (5, 7)
 """Of the room, for what a limit is called and for its field."""
 FLAGS = ("on_mains_only", "full_screen_counts", "calls_count", "own_only")
 """Rules that are switched on or off, in their order."""
