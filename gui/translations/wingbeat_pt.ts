@@ -6734,5 +6734,685 @@
         <source>There is no other machine yet</source>
         <translation>Ainda não há outra máquina</translation>
     </message>
+    <message>
+        <source>the header&apos;s count by number of return is not that of its points</source>
+        <translation>a contagem do cabeçalho por número de retorno não é a dos pontos</translation>
+    </message>
+    <message>
+        <source>points that somebody withheld; they are left out</source>
+        <translation>pontos que alguém reteve; ficam de fora</translation>
+    </message>
+    <message>
+        <source>points without a time that is a number</source>
+        <translation>pontos sem um tempo que seja um número</translation>
+    </message>
+    <message>
+        <source>points outside the box of the header</source>
+        <translation>pontos fora da caixa do cabeçalho</translation>
+    </message>
+    <message>
+        <source>it has {count} points</source>
+        <translation>tem {count} pontos</translation>
+    </message>
+    <message>
+        <source>at most {most}</source>
+        <translation>no máximo {most}</translation>
+    </message>
+    <message>
+        <source>cut it into tiles</source>
+        <translation>corte-o em blocos</translation>
+    </message>
+    <message>
+        <source>{points} points</source>
+        <translation>{points} pontos</translation>
+    </message>
+    <message>
+        <source>what it says cannot be read ({why})</source>
+        <translation>o que ele diz não se consegue ler ({why})</translation>
+    </message>
+    <message>
+        <source>its horizontal reference system is not known: {why}; name it with --crs EPSG:…</source>
+        <translation>o seu sistema de referência horizontal não é conhecido: {why}; indique-o, como EPSG:28992</translation>
+    </message>
+    <message>
+        <source>the file says none</source>
+        <translation>o ficheiro não diz nenhum</translation>
+    </message>
+    <message>
+        <source>it does not say what its heights are; name it with --heights EPSG:…, --heights ellipsoid, or --heights metres where only differences matter</source>
+        <translation>não diz o que são as suas altitudes; indique-o, como EPSG:5709, ellipsoid, ou metres onde só contam diferenças</translation>
+    </message>
+    <message>
+        <source>its places are in degrees ({name}), in which no distance can be measured; name a projected system with --target EPSG:…</source>
+        <translation>os seus lugares estão em graus ({name}), em que não se mede distância nenhuma; indique um sistema projetado em que trabalhar, como EPSG:28992</translation>
+    </message>
+    <message>
+        <source>--heights {heights} is no vertical reference system: {vertical}</source>
+        <translation>{heights} não é um sistema de referência vertical: {vertical}</translation>
+    </message>
+    <message>
+        <source>heights are {one} in one place and {other} in another: name one vertical system for both</source>
+        <translation>as altitudes são {one} num lugar e {other} noutro: indique um sistema vertical para ambos</translation>
+    </message>
+    <message>
+        <source>there is no way from {source} to {target}: {error}</source>
+        <translation>não há caminho de {source} para {target}: {error}</translation>
+    </message>
+    <message>
+        <source>from {source} with heights {heights} to {target} with heights {other} needs the grid {grid}, which is not on this machine; put it into {folder} (nothing is fetched)</source>
+        <translation>de {source} com altitudes {heights} para {target} com altitudes {other} é precisa a grelha {grid}, que não está nesta máquina; ponha-a em {folder} (nada se descarrega)</translation>
+    </message>
+    <message>
+        <source>there is no way from {source} to {target}</source>
+        <translation>não há caminho de {source} para {target}</translation>
+    </message>
+    <message>
+        <source>its WKT is empty</source>
+        <translation>o seu WKT está vazio</translation>
+    </message>
+    <message>
+        <source>its WKT begins with {text}</source>
+        <translation>o seu WKT começa por {text}</translation>
+    </message>
+    <message>
+        <source>its GeoKeys are empty</source>
+        <translation>as suas GeoKeys estão vazias</translation>
+    </message>
+    <message>
+        <source>its GeoKeys define a system of their own</source>
+        <translation>as suas GeoKeys definem um sistema próprio</translation>
+    </message>
+    <message>
+        <source>its GeoKeys name EPSG:{code}</source>
+        <translation>as suas GeoKeys indicam EPSG:{code}</translation>
+    </message>
+    <message>
+        <source>its GeoKeys name EPSG:{code} and another unit of length</source>
+        <translation>as suas GeoKeys indicam EPSG:{code} e outra unidade de comprimento</translation>
+    </message>
+    <message>
+        <source>--{parameter} {name} is no reference system: name one such as EPSG:28992</source>
+        <translation>{name} não é um sistema de referência ({parameter}): indique um, como EPSG:28992</translation>
+    </message>
+    <message>
+        <source>copy it again from where it came</source>
+        <translation>copie-o de novo de onde veio</translation>
+    </message>
+    <message>
+        <source>write it anew with the program that made it</source>
+        <translation>escreva-o de novo com o programa que o fez</translation>
+    </message>
+    <message>
+        <source>{file}: {found}; expected {expected}; {to_do}</source>
+        <translation>{file}: {found}; esperava-se {expected}; {to_do}</translation>
+    </message>
+    <message>
+        <source>it is empty</source>
+        <translation>está vazio</translation>
+    </message>
+    <message>
+        <source>a LAS or LAZ file</source>
+        <translation>um ficheiro LAS ou LAZ</translation>
+    </message>
+    <message>
+        <source>it begins with {head}</source>
+        <translation>começa por {head}</translation>
+    </message>
+    <message>
+        <source>it is no LAS or LAZ file</source>
+        <translation>não é um ficheiro LAS nem LAZ</translation>
+    </message>
+    <message>
+        <source>it has {size} bytes</source>
+        <translation>tem {size} bytes</translation>
+    </message>
+    <message>
+        <source>a header of {least}</source>
+        <translation>um cabeçalho de {least}</translation>
+    </message>
+    <message>
+        <source>it is LAS {major}.{minor}</source>
+        <translation>é LAS {major}.{minor}</translation>
+    </message>
+    <message>
+        <source>1.0 to 1.5</source>
+        <translation>1.0 a 1.5</translation>
+    </message>
+    <message>
+        <source>write it anew as LAS 1.4</source>
+        <translation>escreva-o de novo como LAS 1.4</translation>
+    </message>
+    <message>
+        <source>its header says that it has {size} bytes and points begin at {points_at}</source>
+        <translation>o cabeçalho diz que tem {size} bytes e que os pontos começam em {points_at}</translation>
+    </message>
+    <message>
+        <source>at least {least} bytes, and points behind them</source>
+        <translation>pelo menos {least} bytes, e os pontos depois deles</translation>
+    </message>
+    <message>
+        <source>its points begin at byte {points_at} of {size}</source>
+        <translation>os pontos começam no byte {points_at} de {size}</translation>
+    </message>
+    <message>
+        <source>a place within the file, below {most}</source>
+        <translation>um lugar dentro do ficheiro, abaixo de {most}</translation>
+    </message>
+    <message>
+        <source>the header of LAS 1.4 has its count only where older versions have it</source>
+        <translation>o cabeçalho de LAS 1.4 só tem a contagem onde as versões antigas a têm</translation>
+    </message>
+    <message>
+        <source>the header has two counts that differ</source>
+        <translation>o cabeçalho tem duas contagens que diferem</translation>
+    </message>
+    <message>
+        <source>its points are of format {point_format} with {record_bytes} bytes each</source>
+        <translation>os pontos são do formato {point_format} com {record_bytes} bytes cada</translation>
+    </message>
+    <message>
+        <source>its scale factors are {listed}</source>
+        <translation>os fatores de escala são {listed}</translation>
+    </message>
+    <message>
+        <source>three numbers above 0, without which all points fall on one place</source>
+        <translation>três números acima de 0, sem os quais todos os pontos caem num só lugar</translation>
+    </message>
+    <message>
+        <source>its scale factors and offsets lead beyond every place</source>
+        <translation>os fatores de escala e deslocamentos levam para além de qualquer lugar</translation>
+    </message>
+    <message>
+        <source>coordinates below {most}</source>
+        <translation>coordenadas abaixo de {most}</translation>
+    </message>
+    <message>
+        <source>variable length records that the header counts and the file lacks</source>
+        <translation>registos de comprimento variável que o cabeçalho conta e faltam no ficheiro</translation>
+    </message>
+    <message>
+        <source>extended records that the header counts and the file lacks</source>
+        <translation>registos estendidos que o cabeçalho conta e faltam no ficheiro</translation>
+    </message>
+    <message>
+        <source>its header says {points} points and the file has room for {room}</source>
+        <translation>o cabeçalho diz {points} pontos e no ficheiro cabem {room}</translation>
+    </message>
+    <message>
+        <source>{wanted} bytes instead of {size}</source>
+        <translation>{wanted} bytes em vez de {size}</translation>
+    </message>
+    <message>
+        <source>records behind the last point that the header counts</source>
+        <translation>registos depois do último ponto que o cabeçalho conta</translation>
+    </message>
+    <message>
+        <source>its table of chunks cannot be read</source>
+        <translation>a tabela de pedaços não se consegue ler</translation>
+    </message>
+    <message>
+        <source>it does not say how it is compressed</source>
+        <translation>não diz como está comprimido</translation>
+    </message>
+    <message>
+        <source>the record of LASzip</source>
+        <translation>o registo de LASzip</translation>
+    </message>
+    <message>
+        <source>it has {items} compressed parts</source>
+        <translation>tem {items} partes comprimidas</translation>
+    </message>
+    <message>
+        <source>what each of them is</source>
+        <translation>o que é cada uma delas</translation>
+    </message>
+    <message>
+        <source>its points are compressed by LAZ v{newest}</source>
+        <translation>os pontos estão comprimidos por LAZ v{newest}</translation>
+    </message>
+    <message>
+        <source>v1 to v{most}</source>
+        <translation>v1 a v{most}</translation>
+    </message>
+    <message>
+        <source>write it anew as LAZ of LAS 1.4, or as LAS</source>
+        <translation>escreva-o de novo como LAZ de LAS 1.4, ou como LAS</translation>
+    </message>
+    <message>
+        <source>it is LAZ of LAS {version}</source>
+        <translation>é LAZ de LAS {version}</translation>
+    </message>
+    <message>
+        <source>LAZ to 1.4</source>
+        <translation>LAZ até 1.4</translation>
+    </message>
+    <message>
+        <source>write it anew as LAS</source>
+        <translation>escreva-o de novo como LAS</translation>
+    </message>
+    <message>
+        <source>it is compressed by way {way} with coder {coder}</source>
+        <translation>está comprimido do modo {way} com o codificador {coder}</translation>
+    </message>
+    <message>
+        <source>way {way} with coder 0 for points of format {point_format}</source>
+        <translation>o modo {way} com o codificador 0 para pontos do formato {point_format}</translation>
+    </message>
+    <message>
+        <source>its compressed parts have {bytes_told} bytes together</source>
+        <translation>as partes comprimidas têm juntas {bytes_told} bytes</translation>
+    </message>
+    <message>
+        <source>{record_bytes}, as its header says of a point</source>
+        <translation>{record_bytes}, como o cabeçalho diz de um ponto</translation>
+    </message>
+    <message>
+        <source>its chunks have {chunk_points} points</source>
+        <translation>os pedaços têm {chunk_points} pontos</translation>
+    </message>
+    <message>
+        <source>one to {most}</source>
+        <translation>de um a {most}</translation>
+    </message>
+    <message>
+        <source>its table of chunks lies at byte {at} of {size}</source>
+        <translation>a tabela de pedaços fica no byte {at} de {size}</translation>
+    </message>
+    <message>
+        <source>a place between {first} and {size}</source>
+        <translation>um lugar entre {first} e {size}</translation>
+    </message>
+    <message>
+        <source>it has {chunks} chunks of compressed points</source>
+        <translation>tem {chunks} pedaços de pontos comprimidos</translation>
+    </message>
+    <message>
+        <source>{wanted} for the {points} points that its header says</source>
+        <translation>{wanted} para os {points} pontos que o cabeçalho diz</translation>
+    </message>
+    <message>
+        <source>its chunk {number} ends at byte {at}</source>
+        <translation>o pedaço {number} acaba no byte {at}</translation>
+    </message>
+    <message>
+        <source>at most {size}</source>
+        <translation>no máximo {size}</translation>
+    </message>
+    <message>
+        <source>its chunks have {points} points</source>
+        <translation>os pedaços têm {points} pontos</translation>
+    </message>
+    <message>
+        <source>{points}, as its header says</source>
+        <translation>{points}, como diz o cabeçalho</translation>
+    </message>
+    <message>
+        <source>{wanted} points within {length} bytes</source>
+        <translation>{wanted} pontos em {length} bytes</translation>
+    </message>
+    <message>
+        <source>its table of chunks cannot be read ({error})</source>
+        <translation>a tabela de pedaços não se consegue ler ({error})</translation>
+    </message>
+    <message>
+        <source>one that LASzip wrote</source>
+        <translation>uma que LASzip tenha escrito</translation>
+    </message>
+    <message>
+        <source>marks without a place and without a time</source>
+        <translation>marcas sem lugar e sem tempo</translation>
+    </message>
+    <message>
+        <source>it is large</source>
+        <translation>é grande</translation>
+    </message>
+    <message>
+        <source>at most {most} bytes</source>
+        <translation>no máximo {most} bytes</translation>
+    </message>
+    <message>
+        <source>cut it</source>
+        <translation>corte-o</translation>
+    </message>
+    <message>
+        <source>its first line is {heading}</source>
+        <translation>a primeira linha é {heading}</translation>
+    </message>
+    <message>
+        <source>columns named latitude and longitude, or time, and text</source>
+        <translation>colunas chamadas latitude e longitude, ou time, e text</translation>
+    </message>
+    <message>
+        <source>name them</source>
+        <translation>dê-lhes nome</translation>
+    </message>
+    <message>
+        <source>it defines words of its own (&lt;!…&gt;)</source>
+        <translation>define palavras próprias (&lt;!…&gt;)</translation>
+    </message>
+    <message>
+        <source>plain GPX</source>
+        <translation>GPX simples</translation>
+    </message>
+    <message>
+        <source>it is no GPX ({error})</source>
+        <translation>não é GPX ({error})</translation>
+    </message>
+    <message>
+        <source>waypoints</source>
+        <translation>pontos de passagem</translation>
+    </message>
+    <message>
+        <source>it cannot be shown ({error})</source>
+        <translation>não se consegue mostrar ({error})</translation>
+    </message>
+    <message>
+        <source>a photograph</source>
+        <translation>uma fotografia</translation>
+    </message>
+    <message>
+        <source>it is no photograph</source>
+        <translation>não é uma fotografia</translation>
+    </message>
+    <message>
+        <source>a JPEG</source>
+        <translation>um JPEG</translation>
+    </message>
+    <message>
+        <source>it cannot be opened ({error})</source>
+        <translation>não se consegue abrir ({error})</translation>
+    </message>
+    <message>
+        <source>{file}: there is no scan, no file named .las or .laz</source>
+        <translation>{file}: não há varrimento, nenhum ficheiro .las ou .laz</translation>
+    </message>
+    <message>
+        <source>there are {count} maps: name the one with --route</source>
+        <translation>há {count} mapas: indique qual é o da linha</translation>
+    </message>
+    <message>
+        <source>no route was named: tiles lie along the principal axis</source>
+        <translation>não foi indicado percurso: os blocos seguem o eixo principal</translation>
+    </message>
+    <message>
+        <source>{folder} is no folder</source>
+        <translation>{folder} não é uma pasta</translation>
+    </message>
+    <message>
+        <source>{folder} has more than {most} files: name one flight</source>
+        <translation>{folder} tem mais de {most} ficheiros: indique um só voo</translation>
+    </message>
+    <message>
+        <source>{file}: {why}</source>
+        <translation>{file}: {why}</translation>
+    </message>
+    <message>
+        <source>photographs that do not say where they were taken</source>
+        <translation>fotografias que não dizem onde foram tiradas</translation>
+    </message>
+    <message>
+        <source>points in the scanner&apos;s frame have to go somewhere: --target EPSG:…</source>
+        <translation>os pontos no referencial do scanner têm de ir para algum lado: indique o sistema em que trabalhar, como EPSG:28992</translation>
+    </message>
+    <message>
+        <source>points in the scanner&apos;s frame need a route: name it with --route</source>
+        <translation>os pontos no referencial do scanner precisam de um percurso: indique o mapa da linha</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written: {error}</source>
+        <translation>não se consegue escrever {file}: {error}</translation>
+    </message>
+    <message>
+        <source>{date} is no day: say it as 2026-05-04</source>
+        <translation>{date} não é um dia: escreva-o como 2026-05-04</translation>
+    </message>
+    <message>
+        <source>{name} is {length} m and has to be {least} to {most} m</source>
+        <translation>{name} tem {length} m e tem de ter de {least} a {most} m</translation>
+    </message>
+    <message>
+        <source>lever arm and boresight have to be numbers</source>
+        <translation>braço de alavanca e boresight têm de ser números</translation>
+    </message>
+    <message>
+        <source>it has no line</source>
+        <translation>não tem nenhuma linha</translation>
+    </message>
+    <message>
+        <source>the route as lines</source>
+        <translation>o percurso em linhas</translation>
+    </message>
+    <message>
+        <source>export the route</source>
+        <translation>exporte o percurso</translation>
+    </message>
+    <message>
+        <source>it has too many places</source>
+        <translation>tem lugares a mais</translation>
+    </message>
+    <message>
+        <source>thin it</source>
+        <translation>reduza-o</translation>
+    </message>
+    <message>
+        <source>its line has no length</source>
+        <translation>a sua linha não tem comprimento</translation>
+    </message>
+    <message>
+        <source>at least {least} m</source>
+        <translation>pelo menos {least} m</translation>
+    </message>
+    <message>
+        <source>there are too few points to see along what they lie: name a route</source>
+        <translation>há poucos pontos para ver ao longo de que ficam: indique um percurso</translation>
+    </message>
+    <message>
+        <source>all points lie on one place: name a route</source>
+        <translation>todos os pontos estão num só lugar: indique um percurso</translation>
+    </message>
+    <message>
+        <source>it has {count} shapes</source>
+        <translation>tem {count} formas</translation>
+    </message>
+    <message>
+        <source>it cannot be read ({error})</source>
+        <translation>não se consegue ler ({error})</translation>
+    </message>
+    <message>
+        <source>a map with the route</source>
+        <translation>um mapa com o percurso</translation>
+    </message>
+    <message>
+        <source>shapes of the route&apos;s map that are no lines</source>
+        <translation>formas do mapa do percurso que não são linhas</translation>
+    </message>
+    <message>
+        <source>{file}: it does not say its reference system; name it with --route-crs EPSG:…</source>
+        <translation>{file}: não diz o seu sistema de referência; indique-o, como EPSG:4326</translation>
+    </message>
+    <message>
+        <source>places of it lie nowhere in the target system</source>
+        <translation>há lugares dele que não existem no sistema de destino</translation>
+    </message>
+    <message>
+        <source>the route</source>
+        <translation>o percurso</translation>
+    </message>
+    <message>
+        <source>it lies nowhere</source>
+        <translation>não diz onde fica</translation>
+    </message>
+    <message>
+        <source>a map that says where</source>
+        <translation>um mapa que diga onde fica</translation>
+    </message>
+    <message>
+        <source>export it</source>
+        <translation>exporte-o</translation>
+    </message>
+    <message>
+        <source>it has {count} bands and the reference system {name}</source>
+        <translation>tem {count} bandas e o sistema de referência {name}</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>nenhum</translation>
+    </message>
+    <message>
+        <source>one band of heights and a reference system</source>
+        <translation>uma banda de altitudes e um sistema de referência</translation>
+    </message>
+    <message>
+        <source>leave it out or export the terrain anew</source>
+        <translation>deixe-o de fora ou exporte o terreno de novo</translation>
+    </message>
+    <message>
+        <source>{file}: a tile has more than {cells_max} cells; thin it</source>
+        <translation>{file}: um bloco tem mais de {cells_max} células; reduza-o</translation>
+    </message>
+    <message>
+        <source>a GeoTIFF of heights</source>
+        <translation>um GeoTIFF de altitudes</translation>
+    </message>
+    <message>
+        <source>records of the way without a time or a place</source>
+        <translation>registos do caminho sem tempo ou sem lugar</translation>
+    </message>
+    <message>
+        <source>records of the way whose time goes back</source>
+        <translation>registos do caminho cujo tempo anda para trás</translation>
+    </message>
+    <message>
+        <source>a trajectory</source>
+        <translation>uma trajetória</translation>
+    </message>
+    <message>
+        <source>it has RINEX observations</source>
+        <translation>tem observações RINEX</translation>
+    </message>
+    <message>
+        <source>places</source>
+        <translation>lugares</translation>
+    </message>
+    <message>
+        <source>let RTKLIB make a .pos of it, and import that</source>
+        <translation>faça dele um .pos com o RTKLIB, e importe esse</translation>
+    </message>
+    <message>
+        <source>SBET, RTKLIB .pos, NMEA or GPX</source>
+        <translation>SBET, .pos de RTKLIB, NMEA ou GPX</translation>
+    </message>
+    <message>
+        <source>export it as one</source>
+        <translation>exporte-o como um deles</translation>
+    </message>
+    <message>
+        <source>it is no table of a way</source>
+        <translation>não é uma tabela de um caminho</translation>
+    </message>
+    <message>
+        <source>its times have no date; name it with date=2026-05-31</source>
+        <translation>os seus tempos não têm data; indique o dia do voo</translation>
+    </message>
+    <message>
+        <source>seconds of an unknown {clock} cannot be told as {wanted}</source>
+        <translation>segundos de um {clock} desconhecido não se podem dizer como {wanted}</translation>
+    </message>
+    <message>
+        <source>it has {size} bytes, {more} more than whole records</source>
+        <translation>tem {size} bytes, mais {more} do que registos inteiros</translation>
+    </message>
+    <message>
+        <source>records of {size} bytes</source>
+        <translation>registos de {size} bytes</translation>
+    </message>
+    <message>
+        <source>its places are no degrees with fractions</source>
+        <translation>os seus lugares não são graus com frações</translation>
+    </message>
+    <message>
+        <source>latitude(deg)</source>
+        <translation>latitude(deg)</translation>
+    </message>
+    <message>
+        <source>let RTKLIB write degrees</source>
+        <translation>faça o RTKLIB escrever graus</translation>
+    </message>
+    <message>
+        <source>lines that cannot be read</source>
+        <translation>linhas que não se conseguem ler</translation>
+    </message>
+    <message>
+        <source>half of its {lines} lines cannot be read</source>
+        <translation>metade das suas {lines} linhas não se consegue ler</translation>
+    </message>
+    <message>
+        <source>NMEA sentences</source>
+        <translation>frases NMEA</translation>
+    </message>
+    <message>
+        <source>places before the first date</source>
+        <translation>lugares antes da primeira data</translation>
+    </message>
+    <message>
+        <source>a track</source>
+        <translation>um trajeto</translation>
+    </message>
+    <message>
+        <source>places without a height</source>
+        <translation>lugares sem altitude</translation>
+    </message>
+    <message>
+        <source>its track has no times</source>
+        <translation>o seu trajeto não tem tempos</translation>
+    </message>
+    <message>
+        <source>a track that was recorded</source>
+        <translation>um trajeto que foi gravado</translation>
+    </message>
+    <message>
+        <source>it has no place with a time</source>
+        <translation>não tem nenhum lugar com tempo</translation>
+    </message>
+    <message>
+        <source>of {count} records {unusable} have no time or place and {back} go back in time</source>
+        <translation>de {count} registos {unusable} não têm tempo ou lugar e {back} andam para trás no tempo</translation>
+    </message>
+    <message>
+        <source>a trajectory in the order of time</source>
+        <translation>uma trajetória pela ordem do tempo</translation>
+    </message>
+    <message>
+        <source>tracks beside a video of which the start is not known</source>
+        <translation>trajetos ao lado de um vídeo cujo início não é conhecido</translation>
+    </message>
+    <message>
+        <source>videos of which nobody says where they were taken</source>
+        <translation>vídeos de que ninguém diz onde foram feitos</translation>
+    </message>
+    <message>
+        <source>it has no pictures</source>
+        <translation>não tem imagens</translation>
+    </message>
+    <message>
+        <source>a video</source>
+        <translation>um vídeo</translation>
+    </message>
+    <message>
+        <source>leave it out</source>
+        <translation>deixe-o de fora</translation>
+    </message>
+    <message>
+        <source>{file}: it has more than {rows_max} places; cut it</source>
+        <translation>{file}: tem mais de {rows_max} lugares; corte-o</translation>
+    </message>
+    <message>
+        <source>it has no place</source>
+        <translation>não tem nenhum lugar</translation>
+    </message>
+    <message>
+        <source>[latitude: …] [longitude: …]</source>
+        <translation>[latitude: …] [longitude: …]</translation>
+    </message>
 </context>
 </TS>
