@@ -16,7 +16,8 @@ import msgspec
 from agent.api.errors import MembershipError, ServiceError
 from agent.api.secrets import VALUE_LENGTH_MAX, Place, SecretName, SecretView
 from agent.host.administered import NotAdministeredError, read_administered
-from agent.host.private_files import KeyStore, PrivateFolder
+from agent.host.key_store import KeyStore
+from agent.host.private_files import PrivateFolder
 
 INDEX = ".index"
 SECRETS_MAX = 1_000

@@ -10,8 +10,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Protocol
 
-from agent.host.private_files import KeyStore
+
+class KeyStore(Protocol):
+    """Keeps values by name; each call waits for the system and raises ``OSError`` where it does not
+    do it."""
+
+    def put(self, name: str, value: bytes) -> None:
+        """Keep a value, in place of one before."""
+
+    def get(self, name: str) -> bytes:
+        """Return a value."""
+
+    def remove(self, name: str) -> None:
+        """Delete a value; do nothing where there is none."""
 
 
 def native_key_store(folder: Path) -> KeyStore:

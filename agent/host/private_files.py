@@ -39,28 +39,11 @@ class FileGuard(Protocol):
         """Put one file in the place of another, durably; raise ``OSError`` when that fails."""
 
 
-class KeyStore(Protocol):
-    """Keeps values by name; each call waits for the system and raises ``OSError`` where it does not
-    do it."""
-
-    def put(self, name: str, value: bytes) -> None:
-        """Keep a value, in place of one before."""
-
-    def get(self, name: str) -> bytes:
-        """Return a value."""
-
-    def remove(self, name: str) -> None:
-        """Delete a value; do nothing where there is none."""
-
-
 class PrivateFolder:
-    """A folder of small files for one account. What is too precious for a file belongs into the
-    ``store`` of the system, where there is one."""
+    """A folder of small files for one account."""
 
-    def __init__(
-        self, path: Path, guard: FileGuard | None = None, store: KeyStore | None = None
-    ) -> None:
-        self.path, self.store = path, store
+    def __init__(self, path: Path, guard: FileGuard | None = None) -> None:
+        self.path = path
         self._guard = guard or native_guard()
 
     def prepare(self) -> None:

@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.api.errors import MembershipError, NotKeptError
-from agent.host.private_files import FileGuard, KeyStore, PrivateFolder
+from agent.host.key_store import KeyStore
+from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates, identity
 from agent.net.acts import Act, Pen
 from agent.net.authority import KEEPER, LEFT, NODE_LIFE_S, Authority, Flock
 from agent.net.certificates import Applicant, Member, Signer, role_of
-from agent.net.identity import AuthorityFile, Identity
+from agent.net.identity import AuthorityFile, Identity, IdentityFolder
 from agent.net.invitation import KEEPER_BYTES, Invitation, usable_addresses
 from agent.net.invitation_book import (
     BOOK_FILE,
@@ -43,14 +44,14 @@ class Membership:
 
     def __init__(
         self,
-        folder: PrivateFolder,
+        folder: IdentityFolder,
         own: Identity,
         roster: Roster,
         authority: Authority | None,
         clock: Clock = time.time,
         key_file: AuthorityFile | None = None,
     ) -> None:
-        self.folder = folder
+        self.folder: PrivateFolder = folder
         self.roster = roster
         self.clock = clock
         self._own = own
@@ -77,7 +78,7 @@ class Membership:
         """Return the membership saved in a folder; None when this node belongs to no flock. A keeper's
         key of the authority is kept in the ``store``, in a file for None. Raise
         ``MembershipError`` for files that are damaged, missing or open to other accounts."""
-        folder = PrivateFolder(path, guard, store)
+        folder = IdentityFolder(path, guard, store)
         own = identity.load_identity(folder)
         if own is None:
             return None
@@ -444,7 +445,7 @@ def create_flock(
     ``guard`` keeps other accounts out, that of the system for None; the authority's key goes into the
     ``store``, a file for None. Raise ``MembershipError`` when this machine has a flock already, the name is impossible or
     the disk refuses; files that were written stay then."""
-    folder = PrivateFolder(path, guard, store)
+    folder = IdentityFolder(path, guard, store)
     refuse_second_flock(folder, "", clock())
     authority = Authority.create(flock_name, clock())
     folder.prepare()

@@ -164,6 +164,10 @@ def _look_at_beginning(path: Path, head: bytes, size: int) -> None:
             said("1.0 to 1.5"),
             said("write it anew as LAS 1.4"),
         )
+    _look_at_places(path, head, size, least)
+
+
+def _look_at_places(path: Path, head: bytes, size: int, least: int) -> None:
     own_bytes, points_at = struct.unpack_from("<HI", head, 94)
     if own_bytes < least or own_bytes > points_at or len(head) < least:
         raise FileFaultError(

@@ -114,7 +114,11 @@ def _look_at_way(header: LasHeader, told: Compression) -> None:
             ),
             WRITE_ANEW,
         )
-    bytes_told = sum(size for _, size, _ in told.parts)
+    _look_at_sizes(header, told)
+
+
+def _look_at_sizes(header: LasHeader, told: Compression) -> None:
+    path, bytes_told = header.path, sum(size for _, size, _ in told.parts)
     if bytes_told != header.record_bytes:
         raise FileFaultError(
             path,

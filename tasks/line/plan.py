@@ -74,17 +74,15 @@ def make_plan(flight: Path, wanted: Plan, route: Path | None = None, route_crs: 
             faults.append(sentence_of(error))
     photographs = _photographs(flight, found["photographs"], faults, survived)
     if not found["scans"]:
-        faults.append(
-            said("{file}: there is no scan, no file named .las or .laz", file=flight.name)
-        )
+        no_scan = said("{file}: there is no scan, no file named .las or .laz", file=flight.name)
+        faults.append(no_scan)
     if faults:
         raise PlanError(faults)
     target, scans = _target(headers, wanted)
     maps = [route] if route else [flight / name for name in found["routes"]]
     if len(maps) > 1:
-        raise PlanError(
-            [said("there are {count} maps: name the one with --route", count=len(maps))], ["route"]
-        )
+        many = said("there are {count} maps: name the one with --route", count=len(maps))
+        raise PlanError([many], ["route"])
     if maps:
         parts, left_out = routes.read_route(maps[0], target, route_crs)
         survived += left_out
