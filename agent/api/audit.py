@@ -55,7 +55,8 @@ class CheckAudit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 class AuditChecked(Struct, frozen=True):
     """So many entries were checked. ``broken`` is the number of the first that is wrong, and ``why``,
-    with ``fault`` as a value; 0 for none. ``witnessed`` is the highest number of which this machine knows the hash from before."""
+    with ``fault`` as a value; 0 for none. ``witnessed`` is the highest number of which this machine
+    knows the hash from before."""
 
     node: str
     name: str

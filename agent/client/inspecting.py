@@ -34,9 +34,9 @@ NEAR_MAX = 10_000
 
 class Flight(Struct, frozen=True):
     """What comes of looking at a flight: how many ``files`` there are of each kind, and either all
-    that stands against a plan (``said`` are the same in parts), with the options (``asks``) by which a person says what no file does,
-    or the plan: its tiles, what was lived with, the steps, and the file of the workflow, empty where
-    none was written."""
+    that stands against a plan (``said`` are the same in parts), with the options (``asks``) by which a
+    person says what no file does, or the plan: its tiles, what was lived with, the steps, and the file of
+    the workflow, empty where none was written."""
 
     files: Mapping[str, int] = {}
     faults: tuple[str, ...] = ()

@@ -62,6 +62,7 @@ class AuditSheet(Sheet):
         self._context = context
         self._entries: list[AuditEntry] = []
         self._reading: Task | None = None
+        self._turn = 0
         self.machine = machine_choice("auditMachine", tr("Whose audit"))
         offer_machines(self.machine, self._others(), machine)
         self.machine.setVisible(self.machine.count() > 1)
@@ -124,21 +125,27 @@ class AuditSheet(Sheet):
             bar.hide()
         self._tell(self.reading)
         bridge, machine = self._context.bridge, self.machine.currentData()
-        took = partial(self._took, machine)
+        self._turn += 1
+        took = partial(self._took, self._turn)
         self._reading = bridge.client_work(
             self,
             lambda client: read_audit(client, lambda page: bridge.tell(self, took, page)),
-            lambda _: self._show(),
+            lambda _: self._ended(),
             self._failed,
             machine,
         )
 
-    def _took(self, machine: str, page: tuple[AuditEntry, ...]) -> None:
-        if machine == self.machine.currentData():
+    def _took(self, turn: int, page: tuple[AuditEntry, ...]) -> None:
+        if turn == self._turn:  # what was under way when it was read anew is not of it
             self._entries += reversed(page)
             self._show()
 
+    def _ended(self) -> None:
+        self._reading = None
+        self._show()
+
     def _failed(self, sentence: str) -> None:
+        self._reading = None
         self.unread.text.setText(sentence)
         self._tell(self.unread)
 
@@ -154,8 +161,9 @@ class AuditSheet(Sheet):
     def _tell(self, part: QWidget) -> None:
         self.stack.setCurrentWidget(part)
         self.note.setText(tr_n("%n act(s)", "", len(self._entries)) if self._entries else "")
+        whole = bool(self._entries) and self._reading is None
         for each in (self.export, self.check):
-            each.setEnabled(bool(self._entries))
+            each.setEnabled(whole)
 
     def _words(self, entry: AuditEntry) -> str:
         shown = (each.text(entry, 0.0) for each in self.rows.columns[1:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint
@@ -65,11 +65,16 @@ class ShareChoice(QWidget):
 
     def _open(self) -> None:
         """Machines of the flock but this one, each to be ticked; those that have gone as well."""
-        known = self._context.screen.members
-        others = [each.name for each in known.members if not each.own] if known is not None else []
+        members = known.members if (known := self._context.screen.members) is not None else ()
+        names = [each.name for each in members]
+        called = {
+            each.name if _means_one(each.name, names) else each.node: each.name
+            for each in members
+            if not each.own
+        }
         menu = context_menu(self, f"{self.choice.objectName()}Menu")
-        for name in sorted({*others, *self._names}):
-            entry = menu.addAction(name.replace("&", "&&"))
+        for name in sorted({*called, *self._names}):
+            entry = menu.addAction(called.get(name, name).replace("&", "&&"))
             entry.setObjectName(name)
             entry.setCheckable(True)
             entry.setChecked(name in self._names)
@@ -83,3 +88,8 @@ class ShareChoice(QWidget):
         self._names = (*others, name) if chosen else others
         self._show(NAMED)
         self._changed(self._names or (NOBODY,))
+
+
+def _means_one(name: str, names: Sequence[str]) -> bool:
+    """Whether a machine can be named by its name; else it is by its id."""
+    return names.count(name) == 1 and name not in (NOBODY, OPERATORS, EVERYBODY)

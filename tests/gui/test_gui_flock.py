@@ -262,6 +262,7 @@ def test_who_did_what_is_read_filtered_checked_and_exported(
     press(window, "showAudit")
     sheet = certain(window.findChild(AuditSheet))
     until(qtbot, lambda: "made an invitation" in shown(sheet, 2))
+    until(qtbot, sheet.export.isEnabled)
     numbers = [each.number for each in sheet.rows.rows]
     assert numbers == sorted(numbers, reverse=True), "the newest first"
     sheet.filter.setText("owner invitation")
@@ -283,7 +284,7 @@ def test_who_did_what_is_read_filtered_checked_and_exported(
     assert sheet.checked.sentence.text().startswith("The audit of acor is whole, from entry 1 to ")
     sheet.machine.setCurrentIndex(sheet.machine.findData("cagarro"))
     assert not sheet.checked.isVisible()
-    until(qtbot, lambda: "changed settings" in shown(sheet, 2))
+    until(qtbot, lambda: "changed settings" in shown(sheet, 2) and sheet.check.isEnabled())
     press(sheet, "auditCheck")
     until(qtbot, sheet.checked.isVisible)
     assert "The audit of cagarro is whole" in sheet.checked.sentence.text()

@@ -73,13 +73,16 @@ def _older(old: Versions, machine: Machine, *words: str) -> Any:
 
 @contextmanager
 def _older_agent(old: Versions, machine: Machine) -> Iterator[subprocess.Popen[bytes]]:
-    """The older agent of a machine, from when it answers on."""
+    """The older agent of a machine, which is not waited for."""
     command = [str(old.bin / "wingbeat"), "agent"]
     started = subprocess.Popen(command, env=_environment(machine), cwd=machine.folder.parent)
     with ended(started):
-        answers = f"the older one of {machine.name} answers"
-        wait_for(lambda: _older(old, machine, "status") is not None, EVENTUALLY_S_MAX, answers)
         yield started
+
+
+def _wait_in_log(machine: Machine, words: str) -> None:
+    """Sooner told of than any question is answered by a command in a process of its own."""
+    wait_for(lambda: words in machine.log(), EVENTUALLY_S_MAX, words, machine.last_words)
 
 
 def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path) -> None:
@@ -89,6 +92,7 @@ def test_work_goes_both_ways_and_the_older_is_seen(old: Versions, tmp_path: Path
         each.settle(listen=["127.0.0.1"], port=0, **own)
     of_bee, environment = partial(_older, old, bee), _environment(bee)
     with _older_agent(old, bee) as started, ant.agent():
+        _wait_in_log(bee, f"{OLD} runs as")
         assert of_bee("flock", "create", "office"), "founded before flocks signed"
         ant.said("flock", "join", of_bee("flock", "invite")["text"])
         wait_for(lambda: _versions(ant) == [OLD], EVENTUALLY_S_MAX, "they are linked")
@@ -120,6 +124,8 @@ def test_a_flock_of_three_is_updated_with_work_under_way(old: Versions, tmp_path
     (tmp_path / "roll.wingbeat.yaml").write_text(_rolled(three))
     with ExitStack() as older, ExitStack() as newer:
         agents = [older.enter_context(_older_agent(old, each)) for each in three]
+        for each in three:
+            _wait_in_log(each, f"{OLD} runs as")
         assert _older(old, ant, "flock", "create", "office")
         text = _older(old, ant, "flock", "invite", "--uses", "2")["text"]
         for each in (cat, three[1]):
@@ -138,7 +144,7 @@ def test_a_flock_of_three_is_updated_with_work_under_way(old: Versions, tmp_path
             gate, task = f"go-{each.name}", f"on-{each.name}"
             wait_for(lambda gate=gate: stands(gate, "Waiting"), EVENTUALLY_S_MAX, gate)  # type: ignore[misc]
             assert of_cat("done", f"roll/{gate}")
-            wait_for(lambda task=task: stands(task, "Running"), EVENTUALLY_S_MAX, task)  # type: ignore[misc]
+            _wait_in_log(each, f"roll/{task} runs")
             agent.terminate()
             agent.wait(EVENTUALLY_S_MAX)
             newer.enter_context(each.agent())
