@@ -96,6 +96,7 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     page.invite.click()
     dialog = page._dialog
     dialog.uses.setValue(2)
+    dialog.role.setCurrentIndex(dialog.role.findData("helper"))
     press(dialog, "inviteMake")
     until(qtbot, lambda: dialog.text.toPlainText() != "")
     assert "2 machine" in dialog.note.text()
@@ -107,6 +108,8 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     with newcomer.agent("--name", "milhafre", "--port", "0"):
         newcomer.said("flock", "join", dialog.text.toPlainText())
         until(qtbot, lambda: "milhafre" in names(page))
+        joined = newcomer.answer("flock", "members")["members"]
+        assert [each["role"] for each in joined if each["own"]] == ["helper"]
     dialog.close()
     assert target.read_text("utf-8").strip()
 
@@ -123,6 +126,16 @@ def test_an_administrator_sees_and_says_who_may_do_what(qtbot: QtBot, page: Floc
     (other,) = [each for each in dialog.rows.rows if each.name == "cagarro"]
     (own,) = [each for each in dialog.rows.rows if each.own]
     assert may(own.name).startswith("may submit, invite, expel and appoint others")
+    assert dialog.own.text().startswith("This computer administers the flock")
+    assert dialog.own.text().endswith("It holds the flock's key, by which machines are let in.")
+    assert dialog.table.choose(own.node)
+    assert dialog.acts["administrator"].text() == "No administrator …"
+    assert not dialog.acts["expelled"].isEnabled(), "who goes by itself leaves"
+    press(dialog, "rolesKeeper")
+    box = certain(dialog.findChild(QMessageBox, "appointBox"))
+    assert "cannot be taken back" in box.informativeText()
+    assert box.defaultButton().text() == "Leave it"
+    box.close()
     assert may(other.name) == "may submit and read own work"
     assert dialog.table.choose(other.node)
     press(dialog, "rolesHelper")

@@ -124,12 +124,7 @@ def test_a_flock_of_three_is_updated_with_work_under_way(old: Versions, tmp_path
     (tmp_path / "roll.wingbeat.yaml").write_text(_rolled(three))
     with ExitStack() as older, ExitStack() as newer:
         agents = [older.enter_context(_older_agent(old, each)) for each in three]
-        for each in three:
-            _wait_in_log(each, f"{OLD} runs as")
-        assert _older(old, ant, "flock", "create", "office")
-        text = _older(old, ant, "flock", "invite", "--uses", "2")["text"]
-        for each in (cat, three[1]):
-            assert _older(old, each, "flock", "join", text)
+        _make_older_flock(old, three)
         assert _older(old, cat, "submit", str(tmp_path / "roll.wingbeat.yaml"))
 
         def of_cat(*words: str) -> Any:
@@ -162,6 +157,16 @@ STEPS_ROLLED = (
     *("go-cat", "go-bee", "go-ant", "end"),
     *("on-cat", "on-bee", "on-ant", "any", "last"),
 )
+
+
+def _make_older_flock(old: Versions, three: Sequence[Machine]) -> None:
+    *others, founder = three
+    for each in three:
+        _wait_in_log(each, f"{OLD} runs as")
+    assert _older(old, founder, "flock", "create", "office")
+    text = _older(old, founder, "flock", "invite", "--uses", "2")["text"]
+    for each in others:
+        assert _older(old, each, "flock", "join", text)
 
 
 def _rolled(three: Sequence[Machine]) -> str:
