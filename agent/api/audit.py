@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from agent.api.rpc import Method
 from agent.api.values import Count, Millis, Page
@@ -54,8 +54,9 @@ class CheckAudit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 class AuditChecked(Struct, frozen=True):
-    """So many entries were checked. ``broken`` is the number of the first that is wrong, and ``why``;
-    0 for none. ``witnessed`` is the highest number of which this machine knows the hash from before."""
+    """So many entries were checked. ``broken`` is the number of the first that is wrong, and ``why``,
+    with ``fault`` as a value; 0 for none. ``witnessed`` is the highest number of which this machine
+    knows the hash from before."""
 
     node: str
     name: str
@@ -64,6 +65,7 @@ class AuditChecked(Struct, frozen=True):
     broken: Count = 0
     why: str = ""
     witnessed: Count = 0
+    fault: Raw | UnsetType = UNSET
 
 
 AUDIT = Method("audit", Audit, AuditReply)

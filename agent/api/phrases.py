@@ -16,7 +16,9 @@ from agent.protocol.names import LEFT_OPEN as LEFT_OPEN  # noqa: PLC0414 - for c
 from agent.protocol.names import NOT_ATTACHED as NOT_ATTACHED  # noqa: PLC0414
 from agent.protocol.names import composed as composed  # noqa: PLC0414 - for clients
 from agent.protocol.names import fault_of_name, visible_lines
-from agent.protocol.phrases import UNREADABLE, Phrase, Value, said
+from agent.protocol.phrases import UNREADABLE, Value
+from agent.protocol.phrases import Phrase as Phrase  # noqa: PLC0414
+from agent.protocol.phrases import said as said  # noqa: PLC0414 - for clients
 
 Translate = Callable[[str], str]
 _encoder = msgspec.json.Encoder()

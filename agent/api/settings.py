@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from agent.api.rpc import Method
 from agent.api.update import Updates
-from agent.api.values import Count, ShortText
+from agent.api.values import Count, SharedWith, ShortText
 
 PublishedPrograms = Literal["always", "ask", "never"]
 Processor = Literal["spare", "share"]
@@ -51,6 +51,8 @@ class SettingsView(Struct, frozen=True):
     ``copies``: on how many disks results are before their task has ended, 0 for as many as are advised.
     ``rules``: by which the whole flock decides who runs what; empty from an agent of before.
 
+    ``shared_with``: who may act on what is submitted here, where its person says nothing else.
+
     ``origins`` has all settings, the rules of when to help as ``presence.idle_s``; what the policy
     fixes, in the file ``policy``, cannot be changed here. ``wrong`` is what is wrong with the files
     that administrators have laid down, or said there in vain by the owner; ``whys`` the same as
@@ -86,6 +88,7 @@ class SettingsView(Struct, frozen=True):
     rules: ShortText = ""
     copies: Copies = 2
     wakeable: bool = False
+    shared_with: SharedWith = ()
 
 
 class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -110,6 +113,7 @@ class ChangeSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     rules: Rules | UnsetType = UNSET
     copies: Copies | UnsetType = UNSET
     wakeable: bool | UnsetType = UNSET
+    shared_with: SharedWith | UnsetType = UNSET
 
 
 # -- what is asked, and what is answered ----------------------------------------------------------

@@ -42,6 +42,7 @@ __all__ = [
     "Reference",
     "Requirements",
     "Seat",
+    "SharedWith",
     "ShortText",
     "TaskState",
     "WorkflowId",
@@ -59,6 +60,7 @@ NAME_CHARACTERS_MAX = 128
 WorkflowId = Annotated[str, Meta(min_length=1, max_length=NAME_CHARACTERS_MAX)]
 Millis = Annotated[int, Meta(ge=0, le=2**53)]
 Page = Annotated[int, Meta(ge=1, le=2_000)]
+SharedWith = Annotated[tuple[ShortText, ...], Meta(max_length=32)]
 
 Reference = Annotated[str, Meta(min_length=1, max_length=256)]
 """What a person calls something: an id, a name, or the beginning of one as far as it is unique.

@@ -31,6 +31,7 @@ from agent.api.values import (
     Priority,
     Reference,
     Requirements,
+    SharedWith,
     ShortText,
     TaskState,
     WorkflowId,
@@ -106,7 +107,8 @@ class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     ``key`` names the request, so that telling it twice does no harm; without one the node draws it.
     ``deliver`` is a folder of the machine that is asked, into which the last results go as they end.
-    ``shared_with``: members, "operators" or "everybody", who may act on it as its submitter does.
+    ``shared_with``: members, "operators", "everybody" or "nobody", who may act on it as its submitter
+    does; who says nothing goes by the setting of the machine that is asked.
     """
 
     name: WorkflowId
@@ -117,7 +119,7 @@ class Submit(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     again: bool = False
     origin: Origin | None = None
     deliver: Annotated[str, Meta(max_length=4_096)] = ""
-    shared_with: Annotated[tuple[ShortText, ...], Meta(max_length=32)] = ()
+    shared_with: SharedWith = ()
 
 
 class Cancel(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -241,7 +243,8 @@ class WorkflowView(Struct, frozen=True, gc=False):
     what people do, and ``expected_end_ms`` of when it ends; 0 is none. ``basis`` is what they stand on.
     ``begun_ms``, ``ended_ms``: when the first of it began and the last of it ended. ``gates`` wait for a
     person; ``gone`` tasks are in hand of machines that are gone. Whose it is: ``submitter``, a person, on
-    the machine ``host``, whose id is ``host_node``, empty from an agent of before.
+    the machine ``host``, whose id is ``host_node``, empty from an agent of before. ``shared_with`` are
+    names of machines, or "operators" or "everybody", whose people may act on it as well.
     """
 
     workflow: WorkflowId
@@ -262,6 +265,7 @@ class WorkflowView(Struct, frozen=True, gc=False):
     begun_ms: Millis = 0
     basis: Basis | None = None
     gone: Count = 0
+    shared_with: tuple[str, ...] = ()
 
 
 class Submitted(Struct, frozen=True):

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from agent.api.phrases import Phrase, Translate, worded
 from agent.client.errors import ClientError
 from agent.paths import PACKAGED
 
@@ -33,12 +34,13 @@ NEAR_MAX = 10_000
 
 class Flight(Struct, frozen=True):
     """What comes of looking at a flight: how many ``files`` there are of each kind, and either all
-    that stands against a plan, with the options (``asks``) by which a person says what no file does,
-    or the plan: its tiles, what was lived with, the steps, and the file of the workflow, empty where
-    none was written."""
+    that stands against a plan (``said`` are the same in parts), with the options (``asks``) by which a
+    person says what no file does, or the plan: its tiles, what was lived with, the steps, and the file of
+    the workflow, empty where none was written."""
 
     files: Mapping[str, int] = {}
     faults: tuple[str, ...] = ()
+    said: tuple[Phrase, ...] = ()
     asks: tuple[str, ...] = ()
     tiles: int = 0
     length_m: int = 0
@@ -52,8 +54,19 @@ class Flight(Struct, frozen=True):
     @property
     def lived_with(self) -> tuple[str, ...]:
         """Return what was lived with, and how often where that is more than once."""
-        told = self.survived.items()
+        return self.lived_with_in(str)
+
+    def lived_with_in(self, translated: Translate) -> tuple[str, ...]:
+        """Return the same in the language of a catalogue."""
+        told = ((translated(what), count) for what, count in self.survived.items())
         return tuple(what if count == 1 else f"{what}: {count}" for what, count in told)
+
+    def faults_in(self, translated: Translate) -> tuple[str, ...]:
+        """Return what stands against a plan in the language of a catalogue; in English where the
+        program does not say what its sentences are made of."""
+        if len(self.said) != len(self.faults):
+            return self.faults
+        return tuple(worded(each, translated) for each in self.said)
 
 
 _read = msgspec.json.Decoder(Flight).decode

@@ -116,6 +116,13 @@ PROCESSOR_WORDS = {
         help="let peers wake this machine for work that only it can take; it sleeps again after",
     ),
     argument(
+        "--shared-with",
+        action="append",
+        metavar="MACHINE",
+        help="whose people may cancel, retry and read what is submitted here: a machine, operators "
+        "or everybody; '' for nobody",
+    ),
+    argument(
         "--telnet",
         choices=("yes", "no"),
         help="a port of loopback for `wingbeat telnet`, beside the socket",
@@ -157,6 +164,7 @@ KEYS = {
     "history": "history_days",
     "sleep": "keep_awake",
     "copies of results": "copies",
+    "shared with": "shared_with",
     "waking": "wakeable",
 }
 """Names of settings that are shown under other words."""
@@ -180,6 +188,7 @@ def _show(view: SettingsView) -> None:
         "datasets": f"{view.datasets_gb:g} GB" if view.datasets_gb else "half of the free space",
         "processor": PROCESSOR_WORDS[view.processor],
         "join requests": "" if view.join_requests else "none without an invitation",
+        "shared with": ", ".join(view.shared_with),
         "telnet": "by a port of loopback too" if view.telnet else "",
         "sleep": "" if view.keep_awake else "also while a program runs here",
         "waking": "by peers, for work that only it can take" if view.wakeable else "",

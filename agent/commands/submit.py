@@ -151,7 +151,8 @@ def setting(text: str) -> tuple[str, str]:
         action="append",
         default=[],
         metavar="MACHINE",
-        help="whose people may cancel, retry and read it too: a machine, operators or everybody",
+        help="whose people may cancel, retry and read it too: a machine, operators, everybody; or "
+        "nobody",
     ),
     argument("--wait", action="store_true", help="until it has ended"),
 )

@@ -10,6 +10,7 @@ from agent.api.admission import AskView, JoinRequestView, NearbyReply
 from agent.api.audit import AuditEntry
 from agent.api.flock import DepartureView, Expelled, Invitation, Joined, MemberView
 from agent.api.reasons import Reason
+from agent.protocol.phrases import Phrase
 from agent.protocol.records import NodeId
 
 
@@ -113,5 +114,5 @@ class AuditRoom(Protocol):
 
     def first_broken(
         self, entries: Iterable[AuditEntry], witnessed: Mapping[int, str]
-    ) -> tuple[int, str]:
+    ) -> tuple[int, Phrase | None]:
         """Return the number of the first entry that is wrong, and why; 0 where none is."""

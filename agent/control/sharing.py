@@ -14,23 +14,23 @@ from msgspec import Raw
 
 from agent.control.naming import find_member
 from agent.control.request_context import RequestContext
-from agent.protocol.identity import text_in
+from agent.protocol.identity import SHARED, shared_in, text_in
 from agent.protocol.records import More, NodeId, WorkflowSpec
 
-BY, SHARED = "by", "shared"
-"""By which names a record carries the member that has submitted it elsewhere, and who may act on it."""
-OPERATORS, EVERYBODY = "operators", "everybody"
+BY = "by"
+"""By which name a record carries the member that has submitted it elsewhere."""
+OPERATORS, EVERYBODY, NOBODY = "operators", "everybody", "nobody"
 _encode = msgspec.msgpack.Encoder().encode
 
 
 def shared(call: RequestContext, named: Sequence[str]) -> More:
     """Return what a submission carries of whose it is, and of whom its person names, by the setting of
-    this machine where nobody is named. Raises ``RefusedError`` for a member that is unknown."""
+    this machine where nothing is said. Raises ``RefusedError`` for a member that is unknown."""
     told: dict[str, Raw] = {}
     if call.member:
         told[BY] = Raw(_encode(call.member_node))
     known = named or (call.now.shared_with if not call.member else ())
-    ids = [_one(call, each) for each in known]
+    ids = [_one(call, each) for each in known if each != NOBODY]
     if ids:
         told[SHARED] = Raw(_encode(",".join(ids)))
     return told
@@ -43,7 +43,7 @@ def submitted_by(spec: WorkflowSpec) -> NodeId:
 
 def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str) -> bool:
     """Tell whether a member of this role may act on a workflow as its submitter may."""
-    named = text_in(spec.more, SHARED).split(",")
+    named = shared_in(spec.more)
     if EVERYBODY in named or node in named:
         return True
     return OPERATORS in named and role != "helper"

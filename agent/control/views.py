@@ -30,7 +30,7 @@ from agent.control.fitting import Machine, seats_taken
 from agent.control.forecast import NEVER
 from agent.control.gates import attach_names
 from agent.control.port import Snapshot
-from agent.protocol.identity import KEPT
+from agent.protocol.identity import KEPT, shared_in
 from agent.protocol.names import visible
 from agent.protocol.output_names import output_names
 from agent.protocol.reading import DerivedState, effective_generation
@@ -143,6 +143,7 @@ class Views:
             begun_ms=begun_ms,
             basis=left.told,
             gone=self._gone(open_tasks) if state == "running" else 0,
+            shared_with=tuple(map(self.now.name_of, shared_in(spec.more))),
         )
 
     def now_ms(self) -> int:

@@ -222,7 +222,10 @@ class FlockOperations:
         places = dict.fromkeys((*invitation.addresses, *elsewhere))
         invitation = replace(invitation, addresses=tuple(places)[:PLACES_MAX])
         with self._port_had() as had:
-            membership = await joining.join_flock(own.home.identity, invitation, own.name)
+            store = native_key_store(own.home.identity)
+            membership = await joining.join_flock(
+                own.home.identity, invitation, own.name, store=store
+            )
             log.info("joined the flock %s", membership.flock.name)
             network = await self._belong_to(membership, had, invitation.addresses)
         network.links.dialler.found(None, invitation.addresses)
@@ -339,7 +342,6 @@ class FlockOperations:
         """Return the network of a membership, with this node's settings and address file, not
         started yet."""
         own = self._own
-        membership.use_store(native_key_store(own.home.identity))
         book = AddressBook(own.home.data / ADDRESS_BOOK)
         network = FlockNetwork(
             membership,

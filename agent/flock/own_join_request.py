@@ -21,6 +21,7 @@ from agent.api.admission import AskChanged, AskView, NearbyFlock, NearbyReply, s
 from agent.api.errors import MembershipError, ServiceError
 from agent.flock.nearby import NearbyFlocks
 from agent.flock.own_node import OwnNode
+from agent.host.key_store import native_key_store
 from agent.net.addresses import AddressError, parse_address
 from agent.net.asking import Door, Request, begin_request
 from agent.net.joining import NotThereError
@@ -84,7 +85,8 @@ class OwnJoinRequest:
         await self._withdraw()
         door = await self._door(reference)
         self._check_port()
-        request = await begin_request(own.home.identity, door, own.name, _user())
+        store = native_key_store(own.home.identity)
+        request = await begin_request(own.home.identity, door, own.name, _user(), store=store)
         outcome = await request.outcome()
         self._request = request
         ends_ms = _now_ms() + round(outcome.left_s * 1000)

@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from msgspec.structs import replace
 
 from agent.api.audit import CHECKPOINT, AuditEntry
+from agent.protocol.phrases import Phrase, said
 
 FILE_BYTES_MAX = 2_000_000
 TEXT_MAX = 200
@@ -110,19 +111,21 @@ class AuditLog:
     @staticmethod
     def first_broken(
         entries: Iterable[AuditEntry], witnessed: Mapping[int, str]
-    ) -> tuple[int, str]:
+    ) -> tuple[int, Phrase | None]:
         """Return the number of the first entry that is wrong, and why; 0 where none is. ``witnessed``
         are hashes that others know by the numbers of entries."""
         before: AuditEntry | None = None
         for entry in entries:
             wrong = _wrong(entry, before, witnessed)
-            if wrong:
+            if wrong is not None:
                 return entry.number, wrong
             before = entry
         highest, end = max(witnessed, default=0), before.number if before else 0
         if highest > end:
-            return end + 1, f"it is cut off: others know of entries up to {highest}"
-        return 0, ""
+            return end + 1, said(
+                "it is cut off: others know of entries up to {number}", number=highest
+            )
+        return 0, None
 
     async def _write_all(self) -> None:
         while self._pending:
@@ -205,20 +208,22 @@ def public_text(key: ec.EllipticCurvePublicKey) -> str:
     return key.public_bytes(encoding, form).hex()
 
 
-def _wrong(entry: AuditEntry, before: AuditEntry | None, witnessed: Mapping[int, str]) -> str:
+def _wrong(
+    entry: AuditEntry, before: AuditEntry | None, witnessed: Mapping[int, str]
+) -> Phrase | None:
     if before is None:
         if entry.number != 1 and entry.what != CHECKPOINT:
-            return "the entries before it are missing"
+            return said("the entries before it are missing")
     elif entry.number != before.number + 1 or entry.before != hash_of(before):
-        return "it does not follow the entry before"
+        return said("it does not follow the entry before")
     if witnessed.get(entry.number, hash_of(entry)) != hash_of(entry):
-        return "others know it otherwise: it was written anew"
+        return said("others know it otherwise: it was written anew")
     try:
         key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), bytes.fromhex(entry.key))
         key.verify(bytes.fromhex(entry.signature), _signed_part(entry), _SIGNATURE)
     except (ValueError, InvalidSignature):
-        return "it is not signed with the key that it names"
-    return ""
+        return said("it is not signed with the key that it names")
+    return None
 
 
 def _signed_part(entry: AuditEntry) -> bytes:

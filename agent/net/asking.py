@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.api.errors import MembershipError
-from agent.host.private_files import FileGuard, PrivateFolder
+from agent.host.key_store import KeyStore
+from agent.host.private_files import FileGuard
 from agent.net import certificates, identity
 from agent.net.addresses import Address
 from agent.net.authority import Flock
@@ -82,7 +83,7 @@ class Request:
     """One request of this machine: begun, followed, and in the end collected or withdrawn."""
 
     def __init__(
-        self, folder: PrivateFolder, key: PrivateKey, door: Door, number: bytes, code: str
+        self, folder: identity.IdentityFolder, key: PrivateKey, door: Door, number: bytes, code: str
     ) -> None:
         self._folder, self._key, self._number = folder, key, number
         self._context = client_context(door.flock, None, JOIN)
@@ -131,12 +132,14 @@ async def begin_request(
     user: str,
     clock: Clock = time.time,
     guard: FileGuard | None = None,
+    store: KeyStore | None = None,
 ) -> Request:
     """Ask the keeper behind a door to let this machine in, with a key that is made and saved at
     ``path`` if there is none; its people see the request, with ``user`` unless that is empty, when
     this returns. Raise ``MembershipError`` when this machine has a flock, its clock is wrong, or
-    the keeper declines or is not reached; the key stays then for another try."""
-    folder = PrivateFolder(path, guard)
+    the keeper declines or is not reached; the key stays then for another try. The authority's key goes
+    into the ``store`` if it comes here, a file for None."""
+    folder = identity.IdentityFolder(path, guard, store)
     refuse_second_flock(folder, door.flock.flock_id, clock())
     if fault := clock_fault(clock() - door.time_s):
         raise fault

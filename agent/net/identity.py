@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from agent.api.errors import MembershipError
 from agent.host.key_store import KeyStore
-from agent.host.private_files import PrivateFolder
+from agent.host.private_files import FileGuard, PrivateFolder
 from agent.net import certificates
 from agent.net.authority import Authority, Flock
 from agent.net.certificates import Member, PrivateKey
@@ -86,12 +86,23 @@ def load_identity(folder: PrivateFolder) -> Identity | None:
     return Identity(key, flock, member)
 
 
-class AuthorityFile:
-    """The authority's key on a keeper: in the system's store of keys where there is one, else in a
-    file; the file says which."""
+class IdentityFolder(PrivateFolder):
+    """Where a node keeps who it is. The authority's key belongs into the ``store`` of the system, where
+    there is one."""
 
-    def __init__(self, folder: PrivateFolder, flock: Flock, store: KeyStore | None = None) -> None:
-        self._folder, self._flock, self._store = folder, flock, store
+    def __init__(
+        self, path: Path, guard: FileGuard | None = None, store: KeyStore | None = None
+    ) -> None:
+        super().__init__(path, guard)
+        self.store = store
+
+
+class AuthorityFile:
+    """The authority's key on a keeper: in the system's store of keys where the folder has one, else in
+    a file; the file says which."""
+
+    def __init__(self, folder: IdentityFolder, flock: Flock) -> None:
+        self._folder, self._flock, self._store = folder, flock, folder.store
         self.in_clear = False
         """It lies in a file that this account alone can read, as it is."""
         self.locked = ""

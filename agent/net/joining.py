@@ -37,7 +37,8 @@ from pathlib import Path
 
 from agent.api.errors import InVainError, MembershipError
 from agent.api.wording import moment
-from agent.host.private_files import FileGuard, PrivateFolder
+from agent.host.key_store import KeyStore
+from agent.host.private_files import FileGuard
 from agent.net import certificates, identity
 from agent.net.acts import Act
 from agent.net.addresses import Address
@@ -108,12 +109,13 @@ async def join_flock(
     host_name: str,
     clock: Clock = time.time,
     guard: FileGuard | None = None,
+    store: KeyStore | None = None,
 ) -> Membership:
     """Join the flock that invites, save the membership at ``path`` with a key made here, and return
-    it. Raise
+    it; the authority's key goes into the ``store`` if it comes here, a file for None. Raise
     ``MembershipError`` with one sentence when this machine has a flock, its clock is wrong, no
     keeper is found, it refuses, or the disk does; ``InVainError`` where no further try can help."""
-    folder = PrivateFolder(path, guard)
+    folder = identity.IdentityFolder(path, guard, store)
     refuse_second_flock(folder, invitation.flock_id, clock())
     await asyncio.to_thread(folder.prepare)
     key = identity.own_key(folder)
@@ -276,7 +278,7 @@ async def _ask_keepers(found: _Found, question: Join) -> Welcome:
 
 
 def settle(
-    folder: PrivateFolder, key: PrivateKey, flock: Flock, answer: Welcome, clock: Clock
+    folder: identity.IdentityFolder, key: PrivateKey, flock: Flock, answer: Welcome, clock: Clock
 ) -> Membership:
     """Check the certificate that a keeper issued, save flock, roster and, last, the certificate,
     drop what a keeper of before had here, and return the membership. Raise ``MembershipError`` when

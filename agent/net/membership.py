@@ -23,7 +23,7 @@ from agent.net import certificates, identity
 from agent.net.acts import Act, Pen
 from agent.net.authority import KEEPER, LEFT, NODE_LIFE_S, Authority, Flock
 from agent.net.certificates import Applicant, Member, Signer, role_of
-from agent.net.identity import AuthorityFile, Identity
+from agent.net.identity import AuthorityFile, Identity, IdentityFolder
 from agent.net.invitation import KEEPER_BYTES, Invitation, usable_addresses
 from agent.net.invitation_book import (
     BOOK_FILE,
@@ -44,14 +44,14 @@ class Membership:
 
     def __init__(
         self,
-        folder: PrivateFolder,
+        folder: IdentityFolder,
         own: Identity,
         roster: Roster,
         authority: Authority | None,
         clock: Clock = time.time,
         key_file: AuthorityFile | None = None,
     ) -> None:
-        self.folder = folder
+        self.folder: PrivateFolder = folder
         self.roster = roster
         self.clock = clock
         self._own = own
@@ -78,13 +78,13 @@ class Membership:
         """Return the membership saved in a folder; None when this node belongs to no flock. A keeper's
         key of the authority is kept in the ``store``, in a file for None. Raise
         ``MembershipError`` for files that are damaged, missing or open to other accounts."""
-        folder = PrivateFolder(path, guard)
+        folder = IdentityFolder(path, guard, store)
         own = identity.load_identity(folder)
         if own is None:
             return None
         roster = Roster.load(folder, own.flock, clock)
         roster.learn(own.member.certificate)
-        key_file = AuthorityFile(folder, own.flock, store)
+        key_file = AuthorityFile(folder, own.flock)
         return cls(folder, own, roster, key_file.load(), clock, key_file)
 
     @property
@@ -121,11 +121,6 @@ class Membership:
     def key_file(self) -> AuthorityFile:
         """Where the authority's key is, or would be."""
         return self._key_file
-
-    def use_store(self, store: KeyStore) -> None:
-        """Keep the authority's key in this store from now on, if it comes to be kept here."""
-        if not self.keeper:
-            self._key_file = AuthorityFile(self.folder, self.flock, store)
 
     def check_administrator(self, what: str) -> None:
         """Raise ``MembershipError``, naming those who can, unless this node may act on the flock."""
@@ -450,7 +445,7 @@ def create_flock(
     ``guard`` keeps other accounts out, that of the system for None; the authority's key goes into the
     ``store``, a file for None. Raise ``MembershipError`` when this machine has a flock already, the name is impossible or
     the disk refuses; files that were written stay then."""
-    folder = PrivateFolder(path, guard)
+    folder = IdentityFolder(path, guard, store)
     refuse_second_flock(folder, "", clock())
     authority = Authority.create(flock_name, clock())
     folder.prepare()
@@ -465,7 +460,7 @@ def create_flock(
     roster.record(authority.state(KEEPER, member.node_id, clock(), signer))
     phrase = new_phrase()
     roster.act(founded(authority, Pen(authority.flock.flock_id, key), phrase, clock()))
-    key_file = AuthorityFile(folder, authority.flock, store)
+    key_file = AuthorityFile(folder, authority.flock)
     identity.save_flock(folder, authority.flock)
     key_file.save(authority)
     roster.save(folder)

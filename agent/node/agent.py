@@ -35,11 +35,11 @@ from agent.net import identity
 from agent.net.link_tls import Streams
 from agent.net.transfer_words import Pipe
 from agent.node.confining import confinement_of
-from agent.node.diagnosis import DistrustLog
 from agent.node.member_keys import MemberKeys
 from agent.node.pending_requests import PendingRequests
 from agent.node.report import Snapshot
 from agent.node.running import Options, RunningNode, open_datasets, open_journal, refuse_exposed
+from agent.node.suspicions import suspicions
 from agent.node.updating import Updates
 from agent.node.workflow_ends import WorkflowEnds
 from agent.paths import Home
@@ -475,7 +475,7 @@ class Agent:
 
     async def _look_now_and_then(self) -> None:
         """Programs are installed while the node runs, and what it does not use adds up."""
-        trimmer, distrust = MemoryTrimmer(), DistrustLog()
+        trimmer = MemoryTrimmer()
         while not self._stopped.is_set():
             try:
                 async with asyncio.timeout(PROGRAMS_EVERY_S):
@@ -483,8 +483,7 @@ class Agent:
             except TimeoutError:
                 if not (self._reason or self.flock.busy):
                     self.live.look_for_programs()
-                    self.live.refused.tell(self.live.node.refused, self.name_of)
-                    distrust.look(self.now().facts)
+                    self.live.suspicions.look(suspicions(self.live.node, self.name_of))
                 trimmer.give_back()
                 await self._owner_settings.look()
 

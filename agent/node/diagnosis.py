@@ -7,7 +7,6 @@ what to look at, in the order in which it is most often the reason.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from agent.api.reasons import (
 from agent.flock.operations import FlockFacts
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
+from agent.node.suspicions import Suspicion
 from agent.protocol.link_reasons import NoMulticast
 from agent.protocol.records import NodeId
 from agent.wording.speech import english
@@ -34,9 +34,7 @@ from agent.wording.speech import english
 CLOCK_DIFFERENCE_S_MAX = 30.0
 """Certificates and the times that people read suffer from more."""
 UNHEARD_NAMED_MAX = 3
-DOUBTFUL_NAMED_MAX = 20
 
-log = logging.getLogger(__name__)
 _CURES: dict[Cause, tuple[FindingKind, DiagnosisKind]] = {
     Cause.OTHER_FLOCK: ("other flock", "PeerOfOtherFlock"),
     Cause.OTHER_VERSION: ("other version", "PeerOfOtherVersion"),
@@ -87,12 +85,8 @@ class Facts:
     """What is wrong with the settings for all users of this machine."""
     rules: str = ""
     """By which this node decides who runs what."""
-    refused: tuple[Diagnosis, ...] = ()
-    """Of records that were not taken in."""
-    in_the_way: tuple[NodeId, ...] = ()
-    """Members whose word on claims is not waited for."""
-    doubtful: tuple[tuple[str, NodeId, NodeId], ...] = ()
-    """Tasks, by what people call them, and the two machines whose results differ."""
+    suspicions: tuple[Suspicion, ...] = ()
+    """What members were seen to do that no honest machine does."""
 
 
 def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
@@ -121,11 +115,8 @@ def findings(facts: Facts, now_s: float | None = None) -> Iterator[Finding]:
     yield from _clocks(facts)
     if (mixed := rules_differ(facts)) is not None:
         yield _finding("rules", mixed, facts.name)
-    for forged in facts.refused:
-        yield _finding(
-            "forged", forged, forged.peer.name if isinstance(forged.peer, MachineNamed) else ""
-        )
-    yield from distrusted(facts)
+    for each in facts.suspicions:
+        yield _finding(each.kind, each.why, each.subject)
     yield from _other_flocks(facts)
 
 
@@ -289,32 +280,6 @@ def _clock_here_is_wrong(ahead_s: list[float]) -> bool:
         and min(map(abs, ahead_s)) > CLOCK_DIFFERENCE_S_MAX
         and max(ahead_s) - min(ahead_s) <= CLOCK_DIFFERENCE_S_MAX
     )
-
-
-def distrusted(facts: Facts) -> Iterator[Finding]:
-    """Yield who was seen to do what no honest machine does, and whose results contradict each other."""
-    names = {each.node: each.name for each in facts.members}
-    for node in facts.in_the_way:
-        name = names.get(node, node)
-        yield _finding("in the way", Diagnosis("PeerInTheWay", MachineNamed(name)), name)
-    for task, *hosts in facts.doubtful[:DOUBTFUL_NAMED_MAX]:
-        places = tuple(names.get(each, each) for each in hosts)
-        yield _finding("doubtful", Diagnosis("ResultsDiffer", name=task, places=places), task)
-
-
-class DistrustLog:
-    """Tells the log once who has come to be in the way, and which results differ."""
-
-    def __init__(self) -> None:
-        self._known: frozenset[str] = frozenset()
-
-    def look(self, facts: Facts) -> None:
-        """Log what is found now and was not at the last look."""
-        found = {each.text: None for each in distrusted(facts)}
-        for text in found:
-            if text not in self._known:
-                log.warning("%s", text)
-        self._known = frozenset(found)
 
 
 def _other_flocks(facts: Facts) -> Iterator[Finding]:

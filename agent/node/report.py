@@ -17,8 +17,8 @@ from agent.api.work import NodeView
 from agent.flock.operations import FlockFacts, FlockOperations
 from agent.flock.own_node import OwnNode
 from agent.node.diagnosis import Facts, copied_peer, findings, own_identity_copied, rules_differ
-from agent.node.refused_records import refused_records
 from agent.node.running import RunningNode
+from agent.node.suspicions import suspicions
 from agent.presence.watching import PresenceWatcher
 from agent.protocol.lengths import Lengths
 from agent.protocol.records import NodeId, Run, TaskId, WorkflowSpec
@@ -68,7 +68,7 @@ class Snapshot:
     @property
     def shared_with(self) -> tuple[str, ...]:
         """Return who may act on what is submitted here, where its person names nobody."""
-        return self._own.settings.shared_with
+        return self._settled.settings.shared_with
 
     def home_of(self, spec: WorkflowSpec) -> NodeId:
         """Return the node on which its own person submitted a workflow, this one only where that
@@ -177,17 +177,7 @@ class Snapshot:
             standing=self._flock.standing.state,
             laid_down=self._settled.wrong,
             rules=self.rules,
-            refused=refused_records(live.node.refused, self.name_of),
-            in_the_way=live.node.in_the_way,
-            doubtful=self._doubtful(),
-        )
-
-    def _doubtful(self) -> tuple[tuple[str, NodeId, NodeId], ...]:
-        node = self._live.node
-        specs = node.table.specs
-        return tuple(
-            (specs[task].name if task in specs else task, each.host, each.other)
-            for task, each in node.doubtful.items()
+            suspicions=tuple(suspicions(live.node, self.name_of)),
         )
 
 

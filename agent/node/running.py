@@ -44,7 +44,7 @@ from agent.net import identity
 from agent.node.confining import confined
 from agent.node.power import MachinePower
 from agent.node.programs import ProgramReader, ceilings
-from agent.node.refused_records import RefusedLog
+from agent.node.suspicions import SuspicionLog
 from agent.node.work_port import WorkPort
 from agent.paths import TASK_LOGS, Home
 from agent.presence.awake import Awake
@@ -217,7 +217,7 @@ class RunningNode:
         confinement: Confinement,
         keys: Keys,
     ) -> None:
-        self.keys, self.refused = keys, RefusedLog()
+        self.keys, self.suspicions = keys, SuspicionLog()
         self.node_id, self._home, self._settings = me, home, settings
         self._protocol, self._journal, self.datasets = options.protocol, journal, datasets
         machine = capabilities((), home.scratch, settings.tags, ceilings(settings))

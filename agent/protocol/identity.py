@@ -40,6 +40,8 @@ KEY, CONTENT = "key", "content"
 """By which name a workflow carries them under ``more``."""
 ORIGIN = "origin"
 """By which name a workflow carries where its client read it."""
+SHARED = "shared"
+"""By which name a workflow carries who else may act on it."""
 KEPT = "kept"
 """By which name a run carries the earlier task whose outcome it is."""
 TOLD = "told"
@@ -118,6 +120,11 @@ def text_in(more: More, name: str) -> str:
         return _read_text(told)
     except msgspec.MsgspecError:
         return ""
+
+
+def shared_in(more: More) -> tuple[str, ...]:
+    """Return the ids of members, or which of all, who may act on a workflow as its submitter may."""
+    return tuple(filter(None, text_in(more, SHARED).split(",")))
 
 
 Asked = tuple[str, str, str]

@@ -42,8 +42,8 @@ Table = Mapping[str, Value | bool]
 
 log = logging.getLogger(__name__)
 _one_at_a_time = threading.RLock()
-LIVE = ("volunteer", "presence", "updates")
-"""Presence minds these itself; the last is read when it is wanted."""
+LIVE = ("volunteer", "presence", "updates", "shared_with")
+"""Presence minds these itself; the last two are read when they are wanted."""
 
 
 def keep_rules(

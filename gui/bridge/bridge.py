@@ -30,6 +30,7 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import Shiboken
 
 from agent.api.admission import NEARBY
+from agent.api.audit import CHECK_AUDIT
 from agent.api.datasets import DATASETS
 from agent.api.flock import DOCTOR
 from agent.api.history import RUNS, STATISTICS
@@ -55,7 +56,10 @@ LOG_PART_BYTES = 64 * 1024
 STOP_S_MAX = 5.0
 ONLY_ASKING = frozenset(
     each.name
-    for each in (DATASETS, DOCTOR, NEARBY, PAST, RUNNING_PROGRAMS, RUNS, SCRIPTS, STATISTICS, WHY)
+    for each in (
+        *(CHECK_AUDIT, DATASETS, DOCTOR, NEARBY, PAST, RUNNING_PROGRAMS),
+        *(RUNS, SCRIPTS, STATISTICS, WHY),
+    )
 )
 """What ``ask`` may call off; everything else that it asks for is an act."""
 _PASSING = Qt.WidgetAttribute.WA_DeleteOnClose

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from agent.api.rpc import ErrorCode
 from agent.api.values import NamedPriority
 from agent.api.work import PLAN, Plan, PlanReply, Submitted
@@ -35,7 +37,7 @@ class Choices:
     """What a person says in the sheet beside a file: values of its variables, another name, how
     urgent it is (None: as the file says), and how a program runs that comes alone; ``again``: that
     it runs although the same was run before; ``allowed``: what may be taken along from outside of
-    its folder."""
+    its folder; ``shared_with`` others, or nothing: as the agent's setting has it."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
@@ -43,6 +45,7 @@ class Choices:
     alone: Alone = field(default_factory=Alone)
     again: bool = False
     allowed: tuple[Path, ...] = ()
+    shared_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,9 @@ async def send(
         wanted = _wanted(each.choices, each.path)
         try:
             ready = await prepare(client, each.workflow, wanted, lambda done: step(step_text(done)))
-            answer = await submit(client, ready)
+            answer = await submit(
+                client, structs.replace(ready, shared_with=each.choices.shared_with)
+            )
         except FaultsError as error:  # those that show only now
             answer = "\n".join(fault.sentence(tr) for fault in error.faults)
         except (ClientError, OSError) as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from agent.api.flock import PeerView
+from agent.api.flock import MemberView, PeerView
 from agent.api.presence_reasons import PausedUntil, PausedUntilResumed
 from agent.api.programs import bare_name
 from agent.api.reasons import PausedByOwner, Reason, reason_of
@@ -200,6 +200,18 @@ def may_run_here(screen: Screen, workflow: WorkflowView) -> bool:
 def up_count(screen: Screen) -> int:
     """Return how many machines are there, this one included."""
     return sum(machine.state is not MachineState.AWAY for machine in machines(screen))
+
+
+def own_member(screen: Screen) -> MemberView | None:
+    """Return this machine as a member of its flock; None without one."""
+    members = screen.members.members if screen.members is not None else ()
+    return next((each for each in members if each.own), None)
+
+
+def administers(screen: Screen) -> bool:
+    """Tell whether this machine is an administrator of its flock."""
+    own = own_member(screen)
+    return own is not None and own.role == "administrator"
 
 
 def _own(screen: Screen, node: NodeView) -> Machine:

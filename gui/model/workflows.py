@@ -15,6 +15,8 @@ from gui.wording import OwnSpeech, explained
 from gui.words import tr
 
 NAMES_SHOWN_MAX = 2
+NOBODY, OPERATORS, EVERYBODY = "nobody", "operators", "everybody"
+"""With whom work is shared, beside names of machines."""
 
 
 def done_of(workflow: WorkflowView) -> int:
@@ -47,6 +49,16 @@ def whose(workflow: WorkflowView | PastWorkflow) -> str:
     if who and host and who != host:
         return tr("{who} on {host}", who=who, host=host)
     return who or host
+
+
+def shared_text(shared: Sequence[str]) -> str:
+    """Return whose people may act on a workflow beside its submitter."""
+    said = {
+        NOBODY: tr("nobody else"),
+        OPERATORS: tr("all who may submit"),
+        EVERYBODY: tr("everybody"),
+    }
+    return ", ".join(said.get(each, each) for each in shared or (NOBODY,))
 
 
 def when_tip(workflow: WorkflowView) -> str:

@@ -16,7 +16,9 @@ from gui.wording import templates
 FOLDER = Path(__file__).parent
 SOURCES = FOLDER.parent
 AGENT = SOURCES.parent / "agent"
-"""Templates of what the agent says are written there, and are the keys of their translations."""
+TASKS = SOURCES.parent / "tasks" / "line"
+"""Templates of what the agent, and the plan of an inspection, say are written there, and are the keys of
+their translations."""
 ALIASES = "tr+=tr_n,tr+=said"
 
 
@@ -37,7 +39,7 @@ def _marked(template: str) -> str:
 def _brought_up_to_date(reasons: Path) -> int:
     """Extract and compile; sentences of reasons stand in no source of the window but in this file."""
     tools = Path(sys.executable).parent
-    found = [path for folder in (SOURCES, AGENT) for path in folder.rglob("*.py")]
+    found = [path for folder in (SOURCES, AGENT, TASKS) for path in folder.rglob("*.py")]
     files = sorted(str(path.relative_to(SOURCES.parent)) for path in found)
     files.append(str(reasons))
     for catalogue in sorted(FOLDER.glob("wingbeat_*.ts")):

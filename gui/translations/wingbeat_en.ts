@@ -359,5 +359,12 @@
             <numerusform>%n tiles</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n act(s)</source>
+        <translation>
+            <numerusform>%n act</numerusform>
+            <numerusform>%n acts</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

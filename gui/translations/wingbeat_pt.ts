@@ -1001,7 +1001,7 @@
     </message>
     <message>
         <source>each task goes to the machine on which it ends first, in an order that looks ahead so that workflows end early</source>
-        <translation>cada tarefa vai para a máquina em que acaba primeiro, por uma ordem que olha em frente para que os fluxos acabem cedo</translation>
+        <translation>cada tarefa vai para a máquina em que acaba primeiro, na ordem que acaba os fluxos mais cedo</translation>
     </message>
     <message>
         <source>machines that stay free longest take the longest tasks, and those that are soon needed take the short ones</source>
@@ -1336,8 +1336,268 @@
         <translation>está com pouca memória</translation>
     </message>
     <message>
+        <source>older entries were let go</source>
+        <translation>as entradas mais antigas foram largadas</translation>
+    </message>
+    <message>
+        <source>too many at a time to be noted</source>
+        <translation>demasiados de uma vez para serem anotados</translation>
+    </message>
+    <message>
+        <source>stopped Wingbeat</source>
+        <translation>parou o Wingbeat</translation>
+    </message>
+    <message>
+        <source>submitted a workflow</source>
+        <translation>enviou um fluxo</translation>
+    </message>
+    <message>
+        <source>submitted a task</source>
+        <translation>enviou uma tarefa</translation>
+    </message>
+    <message>
+        <source>tried again</source>
+        <translation>tentou de novo</translation>
+    </message>
+    <message>
+        <source>changed the priority</source>
+        <translation>mudou a prioridade</translation>
+    </message>
+    <message>
+        <source>marked a step done</source>
+        <translation>marcou um passo como feito</translation>
+    </message>
+    <message>
+        <source>ran again</source>
+        <translation>executou de novo</translation>
+    </message>
+    <message>
+        <source>removed</source>
+        <translation>removeu</translation>
+    </message>
+    <message>
+        <source>added a file</source>
+        <translation>juntou um ficheiro</translation>
+    </message>
+    <message>
+        <source>made a flock</source>
+        <translation>criou um bando</translation>
+    </message>
+    <message>
+        <source>made an invitation</source>
+        <translation>fez um convite</translation>
+    </message>
+    <message>
+        <source>joined by an invitation</source>
+        <translation>entrou por um convite</translation>
+    </message>
+    <message>
+        <source>asked to be let in</source>
+        <translation>pediu para entrar</translation>
+    </message>
+    <message>
+        <source>confirmed the code</source>
+        <translation>confirmou o código</translation>
+    </message>
+    <message>
+        <source>asked no more to be let in</source>
+        <translation>desistiu de pedir para entrar</translation>
+    </message>
+    <message>
+        <source>let in</source>
+        <translation>admitiu</translation>
+    </message>
+    <message>
+        <source>did not let in</source>
+        <translation>não admitiu</translation>
+    </message>
+    <message>
+        <source>expelled</source>
+        <translation>expulsou</translation>
+    </message>
+    <message>
+        <source>handed over what only it kept</source>
+        <translation>entregou o que só ela guardava</translation>
+    </message>
+    <message>
+        <source>left the flock</source>
+        <translation>deixou o bando</translation>
+    </message>
+    <message>
+        <source>appointed, or took that back</source>
+        <translation>nomeou, ou retirou a nomeação</translation>
+    </message>
+    <message>
+        <source>changed the role</source>
+        <translation>mudou o papel</translation>
+    </message>
+    <message>
+        <source>used the recovery phrase</source>
+        <translation>usou a frase de recuperação</translation>
+    </message>
+    <message>
+        <source>gave the flock administrators</source>
+        <translation>deu administradores ao bando</translation>
+    </message>
+    <message>
+        <source>changed the recovery phrase</source>
+        <translation>mudou a frase de recuperação</translation>
+    </message>
+    <message>
         <source>paused</source>
         <translation>em pausa</translation>
+    </message>
+    <message>
+        <source>resumed</source>
+        <translation>retomou</translation>
+    </message>
+    <message>
+        <source>changed when it helps</source>
+        <translation>mudou quando ajuda</translation>
+    </message>
+    <message>
+        <source>changed settings</source>
+        <translation>mudou definições</translation>
+    </message>
+    <message>
+        <source>started Wingbeat anew</source>
+        <translation>reiniciou o Wingbeat</translation>
+    </message>
+    <message>
+        <source>published a program</source>
+        <translation>publicou um programa</translation>
+    </message>
+    <message>
+        <source>allowed a program</source>
+        <translation>permitiu um programa</translation>
+    </message>
+    <message>
+        <source>forgot a program</source>
+        <translation>esqueceu um programa</translation>
+    </message>
+    <message>
+        <source>refused a program</source>
+        <translation>recusou um programa</translation>
+    </message>
+    <message>
+        <source>answered about programs</source>
+        <translation>respondeu sobre programas</translation>
+    </message>
+    <message>
+        <source>allowed a program more</source>
+        <translation>permitiu mais a um programa</translation>
+    </message>
+    <message>
+        <source>took leave of a program back</source>
+        <translation>retirou a permissão a um programa</translation>
+    </message>
+    <message>
+        <source>trusted somebody&apos;s programs no more</source>
+        <translation>deixou de confiar nos programas de alguém</translation>
+    </message>
+    <message>
+        <source>asked owners for leave</source>
+        <translation>pediu permissão aos donos</translation>
+    </message>
+    <message>
+        <source>reminded an owner</source>
+        <translation>lembrou um dono</translation>
+    </message>
+    <message>
+        <source>kept a secret</source>
+        <translation>guardou um segredo</translation>
+    </message>
+    <message>
+        <source>forgot a secret</source>
+        <translation>esqueceu um segredo</translation>
+    </message>
+    <message>
+        <source>read the settings</source>
+        <translation>leu as definições</translation>
+    </message>
+    <message>
+        <source>read the log</source>
+        <translation>leu o registo</translation>
+    </message>
+    <message>
+        <source>read this audit</source>
+        <translation>leu esta auditoria</translation>
+    </message>
+    <message>
+        <source>let into the flock</source>
+        <translation>admitiu no bando</translation>
+    </message>
+    <message>
+        <source>made the flock</source>
+        <translation>criou o bando</translation>
+    </message>
+    <message>
+        <source>made an administrator</source>
+        <translation>tornou administrador</translation>
+    </message>
+    <message>
+        <source>made an operator</source>
+        <translation>tornou operador</translation>
+    </message>
+    <message>
+        <source>made a helper</source>
+        <translation>tornou ajudante</translation>
+    </message>
+    <message>
+        <source>made a keeper</source>
+        <translation>tornou guardiã</translation>
+    </message>
+    <message>
+        <source>made no keeper any more</source>
+        <translation>retirou de guardiã</translation>
+    </message>
+    <message>
+        <source>recovered the flock by its phrase</source>
+        <translation>recuperou o bando pela frase</translation>
+    </message>
+    <message>
+        <source>its owner</source>
+        <translation>o dono</translation>
+    </message>
+    <message>
+        <source>{names} and {count} more</source>
+        <translation>{names} e mais {count}</translation>
+    </message>
+    <message>
+        <source>the computer itself</source>
+        <translation>o próprio computador</translation>
+    </message>
+    <message>
+        <source>the computer itself, typed</source>
+        <translation>o próprio computador, à mão</translation>
+    </message>
+    <message>
+        <source>another computer</source>
+        <translation>outro computador</translation>
+    </message>
+    <message>
+        <source>the flock</source>
+        <translation>o bando</translation>
+    </message>
+    <message>
+        <source>{count} of them</source>
+        <translation>{count} deles</translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <translation>recusado</translation>
+    </message>
+    <message>
+        <source>Entry {number} of the audit of {name} is wrong: {why}.</source>
+        <translation>A entrada {number} da auditoria de {name} está errada: {why}.</translation>
+    </message>
+    <message>
+        <source>The audit of {name} is whole, from entry {first} to {last}, and as this computer was told of entry {witnessed} before.</source>
+        <translation>A auditoria de {name} está inteira, da entrada {first} à {last}, e tal como este computador soube antes da entrada {witnessed}.</translation>
+    </message>
+    <message>
+        <source>The audit of {name} is whole, from entry {first} to {last}.</source>
+        <translation>A auditoria de {name} está inteira, da entrada {first} à {last}.</translation>
     </message>
     <message>
         <source>keyboard and mouse</source>
@@ -2390,6 +2650,14 @@
         <translation>falhou: {steps}</translation>
     </message>
     <message>
+        <source>nobody else</source>
+        <translation>mais ninguém</translation>
+    </message>
+    <message>
+        <source>all who may submit</source>
+        <translation>todos os que podem enviar</translation>
+    </message>
+    <message>
         <source>kept from before</source>
         <translation>fica do que já foi feito</translation>
     </message>
@@ -2634,6 +2902,14 @@
         <translation>como blender, zoom</translation>
     </message>
     <message>
+        <source>Each act on this computer is noted and signed: what you, its programs and other machines had it do.</source>
+        <translation>Cada ato neste computador é anotado e assinado: o que a pessoa, os programas e outras máquinas o mandaram fazer.</translation>
+    </message>
+    <message>
+        <source>Show …</source>
+        <translation>Mostrar …</translation>
+    </message>
+    <message>
         <source>Free memory at least</source>
         <translation>Memória livre de pelo menos</translation>
     </message>
@@ -2846,6 +3122,10 @@
         <translation>Manter</translation>
     </message>
     <message>
+        <source>Who did what there …</source>
+        <translation>Quem fez o quê lá …</translation>
+    </message>
+    <message>
         <source>{name} does not belong to the flock any more</source>
         <translation>{name} já não pertence ao bando</translation>
     </message>
@@ -2862,6 +3142,14 @@
         <translation>Quantas máquinas</translation>
     </message>
     <message>
+        <source>may submit</source>
+        <translation>podem enviar</translation>
+    </message>
+    <message>
+        <source>only run what others submit</source>
+        <translation>só executam o que outros enviam</translation>
+    </message>
+    <message>
         <source>Make an invitation</source>
         <translation>Fazer um convite</translation>
     </message>
@@ -2876,6 +3164,10 @@
     <message>
         <source>Whoever gets this text can join your flock with it. It works for so many machines, and for a day.</source>
         <translation>Quem recebe este texto pode entrar no seu bando com ele. Vale para este número de máquinas, e por um dia.</translation>
+    </message>
+    <message>
+        <source>They</source>
+        <translation>Elas</translation>
     </message>
     <message>
         <source>This command lets other computers reach this one:</source>
@@ -2957,8 +3249,83 @@
         <translation>Registo do agente</translation>
     </message>
     <message>
+        <source>Who did what</source>
+        <translation>Quem fez o quê</translation>
+    </message>
+    <message>
+        <source>Whose audit</source>
+        <translation>Auditoria de quem</translation>
+    </message>
+    <message>
+        <source>Person, machine or act …</source>
+        <translation>Pessoa, máquina ou ato …</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>Verificar</translation>
+    </message>
+    <message>
         <source>Export …</source>
         <translation>Exportar …</translation>
+    </message>
+    <message>
+        <source>What people, programs and other machines change here stands in this list: signed, and so that nobody takes something out unseen.</source>
+        <translation>O que pessoas, programas e outras máquinas mudam aqui fica nesta lista: assinado, e de modo que ninguém retire nada sem se ver.</translation>
+    </message>
+    <message>
+        <source>Nothing was done here yet</source>
+        <translation>Ainda nada foi feito aqui</translation>
+    </message>
+    <message>
+        <source>No entry has all these words.</source>
+        <translation>Nenhuma entrada tem todas estas palavras.</translation>
+    </message>
+    <message>
+        <source>Show all</source>
+        <translation>Mostrar todas</translation>
+    </message>
+    <message>
+        <source>It cannot be read</source>
+        <translation>Não se consegue ler</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n act(s)</source>
+        <translation>
+            <numerusform>%n ato</numerusform>
+            <numerusform>%n atos</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Export the audit</source>
+        <translation>Exportar a auditoria</translation>
+    </message>
+    <message>
+        <source>When</source>
+        <translation>Quando</translation>
+    </message>
+    <message>
+        <source>Who</source>
+        <translation>Quem</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>O quê</translation>
+    </message>
+    <message>
+        <source>On what</source>
+        <translation>Em quê</translation>
+    </message>
+    <message>
+        <source>From where</source>
+        <translation>De onde</translation>
+    </message>
+    <message>
+        <source>How it ended</source>
+        <translation>Como acabou</translation>
+    </message>
+    <message>
+        <source>Entry {number}, {moment}</source>
+        <translation>Entrada {number}, {moment}</translation>
     </message>
     <message>
         <source>Log</source>
@@ -3623,6 +3990,10 @@
         <translation>Cópias de cada resultado</translation>
     </message>
     <message>
+        <source>What I submit is shared with</source>
+        <translation>O que envio é partilhado com</translation>
+    </message>
+    <message>
         <source>Machines that ask to be let in</source>
         <translation>Máquinas que pedem para entrar</translation>
     </message>
@@ -3699,10 +4070,6 @@
         <translation>Fica a dormir</translation>
     </message>
     <message>
-        <source>Others may wake it, for work that only it can do</source>
-        <translation>Outros podem acordá-lo, para trabalho que só ele pode fazer</translation>
-    </message>
-    <message>
         <source>Holds when Wingbeat has started anew: {names}</source>
         <translation>Vale depois de o Wingbeat reiniciar: {names}</translation>
     </message>
@@ -3745,6 +4112,10 @@
     <message>
         <source>End of each log, kept on another machine</source>
         <translation>Fim de cada registo, noutra máquina</translation>
+    </message>
+    <message>
+        <source>Others may wake it for what only it can do</source>
+        <translation>Outras podem acordá-la para o que só ela pode fazer</translation>
     </message>
     <message>
         <source>When no task runs here</source>
@@ -6205,7 +6576,7 @@
     </message>
     <message>
         <source>May submit</source>
-        <translation>Pode submeter</translation>
+        <translation>Pode enviar</translation>
     </message>
     <message>
         <source>Administrator …</source>
@@ -6214,10 +6585,6 @@
     <message>
         <source>Keeper …</source>
         <translation>Guardiã …</translation>
-    </message>
-    <message>
-        <source>Who changes this, signs it with this computer&apos;s key, and all check it. What concerns an administrator or keeper takes two others, who do the same.</source>
-        <translation>Quem muda isto assina-o com a chave deste computador, e todos o verificam. O que toca a um administrador ou guardiã requer outros dois, que façam o mesmo.</translation>
     </message>
     <message>
         <source>It can invite, expel and appoint others. To take that back takes two other administrators, or one and the recovery phrase.</source>
@@ -6232,12 +6599,28 @@
         <translation>Tornar {name} administrador?</translation>
     </message>
     <message>
+        <source>What is changed here is signed with this computer&apos;s key, and all machines check it. What concerns an administrator or keeper takes two others, who do the same.</source>
+        <translation>O que se muda aqui é assinado com a chave deste computador, e todas as máquinas o verificam. O que toca a um administrador ou guardiã requer dois outros, que fazem o mesmo.</translation>
+    </message>
+    <message>
+        <source>Let {name} administer the flock no more?</source>
+        <translation>Retirar a {name} a administração do bando?</translation>
+    </message>
+    <message>
         <source>Make {name} a keeper?</source>
         <translation>Tornar {name} guardiã?</translation>
     </message>
     <message>
+        <source>Let {name} be a keeper no more?</source>
+        <translation>Retirar {name} de guardiã?</translation>
+    </message>
+    <message>
         <source>Appoint</source>
         <translation>Nomear</translation>
+    </message>
+    <message>
+        <source>Take it back</source>
+        <translation>Retirar</translation>
     </message>
     <message>
         <source>Leave it</source>
@@ -6257,23 +6640,779 @@
     </message>
     <message>
         <source>may submit, invite, expel and appoint others</source>
-        <translation>pode submeter, convidar, expulsar e nomear outros</translation>
+        <translation>pode enviar, convidar, expulsar e nomear outros</translation>
     </message>
     <message>
         <source>only runs what others submit</source>
-        <translation>só executa o que outros submetem</translation>
+        <translation>só executa o que outros enviam</translation>
     </message>
     <message>
         <source>may submit and read own work</source>
-        <translation>pode submeter e ler o próprio trabalho</translation>
+        <translation>pode enviar trabalho, e ler o seu</translation>
     </message>
     <message>
         <source>{may}; holds the flock&apos;s key</source>
         <translation>{may}; tem a chave do bando</translation>
     </message>
     <message>
+        <source>No administrator …</source>
+        <translation>Retirar administrador …</translation>
+    </message>
+    <message>
+        <source>No keeper …</source>
+        <translation>Retirar guardiã …</translation>
+    </message>
+    <message>
+        <source>It can then change nothing in the flock any more, and only other administrators can give that back. It keeps its work.</source>
+        <translation>Deixa de poder mudar o que quer que seja no bando, e só outros administradores lho podem devolver. O seu trabalho mantém-se.</translation>
+    </message>
+    <message>
+        <source>Whom it lets in from then on does not belong. The flock&apos;s key that it has seen cannot be taken back.</source>
+        <translation>Quem ela admitir a partir daí não pertence ao bando. A chave do bando, que já viu, não pode ser retirada.</translation>
+    </message>
+    <message>
+        <source>This computer may submit, and act on its own work.</source>
+        <translation>Este computador pode enviar, e agir sobre o seu próprio trabalho.</translation>
+    </message>
+    <message>
+        <source>This computer administers the flock: whoever sits here can invite, expel and appoint others, read what is noted on all machines, and stop any work.</source>
+        <translation>Este computador administra o bando: quem aqui se senta pode convidar, expulsar e nomear outros, ler o que está anotado em todas as máquinas e parar qualquer trabalho.</translation>
+    </message>
+    <message>
+        <source>This computer only runs what others submit.</source>
+        <translation>Este computador só executa o que outros enviam.</translation>
+    </message>
+    <message>
+        <source>It holds the flock&apos;s key, by which machines are let in.</source>
+        <translation>Guarda a chave do bando, com a qual se admitem máquinas.</translation>
+    </message>
+    <message>
+        <source>The flock has no administrators yet, so each keeper may do everything in it.</source>
+        <translation>O bando ainda não tem administradores, por isso cada guardiã pode fazer tudo nele.</translation>
+    </message>
+    <message>
+        <source>Only administrators can change something here: {names}.</source>
+        <translation>Só administradores podem mudar algo aqui: {names}.</translation>
+    </message>
+    <message>
         <source>this machine is a helper in its flock: it runs what others submit, and submits nothing</source>
         <translation>esta máquina é ajudante no seu bando: executa o que outros submetem e não submete nada</translation>
+    </message>
+    <message>
+        <source>it is cut off: others know of entries up to {number}</source>
+        <translation>está cortada: outras máquinas sabem de entradas até {number}</translation>
+    </message>
+    <message>
+        <source>the entries before it are missing</source>
+        <translation>faltam as entradas antes dela</translation>
+    </message>
+    <message>
+        <source>it does not follow the entry before</source>
+        <translation>não se segue à entrada anterior</translation>
+    </message>
+    <message>
+        <source>others know it otherwise: it was written anew</source>
+        <translation>outras máquinas conhecem-na de outra forma: foi escrita de novo</translation>
+    </message>
+    <message>
+        <source>it is not signed with the key that it names</source>
+        <translation>não está assinada com a chave que indica</translation>
+    </message>
+    <message>
+        <source>Shared with</source>
+        <translation>Partilhado com</translation>
+    </message>
+    <message>
+        <source>named machines …</source>
+        <translation>certas máquinas …</translation>
+    </message>
+    <message>
+        <source>They may read it, cancel it, try it again, change how urgent it is and mark its steps done, as its submitter may.</source>
+        <translation>Podem lê-lo, cancelá-lo, tentar de novo, mudar a urgência e marcar passos como feitos, tal como quem o enviou.</translation>
+    </message>
+    <message>
+        <source>There is no other machine yet</source>
+        <translation>Ainda não há outra máquina</translation>
+    </message>
+    <message>
+        <source>the header&apos;s count by number of return is not that of its points</source>
+        <translation>a contagem do cabeçalho por número de retorno não é a dos pontos</translation>
+    </message>
+    <message>
+        <source>points that somebody withheld; they are left out</source>
+        <translation>pontos que alguém reteve; ficam de fora</translation>
+    </message>
+    <message>
+        <source>points without a time that is a number</source>
+        <translation>pontos sem um tempo que seja um número</translation>
+    </message>
+    <message>
+        <source>points outside the box of the header</source>
+        <translation>pontos fora da caixa do cabeçalho</translation>
+    </message>
+    <message>
+        <source>it has {count} points</source>
+        <translation>tem {count} pontos</translation>
+    </message>
+    <message>
+        <source>at most {most}</source>
+        <translation>no máximo {most}</translation>
+    </message>
+    <message>
+        <source>cut it into tiles</source>
+        <translation>corte-o em blocos</translation>
+    </message>
+    <message>
+        <source>{points} points</source>
+        <translation>{points} pontos</translation>
+    </message>
+    <message>
+        <source>what it says cannot be read ({why})</source>
+        <translation>o que ele diz não se consegue ler ({why})</translation>
+    </message>
+    <message>
+        <source>its horizontal reference system is not known: {why}; name it with --crs EPSG:…</source>
+        <translation>o seu sistema de referência horizontal não é conhecido: {why}; indique-o, como EPSG:28992</translation>
+    </message>
+    <message>
+        <source>the file says none</source>
+        <translation>o ficheiro não diz nenhum</translation>
+    </message>
+    <message>
+        <source>it does not say what its heights are; name it with --heights EPSG:…, --heights ellipsoid, or --heights metres where only differences matter</source>
+        <translation>não diz o que são as suas altitudes; indique-o, como EPSG:5709, ellipsoid, ou metres onde só contam diferenças</translation>
+    </message>
+    <message>
+        <source>its places are in degrees ({name}), in which no distance can be measured; name a projected system with --target EPSG:…</source>
+        <translation>os seus lugares estão em graus ({name}), em que não se mede distância nenhuma; indique um sistema projetado em que trabalhar, como EPSG:28992</translation>
+    </message>
+    <message>
+        <source>--heights {heights} is no vertical reference system: {vertical}</source>
+        <translation>{heights} não é um sistema de referência vertical: {vertical}</translation>
+    </message>
+    <message>
+        <source>heights are {one} in one place and {other} in another: name one vertical system for both</source>
+        <translation>as altitudes são {one} num lugar e {other} noutro: indique um sistema vertical para ambos</translation>
+    </message>
+    <message>
+        <source>there is no way from {source} to {target}: {error}</source>
+        <translation>não há caminho de {source} para {target}: {error}</translation>
+    </message>
+    <message>
+        <source>from {source} with heights {heights} to {target} with heights {other} needs the grid {grid}, which is not on this machine; put it into {folder} (nothing is fetched)</source>
+        <translation>de {source} com altitudes {heights} para {target} com altitudes {other} é precisa a grelha {grid}, que não está nesta máquina; ponha-a em {folder} (nada se descarrega)</translation>
+    </message>
+    <message>
+        <source>there is no way from {source} to {target}</source>
+        <translation>não há caminho de {source} para {target}</translation>
+    </message>
+    <message>
+        <source>its WKT is empty</source>
+        <translation>o seu WKT está vazio</translation>
+    </message>
+    <message>
+        <source>its WKT begins with {text}</source>
+        <translation>o seu WKT começa por {text}</translation>
+    </message>
+    <message>
+        <source>its GeoKeys are empty</source>
+        <translation>as suas GeoKeys estão vazias</translation>
+    </message>
+    <message>
+        <source>its GeoKeys define a system of their own</source>
+        <translation>as suas GeoKeys definem um sistema próprio</translation>
+    </message>
+    <message>
+        <source>its GeoKeys name EPSG:{code}</source>
+        <translation>as suas GeoKeys indicam EPSG:{code}</translation>
+    </message>
+    <message>
+        <source>its GeoKeys name EPSG:{code} and another unit of length</source>
+        <translation>as suas GeoKeys indicam EPSG:{code} e outra unidade de comprimento</translation>
+    </message>
+    <message>
+        <source>--{parameter} {name} is no reference system: name one such as EPSG:28992</source>
+        <translation>{name} não é um sistema de referência ({parameter}): indique um, como EPSG:28992</translation>
+    </message>
+    <message>
+        <source>copy it again from where it came</source>
+        <translation>copie-o de novo de onde veio</translation>
+    </message>
+    <message>
+        <source>write it anew with the program that made it</source>
+        <translation>escreva-o de novo com o programa que o fez</translation>
+    </message>
+    <message>
+        <source>{file}: {found}; expected {expected}; {to_do}</source>
+        <translation>{file}: {found}; esperava-se {expected}; {to_do}</translation>
+    </message>
+    <message>
+        <source>it is empty</source>
+        <translation>está vazio</translation>
+    </message>
+    <message>
+        <source>a LAS or LAZ file</source>
+        <translation>um ficheiro LAS ou LAZ</translation>
+    </message>
+    <message>
+        <source>it begins with {head}</source>
+        <translation>começa por {head}</translation>
+    </message>
+    <message>
+        <source>it is no LAS or LAZ file</source>
+        <translation>não é um ficheiro LAS nem LAZ</translation>
+    </message>
+    <message>
+        <source>it has {size} bytes</source>
+        <translation>tem {size} bytes</translation>
+    </message>
+    <message>
+        <source>a header of {least}</source>
+        <translation>um cabeçalho de {least}</translation>
+    </message>
+    <message>
+        <source>it is LAS {major}.{minor}</source>
+        <translation>é LAS {major}.{minor}</translation>
+    </message>
+    <message>
+        <source>1.0 to 1.5</source>
+        <translation>1.0 a 1.5</translation>
+    </message>
+    <message>
+        <source>write it anew as LAS 1.4</source>
+        <translation>escreva-o de novo como LAS 1.4</translation>
+    </message>
+    <message>
+        <source>its header says that it has {size} bytes and points begin at {points_at}</source>
+        <translation>o cabeçalho diz que tem {size} bytes e que os pontos começam em {points_at}</translation>
+    </message>
+    <message>
+        <source>at least {least} bytes, and points behind them</source>
+        <translation>pelo menos {least} bytes, e os pontos depois deles</translation>
+    </message>
+    <message>
+        <source>its points begin at byte {points_at} of {size}</source>
+        <translation>os pontos começam no byte {points_at} de {size}</translation>
+    </message>
+    <message>
+        <source>a place within the file, below {most}</source>
+        <translation>um lugar dentro do ficheiro, abaixo de {most}</translation>
+    </message>
+    <message>
+        <source>the header of LAS 1.4 has its count only where older versions have it</source>
+        <translation>o cabeçalho de LAS 1.4 só tem a contagem onde as versões antigas a têm</translation>
+    </message>
+    <message>
+        <source>the header has two counts that differ</source>
+        <translation>o cabeçalho tem duas contagens que diferem</translation>
+    </message>
+    <message>
+        <source>its points are of format {point_format} with {record_bytes} bytes each</source>
+        <translation>os pontos são do formato {point_format} com {record_bytes} bytes cada</translation>
+    </message>
+    <message>
+        <source>its scale factors are {listed}</source>
+        <translation>os fatores de escala são {listed}</translation>
+    </message>
+    <message>
+        <source>three numbers above 0, without which all points fall on one place</source>
+        <translation>três números acima de 0, sem os quais todos os pontos caem num só lugar</translation>
+    </message>
+    <message>
+        <source>its scale factors and offsets lead beyond every place</source>
+        <translation>os fatores de escala e deslocamentos levam para além de qualquer lugar</translation>
+    </message>
+    <message>
+        <source>coordinates below {most}</source>
+        <translation>coordenadas abaixo de {most}</translation>
+    </message>
+    <message>
+        <source>variable length records that the header counts and the file lacks</source>
+        <translation>registos de comprimento variável que o cabeçalho conta e faltam no ficheiro</translation>
+    </message>
+    <message>
+        <source>extended records that the header counts and the file lacks</source>
+        <translation>registos estendidos que o cabeçalho conta e faltam no ficheiro</translation>
+    </message>
+    <message>
+        <source>its header says {points} points and the file has room for {room}</source>
+        <translation>o cabeçalho diz {points} pontos e no ficheiro cabem {room}</translation>
+    </message>
+    <message>
+        <source>{wanted} bytes instead of {size}</source>
+        <translation>{wanted} bytes em vez de {size}</translation>
+    </message>
+    <message>
+        <source>records behind the last point that the header counts</source>
+        <translation>registos depois do último ponto que o cabeçalho conta</translation>
+    </message>
+    <message>
+        <source>its table of chunks cannot be read</source>
+        <translation>a tabela de pedaços não se consegue ler</translation>
+    </message>
+    <message>
+        <source>it does not say how it is compressed</source>
+        <translation>não diz como está comprimido</translation>
+    </message>
+    <message>
+        <source>the record of LASzip</source>
+        <translation>o registo de LASzip</translation>
+    </message>
+    <message>
+        <source>it has {items} compressed parts</source>
+        <translation>tem {items} partes comprimidas</translation>
+    </message>
+    <message>
+        <source>what each of them is</source>
+        <translation>o que é cada uma delas</translation>
+    </message>
+    <message>
+        <source>its points are compressed by LAZ v{newest}</source>
+        <translation>os pontos estão comprimidos por LAZ v{newest}</translation>
+    </message>
+    <message>
+        <source>v1 to v{most}</source>
+        <translation>v1 a v{most}</translation>
+    </message>
+    <message>
+        <source>write it anew as LAZ of LAS 1.4, or as LAS</source>
+        <translation>escreva-o de novo como LAZ de LAS 1.4, ou como LAS</translation>
+    </message>
+    <message>
+        <source>it is LAZ of LAS {version}</source>
+        <translation>é LAZ de LAS {version}</translation>
+    </message>
+    <message>
+        <source>LAZ to 1.4</source>
+        <translation>LAZ até 1.4</translation>
+    </message>
+    <message>
+        <source>write it anew as LAS</source>
+        <translation>escreva-o de novo como LAS</translation>
+    </message>
+    <message>
+        <source>it is compressed by way {way} with coder {coder}</source>
+        <translation>está comprimido do modo {way} com o codificador {coder}</translation>
+    </message>
+    <message>
+        <source>way {way} with coder 0 for points of format {point_format}</source>
+        <translation>o modo {way} com o codificador 0 para pontos do formato {point_format}</translation>
+    </message>
+    <message>
+        <source>its compressed parts have {bytes_told} bytes together</source>
+        <translation>as partes comprimidas têm juntas {bytes_told} bytes</translation>
+    </message>
+    <message>
+        <source>{record_bytes}, as its header says of a point</source>
+        <translation>{record_bytes}, como o cabeçalho diz de um ponto</translation>
+    </message>
+    <message>
+        <source>its chunks have {chunk_points} points</source>
+        <translation>os pedaços têm {chunk_points} pontos</translation>
+    </message>
+    <message>
+        <source>one to {most}</source>
+        <translation>de um a {most}</translation>
+    </message>
+    <message>
+        <source>its table of chunks lies at byte {at} of {size}</source>
+        <translation>a tabela de pedaços fica no byte {at} de {size}</translation>
+    </message>
+    <message>
+        <source>a place between {first} and {size}</source>
+        <translation>um lugar entre {first} e {size}</translation>
+    </message>
+    <message>
+        <source>it has {chunks} chunks of compressed points</source>
+        <translation>tem {chunks} pedaços de pontos comprimidos</translation>
+    </message>
+    <message>
+        <source>{wanted} for the {points} points that its header says</source>
+        <translation>{wanted} para os {points} pontos que o cabeçalho diz</translation>
+    </message>
+    <message>
+        <source>its chunk {number} ends at byte {at}</source>
+        <translation>o pedaço {number} acaba no byte {at}</translation>
+    </message>
+    <message>
+        <source>at most {size}</source>
+        <translation>no máximo {size}</translation>
+    </message>
+    <message>
+        <source>its chunks have {points} points</source>
+        <translation>os pedaços têm {points} pontos</translation>
+    </message>
+    <message>
+        <source>{points}, as its header says</source>
+        <translation>{points}, como diz o cabeçalho</translation>
+    </message>
+    <message>
+        <source>{wanted} points within {length} bytes</source>
+        <translation>{wanted} pontos em {length} bytes</translation>
+    </message>
+    <message>
+        <source>its table of chunks cannot be read ({error})</source>
+        <translation>a tabela de pedaços não se consegue ler ({error})</translation>
+    </message>
+    <message>
+        <source>one that LASzip wrote</source>
+        <translation>uma que LASzip tenha escrito</translation>
+    </message>
+    <message>
+        <source>marks without a place and without a time</source>
+        <translation>marcas sem lugar e sem tempo</translation>
+    </message>
+    <message>
+        <source>it is large</source>
+        <translation>é grande</translation>
+    </message>
+    <message>
+        <source>at most {most} bytes</source>
+        <translation>no máximo {most} bytes</translation>
+    </message>
+    <message>
+        <source>cut it</source>
+        <translation>corte-o</translation>
+    </message>
+    <message>
+        <source>its first line is {heading}</source>
+        <translation>a primeira linha é {heading}</translation>
+    </message>
+    <message>
+        <source>columns named latitude and longitude, or time, and text</source>
+        <translation>colunas chamadas latitude e longitude, ou time, e text</translation>
+    </message>
+    <message>
+        <source>name them</source>
+        <translation>dê-lhes nome</translation>
+    </message>
+    <message>
+        <source>it defines words of its own (&lt;!…&gt;)</source>
+        <translation>define palavras próprias (&lt;!…&gt;)</translation>
+    </message>
+    <message>
+        <source>plain GPX</source>
+        <translation>GPX simples</translation>
+    </message>
+    <message>
+        <source>it is no GPX ({error})</source>
+        <translation>não é GPX ({error})</translation>
+    </message>
+    <message>
+        <source>waypoints</source>
+        <translation>pontos de passagem</translation>
+    </message>
+    <message>
+        <source>it cannot be shown ({error})</source>
+        <translation>não se consegue mostrar ({error})</translation>
+    </message>
+    <message>
+        <source>a photograph</source>
+        <translation>uma fotografia</translation>
+    </message>
+    <message>
+        <source>it is no photograph</source>
+        <translation>não é uma fotografia</translation>
+    </message>
+    <message>
+        <source>a JPEG</source>
+        <translation>um JPEG</translation>
+    </message>
+    <message>
+        <source>it cannot be opened ({error})</source>
+        <translation>não se consegue abrir ({error})</translation>
+    </message>
+    <message>
+        <source>{file}: there is no scan, no file named .las or .laz</source>
+        <translation>{file}: não há varrimento, nenhum ficheiro .las ou .laz</translation>
+    </message>
+    <message>
+        <source>there are {count} maps: name the one with --route</source>
+        <translation>há {count} mapas: indique qual é o da linha</translation>
+    </message>
+    <message>
+        <source>no route was named: tiles lie along the principal axis</source>
+        <translation>não foi indicado percurso: os blocos seguem o eixo principal</translation>
+    </message>
+    <message>
+        <source>{folder} is no folder</source>
+        <translation>{folder} não é uma pasta</translation>
+    </message>
+    <message>
+        <source>{folder} has more than {most} files: name one flight</source>
+        <translation>{folder} tem mais de {most} ficheiros: indique um só voo</translation>
+    </message>
+    <message>
+        <source>{file}: {why}</source>
+        <translation>{file}: {why}</translation>
+    </message>
+    <message>
+        <source>photographs that do not say where they were taken</source>
+        <translation>fotografias que não dizem onde foram tiradas</translation>
+    </message>
+    <message>
+        <source>points in the scanner&apos;s frame have to go somewhere: --target EPSG:…</source>
+        <translation>os pontos no referencial do scanner têm de ir para algum lado: indique o sistema em que trabalhar, como EPSG:28992</translation>
+    </message>
+    <message>
+        <source>points in the scanner&apos;s frame need a route: name it with --route</source>
+        <translation>os pontos no referencial do scanner precisam de um percurso: indique o mapa da linha</translation>
+    </message>
+    <message>
+        <source>{file} cannot be written: {error}</source>
+        <translation>não se consegue escrever {file}: {error}</translation>
+    </message>
+    <message>
+        <source>{date} is no day: say it as 2026-05-04</source>
+        <translation>{date} não é um dia: escreva-o como 2026-05-04</translation>
+    </message>
+    <message>
+        <source>{name} is {length} m and has to be {least} to {most} m</source>
+        <translation>{name} tem {length} m e tem de ter de {least} a {most} m</translation>
+    </message>
+    <message>
+        <source>lever arm and boresight have to be numbers</source>
+        <translation>braço de alavanca e boresight têm de ser números</translation>
+    </message>
+    <message>
+        <source>it has no line</source>
+        <translation>não tem nenhuma linha</translation>
+    </message>
+    <message>
+        <source>the route as lines</source>
+        <translation>o percurso em linhas</translation>
+    </message>
+    <message>
+        <source>export the route</source>
+        <translation>exporte o percurso</translation>
+    </message>
+    <message>
+        <source>it has too many places</source>
+        <translation>tem lugares a mais</translation>
+    </message>
+    <message>
+        <source>thin it</source>
+        <translation>reduza-o</translation>
+    </message>
+    <message>
+        <source>its line has no length</source>
+        <translation>a sua linha não tem comprimento</translation>
+    </message>
+    <message>
+        <source>at least {least} m</source>
+        <translation>pelo menos {least} m</translation>
+    </message>
+    <message>
+        <source>there are too few points to see along what they lie: name a route</source>
+        <translation>há poucos pontos para ver ao longo de que ficam: indique um percurso</translation>
+    </message>
+    <message>
+        <source>all points lie on one place: name a route</source>
+        <translation>todos os pontos estão num só lugar: indique um percurso</translation>
+    </message>
+    <message>
+        <source>it has {count} shapes</source>
+        <translation>tem {count} formas</translation>
+    </message>
+    <message>
+        <source>it cannot be read ({error})</source>
+        <translation>não se consegue ler ({error})</translation>
+    </message>
+    <message>
+        <source>a map with the route</source>
+        <translation>um mapa com o percurso</translation>
+    </message>
+    <message>
+        <source>shapes of the route&apos;s map that are no lines</source>
+        <translation>formas do mapa do percurso que não são linhas</translation>
+    </message>
+    <message>
+        <source>{file}: it does not say its reference system; name it with --route-crs EPSG:…</source>
+        <translation>{file}: não diz o seu sistema de referência; indique-o, como EPSG:4326</translation>
+    </message>
+    <message>
+        <source>places of it lie nowhere in the target system</source>
+        <translation>há lugares dele que não existem no sistema de destino</translation>
+    </message>
+    <message>
+        <source>the route</source>
+        <translation>o percurso</translation>
+    </message>
+    <message>
+        <source>it lies nowhere</source>
+        <translation>não diz onde fica</translation>
+    </message>
+    <message>
+        <source>a map that says where</source>
+        <translation>um mapa que diga onde fica</translation>
+    </message>
+    <message>
+        <source>export it</source>
+        <translation>exporte-o</translation>
+    </message>
+    <message>
+        <source>it has {count} bands and the reference system {name}</source>
+        <translation>tem {count} bandas e o sistema de referência {name}</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>nenhum</translation>
+    </message>
+    <message>
+        <source>one band of heights and a reference system</source>
+        <translation>uma banda de altitudes e um sistema de referência</translation>
+    </message>
+    <message>
+        <source>leave it out or export the terrain anew</source>
+        <translation>deixe-o de fora ou exporte o terreno de novo</translation>
+    </message>
+    <message>
+        <source>{file}: a tile has more than {cells_max} cells; thin it</source>
+        <translation>{file}: um bloco tem mais de {cells_max} células; reduza-o</translation>
+    </message>
+    <message>
+        <source>a GeoTIFF of heights</source>
+        <translation>um GeoTIFF de altitudes</translation>
+    </message>
+    <message>
+        <source>records of the way without a time or a place</source>
+        <translation>registos do caminho sem tempo ou sem lugar</translation>
+    </message>
+    <message>
+        <source>records of the way whose time goes back</source>
+        <translation>registos do caminho cujo tempo anda para trás</translation>
+    </message>
+    <message>
+        <source>a trajectory</source>
+        <translation>uma trajetória</translation>
+    </message>
+    <message>
+        <source>it has RINEX observations</source>
+        <translation>tem observações RINEX</translation>
+    </message>
+    <message>
+        <source>places</source>
+        <translation>lugares</translation>
+    </message>
+    <message>
+        <source>let RTKLIB make a .pos of it, and import that</source>
+        <translation>faça dele um .pos com o RTKLIB, e importe esse</translation>
+    </message>
+    <message>
+        <source>SBET, RTKLIB .pos, NMEA or GPX</source>
+        <translation>SBET, .pos de RTKLIB, NMEA ou GPX</translation>
+    </message>
+    <message>
+        <source>export it as one</source>
+        <translation>exporte-o como um deles</translation>
+    </message>
+    <message>
+        <source>it is no table of a way</source>
+        <translation>não é uma tabela de um caminho</translation>
+    </message>
+    <message>
+        <source>its times have no date; name it with date=2026-05-31</source>
+        <translation>os seus tempos não têm data; indique o dia do voo</translation>
+    </message>
+    <message>
+        <source>seconds of an unknown {clock} cannot be told as {wanted}</source>
+        <translation>segundos de um {clock} desconhecido não se podem dizer como {wanted}</translation>
+    </message>
+    <message>
+        <source>it has {size} bytes, {more} more than whole records</source>
+        <translation>tem {size} bytes, mais {more} do que registos inteiros</translation>
+    </message>
+    <message>
+        <source>records of {size} bytes</source>
+        <translation>registos de {size} bytes</translation>
+    </message>
+    <message>
+        <source>its places are no degrees with fractions</source>
+        <translation>os seus lugares não são graus com frações</translation>
+    </message>
+    <message>
+        <source>latitude(deg)</source>
+        <translation>latitude(deg)</translation>
+    </message>
+    <message>
+        <source>let RTKLIB write degrees</source>
+        <translation>faça o RTKLIB escrever graus</translation>
+    </message>
+    <message>
+        <source>lines that cannot be read</source>
+        <translation>linhas que não se conseguem ler</translation>
+    </message>
+    <message>
+        <source>half of its {lines} lines cannot be read</source>
+        <translation>metade das suas {lines} linhas não se consegue ler</translation>
+    </message>
+    <message>
+        <source>NMEA sentences</source>
+        <translation>frases NMEA</translation>
+    </message>
+    <message>
+        <source>places before the first date</source>
+        <translation>lugares antes da primeira data</translation>
+    </message>
+    <message>
+        <source>a track</source>
+        <translation>um trajeto</translation>
+    </message>
+    <message>
+        <source>places without a height</source>
+        <translation>lugares sem altitude</translation>
+    </message>
+    <message>
+        <source>its track has no times</source>
+        <translation>o seu trajeto não tem tempos</translation>
+    </message>
+    <message>
+        <source>a track that was recorded</source>
+        <translation>um trajeto que foi gravado</translation>
+    </message>
+    <message>
+        <source>it has no place with a time</source>
+        <translation>não tem nenhum lugar com tempo</translation>
+    </message>
+    <message>
+        <source>of {count} records {unusable} have no time or place and {back} go back in time</source>
+        <translation>de {count} registos {unusable} não têm tempo ou lugar e {back} andam para trás no tempo</translation>
+    </message>
+    <message>
+        <source>a trajectory in the order of time</source>
+        <translation>uma trajetória pela ordem do tempo</translation>
+    </message>
+    <message>
+        <source>tracks beside a video of which the start is not known</source>
+        <translation>trajetos ao lado de um vídeo cujo início não é conhecido</translation>
+    </message>
+    <message>
+        <source>videos of which nobody says where they were taken</source>
+        <translation>vídeos de que ninguém diz onde foram feitos</translation>
+    </message>
+    <message>
+        <source>it has no pictures</source>
+        <translation>não tem imagens</translation>
+    </message>
+    <message>
+        <source>a video</source>
+        <translation>um vídeo</translation>
+    </message>
+    <message>
+        <source>leave it out</source>
+        <translation>deixe-o de fora</translation>
+    </message>
+    <message>
+        <source>{file}: it has more than {rows_max} places; cut it</source>
+        <translation>{file}: tem mais de {rows_max} lugares; corte-o</translation>
+    </message>
+    <message>
+        <source>it has no place</source>
+        <translation>não tem nenhum lugar</translation>
+    </message>
+    <message>
+        <source>[latitude: …] [longitude: …]</source>
+        <translation>[latitude: …] [longitude: …]</translation>
     </message>
 </context>
 </TS>

@@ -38,9 +38,11 @@ from gui.model.tray import sentence_of
 from gui.model.week import cells_of, ranges_of
 from gui.theme.drawing import mark_pixmap
 from gui.theme.look import GRID
+from gui.views.audit_sheet import AuditSheet
 from gui.views.bars import Bar
 from gui.views.fixed import FixedMark, tell_fixed
 from gui.views.pieces import (
+    button,
     card,
     column,
     grid,
@@ -65,6 +67,8 @@ from gui.words import plain_tip, tr
 
 SEND_PAUSE_MS = 600
 PAGE_WIDTH = 108 * GRID
+LIMITS_SHARES = (5, 7)
+"""Of the room, for what a limit is called and for its field."""
 FLAGS = ("on_mains_only", "full_screen_counts", "calls_count", "own_only")
 """Rules that are switched on or off, in their order."""
 READ_WORTH_SAYING_S = 10.0
@@ -189,6 +193,16 @@ class ComputerPage(QScrollArea):
                 self._limits(),
             ),
             self.programs,
+            card(
+                tr("Who did what"),
+                label(
+                    tr(
+                        "Each act on this computer is noted and signed: what you, its programs and "
+                        "other machines had it do."
+                    )
+                ),
+                row(button(tr("Show …"), "showAudit", self.show_audit, "history"), "stretch"),
+            ),
             "stretch",
             on=inner,
             spacing=2 * GRID,
@@ -197,7 +211,9 @@ class ComputerPage(QScrollArea):
         self.setWidget(inner)
 
     def _limits(self) -> QGridLayout:
-        limits = grid(2 * GRID, GRID, stretched=1)
+        limits = grid(2 * GRID, GRID)
+        for place, share in enumerate(LIMITS_SHARES):
+            limits.setColumnStretch(place, share)
         limits.setContentsMargins(0, GRID, 0, 0)
         for place, (rule, text) in enumerate(
             (
@@ -212,14 +228,18 @@ class ComputerPage(QScrollArea):
             )
         ):
             parts = self._controls[rule]
-            said = said_of(parts[0], text)
+            said = said_of(parts[0], text, wordWrap=True)
             limits.addWidget(said, place, 0)
             limits.addLayout(row((parts[0], 1), *parts[1:], self.fixed[rule], "stretch"), place, 1)
             parts.append(said)
-        for place, rule in enumerate(FLAGS, 7):
+        for place, rule in enumerate(FLAGS, limits.rowCount()):
             line = row(self._controls[rule][0], self.fixed[rule], "stretch")
             limits.addLayout(line, place, 0, 1, 2)
         return limits
+
+    def show_audit(self) -> None:
+        """Open the sheet of what was done on this computer."""
+        AuditSheet(self._context, self.window()).show()
 
     # -- telling -----------------------------------------------------------------------------
 

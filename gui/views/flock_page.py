@@ -9,11 +9,12 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QMenu, QPlainTextEdit, QWidget
 
 from agent.api.flock import EXPEL, INVITATION_SUFFIX, INVITE, Expel, Expelled, Invitation, Invite
-from gui.model.flock import Machine, machines, reason_text
+from gui.model.flock import Machine, administers, machines, reason_text
 from gui.model.screen import Changes
 from gui.model.times import span
 from gui.model.trouble import Remedy, flock_trouble
 from gui.theme.look import GRID
+from gui.views.audit_sheet import AuditSheet
 from gui.views.bars import TroubleBar
 from gui.views.choosing import save_text
 from gui.views.columns import machine_columns
@@ -30,6 +31,7 @@ from gui.views.pieces import (
     number_field,
     quiet,
     row,
+    said_of,
     set_up,
     tab_widget,
     timer,
@@ -39,6 +41,7 @@ from gui.views.questions import ask_to_expel
 from gui.views.roles import RolesDialog
 from gui.views.rows import Rows
 from gui.views.rules_line import RulesLine
+from gui.views.settings_dialog import choice
 from gui.views.statistics import Statistics
 from gui.views.table import Table
 from gui.views.timeline_view import WorkflowTimeline
@@ -144,6 +147,9 @@ class FlockPage(QWidget):
             return None
         menu = context_menu(self, "machineMenu")
         add_entry(menu, "expel", tr("Expel …"), self._expel, "expel", able=not machine.own)
+        linked = machine.link is not None and machine.link.state == "linked"
+        able = machine.own or (linked and administers(self._context.screen))
+        add_entry(menu, "machineAudit", tr("Who did what there …"), self._audit, able=able)
         add_copy(menu, machine.view.node)
         menu.popup(place)
         return menu
@@ -155,6 +161,12 @@ class FlockPage(QWidget):
     def _roles(self) -> None:
         self._roles_dialog = RolesDialog(self._context, self)
         self._roles_dialog.show()
+
+    def _audit(self) -> None:
+        machine: Machine | None = self.table.current()
+        if machine is not None:
+            there = "" if machine.own else machine.view.name
+            AuditSheet(self._context, self.window(), there).show()
 
     def _expel(self) -> None:
         machine: Machine | None = self.table.current()
@@ -181,6 +193,8 @@ class InviteDialog(Sheet):
         self._context = context
         self._invitation: Invitation | None = None
         self.uses = set_up(number_field("inviteUses", 1, 1000), says=tr("How many machines"))
+        roles = (("operator", tr("may submit")), ("helper", tr("only run what others submit")))
+        self.role = choice("inviteRole", roles, "operator", lambda _: None)
         self.text = set_up(
             QPlainTextEdit(), "inviteText", tr("Invitation"), readOnly=True, fixedHeight=9 * GRID
         )
@@ -194,7 +208,8 @@ class InviteDialog(Sheet):
         column(
             label(tr("Whoever gets this text can join your flock with it. It works for so many "
                      "machines, and for a day.")),
-            row(quiet(tr("Machines")), self.uses, self.make, "stretch"),
+            row(quiet(tr("Machines")), self.uses, said_of(self.role, tr("They")), self.role,
+                "stretch", self.make),
             self.text,
             self.note,
             row(self.copy, self.keep, "stretch", away),
@@ -205,7 +220,7 @@ class InviteDialog(Sheet):
 
     def _make(self) -> None:
         self.make.setEnabled(False)
-        wish = Invite(self.uses.value(), float(INVITATION_HOURS))
+        wish = Invite(self.uses.value(), float(INVITATION_HOURS), self.role.currentData())
         self._context.bridge.ask(self, INVITE, wish, self._made, self._failed)
 
     def _made(self, invitation: Invitation) -> None:

@@ -232,7 +232,7 @@ class InspectSheet(Sheet):
             tr("{files} in {folder}", files=", ".join(files), folder=str(self._flight))
         )
         if found.faults:
-            self.plan.setText("\n".join(found.faults))
+            self.plan.setText("\n".join(found.faults_in(tr)))
             self.note.setText(tr("Nothing is guessed and nothing is left out in silence."))
             return
         tiles = tr_n("%n tile(s)", "", found.tiles)
@@ -245,7 +245,7 @@ class InspectSheet(Sheet):
                 steps=", ".join(each.removeprefix("line_") for each in found.steps),
             )
         )
-        lines = list(found.lived_with)[:SURVIVED_MAX]
+        lines = list(found.lived_with_in(tr))[:SURVIVED_MAX]
         if share:
             lines.append(tr("It lies in the share {name}: only tiles travel.", name=share))
         else:

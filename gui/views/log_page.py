@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 from agent.api.logs import AGENT_LOG, AgentLog, AgentLogReply, LogLine, Severity
 from agent.client import Client
 from gui.bridge.bridge import Task
+from gui.model.screen import Screen
 from gui.model.times import exact
 from gui.theme.look import look
 from gui.views.choosing import save_text
@@ -74,7 +75,7 @@ class LogPage(QWidget):
         severities_ = [(text, value) for value, text in severities()]
         self.severity = _list("logSeverity", tr("Least severity"), *severities_)
         self.severity.setCurrentIndex(1)
-        self.machine = _list("logMachine", tr("Whose log"), (tr("This computer"), ""))
+        self.machine = machine_choice("logMachine", tr("Whose log"))
         for each in (self.severity, self.machine):
             each.currentIndexChanged.connect(self._begin)
         hint = tr("Task, machine or text …")
@@ -119,20 +120,7 @@ class LogPage(QWidget):
     def _tell_machines(self) -> None:
         """List the machines that can be asked now; the one that is read stays, even when it has
         gone."""
-        peers = self._context.screen.peers.peers if self._context.screen.peers is not None else ()
-        names = [each.name for each in peers if each.state == "linked"]
-        shown = [self.machine.itemData(at) for at in range(1, self.machine.count())]
-        chosen = self.machine.currentData()
-        wanted = sorted({*names, *([chosen] if chosen else [])})
-        if shown == wanted:
-            return
-        self.machine.blockSignals(True)
-        while self.machine.count() > 1:
-            self.machine.removeItem(1)
-        for name in wanted:
-            self.machine.addItem(name, name)
-        self.machine.setCurrentIndex(max(0, self.machine.findData(chosen)))
-        self.machine.blockSignals(False)
+        offer_machines(self.machine, linked_names(self._context.screen), self.machine.currentData())
 
     def _begin(self) -> None:
         self._end()
@@ -296,6 +284,32 @@ def export_text(
     """Ask the person for a file, wait for the answer and write all of a field into it; nothing if
     they cancel. ``failed`` is called with a sentence if the file cannot be written."""
     save_text(parent, tr("Export the log"), name, field.toPlainText() + "\n", failed)
+
+
+def machine_choice(name: str, says: str) -> QComboBox:
+    """Return a list of machines to choose from, with this computer alone, whose key is empty."""
+    return _list(name, says, (tr("This computer"), ""))
+
+
+def linked_names(screen: Screen) -> list[str]:
+    """Return what the machines are called that can be asked now."""
+    peers = screen.peers.peers if screen.peers is not None else ()
+    return [each.name for each in peers if each.state == "linked"]
+
+
+def offer_machines(choice: QComboBox, names: Sequence[str], chosen: str) -> None:
+    """List these machines behind this computer, and the one that is chosen, which emits nothing."""
+    shown = [choice.itemData(at) for at in range(1, choice.count())]
+    wanted = sorted({*names, *([chosen] if chosen else [])})
+    if shown == wanted:
+        return
+    choice.blockSignals(True)
+    while choice.count() > 1:
+        choice.removeItem(1)
+    for name in wanted:
+        choice.addItem(name, name)
+    choice.setCurrentIndex(max(0, choice.findData(chosen)))
+    choice.blockSignals(False)
 
 
 def _list(name: str, says: str, *choices: tuple[str, str]) -> QComboBox:

@@ -16,8 +16,8 @@ LEAST = 9 * GRID
 
 
 class Scrolled(QScrollArea):
-    """A page that asks for its whole height, and is scrolled where there is less. As a ``part`` of
-    something larger it never takes more than that, and as little as there is."""
+    """A page that asks for its whole size, and is scrolled where there is less. As a ``part`` of
+    something larger it never takes more than that, and as little height as there is."""
 
     def __init__(self, page: QWidget, *, part: bool = False) -> None:
         super().__init__()
@@ -30,8 +30,9 @@ class Scrolled(QScrollArea):
             widgetResizable=True,
             frameShape=QFrame.Shape.NoFrame,
             focusPolicy=Qt.FocusPolicy.NoFocus,
-            horizontalScrollBarPolicy=Qt.ScrollBarPolicy.ScrollBarAlwaysOff,
         )
+        if part:
+            self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def sizeHint(self) -> QSize:
         """Return the size that the page wants without a scroll bar."""

@@ -21,6 +21,7 @@ from gui.model.news import NewsKind, kind_words
 from gui.model.notices import FlockPart
 from gui.model.screen import Changes
 from gui.model.times import size
+from gui.model.workflows import NOBODY
 from gui.startup import Login, switch
 from gui.theme.look import GRID
 from gui.translations import available
@@ -43,6 +44,7 @@ from gui.views.pieces import (
     words_in,
 )
 from gui.views.room import Scrolled, keep_on_screen
+from gui.views.share_choice import ShareChoice
 from gui.views.shortcuts import ShortcutsList
 from gui.views.view_context import ViewContext
 from gui.wording import sentences
@@ -51,6 +53,7 @@ from gui.words import tr
 GIGABYTES_MAX, LOGS_MB_MAX = 1_000_000.0, 16.0
 PORT_MAX, COPIES_MAX = 65_535, 9
 HISTORY_DAYS_MAX = 36_500
+BAR_WIDTH = 2 * GRID
 SIZE, SIZE_MIN = (72 * GRID, 66 * GRID), (64 * GRID, 40 * GRID)
 
 
@@ -71,7 +74,7 @@ class SettingsDialog(Sheet):
         )
         bottom = row("stretch", button(tr("Close"), "settingsClose", self.close))
         column(self.fault, (self.tabs, 1), bottom, on=self, margins=2 * GRID)
-        self.resize(*SIZE)
+        self.resize(max(SIZE[0], self.sizeHint().width() + BAR_WIDTH), SIZE[1])
         keep_on_screen(self, SIZE_MIN)
 
     def _general(self) -> QWidget:
@@ -163,6 +166,7 @@ class SettingsDialog(Sheet):
             ("history_days", tr("Finished work is remembered for"), self._history_days(view)),
             ("logs_mb", tr("End of each log, kept on another machine"), self._logs_mb(view)),
             ("copies", tr("Copies of each result"), self._copies(view)),
+            ("shared_with", tr("What I submit is shared with"), self._shared(view)),
             ("join_requests", tr("Machines that ask to be let in"), self._join_requests(view)),
             ("updates", tr("A version that was installed starts"), self._updates(view)),
             ("keep_awake", tr("While a task runs here"), self._keep_awake(view)),
@@ -234,6 +238,14 @@ class SettingsDialog(Sheet):
         copies.editingFinished.connect(Once(copies.value, partial(self._change_to, "copies")))
         return held(row(copies, "stretch"))
 
+    def _shared(self, view: SettingsView) -> QWidget:
+        def change(shared: tuple[str, ...]) -> None:
+            self._change(shared_with=() if shared == (NOBODY,) else shared)
+
+        made = ShareChoice(self._context, "sharedWith", change)
+        made.tell(view.shared_with)
+        return made
+
     def _join_requests(self, view: SettingsView) -> QWidget:
         choices = (
             (True, tr("May ask without an invitation")),
@@ -253,7 +265,7 @@ class SettingsDialog(Sheet):
     def _wakeable(self, view: SettingsView) -> QWidget:
         choices = (
             (False, tr("It is left asleep")),
-            (True, tr("Others may wake it, for work that only it can do")),
+            (True, tr("Others may wake it for what only it can do")),
         )
         change = partial(self._change_to, "wakeable")
         return choice("wakeable", choices, view.wakeable, change)

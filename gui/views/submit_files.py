@@ -61,12 +61,14 @@ class SheetFile:
     asked: tuple[Path, ...] = ()
     """What it would take along from outside of its folder, confirmed or not."""
     allowed: tuple[Path, ...] = ()
+    shared: tuple[str, ...] = ()
+    """With whom, as its person wants it; empty: as the settings say."""
 
     @property
     def choices(self) -> Choices:
         """What its person says beside it, as it is now."""
         told = (dict(self.values), self.name, self.priority, self.alone, self.again, self.allowed)
-        return Choices(*told)
+        return Choices(*told, self.shared)
 
     @property
     def namesake(self) -> WorkflowView | None:

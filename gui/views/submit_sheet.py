@@ -62,6 +62,7 @@ from gui.views.pieces import (
 )
 from gui.views.program_form import ProgramForm
 from gui.views.room import Scrolled
+from gui.views.share_choice import ShareChoice
 from gui.views.submit_files import SheetFile, sheet_files
 from gui.views.taken_along import TakenAlong
 from gui.views.variable_fields import variable_field
@@ -134,7 +135,11 @@ class SubmitSheet(Sheet):
         self.program.changed.connect(self._chose_runs)
         self.urgency = set_up(QComboBox(), "submitUrgency")
         self.urgency.activated.connect(lambda _: self._chose_urgency(self.urgency.currentData()))
-        self.urgency_line = held(row(said_of(self.urgency, tr("It runs")), self.urgency, "stretch"))
+        self.share = ShareChoice(self._context, "submitShare", self._chose_sharing)
+        runs, shared = tr("It runs"), tr("Shared with")
+        urgency = (said_of(self.urgency, runs), self.urgency)
+        self.sharing = held(row(GRID, said_of(self.share.choice, shared), self.share))
+        self.urgency_line = held(row(*urgency, self.sharing, "stretch"))
         self.here = button(tr("Run it here now"), "submitHere", self._run_here)
         self.known = KnownName(self._chose_name, self._show_known, self._run_again)
         self.taken = TakenAlong(self._allowed)
@@ -296,6 +301,9 @@ class SubmitSheet(Sheet):
                 self.urgency.addItem(words, value)
         self.urgency.setCurrentIndex([*urgencies].index(file.urgency))
         self.urgency_line.setVisible(file.checked is not None and not file.sent)
+        node, kept = self._context.screen.node, self._context.screen.settings
+        self.sharing.setVisible(node is not None and bool(node.flock))
+        self.share.tell(file.shared or (kept.shared_with if kept is not None else ()))
         plan = file.checked.plan if file.checked is not None else None
         waits = nobody_helps(plan, self._own) and not is_for_here(file.urgency)
         self.here.setVisible(file.ready and waits)
@@ -325,6 +333,9 @@ class SubmitSheet(Sheet):
     def _allowed(self, allowed: tuple[Path, ...]) -> None:
         self._current().allowed = allowed
         self._check(self._current())
+
+    def _chose_sharing(self, shared: tuple[str, ...]) -> None:
+        self._current().shared = shared
 
     def _chose_urgency(self, urgency: NamedPriority) -> None:
         self._current().priority = urgency

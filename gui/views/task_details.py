@@ -30,6 +30,7 @@ from gui.model.workflows import (
     priority_text,
     progress_text,
     retry_from,
+    shared_text,
     task_outlook,
     when_tip,
     whose,
@@ -198,6 +199,7 @@ class TaskDetails(QScrollArea):
                 (tr("Done"), progress_text(workflow)),
                 (tr("Priority"), priority_text(workflow.priority)),
                 (tr("Owner"), whose(workflow)),
+                (tr("Shared with"), shared_text(workflow.shared_with) if self._in_flock else ""),
                 (tr("Submitted"), moment(workflow.submitted_ms / 1000, now_s)),
                 *self._more,
             ]
@@ -207,6 +209,11 @@ class TaskDetails(QScrollArea):
             self.outputs.tell(None if tasks else self._waiting_gate())
         else:
             self.outputs.tell_last(self._context.screen.tasks_of(workflow.workflow))
+
+    @property
+    def _in_flock(self) -> bool:
+        node = self._context.screen.node
+        return node is not None and bool(node.flock)
 
     def _outlook(self, workflow: WorkflowView, own: list[TaskView], now_s: float) -> str:
         """What comes next; with a sentence where nobody helps, or may run what comes with it."""

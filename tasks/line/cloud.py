@@ -35,6 +35,7 @@ from tasks.line.las_header import (
     read_header,
 )
 from tasks.line.laz_chunks import LASZIP, look_at_compression
+from tasks.line.sentences import said
 
 CHUNK_POINTS = 1_000_000
 POINTS_MAX = 60_000_000
@@ -135,7 +136,9 @@ class Cloud:
                 read += wanted
                 yield self._looked_at(raw)
         if self.header.by_return not in (0, len(self)):
-            self.survived["the header's count by number of return is not that of its points"] = 1
+            self.survived[
+                said("the header's count by number of return is not that of its points")
+            ] = 1
 
     def _looked_at(self, raw: Any) -> Points:
         columns: dict[str, NDArray[Any]] = {}
@@ -155,13 +158,15 @@ class Cloud:
         withheld = np.asarray(raw["withheld"], bool) if "withheld" in has else None
         if withheld is None or not withheld.any():
             return points
-        self.survived["points that somebody withheld; they are left out"] += int(withheld.sum())
+        self.survived[said("points that somebody withheld; they are left out")] += int(
+            withheld.sum()
+        )
         return points.at(~withheld)
 
     def _count_times(self, points: Points) -> None:
         wrong = ~np.isfinite(points.gps_time)
         if wrong.any():
-            self.survived["points without a time that is a number"] += int(wrong.sum())
+            self.survived[said("points without a time that is a number")] += int(wrong.sum())
             points.gps_time[wrong] = 0.0
 
     def _count_strays(self, points: Points) -> None:
@@ -171,7 +176,7 @@ class Cloud:
             outside |= ~(column >= self.header.least[number] - slack)
             outside |= ~(column <= self.header.most[number] + slack)
         if outside.any():
-            self.survived["points outside the box of the header"] += int(outside.sum())
+            self.survived[said("points outside the box of the header")] += int(outside.sum())
 
 
 def read(path: Path, points_max: int = POINTS_MAX) -> Points:
@@ -180,7 +185,10 @@ def read(path: Path, points_max: int = POINTS_MAX) -> Points:
     cloud = Cloud(path)
     if len(cloud) > points_max:
         raise FileFaultError(
-            path, f"it has {len(cloud)} points", f"at most {points_max}", "cut it into tiles"
+            path,
+            said("it has {count} points", count=len(cloud)),
+            said("at most {most}", most=points_max),
+            said("cut it into tiles"),
         )
     return Points.joined(list(cloud.chunks()))
 
@@ -268,7 +276,9 @@ def _trusting(header: LasHeader) -> Iterator[list[str]]:
         if isinstance(error, OSError) and error.filename:
             raise
         found = told[0] if told else f"its points cannot be decoded ({error})"
-        raise FileFaultError(header.path, found, f"{header.points} points") from None
+        raise FileFaultError(
+            header.path, found, said("{points} points", points=header.points)
+        ) from None
 
 
 class _SetRight(io.RawIOBase):

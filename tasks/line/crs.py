@@ -26,6 +26,7 @@ from pyproj.transformer import TransformerGroup
 
 from tasks.inspection.conversation import WorkError
 from tasks.line.las_header import LasHeader
+from tasks.line.sentences import said
 
 pyproj.network.set_network_enabled(active=False)  # type: ignore[attr-defined]
 
@@ -87,17 +88,24 @@ class Reference:
         if not of_heights:
             of_heights, unit_m = told.heights, told.height_unit_m
         if horizontal is None:
-            why = f"what it says cannot be read ({self.unreadable})" if self.unreadable else ""
+            why = (
+                said("what it says cannot be read ({why})", why=self.unreadable)
+                if self.unreadable
+                else ""
+            )
             raise AskedError(
                 "crs",
-                f"its horizontal reference system is not known: {why or 'the file says none'}; "
-                "name it with --crs EPSG:…",
+                said(
+                    "its horizontal reference system is not known: {why}; name it with --crs EPSG:…",
+                    why=why or said("the file says none"),
+                ),
             )
         if not of_heights:
             raise AskedError(
                 "heights",
-                "it does not say what its heights are; name it with --heights EPSG:…, "
-                "--heights ellipsoid, or --heights metres where only differences matter",
+                said(
+                    "it does not say what its heights are; name it with --heights EPSG:…, --heights ellipsoid, or --heights metres where only differences matter"
+                ),
             )
         return Reference(horizontal, of_heights, unit_m, self.unreadable)
 
@@ -108,8 +116,10 @@ class Reference:
         if self.in_degrees:
             raise AskedError(
                 "target",
-                f"its places are in degrees ({self.name}), in which no distance can be measured; "
-                "name a projected system with --target EPSG:…",
+                said(
+                    "its places are in degrees ({name}), in which no distance can be measured; name a projected system with --target EPSG:…",
+                    name=self.name,
+                ),
             )
         return Reference(_with_metres(self.horizontal), self.heights_in_metres)
 
@@ -145,7 +155,13 @@ def named(crs: str, heights: str) -> Reference:
         return Reference(found.horizontal, heights)
     vertical = _checked(heights, "heights")
     if not vertical.is_vertical:
-        raise WorkError(f"--heights {heights} is no vertical reference system: {vertical.name}")
+        raise WorkError(
+            said(
+                "--heights {heights} is no vertical reference system: {vertical}",
+                heights=heights,
+                vertical=vertical.name,
+            )
+        )
     return Reference(found.horizontal, heights, _unit_m(vertical))
 
 
@@ -188,8 +204,11 @@ def _in_three(source: Reference, target: Reference) -> bool:
     for each in (source, target):
         if each.heights in UNITS and source.heights not in UNITS | {"": 0.0}:
             raise WorkError(
-                f"heights are {source.heights} in one place and {target.heights} in another: "
-                "name one vertical system for both"
+                said(
+                    "heights are {one} in one place and {other} in another: name one vertical system for both",
+                    one=source.heights,
+                    other=target.heights,
+                )
             )
     return source.heights not in UNITS
 
@@ -202,16 +221,33 @@ def _way(
             warnings.simplefilter("ignore")  # a missing grid is told below, and refused
             ways = TransformerGroup(before, behind, always_xy=True)
     except (ProjError, CRSError) as error:
-        raise WorkError(f"there is no way from {source.name} to {target.name}: {error}") from None
+        raise WorkError(
+            said(
+                "there is no way from {source} to {target}: {error}",
+                source=source.name,
+                target=target.name,
+                error=error,
+            )
+        ) from None
     if ways.unavailable_operations and not ways.best_available:
         grids = [g.short_name for g in ways.unavailable_operations[0].grids if not g.available]
         raise WorkError(
-            f"from {source.name} with heights {source.heights} to {target.name} with heights "
-            f"{target.heights} needs the grid {', '.join(grids)}, which is not on this machine; "
-            f"put it into {pyproj.datadir.get_data_dir()} (nothing is fetched)"
+            said(
+                "from {source} with heights {heights} to {target} with heights {other} needs the grid {grid}, which is not on this machine; put it into {folder} (nothing is fetched)",
+                source=source.name,
+                heights=source.heights,
+                target=target.name,
+                other=target.heights,
+                grid=", ".join(grids),
+                folder=pyproj.datadir.get_data_dir(),
+            )
         )
     if not ways.transformers:
-        raise WorkError(f"there is no way from {source.name} to {target.name}")
+        raise WorkError(
+            said(
+                "there is no way from {source} to {target}", source=source.name, target=target.name
+            )
+        )
     return ways.transformers[0]
 
 
@@ -228,11 +264,11 @@ def _full(reference: Reference) -> pyproj.CRS:
 def of_wkt(text: str) -> Reference:
     """Return what a WKT says, which may be unreadable."""
     if not text:
-        return Reference(unreadable="its WKT is empty")
+        return Reference(unreadable=said("its WKT is empty"))
     try:
         return _split(pyproj.CRS.from_wkt(text))
     except CRSError:
-        return Reference(unreadable=f"its WKT begins with {text[:40]!r}")
+        return Reference(unreadable=said("its WKT begins with {text}", text=repr(text[:40])))
 
 
 def _split(crs: pyproj.CRS) -> Reference:
@@ -249,7 +285,7 @@ def _split(crs: pyproj.CRS) -> Reference:
 
 def _of_geo_keys(data: bytes) -> Reference:
     if len(data) < 8:
-        return Reference(unreadable="its GeoKeys are empty")
+        return Reference(unreadable=said("its GeoKeys are empty"))
     count = min(struct.unpack_from("<H", data, 6)[0], len(data) // 8 - 1)
     keys: dict[int, int] = {}
     for number in range(1, count + 1):
@@ -260,16 +296,20 @@ def _of_geo_keys(data: bytes) -> Reference:
     if not code:
         return Reference()
     if code == USER_DEFINED:
-        return Reference(unreadable="its GeoKeys define a system of their own")
+        return Reference(unreadable=said("its GeoKeys define a system of their own"))
     try:
         found = _split(pyproj.CRS.from_epsg(code))
     except CRSError:
-        return Reference(unreadable=f"its GeoKeys name EPSG:{code}")
+        return Reference(unreadable=said("its GeoKeys name EPSG:{code}", code=code))
     unit_m = UNIT_CODES.get(keys.get(LENGTH_UNIT_KEY, 0))
     if found.horizontal is not None and not found.in_degrees and unit_m is not None:
         own_m = found.horizontal.axis_info[0].unit_conversion_factor
         if abs(unit_m - own_m) > 1e-9:
-            return Reference(unreadable=f"its GeoKeys name EPSG:{code} and another unit of length")
+            return Reference(
+                unreadable=said(
+                    "its GeoKeys name EPSG:{code} and another unit of length", code=code
+                )
+            )
     return _with_vertical_key(found, keys)
 
 
@@ -291,7 +331,11 @@ def _checked(name: str, parameter: str) -> pyproj.CRS:
         return pyproj.CRS.from_user_input(name)
     except CRSError:
         raise WorkError(
-            f"--{parameter} {name} is no reference system: name one such as EPSG:28992"
+            said(
+                "--{parameter} {name} is no reference system: name one such as EPSG:28992",
+                parameter=parameter,
+                name=name,
+            )
         ) from None
 
 

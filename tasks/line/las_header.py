@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from tasks.inspection.conversation import WorkError
+from tasks.line.sentences import said
 
 SIGNATURE = b"LASF"
 HEADER_BYTES = {0: 227, 1: 227, 2: 227, 3: 235, 4: 375, 5: 393}
@@ -35,15 +36,23 @@ PLACE_MAX = 1e12
 """No coordinate of anything on Earth is larger, in whatever unit."""
 STEP_MIN = 1e-3
 """All that a coordinate can count comes to more than this, in degrees too."""
-COPY_AGAIN = "copy it again from where it came"
-WRITE_ANEW = "write it anew with the program that made it"
+COPY_AGAIN = said("copy it again from where it came")
+WRITE_ANEW = said("write it anew with the program that made it")
 
 
 class FileFaultError(WorkError):
     """A file that cannot be used: what was found, what was expected, what to do."""
 
     def __init__(self, path: Path, found: str, expected: str, to_do: str = COPY_AGAIN) -> None:
-        super().__init__(f"{path.name}: {found}; expected {expected}; {to_do}")
+        super().__init__(
+            said(
+                "{file}: {found}; expected {expected}; {to_do}",
+                file=path.name,
+                found=found,
+                expected=expected,
+                to_do=to_do,
+            )
+        )
 
 
 class Record(NamedTuple):
@@ -104,7 +113,7 @@ def read_header(path: Path) -> LasHeader:
 def _fixed_part(path: Path, file: BinaryIO, size: int) -> LasHeader:
     head = file.read(max(HEADER_BYTES.values()))
     _look_at_beginning(path, head, size)
-    said, points_at, _, kind, record_bytes = struct.unpack_from("<HIIBH", head, 94)
+    counted, points_at, _, kind, record_bytes = struct.unpack_from("<HIIBH", head, 94)
     points, by_return, survived = _counts(head)
     numbers = struct.unpack_from("<12d", head, 131)
     header = LasHeader(
@@ -112,7 +121,7 @@ def _fixed_part(path: Path, file: BinaryIO, size: int) -> LasHeader:
         f"{head[24]}.{head[25]}",
         kind & FORMAT_BITS,
         record_bytes,
-        said,
+        counted,
         points_at,
         points,
         bool(kind & COMPRESSED),
@@ -133,30 +142,51 @@ def _look_at_beginning(path: Path, head: bytes, size: int) -> None:
     """Whether this is a header of a known version, and whether header, records and points can lie
     behind each other as it says."""
     if not head:
-        raise FileFaultError(path, "it is empty", "a LAS or LAZ file")
+        raise FileFaultError(path, said("it is empty"), said("a LAS or LAZ file"))
     if head[:4] != SIGNATURE:
         raise FileFaultError(
-            path, f"it begins with {head[:4]!r}", f"{SIGNATURE!r}", "it is no LAS or LAZ file"
+            path,
+            said("it begins with {head}", head=repr(head[:4])),
+            repr(SIGNATURE),
+            said("it is no LAS or LAZ file"),
         )
     if len(head) < HEADER_BYTES[0]:
-        raise FileFaultError(path, f"it has {size} bytes", f"a header of {HEADER_BYTES[0]}")
+        raise FileFaultError(
+            path,
+            said("it has {size} bytes", size=size),
+            said("a header of {least}", least=HEADER_BYTES[0]),
+        )
     least = HEADER_BYTES.get(head[25])
     if head[24] != 1 or least is None:
         raise FileFaultError(
-            path, f"it is LAS {head[24]}.{head[25]}", "1.0 to 1.5", "write it anew as LAS 1.4"
+            path,
+            said("it is LAS {major}.{minor}", major=head[24], minor=head[25]),
+            said("1.0 to 1.5"),
+            said("write it anew as LAS 1.4"),
         )
-    said, points_at = struct.unpack_from("<HI", head, 94)
-    if said < least or said > points_at or len(head) < least:
+    _look_at_places(path, head, size, least)
+
+
+def _look_at_places(path: Path, head: bytes, size: int, least: int) -> None:
+    own_bytes, points_at = struct.unpack_from("<HI", head, 94)
+    if own_bytes < least or own_bytes > points_at or len(head) < least:
         raise FileFaultError(
             path,
-            f"its header says that it has {said} bytes and points begin at {points_at}",
-            f"at least {least} bytes, and points behind them",
+            said(
+                "its header says that it has {size} bytes and points begin at {points_at}",
+                size=own_bytes,
+                points_at=points_at,
+            ),
+            said("at least {least} bytes, and points behind them", least=least),
         )
     if points_at > min(size, RECORDS_BYTES_MAX):
         raise FileFaultError(
             path,
-            f"its points begin at byte {points_at} of {size}",
-            f"a place within the file, below {RECORDS_BYTES_MAX}",
+            said("its points begin at byte {points_at} of {size}", points_at=points_at, size=size),
+            said(
+                "a place within the file, below {most}",
+                most=RECORDS_BYTES_MAX,
+            ),
         )
 
 
@@ -171,10 +201,10 @@ def _counts(head: bytes) -> tuple[int, int, Counter[str]]:
         struct.unpack_from("<15Q", head, 255),
     )
     if points == 0 and legacy:
-        survived["the header of LAS 1.4 has its count only where older versions have it"] = 1
+        survived[said("the header of LAS 1.4 has its count only where older versions have it")] = 1
         return legacy, old, survived
     if legacy not in (0, points):
-        survived["the header has two counts that differ"] = 1
+        survived[said("the header has two counts that differ")] = 1
     return points, sum(by_return), survived
 
 
@@ -183,15 +213,22 @@ def _look_at_scale(header: LasHeader) -> None:
     if least is None or header.record_bytes < least:
         raise FileFaultError(
             header.path,
-            f"its points are of format {header.point_format} with {header.record_bytes} bytes each",
+            said(
+                "its points are of format {point_format} with {record_bytes} bytes each",
+                point_format=header.point_format,
+                record_bytes=header.record_bytes,
+            ),
             "a format from 0 to 10" if least is None else f"at least {least} bytes",
             WRITE_ANEW,
         )
     if not all(math.isfinite(each) and 2**31 * each > STEP_MIN for each in header.scales):
         raise FileFaultError(
             header.path,
-            f"its scale factors are {', '.join(f'{each:g}' for each in header.scales)}",
-            "three numbers above 0, without which all points fall on one place",
+            said(
+                "its scale factors are {listed}",
+                listed=", ".join(f"{each:g}" for each in header.scales),
+            ),
+            said("three numbers above 0, without which all points fall on one place"),
             WRITE_ANEW,
         )
     if not all(
@@ -199,8 +236,8 @@ def _look_at_scale(header: LasHeader) -> None:
     ):
         raise FileFaultError(
             header.path,
-            "its scale factors and offsets lead beyond every place",
-            f"coordinates below {PLACE_MAX:g}",
+            said("its scale factors and offsets lead beyond every place"),
+            said("coordinates below {most}", most=f"{PLACE_MAX:g}"),
             WRITE_ANEW,
         )
 
@@ -210,29 +247,29 @@ def _with_records(header: LasHeader, file: BinaryIO, size: int) -> LasHeader:
     where they have to lie; what is claimed beyond that is counted, not looked for."""
     file.seek(0)
     area = file.read(header.points_at)
-    said = struct.unpack_from("<I", area, 100)[0]
+    counted = struct.unpack_from("<I", area, 100)[0]
     found: list[Record] = []
     at = header.header_bytes
-    while len(found) < said and at + VLR_BYTES <= len(area):
+    while len(found) < counted and at + VLR_BYTES <= len(area):
         user, number, length = struct.unpack_from("<16sHH", area, at + 2)
         if at + VLR_BYTES + length > len(area):
             break
         at += VLR_BYTES
         found.append(_record(user, number, area[at : at + length]))
         at += length
-    if len(found) < said:
-        header.survived["variable length records that the header counts and the file lacks"] = (
-            said - len(found)
-        )
+    if len(found) < counted:
+        header.survived[
+            said("variable length records that the header counts and the file lacks")
+        ] = counted - len(found)
     if header.version >= "1.4":
         found += _behind_the_points(header, area, file, size)
     return replace(header, records=tuple(found))
 
 
 def _behind_the_points(header: LasHeader, area: bytes, file: BinaryIO, size: int) -> list[Record]:
-    at, said = struct.unpack_from("<QI", area, 235)
+    at, counted = struct.unpack_from("<QI", area, 235)
     found: list[Record] = []
-    while len(found) < min(said, EVLRS_MAX) and header.points_at <= at <= size - EVLR_BYTES:
+    while len(found) < min(counted, EVLRS_MAX) and header.points_at <= at <= size - EVLR_BYTES:
         file.seek(at)
         user, number, length = struct.unpack_from("<16sHQ", file.read(EVLR_BYTES), 2)
         if at + EVLR_BYTES + length > size:
@@ -240,9 +277,9 @@ def _behind_the_points(header: LasHeader, area: bytes, file: BinaryIO, size: int
         wanted = length <= RECORDS_BYTES_MAX and user.startswith(b"LASF_Projection")
         found.append(_record(user, number, file.read(length) if wanted else b""))
         at += EVLR_BYTES + length
-    if len(found) < said:
-        header.survived["extended records that the header counts and the file lacks"] = said - len(
-            found
+    if len(found) < counted:
+        header.survived[said("extended records that the header counts and the file lacks")] = (
+            counted - len(found)
         )
     return found
 
@@ -256,12 +293,20 @@ def _look_at_count(header: LasHeader, size: int, end: int) -> None:
     if header.points > room:
         raise FileFaultError(
             header.path,
-            f"its header says {header.points} points and the file has room for {room}",
-            f"{header.points_at + header.points * header.record_bytes} bytes instead of {size}",
+            said(
+                "its header says {points} points and the file has room for {room}",
+                points=header.points,
+                room=room,
+            ),
+            said(
+                "{wanted} bytes instead of {size}",
+                wanted=header.points_at + header.points * header.record_bytes,
+                size=size,
+            ),
         )
     behind = (end - header.points_at) // header.record_bytes - header.points
     if behind > 0:
-        header.survived["records behind the last point that the header counts"] = behind
+        header.survived[said("records behind the last point that the header counts")] = behind
 
 
 def _end_of_points(header: LasHeader, file: BinaryIO, size: int) -> int:

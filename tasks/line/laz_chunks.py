@@ -18,6 +18,7 @@ from typing import BinaryIO
 import lazrs
 
 from tasks.line.las_header import WRITE_ANEW, FileFaultError, LasHeader
+from tasks.line.sentences import said
 
 LASZIP = ("laszip encoded", 22204)
 HEAD = struct.Struct("<HHBBHIIqqH")
@@ -30,7 +31,7 @@ LAYERS = {10: 9, 11: 1, 12: 2, 13: 1}
 """How many layers a part has, by its kind: point, colours, colours and infrared, wave packet."""
 EXTRA_BYTES = 14
 """Has a layer for each byte."""
-CANNOT_BE = "its table of chunks cannot be read"
+CANNOT_BE = said("its table of chunks cannot be read")
 
 
 @dataclass(frozen=True)
@@ -67,12 +68,15 @@ def _told(header: LasHeader) -> Compression:
     data = header.record(*LASZIP)
     if data is None or len(data) < HEAD.size:
         raise FileFaultError(
-            header.path, "it does not say how it is compressed", "the record of LASzip"
+            header.path, said("it does not say how it is compressed"), said("the record of LASzip")
         )
     compressor, coder, _, _, _, _, chunk_points, _, _, items = HEAD.unpack_from(data)
     if len(data) < HEAD.size + 6 * items or not items:
         raise FileFaultError(
-            header.path, f"it has {items} compressed parts", "what each of them is", WRITE_ANEW
+            header.path,
+            said("it has {items} compressed parts", items=items),
+            said("what each of them is"),
+            WRITE_ANEW,
         )
     parts = struct.iter_unpack("<HHH", data[HEAD.size :][: 6 * items])
     return Compression(compressor, coder, chunk_points, tuple(parts))
@@ -83,28 +87,43 @@ def _look_at_way(header: LasHeader, told: Compression) -> None:
     if newest > ITEM_VERSIONS_MAX:
         raise FileFaultError(
             path,
-            f"its points are compressed by LAZ v{newest}",
-            f"v1 to v{ITEM_VERSIONS_MAX}",
-            "write it anew as LAZ of LAS 1.4, or as LAS",
+            said("its points are compressed by LAZ v{newest}", newest=newest),
+            said("v1 to v{most}", most=ITEM_VERSIONS_MAX),
+            said("write it anew as LAZ of LAS 1.4, or as LAS"),
         )
     if header.version > "1.4":
         raise FileFaultError(
-            path, f"it is LAZ of LAS {header.version}", "LAZ to 1.4", "write it anew as LAS"
+            path,
+            said("it is LAZ of LAS {version}", version=header.version),
+            said("LAZ to 1.4"),
+            said("write it anew as LAS"),
         )
     ways = (LAYERED,) if header.point_format > 5 else (CHUNKED, POINTWISE)
     if told.compressor not in ways or told.coder:
         raise FileFaultError(
             path,
-            f"it is compressed by way {told.compressor} with coder {told.coder}",
-            f"way {ways[0]} with coder 0 for points of format {header.point_format}",
+            said(
+                "it is compressed by way {way} with coder {coder}",
+                way=told.compressor,
+                coder=told.coder,
+            ),
+            said(
+                "way {way} with coder 0 for points of format {point_format}",
+                way=ways[0],
+                point_format=header.point_format,
+            ),
             WRITE_ANEW,
         )
-    bytes_told = sum(size for _, size, _ in told.parts)
+    _look_at_sizes(header, told)
+
+
+def _look_at_sizes(header: LasHeader, told: Compression) -> None:
+    path, bytes_told = header.path, sum(size for _, size, _ in told.parts)
     if bytes_told != header.record_bytes:
         raise FileFaultError(
             path,
-            f"its compressed parts have {bytes_told} bytes together",
-            f"{header.record_bytes}, as its header says of a point",
+            said("its compressed parts have {bytes_told} bytes together", bytes_told=bytes_told),
+            said("{record_bytes}, as its header says of a point", record_bytes=header.record_bytes),
             WRITE_ANEW,
         )
     if (
@@ -114,8 +133,8 @@ def _look_at_way(header: LasHeader, told: Compression) -> None:
     ):
         raise FileFaultError(
             path,
-            f"its chunks have {told.chunk_points} points",
-            f"one to {CHUNK_POINTS_MAX}",
+            said("its chunks have {chunk_points} points", chunk_points=told.chunk_points),
+            said("one to {most}", most=CHUNK_POINTS_MAX),
             WRITE_ANEW,
         )
 
@@ -131,8 +150,8 @@ def _look_at_table(header: LasHeader, told: Compression, file: BinaryIO) -> None
     if not first <= at <= size - 8:
         raise FileFaultError(
             header.path,
-            f"its table of chunks lies at byte {at} of {size}",
-            f"a place between {first} and {size - 8}",
+            said("its table of chunks lies at byte {at} of {size}", at=at, size=size),
+            said("a place between {first} and {size}", first=first, size=size - 8),
         )
     file.seek(at + 4)
     chunks = _number(file, "<I")
@@ -143,8 +162,12 @@ def _look_at_table(header: LasHeader, told: Compression, file: BinaryIO) -> None
     if not 0 < chunks <= most or wanted not in (f"{chunks}", f"one to {most}"):
         raise FileFaultError(
             header.path,
-            f"it has {chunks} chunks of compressed points",
-            f"{wanted} for the {header.points} points that its header says",
+            said("it has {chunks} chunks of compressed points", chunks=chunks),
+            said(
+                "{wanted} for the {points} points that its header says",
+                wanted=wanted,
+                points=header.points,
+            ),
         )
 
 
@@ -155,14 +178,18 @@ def _look_at_chunks(header: LasHeader, told: Compression, file: BinaryIO) -> Non
         points += wanted
         if at + length > size:
             raise FileFaultError(
-                header.path, f"its chunk {number} ends at byte {at + length}", f"at most {size}"
+                header.path,
+                said("its chunk {number} ends at byte {at}", number=number, at=at + length),
+                said("at most {size}", size=size),
             )
         if header.point_format > 5:
             _look_at_layers(header, told, file, (number, at, length, wanted))
         at += length
     if points != header.points:
         raise FileFaultError(
-            header.path, f"its chunks have {points} points", f"{header.points}, as its header says"
+            header.path,
+            said("its chunks have {points} points", points=points),
+            said("{points}, as its header says", points=header.points),
         )
 
 
@@ -179,7 +206,11 @@ def _look_at_layers(
         found = f"its chunk {number} says {count} points in {sum(layers)} bytes"
     else:
         found = f"its chunk {number} is cut"
-    raise FileFaultError(header.path, found, f"{wanted} points within {length} bytes")
+    raise FileFaultError(
+        header.path,
+        found,
+        said("{wanted} points within {length} bytes", wanted=wanted, length=length),
+    )
 
 
 def _chunks(header: LasHeader, file: BinaryIO) -> Iterator[tuple[int, int]]:
@@ -192,7 +223,9 @@ def _chunks(header: LasHeader, file: BinaryIO) -> Iterator[tuple[int, int]]:
         raise
     except BaseException as error:  # noqa: BLE001 - lazrs panics with what is no Exception
         raise FileFaultError(
-            header.path, f"{CANNOT_BE} ({error})", "one that LASzip wrote"
+            header.path,
+            said("its table of chunks cannot be read ({error})", error=error),
+            said("one that LASzip wrote"),
         ) from None
     yield from found
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import gpxpy
 
 from tasks.line.las_header import FileFaultError
+from tasks.line.sentences import said
 
 MARKS_BYTES_MAX = 16 * 1024 * 1024
 NAMES = {
@@ -24,7 +25,7 @@ NAMES = {
     "longitude": ("longitude", "lon", "lng"),
     "text": ("text", "note", "comment", "name"),
 }
-UNUSABLE = "marks without a place and without a time"
+UNUSABLE = said("marks without a place and without a time")
 
 
 class Mark(NamedTuple):
@@ -41,7 +42,12 @@ def read_marks(path: Path) -> tuple[list[Mark], Counter[str]]:
     """Return the marks of a file, and what was left out. Raises ``FileFaultError`` where it is of no
     marks, and ``OSError``."""
     if path.stat().st_size > MARKS_BYTES_MAX:
-        raise FileFaultError(path, "it is large", f"at most {MARKS_BYTES_MAX} bytes", "cut it")
+        raise FileFaultError(
+            path,
+            said("it is large"),
+            said("at most {most} bytes", most=MARKS_BYTES_MAX),
+            said("cut it"),
+        )
     text = path.read_text("utf-8-sig", "replace")
     found = _of_gpx(path, text) if path.suffix.lower() == ".gpx" else _of_csv(path, text)
     usable = [
@@ -66,9 +72,9 @@ def _of_csv(path: Path, text: str) -> list[Mark]:
     if place["time"] is None and (place["latitude"] is None or place["longitude"] is None):
         raise FileFaultError(
             path,
-            f"its first line is {heading[:60]!r}",
-            "columns named latitude and longitude, or time, and text",
-            "name them",
+            said("its first line is {heading}", heading=f"{heading[:60]!r}"),
+            said("columns named latitude and longitude, or time, and text"),
+            said("name them"),
         )
 
     def word(row: list[str], what: str) -> str:
@@ -89,12 +95,14 @@ def _of_csv(path: Path, text: str) -> list[Mark]:
 
 def _of_gpx(path: Path, text: str) -> list[Mark]:
     if "<!" in text.replace("<!--", ""):
-        raise FileFaultError(path, "it defines words of its own (<!…>)", "plain GPX")
+        raise FileFaultError(path, said("it defines words of its own (<!…>)"), said("plain GPX"))
     try:
         points = gpxpy.parse(text).waypoints
     except (gpxpy.gpx.GPXException, ValueError) as error:
         raise FileFaultError(
-            path, f"it is no GPX ({str(error).splitlines()[0]})", "waypoints"
+            path,
+            said("it is no GPX ({error})", error=str(error).splitlines()[0]),
+            said("waypoints"),
         ) from None
     return [
         Mark(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from tasks.line.las_header import FileFaultError
+from tasks.line.sentences import said
 
 SIDE_PX = 400
 QUALITY = 70
@@ -49,7 +50,9 @@ def small(path: Path) -> bytes:
             image.draft("RGB", (2 * SIDE_PX, 2 * SIDE_PX))
             return encoded(ImageOps.exif_transpose(image))
         except _BROKEN as error:
-            raise FileFaultError(path, f"it cannot be shown ({error})", "a photograph") from None
+            raise FileFaultError(
+                path, said("it cannot be shown ({error})", error=error), said("a photograph")
+            ) from None
 
 
 def encoded(image: Image.Image) -> bytes:
@@ -65,9 +68,11 @@ def _opened(path: Path) -> Image.Image:
     try:
         return Image.open(path, formats=("JPEG",))
     except UnidentifiedImageError:
-        raise FileFaultError(path, "it is no photograph", "a JPEG") from None
+        raise FileFaultError(path, said("it is no photograph"), said("a JPEG")) from None
     except _BROKEN as error:
-        raise FileFaultError(path, f"it cannot be opened ({error})", "a JPEG") from None
+        raise FileFaultError(
+            path, said("it cannot be opened ({error})", error=error), said("a JPEG")
+        ) from None
 
 
 def _degrees(told: dict[int, Any], number: int, side: int, below_zero: str) -> float:

@@ -29,6 +29,7 @@ from tasks.line.crs import AskedError, Change, Reference, named, of_scan
 from tasks.line.las_header import LasHeader
 from tasks.line.marks import read_marks
 from tasks.line.photographs import Photograph, place_of
+from tasks.line.sentences import Said, in_parts, said, sentence_of
 from tasks.line.terrain import look_at_terrain
 from tasks.line.tiles import CORRIDOR_M, HALO_M, TILE_M, Plan, Scan
 from tasks.line.trajectory import read_trajectory
@@ -70,22 +71,24 @@ def make_plan(flight: Path, wanted: Plan, route: Path | None = None, route_crs: 
         try:
             _look_at(flight / name, survived)
         except WorkError as error:
-            faults.append(str(error))
+            faults.append(sentence_of(error))
     photographs = _photographs(flight, found["photographs"], faults, survived)
     if not found["scans"]:
-        faults.append(f"{flight.name}: there is no scan, no file named .las or .laz")
+        no_scan = said("{file}: there is no scan, no file named .las or .laz", file=flight.name)
+        faults.append(no_scan)
     if faults:
         raise PlanError(faults)
     target, scans = _target(headers, wanted)
     maps = [route] if route else [flight / name for name in found["routes"]]
     if len(maps) > 1:
-        raise PlanError([f"there are {len(maps)} maps: name the one with --route"], ["route"])
+        many = said("there are {count} maps: name the one with --route", count=len(maps))
+        raise PlanError([many], ["route"])
     if maps:
         parts, left_out = routes.read_route(maps[0], target, route_crs)
         survived += left_out
     else:
         parts = _axis(headers, wanted, target)
-        survived["no route was named: tiles lie along the principal axis"] = 1
+        survived[said("no route was named: tiles lie along the principal axis")] = 1
     return replace(
         wanted,
         name=wanted.name or flight.name,
@@ -106,13 +109,21 @@ def files_of(flight: Path) -> dict[str, list[str]]:
     links out of it are passed by. Raises ``PlanError`` where there are too many or there is no
     folder."""
     if not flight.is_dir():
-        raise PlanError([f"{flight} is no folder"])
+        raise PlanError([said("{folder} is no folder", folder=flight)])
     found: dict[str, list[str]] = {kind: [] for kind in KINDS}
     kind_of = {suffix: kind for kind, suffixes in KINDS.items() for suffix in suffixes}
     inside = flight.resolve()
     for count, path in enumerate(sorted(flight.rglob("*"))):
         if count > FILES_MAX:
-            raise PlanError([f"{flight.name} has more than {FILES_MAX} files: name one flight"])
+            raise PlanError(
+                [
+                    said(
+                        "{folder} has more than {most} files: name one flight",
+                        folder=flight.name,
+                        most=FILES_MAX,
+                    )
+                ]
+            )
         name = path.relative_to(flight).as_posix()
         if name.startswith(".") or "/." in name or not path.is_file():
             continue
@@ -132,9 +143,13 @@ def reference_of(header: LasHeader, plan: Plan) -> Reference:
     try:
         return of_scan(header).completed(plan.crs, plan.heights)
     except AskedError as error:
-        raise AskedError(error.asks, f"{header.path.name}: {error}") from None
+        raise AskedError(error.asks, _of(header, error)) from None
     except WorkError as error:
-        raise WorkError(f"{header.path.name}: {error}") from None
+        raise WorkError(_of(header, error)) from None
+
+
+def _of(header: LasHeader, error: WorkError) -> str:
+    return said("{file}: {why}", file=header.path.name, why=sentence_of(error))
 
 
 def target_of(plan: Plan, first: Reference) -> Reference:
@@ -154,7 +169,7 @@ def _headers(
         try:
             cloud = Cloud(flight / name)
         except WorkError as error:
-            faults.append(str(error))
+            faults.append(sentence_of(error))
             continue
         survived += cloud.survived
         found.append((name, cloud.header))
@@ -169,12 +184,12 @@ def _photographs(
         try:
             place = place_of(flight / name)
         except WorkError as error:
-            faults.append(str(error))
+            faults.append(sentence_of(error))
             continue
         if place:
             found.append(Photograph(name, *place))
         else:
-            survived["photographs that do not say where they were taken"] += 1
+            survived[said("photographs that do not say where they were taken")] += 1
     return tuple(found)
 
 
@@ -204,7 +219,7 @@ def _target(
             box = None if wanted.frame == "scanner" else _box(header, Change(own, target))
             scans.append(Scan(name, header.points, box))
         except WorkError as error:
-            faults.append(str(error))
+            faults.append(sentence_of(error))
             asks += [error.asks] if isinstance(error, AskedError) else []
     if faults or target is None:
         raise PlanError(list(dict.fromkeys(faults)), list(dict.fromkeys(asks)))
@@ -216,7 +231,7 @@ def _own(header: LasHeader, plan: Plan) -> Reference:
     if plan.frame != "scanner":
         return reference_of(header, plan)
     if not plan.target:
-        sentence = "points in the scanner's frame have to go somewhere: --target EPSG:…"
+        sentence = said("points in the scanner's frame have to go somewhere: --target EPSG:…")
         raise AskedError("target", sentence)
     return named(plan.target, plan.heights or "ellipsoid")
 
@@ -238,7 +253,7 @@ def _axis(
 ) -> routes.Route:
     """The principal axis of every so many points, that no more than some are in memory."""
     if wanted.frame == "scanner":
-        sentence = "points in the scanner's frame need a route: name it with --route"
+        sentence = said("points in the scanner's frame need a route: name it with --route")
         raise PlanError([sentence], ["route"])
     every = max(1, sum(header.points for _, header in headers) // AXIS_POINTS)
     xs, ys = [], []
@@ -266,6 +281,7 @@ class Found:
     def told(self, workflow: Path | None) -> dict[str, object]:
         """Return it for whoever shows it: the window, and `wingbeat inspect`."""
         told: dict[str, object] = {"files": self.files, "faults": self.faults, "asks": self.asks}
+        told["said"] = [in_parts(each) for each in self.faults if isinstance(each, Said)]
         if self.plan is None:
             return told
         points = sum(scan.points for scan in self.plan.scans)
@@ -289,7 +305,7 @@ def look(flight: Path, wanted: Plan, route: Path | None = None, route_crs: str =
         return Found(files, None, error.faults, error.asks)
     except (WorkError, OSError) as error:
         asks = (error.asks,) if isinstance(error, AskedError) else ()
-        return Found(files, None, (str(error),), asks)
+        return Found(files, None, (sentence_of(error),), asks)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -307,7 +323,11 @@ def main(arguments: Sequence[str]) -> int:
         try:
             path = write_workflow(found.plan, flight, out, share)
         except OSError as error:
-            sentence = f"{error.filename or out} cannot be written: {error.strerror or error}"
+            sentence = said(
+                "{file} cannot be written: {error}",
+                file=error.filename or out,
+                error=error.strerror or error,
+            )
             found = replace(found, plan=None, faults=(sentence,))
     if as_json:
         sys.stdout.write(json.dumps(found.told(path)) + "\n")
@@ -323,13 +343,18 @@ def _wrong(told: dict[str, Any]) -> Iterator[str]:
     try:
         date.fromisoformat(told["date"] or "2026-01-01")
     except ValueError:
-        yield f"{told['date']!r} is no day: say it as 2026-05-04"
+        yield said("{date} is no day: say it as 2026-05-04", date=repr(told["date"]))
     for name, least in (("tile_m", TILE_M_MIN), ("halo_m", 0.0), ("corridor_m", 1.0)):
         if not least <= told[name] <= METRES_MAX:
-            said = name.removesuffix("_m")
-            yield f"{said} is {told[name]:g} m and has to be {least:g} to {METRES_MAX:g} m"
+            yield said(
+                "{name} is {length} m and has to be {least} to {most} m",
+                name=name.removesuffix("_m"),
+                length=f"{told[name]:g}",
+                least=f"{least:g}",
+                most=f"{METRES_MAX:g}",
+            )
     if not np.isfinite([*told["lever_m"], *told["boresight_deg"]]).all():
-        yield "lever arm and boresight have to be numbers"
+        yield said("lever arm and boresight have to be numbers")
 
 
 def _tell(plan: Plan, path: Path | None) -> None:

@@ -24,6 +24,7 @@ from rasterio.windows import Window, from_bounds
 
 from tasks.inspection.conversation import WorkError
 from tasks.line.las_header import FileFaultError
+from tasks.line.sentences import said
 
 Box = tuple[float, float, float, float]
 
@@ -44,13 +45,19 @@ def look_at_terrain(path: Path) -> None:
     try:
         with _quietly(), rasterio.open(path) as held:
             if held.transform.is_identity:
-                raise FileFaultError(path, "it lies nowhere", "a map that says where", "export it")
+                raise FileFaultError(
+                    path, said("it lies nowhere"), said("a map that says where"), said("export it")
+                )
             if held.count != 1 or held.crs is None:
                 raise FileFaultError(
                     path,
-                    f"it has {held.count} bands and {held.crs or 'no'} reference system",
-                    "one band of heights and a reference system",
-                    "leave it out or export the terrain anew",
+                    said(
+                        "it has {count} bands and the reference system {name}",
+                        count=held.count,
+                        name=held.crs or said("none"),
+                    ),
+                    said("one band of heights and a reference system"),
+                    said("leave it out or export the terrain anew"),
                 )
             held.read(1, window=Window(0, 0, 1, 1))
     except (RasterioError, CPLE_BaseError, ValueError) as error:
@@ -81,7 +88,13 @@ def _window(path: Path, box: Box, wkt: str) -> tuple[NDArray[np.float32], object
         wanted = from_bounds(*box, laid.transform).round_offsets().round_lengths()
         wanted = wanted.intersection(Window(0, 0, laid.width, laid.height))
         if wanted.width * wanted.height > CELLS_MAX:
-            raise WorkError(f"{path.name}: a tile has more than {CELLS_MAX} cells; thin it")
+            raise WorkError(
+                said(
+                    "{file}: a tile has more than {cells_max} cells; thin it",
+                    file=path.name,
+                    cells_max=CELLS_MAX,
+                )
+            )
         heights = laid.read(1, window=wanted).astype(np.float32)
         heights[~np.isfinite(heights)] = NOTHING
         return None if (heights == NOTHING).all() else (heights, laid.window_transform(wanted))
@@ -102,5 +115,7 @@ def _quietly() -> Iterator[None]:
 
 
 def _unreadable(path: Path, error: Exception) -> FileFaultError:
-    said = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return FileFaultError(path, f"it cannot be read ({said})", "a GeoTIFF of heights")
+    why = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return FileFaultError(
+        path, said("it cannot be read ({error})", error=why), said("a GeoTIFF of heights")
+    )

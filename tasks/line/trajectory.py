@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from tasks.inspection.conversation import WorkError
 from tasks.line.las_header import COPY_AGAIN, FileFaultError
+from tasks.line.sentences import said
 
 Column = NDArray[np.float64]
 Clock = Literal["week", "gps", "utc", "day"]
@@ -47,8 +48,8 @@ LEAP_S = 18.0
 """By how much GPS runs before UTC, since 2017."""
 HEADINGS = ("roll_rad", "pitch_rad", "heading_rad")
 COLUMNS = ("time_s", "latitude_deg", "longitude_deg", "height_m", *HEADINGS, "sigma_m")
-UNUSABLE = "records of the way without a time or a place"
-BACK = "records of the way whose time goes back"
+UNUSABLE = said("records of the way without a time or a place")
+BACK = said("records of the way whose time goes back")
 
 
 @dataclass(frozen=True)
@@ -95,19 +96,22 @@ def read_trajectory(path: Path) -> Trajectory:
     with path.open("rb") as file:
         head = file.read(4_096)
     if not head:
-        raise FileFaultError(path, "it is empty", "a trajectory")
+        raise FileFaultError(path, said("it is empty"), said("a trajectory"))
     for fits, reader in READERS:
         if fits(path, head):
             return reader(path)
     if b"RINEX VERSION" in head:
         raise FileFaultError(
             path,
-            "it has RINEX observations",
-            "places",
-            "let RTKLIB make a .pos of it, and import that",
+            said("it has RINEX observations"),
+            said("places"),
+            said("let RTKLIB make a .pos of it, and import that"),
         )
     raise FileFaultError(
-        path, f"it begins with {head[:16]!r}", "SBET, RTKLIB .pos, NMEA or GPX", "export it as one"
+        path,
+        said("it begins with {head}", head=repr(head[:16])),
+        said("SBET, RTKLIB .pos, NMEA or GPX"),
+        said("export it as one"),
     )
 
 
@@ -118,7 +122,7 @@ def read_written(path: Path) -> Trajectory:
         clock = rows[0][0].removeprefix("time_s:")
         told = np.array(rows[1:], np.float64).reshape(-1, len(COLUMNS))
     except (ValueError, IndexError):
-        raise FileFaultError(path, "it is no table of a way", ", ".join(COLUMNS)) from None
+        raise FileFaultError(path, said("it is no table of a way"), ", ".join(COLUMNS)) from None
     columns = dict(zip(COLUMNS, told.T, strict=True))
     return Trajectory(**columns, clock=clock)  # type: ignore[arg-type]
 
@@ -130,7 +134,7 @@ def on_clock(time_s: Column, clock: Clock, wanted: Clock, day: date | None = Non
         return time_s
     if clock == "day":
         if day is None:
-            raise WorkError("its times have no date; name it with date=2026-05-31")
+            raise WorkError(said("its times have no date; name it with date=2026-05-31"))
         midnight_s = datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
         return on_clock(time_s + midnight_s, "utc", wanted)
     if clock == "utc":
@@ -139,7 +143,9 @@ def on_clock(time_s: Column, clock: Clock, wanted: Clock, day: date | None = Non
         return np.mod(time_s, WEEK_S)
     if clock == "gps" and wanted == "utc":
         return time_s + GPS_EPOCH_S - LEAP_S
-    raise WorkError(f"seconds of an unknown {clock} cannot be told as {wanted}")
+    raise WorkError(
+        said("seconds of an unknown {clock} cannot be told as {wanted}", clock=clock, wanted=wanted)
+    )
 
 
 def _read_sbet(path: Path) -> Trajectory:
@@ -147,8 +153,12 @@ def _read_sbet(path: Path) -> Trajectory:
     if size % SBET_BYTES:
         raise FileFaultError(
             path,
-            f"it has {size} bytes, {size % SBET_BYTES} more than whole records",
-            f"records of {SBET_BYTES} bytes",
+            said(
+                "it has {size} bytes, {more} more than whole records",
+                size=size,
+                more=size % SBET_BYTES,
+            ),
+            said("records of {size} bytes", size=SBET_BYTES),
         )
     told = np.fromfile(path, "<f8").reshape(-1, SBET_NUMBERS)
     told[np.abs(told) > NUMBER_MAX] = np.nan
@@ -169,15 +179,15 @@ def _read_pos(path: Path) -> Trajectory:
             if any(word in line for word in ("-ecef", "-baseline", "(d'\")")):
                 raise FileFaultError(
                     path,
-                    "its places are no degrees with fractions",
-                    "latitude(deg)",
-                    "let RTKLIB write degrees",
+                    said("its places are no degrees with fractions"),
+                    said("latitude(deg)"),
+                    said("let RTKLIB write degrees"),
                 )
         elif line.strip():
             try:
                 rows.append(_of_pos(line.split(), clock))
             except (ValueError, IndexError):
-                survived["lines that cannot be read"] += 1
+                survived[said("lines that cannot be read")] += 1
     return _of_rows(path, rows, clock, survived)
 
 
@@ -202,33 +212,37 @@ def _read_nmea(path: Path) -> Trajectory:
     for line in _lines(path):
         lines += bool(line.strip())
         try:
-            said = pynmea2.parse(line.strip(), check=True)
+            sentence = pynmea2.parse(line.strip(), check=True)
         except (pynmea2.ParseError, ValueError):
-            survived["lines that cannot be read"] += bool(line.strip())
+            survived[said("lines that cannot be read")] += bool(line.strip())
             continue
-        day = _day_of(said) or day
+        day = _day_of(sentence) or day
         try:
-            row = _of_gga(said) if getattr(said, "sentence_type", "") == "GGA" else None
+            row = _of_gga(sentence) if getattr(sentence, "sentence_type", "") == "GGA" else None
         except ValueError:  # a number in it is none, though the check sum is right
-            survived["lines that cannot be read"] += 1
+            survived[said("lines that cannot be read")] += 1
             continue
         if row is not None:
             dated += day is not None
             rows.append((row[0] + _midnight_s(day), *row[1:]))
     if survived["lines that cannot be read"] > UNREADABLE_SHARE_MAX * lines:
-        raise FileFaultError(path, f"half of its {lines} lines cannot be read", "NMEA sentences")
+        raise FileFaultError(
+            path,
+            said("half of its {lines} lines cannot be read", lines=lines),
+            said("NMEA sentences"),
+        )
     survived += Counter()
     if dated and dated < len(rows):
         early = len(rows) - dated
-        survived["places before the first date"] = early
+        survived[said("places before the first date")] = early
         rows = rows[early:]
     elif not dated:
         rows = _over_midnight(rows)
     return _of_rows(path, rows, "utc" if dated else "day", survived)
 
 
-def _day_of(said: pynmea2.NMEASentence) -> date | None:
-    found = getattr(said, "datestamp", None)
+def _day_of(sentence: pynmea2.NMEASentence) -> date | None:
+    found = getattr(sentence, "datestamp", None)
     return found if isinstance(found, date) else None
 
 
@@ -236,16 +250,16 @@ def _midnight_s(day: date | None) -> float:
     return 0.0 if day is None else datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
 
 
-def _of_gga(said: pynmea2.NMEASentence) -> Sequence[float] | None:
+def _of_gga(sentence: pynmea2.NMEASentence) -> Sequence[float] | None:
     """Second of the day, place, and how sure; None without a fix. Heights above the ellipsoid are
     those above the sea and what the receiver says lies between the two."""
-    moment = said.timestamp
-    if moment is None or isinstance(moment, str) or not said.gps_qual or not said.lat:
+    moment = sentence.timestamp
+    if moment is None or isinstance(moment, str) or not sentence.gps_qual or not sentence.lat:
         return None
     seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond / 1e6
-    height = said.altitude if said.altitude is not None else math.nan
-    separation = float(said.geo_sep) if said.geo_sep else 0.0
-    return seconds, said.latitude, said.longitude, float(height) + separation, math.nan
+    height = sentence.altitude if sentence.altitude is not None else math.nan
+    separation = float(sentence.geo_sep) if sentence.geo_sep else 0.0
+    return seconds, sentence.latitude, sentence.longitude, float(height) + separation, math.nan
 
 
 def _over_midnight(rows: Sequence[Sequence[float]]) -> list[Sequence[float]]:
@@ -263,17 +277,21 @@ def _read_gpx(path: Path) -> Trajectory:
         found = gpxpy.parse("".join(_lines(path)))
     except (gpxpy.gpx.GPXException, ValueError) as error:
         raise FileFaultError(
-            path, f"it is no GPX ({str(error).splitlines()[0]})", "a track"
+            path,
+            said("it is no GPX ({error})", error=str(error).splitlines()[0]),
+            said("a track"),
         ) from None
     survived: Counter[str] = Counter()
     rows: list[Sequence[float]] = []
     for point in (p for track in found.tracks for part in track.segments for p in part.points):
         height = math.nan if point.elevation is None else point.elevation
-        survived["places without a height"] += point.elevation is None
+        survived[said("places without a height")] += point.elevation is None
         moment = math.nan if point.time is None else _utc_s(point.time)
         rows.append((moment, point.latitude, point.longitude, height, math.nan))
     if rows and all(math.isnan(row[0]) for row in rows):
-        raise FileFaultError(path, "its track has no times", "a track that was recorded")
+        raise FileFaultError(
+            path, said("its track has no times"), said("a track that was recorded")
+        )
     return _of_rows(path, rows, "utc", survived + Counter())
 
 
@@ -285,7 +303,12 @@ def _lines(path: Path) -> Iterable[str]:
     """The lines of a text of bounded size, without the mark of its bytes' order."""
     size = path.stat().st_size
     if size > TEXT_BYTES_MAX:
-        raise FileFaultError(path, f"it has {size} bytes", f"at most {TEXT_BYTES_MAX}", "cut it")
+        raise FileFaultError(
+            path,
+            said("it has {size} bytes", size=size),
+            said("at most {most}", most=TEXT_BYTES_MAX),
+            said("cut it"),
+        )
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         yield from file
 
@@ -305,7 +328,9 @@ def _of_rows(
 def _in_order(path: Path, columns: Sequence[Column], clock: Clock) -> Trajectory:
     """Leave out what has no time or place and what goes back; refuse where that is too much."""
     if not len(columns[0]):
-        raise FileFaultError(path, "it has no place with a time", "a trajectory", COPY_AGAIN)
+        raise FileFaultError(
+            path, said("it has no place with a time"), said("a trajectory"), COPY_AGAIN
+        )
     time_s, latitude, longitude = columns[:3]
     usable = np.isfinite(time_s) & (np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)
     if len(columns[0]) and clock == "week":
@@ -319,9 +344,13 @@ def _in_order(path: Path, columns: Sequence[Column], clock: Clock) -> Trajectory
     if wrong > max(UNUSABLE_SHARE_MAX * len(time_s), 10) or not forward.any():
         raise FileFaultError(
             path,
-            f"of {len(time_s)} records {survived[UNUSABLE]} have no time or place and "
-            f"{survived[BACK]} go back in time",
-            "a trajectory in the order of time",
+            said(
+                "of {count} records {unusable} have no time or place and {back} go back in time",
+                count=len(time_s),
+                unusable=survived[UNUSABLE],
+                back=survived[BACK],
+            ),
+            said("a trajectory in the order of time"),
         )
     kept = {name: each[forward] for name, each in zip(COLUMNS, columns, strict=True)}
     return Trajectory(**kept, clock=clock, survived=survived + Counter())
@@ -330,7 +359,7 @@ def _in_order(path: Path, columns: Sequence[Column], clock: Clock) -> Trajectory
 def _is_gpx(path: Path, head: bytes) -> bool:
     is_xml = b"<gpx" in head or (path.suffix.lower() == ".gpx" and b"<" in head)
     if is_xml and b"<!" in head.replace(b"<!--", b""):
-        raise FileFaultError(path, "it defines words of its own (<!…>)", "plain GPX")
+        raise FileFaultError(path, said("it defines words of its own (<!…>)"), said("plain GPX"))
     return is_xml
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from tasks.inspection.conversation import WorkError
 from tasks.line.las_header import FileFaultError
+from tasks.line.sentences import said
 from tasks.line.trajectory import TEXT_BYTES_MAX, read_trajectory
 
 Column = NDArray[np.float64]
@@ -61,7 +62,7 @@ def read_video(path: Path) -> Video:
     elif beside is not None:
         way = read_trajectory(beside)
         if way.clock != "utc" or math.isnan(start_s):
-            survived["tracks beside a video of which the start is not known"] += 1
+            survived[said("tracks beside a video of which the start is not known")] += 1
         else:
             places = np.stack([way.time_s - start_s, way.latitude_deg, way.longitude_deg], axis=1)
             places = places[(places[:, 0] >= 0) & (places[:, 0] <= seconds)]
@@ -69,7 +70,7 @@ def read_video(path: Path) -> Video:
         found = next((m for n in PLACES_OF_START if (m := _ISO_6709.match(told.get(n, "")))), None)
         if found:
             places = np.array([[0.0, float(found[1]), float(found[2])]])
-    survived["videos of which nobody says where they were taken"] += not len(places)
+    survived[said("videos of which nobody says where they were taken")] += not len(places)
     at_s, latitude, longitude = places.T
     return Video(path.name, seconds, start_s, at_s, latitude, longitude, survived + Counter())
 
@@ -78,18 +79,27 @@ def _opened(path: Path) -> tuple[float, dict[str, str]]:
     try:
         with av.open(str(path)) as held:
             if not held.streams.video:
-                raise FileFaultError(path, "it has no pictures", "a video", "leave it out")
+                raise FileFaultError(
+                    path, said("it has no pictures"), said("a video"), said("leave it out")
+                )
             seconds = (held.duration or 0) / av.time_base
             return float(seconds), {str(k): str(v) for k, v in held.metadata.items()}
     except (av.FFmpegError, ValueError) as error:
         raise FileFaultError(
-            path, f"it cannot be opened ({getattr(error, 'strerror', error)})", "a video"
+            path,
+            said("it cannot be opened ({error})", error=getattr(error, "strerror", error)),
+            said("a video"),
         ) from None
 
 
 def _of_subtitles(path: Path) -> NDArray[np.float64]:
     if path.stat().st_size > TEXT_BYTES_MAX:
-        raise FileFaultError(path, "it is large", f"at most {TEXT_BYTES_MAX} bytes", "cut it")
+        raise FileFaultError(
+            path,
+            said("it is large"),
+            said("at most {most} bytes", most=TEXT_BYTES_MAX),
+            said("cut it"),
+        )
     rows: list[tuple[float, float, float]] = []
     at_s, place = math.nan, dict[str, float]()
     for line in path.read_text("utf-8-sig", "replace").splitlines():
@@ -103,10 +113,19 @@ def _of_subtitles(path: Path) -> NDArray[np.float64]:
             rows.append((at_s, place["latitude"], longitude))
             at_s = math.nan
         if len(rows) > ROWS_MAX:
-            raise WorkError(f"{path.name}: it has more than {ROWS_MAX} places; cut it")
+            raise WorkError(
+                said(
+                    "{file}: it has more than {rows_max} places; cut it",
+                    file=path.name,
+                    rows_max=ROWS_MAX,
+                )
+            )
     if not rows:
         raise FileFaultError(
-            path, "it has no place", "[latitude: …] [longitude: …]", "leave it out"
+            path,
+            said("it has no place"),
+            said("[latitude: …] [longitude: …]"),
+            said("leave it out"),
         )
     return np.array(rows)
 

@@ -24,6 +24,7 @@ from agent.api.values import Dataset as Folder
 from agent.api.volunteering import VolunteerRules
 from agent.presence.sources import Sources
 from agent.presence.watching import PresenceWatcher
+from agent.protocol.phrases import Phrase, said
 from agent.protocol.reasons import Reason
 from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId
 from agent.storage.datasets.errors import DatasetMissing
@@ -311,9 +312,9 @@ class FakeAudit:
 
     def first_broken(
         self, entries: Iterable[AuditEntry], witnessed: Mapping[int, str]
-    ) -> tuple[int, str]:
+    ) -> tuple[int, Phrase | None]:
         del witnessed
-        return (0, "") if list(entries) else (1, "there is none")
+        return (0, None) if list(entries) else (1, said("there is none"))
 
 
 class FakeAdministration:

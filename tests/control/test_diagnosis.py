@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -13,12 +13,35 @@ from agent.api.flock import Finding
 from agent.api.reasons import IdentityCopied, reason_of
 from agent.net.copies import Copied
 from agent.net.link_refusals import Cause, LinkRefusal
-from agent.node.diagnosis import DistrustLog, Facts, copied_peer, findings
+from agent.node.diagnosis import Facts, copied_peer, findings
+from agent.node.suspicions import Suspicion, SuspicionLog, suspicions
+from agent.protocol.checking import Fault, Refusal
 from agent.protocol.link_reasons import LinkGone, LinkTrouble, NoLink, NoMulticast
+from agent.protocol.records import NodeId, TaskId
+from agent.protocol.settings import Settings
+from agent.protocol.sharing_reasons import ResultsDiffer
+from agent.protocol.table import Table
 from tests.control.surface import ALDER, FACTS, FLOCK, MEMBERS, REFUSAL
 
 NOW_S = 2e9
 HEALTHY = replace(FACTS, members=MEMBERS[:2], refusals=(), discovers=True)
+NAMES = {each.node: each.name for each in MEMBERS}
+
+
+@dataclass
+class Seen:
+    """What a node has seen of others; nothing yet."""
+
+    refused: dict[Refusal, int] = field(default_factory=dict)
+    in_the_way: tuple[NodeId, ...] = ()
+    doubtful: dict[TaskId, ResultsDiffer] = field(default_factory=dict)
+    table: Table = field(default_factory=lambda: Table(Settings()))
+
+
+def suspected(seen: Seen) -> tuple[Suspicion, ...]:
+    return tuple(suspicions(seen, lambda node: NAMES.get(node, node)))
+
+
 MISSING = replace(HEALTHY, members=MEMBERS[:3])
 
 
@@ -51,11 +74,14 @@ def test_without_a_flock_it_says_how_to_join_and_no_more() -> None:
 
 SENTENCES = [
     (
-        replace(HEALTHY, in_the_way=(ALDER.node,)),
+        replace(HEALTHY, suspicions=suspected(Seen(in_the_way=(ALDER.node,)))),
         *("in the way", "alder kept tasks from beginning and gave no reason that holds"),
     ),
     (
-        replace(HEALTHY, doubtful=(("segment", ALDER.node, FACTS.node),)),
+        replace(
+            HEALTHY,
+            suspicions=suspected(Seen(doubtful={"segment": ResultsDiffer(ALDER.node, FACTS.node)})),
+        ),
         *("doubtful", "segment was finished with different results by alder and "),
     ),
     (
@@ -234,9 +260,15 @@ def test_what_is_wrong_here_comes_before_what_is_wrong_elsewhere() -> None:
 def test_the_log_is_told_once_of_each_that_is_not_to_be_relied_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    told_log, wrong = DistrustLog(), replace(HEALTHY, in_the_way=(ALDER.node,))
-    for facts in (HEALTHY, wrong, wrong, HEALTHY):
-        told_log.look(facts)
-    assert [each.message.partition(" and ")[0] for each in caplog.records] == [
-        "alder kept tasks from beginning"
-    ]
+    """However often it was seen by then."""
+    told_log, refusal = SuspicionLog(), Refusal(Fault.FORGED, ALDER.node)
+    for seen in (
+        Seen(),
+        Seen({refusal: 1}, (ALDER.node,)),
+        Seen({refusal: 9}, (ALDER.node,)),
+        Seen({refusal: 12}),
+    ):
+        told_log.look(suspected(seen))
+    first, second = (each.message for each in caplog.records)
+    assert "alder" in first
+    assert second.startswith("alder kept tasks from beginning")

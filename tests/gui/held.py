@@ -22,6 +22,7 @@ from agent.api import (
     administration,
     admission,
     again,
+    audit,
     datasets,
     flock,
     history,
@@ -76,7 +77,9 @@ BACKGROUND: dict[str, object] = {
     "show": work.ShowReply(WORKFLOW, TASKS, 0, POSITION),
     "volunteering": VOLUNTEERING,
     "peers": flock.PeersReply(NODE, (peer("garajau"),)),
-    "members": flock.MembersReply("office", (), ()),
+    "members": flock.MembersReply(
+        "office", (flock.MemberView("n1", "acor", True, True, 9, "administrator"),), ()
+    ),
     "programs": programs.ProgramsReply((programs.ProgramView("map@1", ("acor",), "waiting"),)),
     "permissions": permissions.PermissionsReply(
         (PERMISSION,),
@@ -98,6 +101,8 @@ BACKGROUND: dict[str, object] = {
 REPLIES: dict[str, object] = {
     "set_role": administration.Acted("id-garajau", "garajau"),
     "add_dataset": datasets.DatasetAdded(Dataset("sha256:cd", 4), "scan.las"),
+    "audit": audit.AuditReply("n1", "acor", (audit.AuditEntry(1, 1, "owner", "pause"),), 1),
+    "check_audit": audit.AuditChecked("n1", "acor", 1, 1),
     "admit": admission.Answered("r1", "milhafre", "AB-12", True),
     "agent_log": logs.AgentLogReply((logs.LogLine(1, "info", "begun"),), "1"),
     "ask": ASKING,

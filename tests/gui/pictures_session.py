@@ -24,8 +24,10 @@ from gui.theme.look import look
 from gui.theme.wing import FILL_STEPS, wing_pixmap
 from gui.translations import available, speak
 from gui.tray_icon import TrayIcon
+from gui.views.audit_sheet import AuditSheet
 from gui.views.first_run import FirstRun
-from gui.views.flock_page import FlockPage
+from gui.views.flock_page import FlockPage, InviteDialog
+from gui.views.roles import RolesDialog
 from gui.views.settings_dialog import SettingsDialog
 from gui.views.side_bar import Place
 from gui.views.view_context import ViewContext
@@ -160,6 +162,7 @@ class Session:
             self.keep(sheet, name, *words)
             sheet.close()
         self._gate(window, words)
+        self._flock_sheets(window, words)
         first = FirstRun(self.context, NoLogin(), window)
         first.show()
         for step in range(3):
@@ -184,6 +187,25 @@ class Session:
         tray.menu.hide()
         tray.hide()
         assert tray_of(self.context.screen, time.time()).sentence
+
+    def _flock_sheets(self, window: Window, words: tuple[str, ...]) -> None:
+        """Who did what, who may do what, and an invitation."""
+        audit = AuditSheet(self.context, window)
+        roles = RolesDialog(self.context, window)
+        for sheet, name in (
+            (audit, "audit"),
+            (roles, "roles"),
+            (InviteDialog(self.context, window), "invite"),
+        ):
+            sheet.show()
+            self.settle(0.6)
+            if sheet is audit:
+                audit.check.click()
+            elif sheet is roles:
+                roles.table.choose_place(0)
+            self.settle(0.4)
+            self.keep(sheet, name, *words)
+            sheet.close()
 
     def _gate(self, window: Window, words: tuple[str, ...]) -> None:
         """A step that asks for files, one of them chosen."""

@@ -7,6 +7,7 @@ below it what the window says. Run as a program this writes it anew.
 from __future__ import annotations
 
 import ast
+import asyncio
 import os
 import re
 import xml.etree.ElementTree as ET
@@ -26,6 +27,7 @@ from agent.api.phrases import as_raw, worded
 from agent.api.rpc import ErrorCode, Problem
 from agent.api.work import PlanReply
 from agent.client import RequestError
+from agent.client.inspecting import look_at_flight
 from agent.protocol.phrases import Phrase, hinted, said
 from gui import words
 from gui.model.planning import refusals
@@ -130,6 +132,31 @@ def test_a_refused_submission_is_said_in_our_words() -> None:
     before = msgspec.json.decode(b'{"code": 1, "message": "no"}', type=Problem)
     assert error_text(RequestError(before)) == "no"
     assert error_text(OSError("no")) == "no"
+
+
+def test_what_stands_against_a_plan_is_said_in_the_language_of_the_person(tmp_path: Path) -> None:
+    """The program that plans knows no catalogue: it tells what its sentences are made of."""
+    flight = tmp_path / "line 7"
+    flight.mkdir()
+    (flight / "a.las").write_bytes(b"nothing")
+    (flight / "way.gpx").write_text("<gpx></gpx>")
+    (flight / "b.las").write_bytes(b"")
+    found = asyncio.run(look_at_flight(flight, {}))
+    assert [worded(each) for each in found.said] == [*found.faults]
+    assert found.faults_in(tr) == (
+        "a.las: começa por b'noth'; esperava-se b'LASF'; não é um ficheiro LAS nem LAZ",
+        "b.las: está vazio; esperava-se um ficheiro LAS ou LAZ; copie-o de novo de onde veio",
+        (
+            "way.gpx: não tem nenhum lugar com tempo; esperava-se uma trajetória; "
+            "copie-o de novo de onde veio"
+        ),
+    )
+    no_route = "no route was named: tiles lie along the principal axis"
+    lived_with = replace(found, survived={no_route: 1, "lines that cannot be read": 3})
+    assert lived_with.lived_with_in(tr) == (
+        "não foi indicado percurso: os blocos seguem o eixo principal",
+        "linhas que não se conseguem ler: 3",
+    )
 
 
 if __name__ == "__main__":

@@ -6,27 +6,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
+from agent.api.audit import AuditEntry
+from agent.history.audit import AuditLog
 from gui.model.news import News, NewsKind
+from gui.model.notices import FlockPart
 from gui.model.tray import programs_waiting
+from gui.views.audit_sheet import AuditSheet
+from gui.views.computer_page import ComputerPage
 from gui.views.flock_page import FlockPage
 from gui.views.log_page import LogPage
 from gui.views.permission_sheet import PermissionSheet
 from gui.views.questions import tell_phrase
 from gui.views.roles import may_text
 from gui.views.side_bar import Place
+from gui.views.task_details import TaskDetails
 from gui.views.view_context import ViewContext
 from gui.views.window import Window
-from tests.certain import certain
-from tests.gui.acts import gone_to, press, until
+from tests.certain import certain, of_kind
+from tests.gui.acts import gone_to, id_of, press, until
 from tests.gui.conftest import NoLogin, context_on
-from tests.gui.machines import PROGRAM, flock, prepared
+from tests.gui.machines import PROGRAM, flock, line_file, prepared
 from tests.hosts.machine import Machine
 
 NAMES = ("acor", "cagarro")
@@ -89,6 +96,7 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     page.invite.click()
     dialog = page._dialog
     dialog.uses.setValue(2)
+    dialog.role.setCurrentIndex(dialog.role.findData("helper"))
     press(dialog, "inviteMake")
     until(qtbot, lambda: dialog.text.toPlainText() != "")
     assert "2 machine" in dialog.note.text()
@@ -100,6 +108,8 @@ def test_an_invitation_lets_a_machine_in_and_is_saved_as_a_file(
     with newcomer.agent("--name", "milhafre", "--port", "0"):
         newcomer.said("flock", "join", dialog.text.toPlainText())
         until(qtbot, lambda: "milhafre" in names(page))
+        joined = newcomer.answer("flock", "members")["members"]
+        assert [each["role"] for each in joined if each["own"]] == ["helper"]
     dialog.close()
     assert target.read_text("utf-8").strip()
 
@@ -116,6 +126,16 @@ def test_an_administrator_sees_and_says_who_may_do_what(qtbot: QtBot, page: Floc
     (other,) = [each for each in dialog.rows.rows if each.name == "cagarro"]
     (own,) = [each for each in dialog.rows.rows if each.own]
     assert may(own.name).startswith("may submit, invite, expel and appoint others")
+    assert dialog.own.text().startswith("This computer administers the flock")
+    assert dialog.own.text().endswith("It holds the flock's key, by which machines are let in.")
+    assert dialog.table.choose(own.node)
+    assert dialog.acts["administrator"].text() == "No administrator …"
+    assert not dialog.acts["expelled"].isEnabled(), "who goes by itself leaves"
+    press(dialog, "rolesKeeper")
+    box = certain(dialog.findChild(QMessageBox, "appointBox"))
+    assert "cannot be taken back" in box.informativeText()
+    assert box.defaultButton().text() == "Leave it"
+    box.close()
     assert may(other.name) == "may submit and read own work"
     assert dialog.table.choose(other.node)
     press(dialog, "rolesHelper")
@@ -239,3 +259,91 @@ def test_a_machine_is_kept_or_expelled_after_a_question(
         assert "cagarro" in names(page)
         answer("Expel")
         until(qtbot, lambda: "cagarro" not in names(page))
+
+
+def test_who_did_what_is_read_filtered_checked_and_exported(
+    qtbot: QtBot,
+    page: FlockPage,
+    machines: list[Machine],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of this computer, and of another one by an administrator; that one notes it."""
+    machines[1].said("settings", "--tag", "fast")
+    window = of_kind(Window, page.window())
+    gone_to(window, Place.COMPUTER, ComputerPage)
+    press(window, "showAudit")
+    sheet = certain(window.findChild(AuditSheet))
+    until(qtbot, lambda: "made an invitation" in shown(sheet, 2))
+    until(qtbot, sheet.export.isEnabled)
+    numbers = [each.number for each in sheet.rows.rows]
+    assert numbers == sorted(numbers, reverse=True), "the newest first"
+    sheet.filter.setText("owner invitation")
+    assert set(shown(sheet, 2)) == {"made an invitation"}
+    sheet.filter.setText("nobody did this")
+    assert sheet.stack.currentWidget() is sheet.unfit
+    press(sheet, "auditClear")
+    assert shown(sheet, 1)
+    target = tmp_path / "audit.jsonl"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    press(sheet, "auditExport")
+    lines = [
+        msgspec.json.decode(each, type=AuditEntry) for each in target.read_bytes().splitlines()
+    ]
+    assert [each.number for each in lines] == sorted(numbers)
+    assert AuditLog.first_broken(lines, {}) == (0, None), "each can still be checked"
+    press(sheet, "auditCheck")
+    until(qtbot, sheet.checked.isVisible)
+    assert sheet.checked.sentence.text().startswith("The audit of acor is whole, from entry 1 to ")
+    sheet.machine.setCurrentIndex(sheet.machine.findData("cagarro"))
+    assert not sheet.checked.isVisible()
+    until(qtbot, lambda: "changed settings" in shown(sheet, 2) and sheet.check.isEnabled())
+    press(sheet, "auditCheck")
+    until(qtbot, sheet.checked.isVisible)
+    assert "The audit of cagarro is whole" in sheet.checked.sentence.text()
+    sheet.read()
+    until(qtbot, lambda: "read this audit" in shown(sheet, 2))
+    sheet.close()
+
+
+def shown(sheet: AuditSheet, column: int) -> list[str]:
+    return [sheet.rows.columns[column].text(each, 0.0) for each in sheet.rows.rows]
+
+
+def test_work_is_shared_as_its_person_says_and_stays_so(
+    qtbot: QtBot, context: ViewContext, page: FlockPage, machines: list[Machine], tmp_path: Path
+) -> None:
+    """What the settings say stands there first; whom the sheet says overrules it, nobody too."""
+    machines[0].said("settings", "--shared-with", "operators")
+    context.bridge.want_parts((FlockPart.SETTINGS,))
+    until(qtbot, lambda: certain(context.screen.settings).shared_with == ("operators",))
+    window = of_kind(Window, page.window())
+    details = window.workflows.details
+    for name, choose, told in (
+        ("by default", None, "all who may submit"),
+        ("with nobody", "nobody", "nobody else"),
+        ("with one", "named", "cagarro"),
+    ):
+        file = tmp_path / f"{name}.wingbeat.yaml"
+        file.write_text(line_file(name, 60), "utf-8")
+        sheet = certain(window.submit([str(file)]))
+        until(qtbot, sheet.submit.isEnabled)
+        assert sheet.share.choice.currentData() == "operators"
+        if choose is not None:
+            sheet.share.choice.setCurrentIndex(sheet.share.choice.findData(choose))
+            sheet.share.choice.activated.emit(sheet.share.choice.currentIndex())
+        if choose == "named":
+            (menu,) = sheet.share.findChildren(QMenu)
+            menu.actions()[0].trigger()
+            menu.close()
+        press(sheet, "submitDo")
+        until(qtbot, lambda: id_of(context, name) != "")  # noqa: B023
+        window.workflows.choose(id_of(context, name))
+        until(qtbot, lambda: told in facts(details)["Shared with"])  # noqa: B023
+        cancelled = machines[1].run("cancel", id_of(context, name), "--node", "acor")
+        assert (cancelled.code == 0) is (choose != "nobody"), cancelled
+    machines[0].said("settings", "--shared-with", "")
+
+
+def facts(details: TaskDetails) -> dict[str, str]:
+    return {name.text(): text.text() for name, text in details._fact_labels if name.text()}

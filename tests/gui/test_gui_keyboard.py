@@ -31,7 +31,7 @@ MUST_REACH = {
     Place.QUEUE: {"queue", "queueFilter", "queueLog"},
     Place.FLOCK: {"machines", "flockFilter", "invite"},
     Place.COMPUTER: {
-        *("mode_when_idle", "idleMinutes", "othersCpu", "onMains"),
+        *("showAudit", "mode_when_idle", "idleMinutes", "othersCpu", "onMains"),
         *("exclusivePrograms", "exclusiveRunning"),
     },
     Place.HISTORY: {

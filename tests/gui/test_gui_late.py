@@ -59,6 +59,7 @@ from tests.gui.under_way import (
     SILENT,
     Case,
     Stage,
+    audit_opened,
     close,
     flight_sheet,
     permission,
@@ -387,6 +388,7 @@ def gate_dialog(stage: Stage) -> GateDialog:
 CHOOSERS: dict[str, Callable[[Stage], tuple[QWidget, Callable[[], object]]]] = {
     "FirstRun._open": lambda stage: both(stage.first_run(), "_open"),
     "InviteDialog._save": lambda stage: both(invited(stage), "_save"),
+    "AuditSheet._export": lambda stage: both(audit_opened(stage), "_export"),
     "GateDialog._add": lambda stage: both(gate_dialog(stage), "_add"),
     "GateDialog._choose": lambda stage: both(gate_dialog(stage), "_choose", "scan"),
     "Outputs._save": lambda stage: (

@@ -15,11 +15,14 @@ from pytestqt.qtbot import QtBot
 
 import gui.translations
 from agent.api.history import PhaseSpan, RunView, TaskRuns
+from agent.api.methods import METHODS
 from agent.api.reasons import AcceptanceNeeded, NotAccepted, as_why
 from agent.api.values import TaskState
 from agent.api.volunteering import Hours
 from agent.api.work import Misfit, PlanReply, TaskPlan
+from agent.control.auditing import READS, TOLD_OF
 from gui import words
+from gui.model.audit import ACTS
 from gui.model.graph import BOX_HEIGHT, draw
 from gui.model.marks import Mark
 from gui.model.planning import fits_text
@@ -302,3 +305,7 @@ def test_a_count_beyond_what_qt_counts_to_is_said_all_the_same(qapp: object, cod
     speak(code)
     assert "2147483647" in words.tr_n("waits for %n task(s)", "", 2**40)
     words.install(None)
+
+
+def test_every_act_that_the_audit_notes_has_words() -> None:
+    assert {*METHODS} - READS | TOLD_OF <= set(ACTS)

@@ -20,6 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.values import TaskState
 from gui.views.again_sheet import AgainSheet
+from gui.views.audit_sheet import AuditSheet
 from gui.views.first_run import FirstRun
 from gui.views.flock_page import InviteDialog
 from gui.views.gate_dialog import GateDialog
@@ -79,7 +80,7 @@ def test_the_wheel_over_any_page_or_sheet_changes_no_value(
     sheets = [
         *(sheet, FirstRun(context, login, window), SettingsDialog(context, login, window)),
         *(GateDialog(context, task, window), InviteDialog(context, window)),
-        RolesDialog(context, window),
+        *(RolesDialog(context, window), AuditSheet(context, window)),
         *(PermissionSheet(context, window), AgainSheet(context, task.workflow, parent=window)),
         *(LogWindow(context, task), SecretSheet(context, "survey-db", window)),
     ]

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from agent.api.flock import MemberView
 from gui.views.again_sheet import AgainSheet
+from gui.views.audit_sheet import AuditSheet
 from gui.views.computer_page import ComputerPage
 from gui.views.first_run import ASKING_PAGE, FirstRun
 from gui.views.flock_page import FlockPage, InviteDialog
@@ -138,6 +139,21 @@ def invite(stage: Stage) -> QWidget:
     dialog.show()
     press(dialog, "inviteMake")
     return dialog
+
+
+def audit_opened(stage: Stage) -> AuditSheet:
+    made = AuditSheet(stage.context, stage.window)
+    made.show()
+    return made
+
+
+def audit_checked(stage: Stage) -> QWidget:
+    made = audit_opened(stage)
+    until(stage.qtbot, lambda: "audit" in stage.agent.waiting())
+    stage.agent.answer("audit")
+    until(stage.qtbot, made.check.isEnabled)
+    press(made, "auditCheck")
+    return made
 
 
 def rules_chosen(stage: Stage) -> QWidget:
@@ -332,6 +348,8 @@ CASES = (
     Case("InviteDialog._make", "invite", invite, act=True),
     Case("RulesLine._choose", "change_settings", rules_chosen, act=True),
     Case("RolesDialog._sign", "set_role", give_role, act=True),
+    Case("AuditSheet.read", "audit", audit_opened),
+    Case("AuditSheet._check", "check_audit", audit_checked),
     Case("Statistics.showEvent", "statistics", flock_tab(lambda page: page.statistics)),
     Case("WorkflowTimeline.refresh", "runs", flock_tab(lambda page: page.timeline)),
     Case("GateDialog.send", "begin_upload", gate),
@@ -372,5 +390,5 @@ CASES = (
     Case("LogWindow._follow", "task_log", lambda stage: stage.window.open_log(RUNNING)),
     Case("LogWindow._ask_attempts", "runs", lambda stage: stage.window.open_log(RUNNING)),
 )  # fmt: skip
-SILENT = {"QueuePage", "WorkflowsPage", "Window"}
+SILENT = {"QueuePage", "ShareChoice", "WorkflowsPage", "Window"}
 """These ask for nothing themselves; what is in them does."""

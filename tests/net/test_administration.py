@@ -175,6 +175,19 @@ def test_the_key_lies_in_the_key_store_where_there_is_one(tmp_path: Path) -> Non
     assert locked.key_file.locked
 
 
+async def test_the_key_that_is_handed_on_goes_into_the_key_store(
+    tmp_path: Path, keeper: Membership, door: Door
+) -> None:
+    store = FakeStore()
+    joined = await join_flock(tmp_path / "b", await invited(keeper, door), "b", store=store)
+    await appoint(keeper, joined.node_id, KEEPER, keeper.phrase)
+    await joined.merge_roster(keeper.roster.to_bytes())
+    await keep_up(joined, at((keeper, door)))
+    assert joined.keeper
+    assert b"PRIVATE" not in (tmp_path / "b" / AUTHORITY_KEY_FILE).read_bytes()
+    assert certain(Membership.open(tmp_path / "b", store=store)).keeper
+
+
 async def test_a_key_store_that_is_unlocked_later_makes_a_keeper_then(tmp_path: Path) -> None:
     store = FakeStore()
     create_flock(tmp_path / "a", "Office", "first", store=store)

@@ -41,6 +41,7 @@ from agent.net.enrolment_messages import (
     receive,
     send,
 )
+from agent.net.identity import IdentityFolder
 from agent.net.join_requests import (
     ATTEMPTS_PER_ORIGIN_MAX,
     REQUESTS_PER_ORIGIN_MAX,
@@ -315,7 +316,7 @@ async def test_a_keeper_that_was_started_anew_says_that_it_forgot(
 
 async def test_a_number_of_nobody_opens_nothing(tmp_path: Path, there: Asked) -> None:
     door = await there.door()
-    stranger = Request(PrivateFolder(tmp_path / "x"), certificates.new_key(), door, b"x" * 16, "")
+    stranger = Request(IdentityFolder(tmp_path / "x"), certificates.new_key(), door, b"x" * 16, "")
     with pytest.raises(MembershipError):
         await stranger.outcome()
     with pytest.raises(MembershipError):

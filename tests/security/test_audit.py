@@ -50,7 +50,7 @@ async def test_entries_are_chained_and_go_on_after_a_restart(tmp_path: Path) -> 
         (3, "remove"),
     ]
     assert [each.before for each in found] == ["", hash_of(found[0]), hash_of(found[1])]
-    assert log.first_broken(found, {}) == (0, "")
+    assert log.first_broken(found, {}) == (0, None)
     assert log.head == (3, hash_of(found[2]))
     assert (await log.entries(0, 2))[0] == tuple(found[1:])
 
@@ -77,18 +77,18 @@ async def test_the_first_entry_that_is_wrong_is_named(
     log = await written(tmp_path, *"abcd")
     found = await all_of(log)
     witnessed = dict([log.head])
-    assert log.first_broken(found, witnessed) == (0, "")
+    assert log.first_broken(found, witnessed) == (0, None)
     broken, told = log.first_broken(change(found), witnessed)
-    assert (broken, why in told) == (number, True), told
+    assert (broken, why in str(told)) == (number, True), told
 
 
 async def test_what_is_written_anew_with_the_right_key_is_known_by_others(tmp_path: Path) -> None:
     """Whoever has the machine's account has its key, too."""
     log = await written(tmp_path / "a", *"abcd")
     forged = await all_of(await written(tmp_path / "b", *"abxyz"))
-    assert log.first_broken(forged, {}) == (0, "")
+    assert log.first_broken(forged, {}) == (0, None)
     broken, told = log.first_broken(forged, dict([log.head]))
-    assert (broken, "written anew" in told) == (4, True)
+    assert (broken, "written anew" in str(told)) == (4, True)
 
 
 async def test_it_takes_no_more_room_than_two_files(
@@ -99,7 +99,7 @@ async def test_it_takes_no_more_room_than_two_files(
     found = await all_of(log)
     assert found[0].number > 1
     assert found[0].what == CHECKPOINT
-    assert log.first_broken(found, dict([log.head])) == (0, "")
+    assert log.first_broken(found, dict([log.head])) == (0, None)
     assert sum(each.stat().st_size for each in tmp_path.iterdir()) < 3 * 3_000
     assert log.first_broken(found[1:], {})[0] == found[1].number
 
@@ -111,7 +111,7 @@ async def test_a_torn_line_is_kept_apart_and_the_chain_goes_on(tmp_path: Path) -
     log = await written(tmp_path, "d")
     found = await all_of(log)
     assert [each.what for each in found] == ["a", "b", CHECKPOINT, "d"]
-    assert log.first_broken(found, {}) == (0, "")
+    assert log.first_broken(found, {}) == (0, None)
 
 
 async def test_who_is_refused_again_and_again_pushes_nothing_out(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ async def test_a_tail_that_is_cut_off_is_noticed_by_others(
     broken, why = shortened.first_broken(
         (await shortened.entries(1, 100))[0], heads.of(ant.node_id)
     )
-    assert (broken, "cut off" in why) == (had - 1, True)
+    assert (broken, "cut off" in str(why)) == (had - 1, True)
 
 
 async def test_an_administrator_checks_the_audit_of_another_machine(

@@ -1,5 +1,7 @@
 """The audit of this machine, and whether that of any is whole."""
 
+from msgspec.structs import replace
+
 from agent.api.audit import (
     AUDIT,
     CHECK_AUDIT,
@@ -9,6 +11,7 @@ from agent.api.audit import (
     AuditReply,
     CheckAudit,
 )
+from agent.api.phrases import as_raw, worded
 from agent.control.membership import other_member
 from agent.control.request_context import RequestContext, serves
 
@@ -43,6 +46,9 @@ async def check_audit(call: RequestContext, params: CheckAudit) -> AuditChecked:
         if not page or page[-1].number >= last:
             break
     witnessed = call.rooms.flock.audit_heads(node)
-    broken, why = call.rooms.audit.first_broken(found, witnessed)
+    broken, fault = call.rooms.audit.first_broken(found, witnessed)
     last = found[-1].number if found else 0
-    return AuditChecked(node, name, len(found), last, broken, why, max(witnessed, default=0))
+    told = AuditChecked(node, name, len(found), last, witnessed=max(witnessed, default=0))
+    if fault is None:
+        return told
+    return replace(told, broken=broken, why=worded(fault), fault=as_raw(fault))
