@@ -11,8 +11,8 @@ from agent.api.reasons import Diagnosis, Reason
 from agent.flock.network import FlockNetwork
 from agent.net import administration
 from agent.net.acts import ADMINISTRATOR, EXPELLED, KEEPER, PHRASE, ROLE
-from agent.net.charter import Pending
 from agent.net.membership import Membership
+from agent.net.rights import Pending
 from agent.protocol.records import NodeId
 
 _Result = TypeVar("_Result")

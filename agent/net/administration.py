@@ -106,8 +106,10 @@ async def renew_phrase(membership: Membership, phrase: str = "") -> tuple[str, l
     administrator has drawn; return it, empty where one was agreed to, and who has said so where that
     is not enough yet. Raises what ``appoint`` does, also on a node that is no keeper."""
     authority = membership.authority("seal the flock's key")
-    for each in membership.roster.charter.rights.pending:
-        if each.act.kind == PHRASE and membership.node_id not in each.by:
+    rights = membership.roster.charter.rights
+    for each in rights.pending:
+        own = rights.person(membership.node_id)
+        if each.act.kind == PHRASE and own not in map(rights.person, each.by):
             told = await _act(membership, PHRASE, "", each.act.value, phrase, each.act.data)
             return "", told
     fresh = new_phrase()
@@ -122,16 +124,8 @@ def leaving(membership: Membership) -> Act | None:
     if not roster.charter:
         return None
     kept = tuple(roster.standing.let_in_by(membership.node_id))
-    return membership.pen.sign(
-        Act(
-            LEFT,
-            membership.node_id,
-            "",
-            _now(membership),
-            stands_on=roster.charter.heads,
-            kept=kept,
-        )
-    )
+    act = Act(LEFT, membership.node_id, "", _now(membership), kept=kept)
+    return membership.pen.sign(roster.charter.standing(act))
 
 
 async def tell_older(membership: Membership) -> None:
@@ -189,8 +183,7 @@ async def _act(
 
 
 async def _sign(membership: Membership, pen: Pen, act: Act) -> None:
-    heads = membership.roster.charter.heads
-    await membership.take_acts(pen.sign(msgspec.structs.replace(act, stands_on=heads)))
+    await membership.take_acts(pen.sign(membership.roster.charter.standing(act)))
 
 
 async def _recovery(membership: Membership, phrase: str) -> Recovery:
