@@ -87,6 +87,7 @@ from tests.control.parts import (
     FakeAudit,
     FakeCopies,
     FakeDatasets,
+    FakePairing,
     FakePublished,
     FakeUpdates,
     presence_of,
@@ -417,6 +418,7 @@ class FakeFlock(FakeAdmission):
     def __init__(self, node: FakeNode) -> None:
         super().__init__()
         self._node, self.asking, self.administration = node, self, FakeAdministration()
+        self.pairing = FakePairing()
 
     def members(self) -> list[MemberView]:
         return list(self._node.known.members)
