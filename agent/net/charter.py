@@ -94,19 +94,22 @@ class Charter:
 
     @property
     def heads(self) -> Heads:
-        """The acts on which no other stands, without those of who left, on which nothing stands, and
-        those that versions before may lack."""
-        old = {name: act for name, act in self._acts.items() if not self._is_new(act)}
-        stood_on = {each for act in old.values() for each in act.stands_on}
-        found = (name for name, act in old.items() if act.kind != LEFT and name not in stood_on)
-        return tuple(sorted(found))[:HEADS_MAX]
+        """The acts on which no other stands, as if there were none of those who left, on which nothing
+        stands, and none that versions before may lack."""
+        acts = {name: act for name, act in self._stood_on() if not self._is_new(act)}
+        stood_on = {each for act in acts.values() for each in act.stands_on}
+        return tuple(sorted(acts.keys() - stood_on))[:HEADS_MAX]
 
     def standing(self, act: Act) -> Act:
         """Return an act, to be signed, as it stands on all that is known."""
-        known = {each for act in self._acts.values() for each in act.knows}
-        new = [name for name, act in self._acts.items() if name not in known and self._is_new(act)]
-        also = tuple(sorted(new))[:KEPT_STATEMENTS_MAX]
+        known = {each for _, act in self._stood_on() for each in act.knows}
+        new = {name for name, act in self._stood_on() if self._is_new(act)}
+        also = tuple(sorted(new - known))[:KEPT_STATEMENTS_MAX]
         return replace(act, stands_on=self.heads, kept_statements=also)
+
+    def _stood_on(self) -> Iterator[tuple[bytes, Act]]:
+        """Nothing stands on the word of who left."""
+        return ((name, act) for name, act in self._acts.items() if act.kind != LEFT)
 
     def _is_new(self, act: Act) -> bool:
         """A version before may lack it: it is about people, or of a person's second machine."""

@@ -44,6 +44,15 @@ class People:
         who never paired any."""
         return sorted(node for node, whose in self.now.items() if whose == person)
 
+    def of_same_owner(self, home: NodeId) -> list[NodeId]:
+        """Return the other machines of the person whose work is that was submitted on one."""
+        return [each for each in self.machines(self.owner(home)) if each != home]
+
+    def submitter(self, home: NodeId, name: str) -> str:
+        """Return as whose work counts what was submitted on a machine, empty for from afar, under a
+        name: as its person's, whatever he calls himself there, where he has several machines."""
+        return self.ever.get(home, name)
+
 
 NO_PEOPLE = People()
 
