@@ -88,9 +88,7 @@ def test_a_person_acts_on_his_work_from_each_of_his_machines(
     assert cat.run("cancel", "before").code == 0, "also what was submitted before they were paired"
     assert cat.run("cancel", "mine").code == 0
     for each in three:
-        wait_for(
-            lambda each=each: state(each, "mine") == "Cancelled", EVENTUALLY_S_MAX, "cancelled"
-        )  # type: ignore[misc]
+        comes_to(each, "mine", "Cancelled")
     assert cat.run("retry", "mine").code == 0
     assert ant.run("me", "unpair", "cat").code == 0, "an administrator takes it away"
     knows(cat, {"ant": "", "bee": "bee", "cat": ""})
