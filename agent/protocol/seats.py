@@ -352,12 +352,13 @@ def helps_with(core: Core, people: tuple[str, ...], task: TaskId) -> bool:
     """Tell whether an owner who has named these people helps whoever submitted a task of the table: by
     name, or by another machine of his."""
     spec = _workflow_of(core, task)
-    return helps(people, spec.submitter, *_others_of_person(core, spec))
+    return helps(people, spec.submitter, *others_of_person(core, spec.host))
 
 
-def _others_of_person(core: Core, spec: WorkflowSpec) -> list[str]:
-    """Other machines of whoever submitted it, and what they are called."""
-    others = core.checking.trust.people.of_same_owner(spec.host)
+def others_of_person(core: Core, home: NodeId) -> list[str]:
+    """Return the other machines of the person whose work is that was submitted on one, by their ids and
+    by what they are called."""
+    others = core.checking.trust.people.of_same_owner(home)
     return [name for each in others for name in (each, core.name_of(each))]
 
 
@@ -369,7 +370,7 @@ def banned_in(core: Core, bans: tuple[str, ...], task: TaskId) -> str:
     spec = _workflow_of(core, task)
     program = core.table.specs[task].program
     names = (spec.submitter, spec.host, core.name_of(spec.host), program.partition("@")[0])
-    return banned(bans, (*names, *_others_of_person(core, spec)))
+    return banned(bans, (*names, *others_of_person(core, spec.host)))
 
 
 def banned(bans: tuple[str, ...], names: Iterable[str]) -> str:

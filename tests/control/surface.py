@@ -161,6 +161,7 @@ class Known:
     lengths: Lengths = field(default_factory=lambda: Lengths(Table(Settings())))
     gone_ms: Callable[[Run], int] = lambda _: 0
     home_of: Callable[[WorkflowSpec], NodeId] = lambda spec: spec.home
+    others_of_person: Callable[[NodeId], list[str]] = lambda _: []
     left_for: Callable[[TaskId], NodeId] = lambda _: ""
 
     def facts(self) -> Facts:
