@@ -16,7 +16,7 @@ from agent.flock.network import FlockNetwork
 from agent.net import pairing
 from agent.net.membership import Membership
 from agent.net.pairing import CodeKey, ShownCode
-from agent.protocol.people import NO_PEOPLE, People, alone
+from agent.protocol.people import NO_PEOPLE, People
 from agent.protocol.records import NodeId
 
 SETTLED_S_MAX = 10.0
@@ -48,7 +48,7 @@ class Pairing:
         """Return what the person is called for whom a machine speaks with others, with some of his key
         where two are called so; empty where it speaks for itself."""
         people = self.people
-        if node not in people.ever or people.of(node) == alone(node):
+        if node not in people.ever or people.is_lost(node):
             return ""
         name_of, person = self._network("look").name_of, people.of(node)
         name = name_of(person)

@@ -21,7 +21,6 @@ from agent.net.administration import act_by_voices, sign_act
 from agent.net.membership import Membership
 from agent.net.recovery import CHECK_BYTES, read_words, worked_out, written
 from agent.net.rights import Rights
-from agent.protocol.people import alone
 
 VALID_S = 600.0
 TRIES_MAX = 5
@@ -87,7 +86,7 @@ def check_pairs(membership: Membership) -> Rights:
             "keeper (`wingbeat flock upgrade`)"
         )
     rights = membership.roster.charter.rights
-    if rights.person(membership.node_id) == alone(membership.node_id):
+    if rights.people.is_lost(membership.node_id):
         raise MembershipError(
             "this machine was taken away from its person, for ever under its key: leave the flock on it, "
             "which forgets the key, and join again"

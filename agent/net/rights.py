@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agent.net.acts import ADMINISTRATOR, APPOINTED, KEEPER, PHRASE, ROLE, Act, Sealed
-from agent.protocol.people import People, alone
+from agent.protocol.people import People
 
 VOICES = 2
 
@@ -57,11 +57,6 @@ class Rights:
     def people(self) -> People:
         """Which machines are one person's."""
         return People(self.now, self.ever)
-
-    @property
-    def trusted(self) -> set[str]:
-        """Who may have a say in others' work: those of ``signers`` that nobody took away."""
-        return {each for each in self.signers if self.person(each) != alone(each)}
 
     def person(self, signer: str) -> str:
         """Return for whom a machine speaks."""

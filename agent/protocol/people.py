@@ -1,6 +1,8 @@
 """Which machines are one person's: whose work is whose, and who speaks for whom.
 
-A person is a set of machines, each with a key of its own; no key travels. Every member is a person alone
+A person is a set of machines, each with a key of its own, and what one of them signs is his word. A key
+of his that lay on all would be on the stolen one too, and nobody could take it away; one that lay on a
+single machine would be lost with it. So no key travels, and a machine can be taken away alone. Every member is a person alone
 until another machine of the same person has said that they belong together, and the new one agreed. The
 person is called by the id of the machine that was first, and keeps that name when this one is lost.
 
@@ -34,6 +36,10 @@ class People:
     def owner(self, home: NodeId) -> PersonId:
         """Return whose the work is that was submitted on a machine."""
         return self.ever.get(home, home)
+
+    def is_lost(self, node: NodeId) -> bool:
+        """Tell whether a machine was taken away from its person."""
+        return self.of(node) == alone(node)
 
     def owns(self, node: NodeId, home: NodeId) -> bool:
         """Tell whether a machine has its person's word on what was submitted on another, or itself."""

@@ -151,7 +151,7 @@ class Statement(NamedTuple):
 class Trust:
     """Whose word counts for what in this flock. ``since_ms``: from when unsigned records are refused;
     None where they count. ``administrators`` are also those that were it once, as what they did has to
-    count for newcomers too."""
+    count for newcomers too; not what was taken away from its person."""
 
     since_ms: int | None = None
     administrators: tuple[NodeId, ...] = ()
@@ -164,7 +164,9 @@ class Trust:
             return self.vouches(signer, statement)
         if statement.kind in (Kind.WORKFLOW, Kind.RUN, Kind.FLOOR):
             return True
-        own = self.people.owns(signer, statement.home) or signer in self.administrators
+        own = self.people.owns(signer, statement.home) or (
+            signer in self.administrators and not self.people.is_lost(signer)
+        )
         return own or (statement.kind is Kind.PRUNING and statement.over)
 
     def vouches(self, signer: NodeId, statement: Statement) -> bool:
