@@ -1,4 +1,6 @@
-"""Who may do what in the flock, machine by machine, in words for people; administrators change it here."""
+"""Who may do what in the flock, machine by machine, in words for people; administrators change it here, and
+everybody says which machines are his.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,12 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from agent.api.administration import APPOINT, SET_ROLE, Acted, Appoint, SetRole
 from agent.api.flock import MemberView
+from agent.api.people import PAIR, UNPAIR, Pair, Paired, Unpair
 from agent.api.rpc import Method
 from gui.model.screen import Changes
 from gui.theme.look import GRID
 from gui.views.pieces import Sheet, button, column, label, quiet, row, set_up
-from gui.views.questions import ACCEPT, ask
+from gui.views.questions import ACCEPT, AWAY, ask
 from gui.views.rows import Column, Rows
 from gui.views.table import Table
 from gui.views.view_context import ViewContext
@@ -45,8 +48,16 @@ class RolesDialog(Sheet):
             ),
             button(tr("Keeper …"), "rolesKeeper", partial(self._ask, "keeper")),
         )
-        self.acts = acts
-        for each in acts:
+        self.code = set_up(
+            QLineEdit(),
+            "rolesCode",
+            tr("Code"),
+            placeholderText=tr("that your other computer shows; nothing: a code is shown here"),
+        )
+        pair = button(tr("Pair"), "rolesPair", self._pair)
+        unpair = button(tr("Not my machine any more …"), "rolesUnpair", self._ask_unpair)
+        self.acts = (*acts, unpair)
+        for each in self.acts:
             each.setEnabled(False)
         self.table.chosen.connect(self._chosen)
         away = button(tr("Close"), "rolesClose", self.close)
@@ -56,6 +67,7 @@ class RolesDialog(Sheet):
             (self.table, 1),
             row(*acts, "stretch"),
             row(quiet(tr("Recovery phrase")), self.phrase),
+            row(quiet(tr("My other computer")), self.code, pair, unpair),
             self.note,
             row("stretch", away),
             on=self,
@@ -105,6 +117,31 @@ class RolesDialog(Sheet):
         answer = ("appoint", tr("Appoint"), ACCEPT, lambda: self._sign(APPOINT, wish))
         ask(self, "appointBox", title, more, tr("Leave it"), answer, careful=True)
 
+    def _pair(self) -> None:
+        wish = Pair(self.code.text().strip())
+        self._context.bridge.ask(self, PAIR, wish, self._paired, self.note.setText)
+
+    def _paired(self, paired: Paired) -> None:
+        self.code.clear()
+        machines = ", ".join(each.name for each in paired.me.machines)
+        self.note.setText(tr("Yours in this flock: {machines}", machines=machines))
+        if paired.code:
+            self.note.setText(
+                tr("Type this on your other computer, within ten minutes: {code}", code=paired.code)
+            )
+        self._context.bridge.want_flock()
+
+    def _ask_unpair(self) -> None:
+        member: MemberView | None = self.table.current()
+        if member is None:
+            return
+        title = tr("Take {name} away from its person?", name=member.name)
+        more = tr("It speaks for that person no more, for ever under its key. What was submitted there "
+                  "stays that person's.")  # fmt: skip
+        wish = Unpair(member.node, self.phrase.text())
+        answer = ("unpair", tr("Take away"), AWAY, lambda: self._sign(UNPAIR, wish))
+        ask(self, "unpairBox", title, more, tr("Leave it"), answer, careful=True)
+
     def _sign(self, method: Method[Any, Acted], wish: Any) -> None:
         done: Callable[[Acted], object] = self._signed
         self._context.bridge.ask(self, method, wish, done, self.note.setText)
@@ -126,6 +163,7 @@ def _columns() -> tuple[Column, ...]:
                lambda each, now_s: (
                    tr("{name} (this one)", name=each.name) if each.own else str(each.name)
                ), 180),
+        Column("person", tr("Person"), lambda each, now_s: each.person, 120),
         Column("role", tr("May"), lambda each, now_s: may_text(each), 380, stretch=True),
     )  # fmt: skip
 

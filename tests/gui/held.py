@@ -27,6 +27,7 @@ from agent.api import (
     history,
     logs,
     past,
+    people,
     permissions,
     programs,
     settings,
@@ -97,6 +98,7 @@ BACKGROUND: dict[str, object] = {
 }
 REPLIES: dict[str, object] = {
     "set_role": administration.Acted("id-garajau", "garajau"),
+    "pair": people.Paired(people.MeReply("garajau", "id-garajau", ()), "dabol kitur fasim lonog", 1),
     "add_dataset": datasets.DatasetAdded(Dataset("sha256:cd", 4), "scan.las"),
     "admit": admission.Answered("r1", "milhafre", "AB-12", True),
     "agent_log": logs.AgentLogReply((logs.LogLine(1, "info", "begun"),), "1"),
