@@ -15,7 +15,7 @@ set by one function, the same for everybody who has the same acts. They are gone
 **People.** Administrators are people, and a person may have several machines (``protocol.people``): any of
 them signs for him, and all are one voice. A machine becomes a person's by the word of one that is his, with
 its own consent in it: so nobody takes a machine of others, nor gets into another's person, and no voice is
-added by it. It must have been nobody's before, and no administrator: persons do not merge, and an act of
+added by it. It must be a member, so that all see who speaks for whom, and have been nobody's before, and no administrator: persons do not merge, and an act of
 before cannot be said again. Any of his machines takes another one away, or administrators do, as they
 expel; that is for ever for its key, as being expelled is. Two that take away each other at one moment: the
 first in the order of acts counts. A person whose last machine is gone has no voice any more.
@@ -167,7 +167,7 @@ class Charter:
             if not (awaited and (act.stands_on or act.kind == FOUNDED)):
                 continue
             if act.kind == PAIRED and not (
-                is_known(act.by) and has_consented(self._flock.flock_id, act)
+                is_known(act.by) and is_known(act.whom) and has_consented(self._flock.flock_id, act)
             ):
                 continue
             if not is_signed(self._flock.flock_id, act):

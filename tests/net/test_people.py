@@ -115,6 +115,7 @@ def test_nobody_outside_of_the_flock_binds() -> None:
     stranger = pen()
     assert bound(FOUNDED, stranger, EVE) is FOUNDED
     assert bound(FOUNDED, RECOVERY.pen, EVE) is FOUNDED
+    assert bound(FOUNDED, ADA, stranger) is FOUNDED, "nobody would see who has her voice"
 
 
 def test_two_machines_of_one_administrator_are_one_voice() -> None:

@@ -64,10 +64,15 @@ async def _met(call: RequestContext, tag: bytes) -> list[tuple[NodeId, Met]]:
         asyncio.create_task(call.members.ask(each.node, MEET, Meet(tag))): each.node
         for each in call.now.peers
     }
-    done = (await asyncio.wait(asked, timeout=ASKED_S_MAX))[0] if asked else set()
-    for each in asked.keys() - done:
-        each.cancel()
-    return [(asked[each], each.result()) for each in done if each.exception() is None]
+    try:
+        if asked:
+            await asyncio.wait(asked, timeout=ASKED_S_MAX)
+    finally:
+        for each in asked:
+            each.cancel()
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    found = zip(asked.values(), answers, strict=True)
+    return [(node, told) for node, told in found if isinstance(told, Met)]
 
 
 @serves(UNPAIR)
