@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent.net import acts
 from agent.net.acts import (
     ADMINISTRATOR,
     EXPELLED,
@@ -21,6 +23,7 @@ from agent.net.acts import (
     Act,
     Pen,
 )
+from agent.net.certificates import SIGNATURE
 from agent.net.charter import OF_ONE_MEMBER_MAX, Charter
 from agent.protocol.people import People, alone
 from agent.protocol.signing import Kind, Statement, Trust
@@ -92,6 +95,9 @@ def test_nobody_is_bound_without_his_own_consent(consents: Pen) -> None:
     assert bound(FOUNDED, DAN, EVE, consents=consents) is FOUNDED
     act = FOUNDED.standing(Act(PAIRED, EVE.name, DAN.name, 3))
     assert joined(FOUNDED, DAN.sign(act)) is FOUNDED
+    words = acts._consent_words(FLOCK.flock_id, EVE.name, DAN.name)
+    forged = acts.Consent(acts.compressed(DAN.key.public_key()), DAN.key.sign(words, SIGNATURE))
+    assert joined(FOUNDED, DAN.sign(replace(act, data=msgspec.msgpack.encode(forged)))) is FOUNDED
     other = EVE.consent(CAT.name)
     assert joined(FOUNDED, DAN.sign(replace(act, data=other))) is FOUNDED
 
@@ -304,11 +310,11 @@ def test_in_whatever_order_acts_of_people_come_everybody_agrees(
 ) -> None:
     moments = played(drawn, THREE)
     last = moments[-1]
-    acts = list(last.acts)
-    chance.shuffle(acts)  # type: ignore[attr-defined]
+    said_all = list(last.acts)
+    chance.shuffle(said_all)  # type: ignore[attr-defined]
     known = Charter(FLOCK)
-    half = len(acts) // 2
-    for part in (acts[:half], acts[half:], acts):
+    half = len(said_all) // 2
+    for part in (said_all[:half], said_all[half:], said_all):
         known = joined(known, *part)
     assert (known.acts, known.rights) == (last.acts, last.rights)
     for person in last.rights.administrators:
