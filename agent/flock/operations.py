@@ -285,6 +285,7 @@ class FlockOperations:
         if node == network.membership.node_id:
             raise ServiceError("This machine does not expel itself: leave the flock instead.")
         name, warning = self._own.name_of(node), network.membership.expulsion_warning(node)
+        warning = warning or self.pairing.left_of(node)
         agreed = await administration.expel(network.membership, node, phrase)
         return Expelled(node, name, "" if agreed else warning or "", tuple(agreed))
 

@@ -55,6 +55,17 @@ class Pairing:
         alike = [each for each in set(people.ever.values()) if name_of(each) == name]
         return name if len(alike) < 2 else f"{name} ({person[:KEY_LETTERS]})"
 
+    def left_of(self, node: NodeId) -> str:
+        """Return what a person has to know who expels a machine that is not its person's only one; empty
+        where it is."""
+        network = self._network("look")
+        rights = network.membership.roster.charter.rights
+        others = [each for each in rights.machines(rights.person(node)) if each != node]
+        if not others:
+            return ""
+        names = ", ".join(map(network.name_of, others))
+        return f"its person still speaks on {names}: see whether that is he"
+
     def mine(self) -> MeReply:
         """Return who this machine is; raise ``ServiceError`` without a flock."""
         network = self._network("be paired")

@@ -31,7 +31,7 @@ from agent.protocol.requests import Requests
 from tests.certain import certain
 from tests.hosts.waiting import eventually
 from tests.security.test_flock_rights import GUARDED, flock, of, tell
-from tests.security.test_member_rights import client
+from tests.security.test_member_rights import ON_WORK, asked, client
 
 MOMENT_S = 1
 
@@ -238,6 +238,33 @@ async def test_machine_that_was_taken_away_cancels_nothing_of_its_person(
         await cat.ask(Cancel("", done[1]))
         await eventually(lambda: bool(refused) if guarded else cancelled(ant, done[1]))
         assert cancelled(ant, done[1]) is not guarded
+
+
+@GUARDED
+async def test_over_a_link_a_machine_acts_for_its_person_until_it_is_taken_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, guarded: bool
+) -> None:
+    async with flock(tmp_path) as (ant, bee, cat, _):
+        servers = [ControlServer(each, each.home.data) for each in (ant, bee)]
+        for server, each in zip(servers, (ant, bee), strict=True):
+            await server.start()
+            each.member_clients.serve(server.serve_member)
+        tasks = (work.Task("task 0", "tell", parameters="wait"),)
+        async with client(ant, bee) as link:
+            await link.call(work.SUBMIT, work.Submit("bees", tasks, shared_with=("bee",)))
+        await eventually(lambda: bool(ant.table.workflows))
+        assert not any([await asked(cat, ant, *each) for each in ON_WORK])
+        await paired(bee, cat)
+        await eventually(lambda: persons(ant).of(cat.node_id) == bee.node_id)
+        assert all([await asked(cat, ant, *each) for each in ON_WORK])
+        await pairing.unpair(of(bee), cat.node_id)
+        await eventually(lambda: persons(ant).of(cat.node_id) != bee.node_id)
+        if not guarded:
+            monkeypatch.setattr(People, "owns", lambda *_: True)
+        may = [await asked(cat, ant, *each) for each in ON_WORK]
+        assert may == [not guarded] * len(ON_WORK)
+        for server in servers:
+            await server.stop()
 
 
 def cancelled(agent: Agent, workflow: str) -> bool:
