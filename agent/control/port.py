@@ -366,8 +366,8 @@ class Snapshot(Protocol):
         was noted here; empty where it is nobody's own."""
 
     def others_of_person(self, home: NodeId) -> list[str]:
-        """Return the other machines of the person whose work is that was submitted on one, by their
-        ids and by what they are called."""
+        """Return the other machines of the person for whom one speaks, by their ids and by what they
+        are called."""
 
     def gone_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone, as far as this node knows; 0 while it may

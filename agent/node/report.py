@@ -76,8 +76,8 @@ class Snapshot:
         return self._live.node.home_of(spec)
 
     def others_of_person(self, home: NodeId) -> list[str]:
-        """Return the other machines of the person whose work is that was submitted on one, by their ids
-        and by what they are called."""
+        """Return the other machines of the person for whom one speaks, by their ids and by what they
+        are called."""
         return self._live.node.others_of_person(home)
 
     @property

@@ -214,8 +214,8 @@ class Node:
         return self._core.own.home_of(spec)
 
     def others_of_person(self, home: NodeId) -> list[str]:
-        """Return the other machines of the person whose work is that was submitted on one, by their ids
-        and by what they are called."""
+        """Return the other machines of the person for whom one speaks, by their ids and by what they
+        are called."""
         return others_of_person(self._core, home)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:

@@ -50,9 +50,9 @@ class People:
         who never paired any."""
         return sorted(node for node, whose in self.now.items() if whose == person)
 
-    def of_same_owner(self, home: NodeId) -> list[NodeId]:
-        """Return the other machines of the person whose work is that was submitted on one."""
-        return [each for each in self.machines(self.owner(home)) if each != home]
+    def others(self, node: NodeId) -> list[NodeId]:
+        """Return the other machines of the person for whom one speaks."""
+        return [each for each in self.machines(self.of(node)) if each != node]
 
     def submitter(self, home: NodeId, name: str) -> str:
         """Return as whose work counts what was submitted on a machine, empty for from afar, under a

@@ -356,9 +356,9 @@ def helps_with(core: Core, people: tuple[str, ...], task: TaskId) -> bool:
 
 
 def others_of_person(core: Core, home: NodeId) -> list[str]:
-    """Return the other machines of the person whose work is that was submitted on one, by their ids and
-    by what they are called."""
-    others = core.checking.trust.people.of_same_owner(home)
+    """Return the other machines of the person for whom one speaks, by their ids and by what they are
+    called."""
+    others = core.checking.trust.people.others(home)
     return [name for each in others for name in (each, core.name_of(each))]
 
 
