@@ -188,9 +188,12 @@ async def act_by_voices(
 
 
 async def sign_act(membership: Membership, pen: Pen, act: Act) -> None:
-    """Sign an act as it stands on all that is known, and take it in; raise ``MembershipError`` when the
-    disk refuses."""
-    await membership.take_acts(pen.sign(membership.roster.charter.standing(act)))
+    """Sign an act as it stands on all that is known, and take it in; raise ``MembershipError`` where it
+    does not count, as of one who has signed too many, and when the disk refuses."""
+    if not await membership.take_acts(pen.sign(membership.roster.charter.standing(act))):
+        raise MembershipError(
+            "nobody would take this: this machine has signed too much, or may not; do it on another one"
+        )
 
 
 async def _recovery(membership: Membership, phrase: str) -> Recovery:

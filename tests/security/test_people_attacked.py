@@ -36,11 +36,20 @@ from tests.security.test_member_rights import ON_WORK, asked, client
 MOMENT_S = 1
 
 
-def binding(by: Agent, machine: Agent, whose: str, consents: Agent, at: Charter) -> Act:
+def binding(
+    by: Agent, machine: Agent, whose: str, consents: Agent, at: Charter, moment_s: int = MOMENT_S
+) -> Act:
     """By a modified agent, that asks nobody."""
     agreed = of(consents).pen.consent(whose)
-    act = Act(acts.PAIRED, machine.node_id, whose, MOMENT_S, data=agreed)
+    act = Act(acts.PAIRED, machine.node_id, whose, moment_s, data=agreed)
     return of(by).pen.sign(at.standing(act))
+
+
+def goes_before(agent: Agent, mine: Act, kind: str) -> bool:
+    """In the order of acts, of two that stand equally high."""
+    flock_id = of(agent).flock.flock_id
+    (other,) = [each for each in known(agent).acts if each.kind == kind]
+    return acts.act_id(flock_id, mine) < acts.act_id(flock_id, other)
 
 
 def known(agent: Agent) -> Charter:
@@ -102,7 +111,9 @@ async def test_machine_that_was_taken_away_dates_nothing_back(
             monkeypatch.setattr(charter._Replay, "voided_by", lambda *_: 0)
         old = [each for each in before.acts if each.kind == acts.PAIRED]
         again = binding(bee, bee, ant.node_id, bee, before)
-        await tell(bee, cat, *old, again, binding(bee, cat, ant.node_id, cat, before))
+        tried = (binding(bee, cat, ant.node_id, cat, before, moment) for moment in range(999))
+        dated = next(each for each in tried if goes_before(ant, each, acts.UNPAIRED))
+        await tell(bee, cat, *old, again, dated)
         assert bee.node_id not in of(cat).roster.administrators()
         assert (cat.node_id in of(cat).roster.administrators()) is not guarded
 
