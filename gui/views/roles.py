@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from agent.api.administration import APPOINT, SET_ROLE, Acted, Appoint, SetRole
 from agent.api.flock import MemberView
@@ -48,6 +48,28 @@ class RolesDialog(Sheet):
             ),
             button(tr("Keeper …"), "rolesKeeper", partial(self._ask, "keeper")),
         )
+        machines = self._machines()
+        self.acts = (*acts, self.unpair)
+        self._chosen(None)
+        self.table.chosen.connect(self._chosen)
+        column(
+            label(tr("Who changes this, signs it with this computer's key, and all check it. What "
+                     "concerns an administrator or keeper takes two others, who do the same.")),
+            (self.table, 1),
+            row(*acts, "stretch"),
+            row(quiet(tr("Recovery phrase")), self.phrase),
+            machines,
+            self.note,
+            row("stretch", button(tr("Close"), "rolesClose", self.close)),
+            on=self,
+            spacing=GRID + 4,
+            margins=2 * GRID,
+        )  # fmt: skip
+        context.changed.connect(self._changed)
+        self._show()
+
+    def _machines(self) -> QHBoxLayout:
+        """What says which machines are one's own."""
         self.code = set_up(
             QLineEdit(),
             "rolesCode",
@@ -55,27 +77,8 @@ class RolesDialog(Sheet):
             placeholderText=tr("that your other computer shows; nothing: a code is shown here"),
         )
         pair = button(tr("Pair"), "rolesPair", self._pair)
-        unpair = button(tr("Not my machine any more …"), "rolesUnpair", self._ask_unpair)
-        self.acts = (*acts, unpair)
-        for each in self.acts:
-            each.setEnabled(False)
-        self.table.chosen.connect(self._chosen)
-        away = button(tr("Close"), "rolesClose", self.close)
-        column(
-            label(tr("Who changes this, signs it with this computer's key, and all check it. What "
-                     "concerns an administrator or keeper takes two others, who do the same.")),
-            (self.table, 1),
-            row(*acts, "stretch"),
-            row(quiet(tr("Recovery phrase")), self.phrase),
-            row(quiet(tr("My other computer")), self.code, pair, unpair),
-            self.note,
-            row("stretch", away),
-            on=self,
-            spacing=GRID + 4,
-            margins=2 * GRID,
-        )  # fmt: skip
-        context.changed.connect(self._changed)
-        self._show()
+        self.unpair = button(tr("Not my machine any more …"), "rolesUnpair", self._ask_unpair)
+        return row(quiet(tr("My other computer")), self.code, pair, self.unpair)
 
     def done(self, result: int) -> None:
         """Close, and listen no more."""
