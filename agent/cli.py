@@ -58,6 +58,7 @@ COMMANDS: Mapping[str, Command] = commands_of(
     ("stop", "agent", "end the agent of this machine"),
     ("restart", "agent", "start the version that is installed now"),
     ("flock", "flock", "make a flock, invite, join, see who belongs, expel, leave"),
+    ("me", "me", "show which machines are yours, and pair another one"),
     ("peers", "questions", "show the machines of the flock as this one sees them"),
     ("doctor", "doctor", "explain why a machine is not seen, and what to do"),
     ("new", "program", "write a workflow, to begin with"),

@@ -79,7 +79,8 @@ class Members(Struct, frozen=True, forbid_unknown_fields=True):
 
 class MemberView(Struct, frozen=True):
     """A machine that belongs. A ``keeper`` lets in whom administrators invite. ``role``: an
-    administrator acts on the flock, an operator submits, a helper only runs what others submit."""
+    administrator acts on the flock, an operator submits, a helper only runs what others submit.
+    ``person``: what its person is called, where he has several machines; a name that is only shown."""
 
     node: str
     name: str
@@ -87,6 +88,7 @@ class MemberView(Struct, frozen=True):
     own: bool
     valid_until_ms: Millis
     role: str = "operator"
+    person: str = ""
 
 
 class DepartureView(Struct, frozen=True):

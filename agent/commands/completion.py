@@ -193,6 +193,9 @@ PLACES: Mapping[str, Source] = {
     "flock ask": _flocks,
     "flock admit": _askers,
     "flock refuse": _askers,
+    "me": lambda client, before, begun: (
+        _machines(client, before, begun) if before == ["unpair"] else []
+    ),
     **dict.fromkeys(("flock expel", "flock appoint", "flock role"), _machines),
 }
 VALUES: Mapping[str, Source] = {

@@ -141,6 +141,7 @@ def _show_members(_: Options, reply: MembersReply) -> None:
         reply.members,
         NAME=lambda each: f"{each.name} (this one)" if each.own else each.name,
         ROLE=lambda each: f"{each.role}, keeper" if each.keeper else each.role,
+        PERSON=lambda each: each.person,
         ID=lambda each: each.node,
         CERTIFICATE_UNTIL=lambda each: moment(each.valid_until_ms),
     )

@@ -21,6 +21,7 @@ READS = frozenset(
         "plan",
         "peers",
         "members",
+        "me",
         "doctor",
         "volunteering",
         "settings",

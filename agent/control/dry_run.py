@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from agent.api.programs import bare_name
 from agent.api.reasons import AcceptanceNeeded
 from agent.api.work import TaskPlan
-from agent.control.fitting import Fits, FitTable, Machine, to_come
+from agent.control.fitting import Fits, FitTable, Machine, own_work, to_come
 from agent.control.forecast import NEVER, NOW, Length, Step, later
 from agent.control.views import Views
 from agent.protocol.records import TaskSpec
@@ -35,7 +35,7 @@ def plan_tasks(
     at least this priority, a greater number being more urgent, goes before. Nothing is changed.
     It is ``submitter``'s; ``far``: another member asks."""
     estimates, workflows = views.estimates, views.now.table.workflows
-    whose = "" if far else views.now.node, submitter
+    whose = own_work(views.now, submitter, far=far)
     fits = FitTable(estimates.machines, far=far, whose=whose)
     before = [
         each

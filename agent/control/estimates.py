@@ -26,7 +26,7 @@ import msgspec
 from msgspec import Raw
 
 from agent.api.work import Basis
-from agent.control.fitting import FitTable, Machine, Whose, seen, slots_of, takes_work
+from agent.control.fitting import FitTable, Machine, Whose, seen, slots_of, takes_work, whose_work
 from agent.control.forecast import CERTAIN, NEVER, NOW, Layout, Length, Step, joint, later
 from agent.control.port import Notice, Snapshot
 from agent.protocol.effects import TaskMoved, TaskProgressed
@@ -288,7 +288,7 @@ class Estimates:
         return [each for each in self.machines if takes_work(each, whose, interactive=interactive)]
 
     def _whose(self, workflow: Workflow) -> Whose:
-        return self._now.home_of(workflow.spec), workflow.spec.submitter
+        return whose_work(self._now, workflow.spec)
 
     def _waits(self, workflow: WorkflowId) -> dict[frozenset[NodeId], Length]:
         """How long takes what nobody has in hand of it, as far as it waits for nobody but machines, by

@@ -20,7 +20,7 @@ from agent.protocol.flock_seats import holders
 from agent.protocol.messages import Capabilities
 from agent.protocol.needs import needs_key, seats_of
 from agent.protocol.reasons import HelpsOthers, Reason
-from agent.protocol.records import NodeId, TaskSpec
+from agent.protocol.records import NodeId, TaskSpec, WorkflowSpec
 from agent.protocol.seats import banned, helps, misfit
 from agent.protocol.sharing_reasons import OwnerTakesNoWork, SeatsTaken
 from agent.wording.speech import english
@@ -33,19 +33,30 @@ def seen(now: Snapshot) -> tuple[Machine, ...]:
     return (now.status, *now.peers)
 
 
-Whose = tuple[NodeId, str]
-"""Where something was submitted by its own person, empty where from afar, and as whose."""
+Whose = tuple[str, ...]
+"""Where something was submitted by its own person, empty where from afar, and as whose: by name, and by
+what others of his machines are called."""
+
+
+def whose_work(now: Snapshot, spec: WorkflowSpec) -> Whose:
+    """Return whose work a workflow is."""
+    return now.home_of(spec), spec.submitter, *now.others_of_person(spec.host)
+
+
+def own_work(now: Snapshot, submitter: str, *, far: bool) -> Whose:
+    """Return whose work it is that is submitted now, here or (``far``) from another machine."""
+    return ("", submitter) if far else (now.node, submitter, *now.others_of_person(now.node))
 
 
 def takes_work(machine: Machine, whose: Whose, *, interactive: bool) -> bool:
     """Tell whether a machine lets work begin that was submitted so: because it helps them, or because
     it is its own and it runs that; whether it is free or fits plays no part."""
-    home, person = whose
+    home, *person = whose
     begins = ("interactive", "all") if interactive else ("all",)
     if machine.node == home and machine.own_work in begins:
         return True
     return (
-        machine.volunteering and helps(machine.people, person) and not banned(machine.bans, whose)
+        machine.volunteering and helps(machine.people, *person) and not banned(machine.bans, whose)
     )
 
 
@@ -114,11 +125,11 @@ class FitTable:
     def _unhelped(self, machine: Machine, spec: TaskSpec) -> Reason | None:
         if self._whose is None or machine.node == self._whose[0]:
             return None
-        home, person = self._whose
+        home, *person = self._whose
         homes = (each.name for each in self._machines if each.node == home)
-        if ban := banned(machine.bans, (home, person, *homes, bare_name(spec.program))):
+        if ban := banned(machine.bans, (home, *person, *homes, bare_name(spec.program))):
             return OwnerTakesNoWork(ban)
-        return None if helps(machine.people, person) else HelpsOthers(machine.people)
+        return None if helps(machine.people, *person) else HelpsOthers(machine.people)
 
     def _having(self, spec: TaskSpec, machine: Machine) -> Capabilities:
         """What the machine has; here, where a program is still to be published, it is taken."""

@@ -9,7 +9,9 @@ from agent.api.administration import Acted, Given, PhraseShown
 from agent.api.admission import AskView, JoinRequestView, NearbyReply
 from agent.api.audit import AuditEntry
 from agent.api.flock import DepartureView, Expelled, Invitation, Joined, MemberView
+from agent.api.people import MeReply, Met, Paired
 from agent.api.reasons import Reason
+from agent.protocol.people import People
 from agent.protocol.phrases import Phrase
 from agent.protocol.records import NodeId
 
@@ -55,6 +57,35 @@ class AdministrationRoom(Protocol):
         """Return what waits for a person with rights in the flock."""
 
 
+class PairingRoom(Protocol):
+    """Who is who in the flock; ``agent.flock.pairing.Pairing``."""
+
+    @property
+    def people(self) -> People:
+        """Return which machines are one person's."""
+
+    def mine(self) -> MeReply:
+        """Return who this machine is."""
+
+    async def show(self) -> Paired:
+        """Show a new code."""
+
+    async def typed(self, code: str) -> bytes:
+        """Take a code that another machine shows; return what to ask members with."""
+
+    def consent(self, shown_on: NodeId, met: Met) -> bytes:
+        """Return this machine's consent for whom a member has named, empty where it lacks the code."""
+
+    async def meet(self, asking: NodeId, tag: bytes, consent: bytes) -> Met:
+        """Answer a member that was told the code shown here."""
+
+    async def settled(self, person: str) -> Paired:
+        """Wait until this machine is this person's."""
+
+    async def unpair(self, member: str, phrase: str) -> Acted:
+        """Take a machine away from its person."""
+
+
 class FlockRoom(Protocol):
     """The flock and who belongs to it; ``agent.flock.operations.FlockOperations``."""
 
@@ -65,6 +96,10 @@ class FlockRoom(Protocol):
     @property
     def administration(self) -> AdministrationRoom:
         """Return what administrators do with it."""
+
+    @property
+    def pairing(self) -> PairingRoom:
+        """Return who is who in it."""
 
     def audit_heads(self, node: NodeId) -> dict[int, str]:
         """Return what this node was told of another one's audit."""

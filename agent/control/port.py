@@ -365,6 +365,10 @@ class Snapshot(Protocol):
         """Return the node on which its own person submitted a workflow, this one only where that
         was noted here; empty where it is nobody's own."""
 
+    def others_of_person(self, home: NodeId) -> list[str]:
+        """Return the other machines of the person for whom one speaks, by their ids and by what they
+        are called."""
+
     def gone_ms(self, run: Run) -> int:
         """Return since when the machine of a run is gone, as far as this node knows; 0 while it may
         still be running."""

@@ -1,8 +1,8 @@
 """What a person may ask of an agent that is a service, beyond which verbs: of whom, and in whose name;
 and what another member may, by its role in the flock.
 
-A helper asks who is there, and no more. An operator submits, and acts on what was submitted from his
-machine, or is shared with him; he reads what its tasks have printed. An administrator reads all of it,
+A helper asks who is there, and no more. An operator submits, and acts on what was submitted from any of
+his machines, or is shared with him; he reads what its tasks have printed. An administrator reads all of it,
 and the settings and logs of machines, and cancels; he does nothing else in another's name.
 """
 
@@ -98,7 +98,9 @@ def _of_member(call: RequestContext, method: str, params: P) -> P:
                 name=call.member,
             ),
         )
-    if method in FOR_ADMINISTRATORS and role != ADMINISTRATOR:
+    people, now = call.rooms.flock.pairing.people, call.now
+    own = people.of(call.member_node) == people.of(now.node)
+    if method in FOR_ADMINISTRATORS and role != ADMINISTRATOR and not own:
         raise RefusedError(
             ErrorCode.UNAUTHORISED,
             said(
@@ -123,7 +125,8 @@ def _theirs(call: RequestContext, role: str, place: str, reference: str) -> str:
     else:
         spec = find_workflow(table, reference, typed=True).spec
         found = spec.workflow
-    if submitted_by(spec) == call.member_node or is_shared_with(spec, call.member_node, role):
+    people, asking = call.rooms.flock.pairing.people, call.member_node
+    if people.owns(asking, submitted_by(spec)) or is_shared_with(spec, asking, role, people):
         return found
     raise RefusedError(
         ErrorCode.UNAUTHORISED,

@@ -1,6 +1,6 @@
 """Whose work a workflow is, and who else may act on it and read what it prints.
 
-It is its submitter's: of the member on whose machine it was submitted, or from which it was submitted
+It is its submitter's: of the person on whose machine it was submitted, or from whose it was submitted
 here. Whom he named may do what he may; nobody else, whatever name he goes by. Members are named by their
 ids, which are their keys; names of people are what they typed.
 """
@@ -15,6 +15,7 @@ from msgspec import Raw
 from agent.control.naming import find_member
 from agent.control.request_context import RequestContext
 from agent.protocol.identity import SHARED, shared_in, text_in
+from agent.protocol.people import People
 from agent.protocol.records import More, NodeId, WorkflowSpec
 
 BY = "by"
@@ -41,10 +42,11 @@ def submitted_by(spec: WorkflowSpec) -> NodeId:
     return text_in(spec.more, BY) or spec.host
 
 
-def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str) -> bool:
-    """Tell whether a member of this role may act on a workflow as its submitter may."""
+def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str, people: People) -> bool:
+    """Tell whether a member of this role may act on a workflow as its submitter may: what is shared with
+    one machine of a person is shared with all of his."""
     named = shared_in(spec.more)
-    if EVERYBODY in named or node in named:
+    if EVERYBODY in named or any(people.owns(node, each) for each in named):
         return True
     return OPERATORS in named and role != "helper"
 

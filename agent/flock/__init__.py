@@ -10,6 +10,7 @@ given. Start reading at ``operations`` for acts, at ``network`` for what goes on
 ``gossip``            what members tell each other; where they can be reached, kept on disk
 ``known_requests``    strangers who ask to be let in, as a member knows them
 ``own_join_request``  this machine asks a flock to let it in; ``nearby`` finds flocks to ask
+``administering``     acts on the flock, for clients; ``pairing`` which machines are one person's
 ``member_clients``    clients that sit at another machine of the flock
 ====================  ======================================================================
 """

@@ -10,9 +10,9 @@ from agent.api.errors import ServiceError
 from agent.api.reasons import Diagnosis, Reason
 from agent.flock.network import FlockNetwork
 from agent.net import administration
-from agent.net.acts import ADMINISTRATOR, EXPELLED, KEEPER, PHRASE, ROLE
-from agent.net.charter import Pending
+from agent.net.acts import ADMINISTRATOR, EXPELLED, KEEPER, PHRASE, ROLE, UNPAIRED
 from agent.net.membership import Membership
+from agent.net.rights import Pending
 from agent.protocol.records import NodeId
 
 _Result = TypeVar("_Result")
@@ -23,6 +23,7 @@ ACTS = {
     (ROLE, ADMINISTRATOR): "wingbeat flock appoint {name} --administrator",
     (ROLE, "operator"): "wingbeat flock role {name} operator",
     (ROLE, "helper"): "wingbeat flock role {name} helper",
+    (UNPAIRED, ""): "wingbeat me unpair {name}",
 }
 """What somebody types to say the same."""
 

@@ -33,6 +33,7 @@ from agent.flock.gossip import AddressBook
 from agent.flock.network import FlockNetwork, FlockNotice, sockets_of
 from agent.flock.own_join_request import OwnJoinRequest
 from agent.flock.own_node import OwnNode
+from agent.flock.pairing import Pairing
 from agent.flock.standing_invitation import StandingInvitation
 from agent.host.key_store import native_key_store
 from agent.net import administration, joining
@@ -93,6 +94,7 @@ class FlockOperations:
         self._own, self._serve_clients = own, serve_clients
         self.asking = OwnJoinRequest(own, self.check_port, self.join_asked)
         self.administration = Administering(self, self._network, self._member_called)
+        self.pairing = Pairing(self, self._network, self._member_called)
         self.standing = StandingInvitation(own, self.join, self.asking.heard_of)
         self.audit = FlockAudit()
         self._under_way: asyncio.Task[Any] | None = None
@@ -164,6 +166,7 @@ class FlockOperations:
                 own=member.node_id == own.node_id,
                 valid_until_ms=max(0, round(member.valid_until_s * 1000)),
                 role=standing.role(member.node_id),
+                person=self.pairing.name_of(member.node_id),
             )
             for member in roster.members()
         ]
@@ -285,6 +288,7 @@ class FlockOperations:
         if node == network.membership.node_id:
             raise ServiceError("This machine does not expel itself: leave the flock instead.")
         name, warning = self._own.name_of(node), network.membership.expulsion_warning(node)
+        warning = warning or self.pairing.left_of(node)
         agreed = await administration.expel(network.membership, node, phrase)
         return Expelled(node, name, "" if agreed else warning or "", tuple(agreed))
 

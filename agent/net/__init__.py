@@ -10,6 +10,7 @@ peer is who it says, that nobody else listens, that it can be found.
 ``enrolment``         the keeper's answers; ``joining`` the questions of newcomers and members
 ``join_requests``     who asks without an invitation; ``asking`` does
 ``roster``            who belongs and who does not any more, as a join
+``charter``           who may do what, of signed ``acts``; ``pairing`` whose machine each is
 ``tls``               the contexts of every connection, and who is at its other end
 ====================  ======================================================================
 """

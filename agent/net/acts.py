@@ -34,6 +34,10 @@ EXPELLED = "expelled"
 LEFT = "left"
 RECOVERED = "recovered"
 PHRASE = "phrase"
+PAIRED = "paired"
+UNPAIRED = "unpaired"
+OF_PEOPLE = (PAIRED, UNPAIRED)
+"""Which machines are one person's; members sign these, and versions before take none of theirs."""
 ADMINISTRATOR, OPERATOR, HELPER = "administrator", "operator", "helper"
 APPOINTED, WITHDRAWN = "appointed", "withdrawn"
 
@@ -41,6 +45,7 @@ KEY_BYTES = 33
 HEADS_MAX = 64
 DATA_BYTES_MAX = 2048
 _SIGNED_AS = b"wingbeat act 1\0"
+_CONSENT_SIGNED_AS = b"wingbeat consent 1\0"
 
 ActId = Annotated[bytes, Meta(min_length=16, max_length=16)]
 Key = Annotated[bytes, Meta(min_length=KEY_BYTES, max_length=KEY_BYTES)]
@@ -60,7 +65,8 @@ class Act(Struct, frozen=True, array_like=True):
     kept: Annotated[tuple[NodeId, ...], Meta(max_length=KEPT_MAX)] = ()
     """Where a keeper goes: whom it had let in. Of a founding: who belonged before."""
     kept_statements: Annotated[tuple[StatementId, ...], Meta(max_length=KEPT_STATEMENTS_MAX)] = ()
-    """Of a founding: what keepers had stated before, and still counts."""
+    """Of a founding: what keepers had stated before, and still counts. Of others: acts that the signer
+    knew too, and that a version before may lack; so what it has never hangs on what it has not."""
     data: Annotated[bytes, Meta(max_length=DATA_BYTES_MAX)] = b""
     signature: Signature = b""
     authority: Signature = b""
@@ -70,6 +76,18 @@ class Act(Struct, frozen=True, array_like=True):
     def by(self) -> str:
         """Who signed it: a node's id, or the name of the recovery phrase."""
         return node_id_of(_public(self.key))
+
+    @property
+    def knows(self) -> tuple[ActId, ...]:
+        """The latest acts that its signer knew."""
+        return self.stands_on if self.kind == FOUNDED else (*self.stands_on, *self.kept_statements)
+
+
+class Consent(Struct, frozen=True, array_like=True):
+    """The word of a machine that it is a person's: its key, and its signature of their names."""
+
+    key: Key
+    signature: Signature
 
 
 class Sealed(Struct, frozen=True, array_like=True):
@@ -82,6 +100,7 @@ class Sealed(Struct, frozen=True, array_like=True):
 
 
 _sealed = msgspec.msgpack.Decoder(Sealed)
+_consent = msgspec.msgpack.Decoder(Consent)
 _encode = msgspec.msgpack.encode
 
 
@@ -101,6 +120,27 @@ class Pen:
         """Return the act with this key and its signature."""
         own = replace(act, key=compressed(self.key.public_key()))
         return replace(own, signature=self.key.sign(signed_part(self.flock_id, own), SIGNATURE))
+
+    def consent(self, person: str) -> bytes:
+        """Return the word of the machine with this key that it is this person's from now on."""
+        words = _consent_words(self.flock_id, self.name, person)
+        signature = self.key.sign(words, SIGNATURE)
+        return _encode(Consent(compressed(self.key.public_key()), signature))
+
+
+def has_consented(flock_id: str, act: Act) -> bool:
+    """Tell whether the machine that a pairing names has agreed to be this person's, itself."""
+    try:
+        consent = _consent.decode(act.data)
+        key = _public(consent.key)
+    except (msgspec.MsgspecError, UnicodeDecodeError, MembershipError):
+        return False
+    words = _consent_words(flock_id, act.whom, act.value)
+    return node_id_of(key) == act.whom and _verified(key, consent.signature, words)
+
+
+def _consent_words(flock_id: str, machine: str, person: str) -> bytes:
+    return _CONSENT_SIGNED_AS + _encode((flock_id, machine, person))
 
 
 def founding(pen: Pen, authority: Authority, act: Act) -> Act:

@@ -40,13 +40,15 @@ async def appoint(
     missing."""
     if what == ADMINISTRATOR:
         return await set_role(membership, node_id, "operator" if withdraw else what, phrase)
-    return await _act(membership, KEEPER, node_id, WITHDRAWN if withdraw else APPOINTED, phrase)
+    return await act_by_voices(
+        membership, KEEPER, node_id, WITHDRAWN if withdraw else APPOINTED, phrase
+    )
 
 
 async def set_role(membership: Membership, node_id: str, role: str, phrase: str = "") -> list[str]:
     """Make a member an administrator, operator or helper; returns and raises what ``appoint``
     does."""
-    return await _act(membership, ROLE, node_id, role, phrase)
+    return await act_by_voices(membership, ROLE, node_id, role, phrase)
 
 
 async def expel(membership: Membership, node_id: str, phrase: str = "") -> list[str]:
@@ -54,7 +56,7 @@ async def expel(membership: Membership, node_id: str, phrase: str = "") -> list[
     if not membership.roster.charter:
         await membership.state_expulsion(node_id)
         return []
-    missing = await _act(membership, EXPELLED, node_id, "", phrase)
+    missing = await act_by_voices(membership, EXPELLED, node_id, "", phrase)
     await membership.end_known_invitations()
     return missing
 
@@ -68,7 +70,7 @@ async def recover(membership: Membership, phrase: str) -> None:
     sealed = membership.roster.charter.rights.sealed
     authority = recovery.open(membership.flock, sealed) if sealed is not None else None
     act = Act(RECOVERED, membership.node_id, "", _now(membership))
-    await _sign(membership, recovery.pen, act)
+    await sign_act(membership, recovery.pen, act)
     if authority is not None and not membership.keeper:
         await membership.adopt_authority(authority)
 
@@ -106,14 +108,18 @@ async def renew_phrase(membership: Membership, phrase: str = "") -> tuple[str, l
     administrator has drawn; return it, empty where one was agreed to, and who has said so where that
     is not enough yet. Raises what ``appoint`` does, also on a node that is no keeper."""
     authority = membership.authority("seal the flock's key")
-    for each in membership.roster.charter.rights.pending:
-        if each.act.kind == PHRASE and membership.node_id not in each.by:
-            told = await _act(membership, PHRASE, "", each.act.value, phrase, each.act.data)
+    rights = membership.roster.charter.rights
+    for each in rights.pending:
+        own = rights.person(membership.node_id)
+        if each.act.kind == PHRASE and own not in map(rights.person, each.by):
+            told = await act_by_voices(
+                membership, PHRASE, "", each.act.value, phrase, each.act.data
+            )
             return "", told
     fresh = new_phrase()
     recovery = await asyncio.to_thread(Recovery.of, fresh, membership.flock.flock_id)
     data = msgspec.msgpack.encode(recovery.seal(authority))
-    return fresh, await _act(membership, PHRASE, "", recovery.pen.name, phrase, data)
+    return fresh, await act_by_voices(membership, PHRASE, "", recovery.pen.name, phrase, data)
 
 
 def leaving(membership: Membership) -> Act | None:
@@ -122,16 +128,8 @@ def leaving(membership: Membership) -> Act | None:
     if not roster.charter:
         return None
     kept = tuple(roster.standing.let_in_by(membership.node_id))
-    return membership.pen.sign(
-        Act(
-            LEFT,
-            membership.node_id,
-            "",
-            _now(membership),
-            stands_on=roster.charter.heads,
-            kept=kept,
-        )
-    )
+    act = Act(LEFT, membership.node_id, "", _now(membership), kept=kept)
+    return membership.pen.sign(roster.charter.standing(act))
 
 
 async def tell_older(membership: Membership) -> None:
@@ -152,9 +150,10 @@ async def tell_older(membership: Membership) -> None:
         await membership.save_roster()
 
 
-async def _act(
+async def act_by_voices(
     membership: Membership, kind: str, whom: str, value: str, phrase: str, data: bytes = b""
 ) -> list[str]:
+    """Sign an act that takes one administrator or several; returns and raises what ``appoint`` does."""
     _check_acts(membership)
     roster, own = membership.roster, membership.node_id
     rights = roster.charter.rights
@@ -178,8 +177,8 @@ async def _act(
         kept = roster.standing.let_in_by(whom)
     act = Act(kind, whom, value, _now(membership), kept=tuple(kept), data=data)
     if recovery is not None:
-        await _sign(membership, recovery.pen, act)
-    await _sign(membership, membership.pen, act)
+        await sign_act(membership, recovery.pen, act)
+    await sign_act(membership, membership.pen, act)
     left = [
         each.by
         for each in roster.charter.rights.pending
@@ -188,9 +187,13 @@ async def _act(
     return [_name(membership, each) for by in left for each in by]
 
 
-async def _sign(membership: Membership, pen: Pen, act: Act) -> None:
-    heads = membership.roster.charter.heads
-    await membership.take_acts(pen.sign(msgspec.structs.replace(act, stands_on=heads)))
+async def sign_act(membership: Membership, pen: Pen, act: Act) -> None:
+    """Sign an act as it stands on all that is known, and take it in; raise ``MembershipError`` where it
+    does not count, as of one who has signed too many, and when the disk refuses."""
+    if not await membership.take_acts(pen.sign(membership.roster.charter.standing(act))):
+        raise MembershipError(
+            "nobody would take this: this machine has signed too much, or may not; do it on another one"
+        )
 
 
 async def _recovery(membership: Membership, phrase: str) -> Recovery:

@@ -12,6 +12,14 @@ set by one function, the same for everybody who has the same acts. They are gone
   lost. Whoever has it has the flock; two administrators can replace it, and then it does nothing.
 * Everybody may leave, and lay down what he was given.
 
+**People.** Administrators are people, and a person may have several machines (``protocol.people``): any of
+them signs for him, and all are one voice. A machine becomes a person's by the word of one that is his, with
+its own consent in it: so nobody takes a machine of others, nor gets into another's person, and no voice is
+added by it. It must be a member, so that all see who speaks for whom, and have been nobody's before, and no administrator: persons do not merge, and an act of
+before cannot be said again. Any of his machines takes another one away, or administrators do, as they
+expel; that is for ever for its key, as being expelled is. Two that take away each other at one moment: the
+first in the order of acts counts. A person whose last machine is gone has no voice any more.
+
 Who lost a right may have the key still, and could sign acts that stand on the time before. What he
 signed counts only where those knew it who took the right, or where it stands on that and he was given
 the right anew. So an act that takes a right is looked at first, and what it voids is left out when all
@@ -22,7 +30,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from agent.api.errors import MembershipError
 from agent.net.acts import (
@@ -34,101 +44,34 @@ from agent.net.acts import (
     HELPER,
     KEEPER,
     LEFT,
+    OF_PEOPLE,
     OPERATOR,
+    PAIRED,
     PHRASE,
     RECOVERED,
     ROLE,
+    UNPAIRED,
     WITHDRAWN,
     Act,
-    Sealed,
     act_id,
+    has_consented,
     has_founded,
     is_signed,
     name_of,
     sealed_in,
 )
-from agent.net.authority import Flock
+from agent.net.authority import KEPT_STATEMENTS_MAX, Flock
+from agent.net.rights import Departed, Pending, Rights
+from agent.protocol.people import alone
 
 ACTS_MAX = 2_000
 ACTS_OF_ONE_MAX = 400
-VOICES = 2
+OF_ONE_MEMBER_MAX = 40
+"""Of somebody who may sign nothing but which machines are his."""
 
 Heads = tuple[bytes, ...]
 _Matter = tuple[str, str, str, bytes]
 """What several sign together: kind, whom, value, data."""
-
-
-@dataclass(frozen=True, slots=True)
-class Departed:
-    """How and when a node ceased to belong; of a keeper, whom it had let in that stays."""
-
-    kind: str
-    time_s: int
-    kept: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """An act that some administrators have signed, and not enough."""
-
-    act: Act
-    by: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Rights:
-    """What all acts together amount to; not to be changed by whoever gets it."""
-
-    founder: str = ""
-    founded_s: int = 0
-    recovery: str = ""
-    sealed: Sealed | None = None
-    administrators: set[str] = field(default_factory=set)
-    roles: dict[str, str] = field(default_factory=dict)
-    """Of those to whom an administrator gave one; others have the one of their invitation."""
-    keepers: dict[str, frozenset[str] | None] = field(default_factory=dict)
-    """All who ever were: None while they are, else whom they had let in that stays."""
-    departed: dict[str, Departed] = field(default_factory=dict)
-    before: frozenset[str] = frozenset()
-    """Who belonged before the flock had acts."""
-    statements_before: frozenset[bytes] = frozenset()
-    pending: tuple[Pending, ...] = ()
-    signers: set[str] = field(default_factory=set)
-    """Who may have signed acts: all who ever were administrators, and phrases."""
-
-    def is_keeper(self, node: str) -> bool:
-        """Tell whether the node may hold the authority's key."""
-        return node in self.keepers and self.keepers[node] is None and node not in self.departed
-
-    def has_voice(self, signer: str) -> bool:
-        """Tell whether it may say anything of others: an administrator, or the phrase."""
-        return signer in self.administrators or signer == self.recovery
-
-    def others(self, whom: str) -> set[str]:
-        """Return the administrators who have a voice where this one is concerned."""
-        return self.administrators - {whom}
-
-    def is_weighty(self, kind: str, whom: str, value: str) -> bool:
-        """Tell whether one administrator is not enough for this."""
-        if kind in (KEEPER, PHRASE) or (kind == ROLE and value == ADMINISTRATOR):
-            return True
-        return whom in self.administrators or self.is_keeper(whom)
-
-    def is_agreed(self, kind: str, whom: str, value: str, voices: Iterable[str]) -> bool:
-        """Tell whether these voices are enough for an act."""
-        said, others = set(voices), self.others(whom)
-        if not self.is_weighty(kind, whom, value):
-            return bool(said & others)
-        if (
-            kind in (ROLE, KEEPER)
-            and value != ADMINISTRATOR
-            and value != APPOINTED
-            and whom in said
-        ):
-            return True
-        if len(others) >= VOICES:
-            return len(said & others) >= VOICES
-        return self.recovery in said and others <= said
 
 
 class Charter:
@@ -151,12 +94,26 @@ class Charter:
 
     @property
     def heads(self) -> Heads:
-        """The acts on which no other stands, without those of who left: nothing stands on these."""
-        stood_on = {each for act in self._acts.values() for each in act.stands_on}
-        found = (
-            name for name, act in self._acts.items() if act.kind != LEFT and name not in stood_on
-        )
-        return tuple(sorted(found))[:HEADS_MAX]
+        """The acts on which no other stands, as if there were none of those who left, on which nothing
+        stands, and none that versions before may lack."""
+        acts = {name: act for name, act in self._stood_on() if not self._is_new(act)}
+        stood_on = {each for act in acts.values() for each in act.stands_on}
+        return tuple(sorted(acts.keys() - stood_on))[:HEADS_MAX]
+
+    def standing(self, act: Act) -> Act:
+        """Return an act, to be signed, as it stands on all that is known."""
+        known = {each for _, act in self._stood_on() for each in act.knows}
+        new = {name for name, act in self._stood_on() if self._is_new(act)}
+        also = tuple(sorted(new - known))[:KEPT_STATEMENTS_MAX]
+        return replace(act, stands_on=self.heads, kept_statements=also)
+
+    def _stood_on(self) -> Iterator[tuple[bytes, Act]]:
+        """Nothing stands on the word of who left."""
+        return ((name, act) for name, act in self._acts.items() if act.kind != LEFT)
+
+    def _is_new(self, act: Act) -> bool:
+        """A version before may lack it: it is about people, or of a person's second machine."""
+        return act.kind in OF_PEOPLE or self.rights.ever.get(act.by, act.by) != act.by
 
     def joined(
         self, acts: Iterable[Act], may_found: Callable[[Act], bool], is_known: Callable[[str], bool]
@@ -199,13 +156,19 @@ class Charter:
         for name, act in offered.items():
             if act.kind == FOUNDED:
                 awaited = not present and may_found(act) and has_founded(self._flock, act)
-            elif not all(each in present and present[each].kind != LEFT for each in act.stands_on):
+            elif not all(each in present and present[each].kind != LEFT for each in act.knows):
                 awaited = False
             elif act.kind == LEFT:
                 awaited = act.whom == act.by and act.by not in left and is_known(act.by)
+            elif act.kind in OF_PEOPLE and act.by not in self.rights.signers:
+                awaited = count[act.by] < OF_ONE_MEMBER_MAX and is_known(act.by)
             else:
                 awaited = count[act.by] < ACTS_OF_ONE_MAX and self._may_sign(act, present)
             if not (awaited and (act.stands_on or act.kind == FOUNDED)):
+                continue
+            if act.kind == PAIRED and not (
+                is_known(act.by) and is_known(act.whom) and has_consented(self._flock.flock_id, act)
+            ):
                 continue
             if not is_signed(self._flock.flock_id, act):
                 raise MembershipError("an act on the flock is not signed by whom it names")
@@ -221,10 +184,10 @@ class Charter:
         would refuse what another has, and all that honestly stands on it."""
         if act.by in self.rights.signers:
             return True
-        wanted = list(act.stands_on)
+        wanted = list(act.knows)
         found = set(wanted)
         for name in wanted:
-            fresh = [each for each in present[name].stands_on if each not in found]
+            fresh = [each for each in present[name].knows if each not in found]
             found.update(fresh)
             wanted += fresh
         then = Charter(self._flock, [each for each in present.items() if each[0] in found])
@@ -237,7 +200,7 @@ class Charter:
         that a phrase that was replaced does nothing, whatever time it names."""
         place: dict[bytes, tuple[int, int]] = {}
         for name, act in self._acts.items():
-            below = [place[each] for each in act.stands_on]
+            below = [place[each] for each in act.knows]
             recoveries = max((each for each, _ in below), default=0)
             depth = 1 + max((each for _, each in below), default=0)
             place[name] = (recoveries + (act.kind == RECOVERED), depth)
@@ -249,7 +212,7 @@ class Charter:
         """Of each act, itself and all on which it stands, a bit for each."""
         for place, name in enumerate(self._order):
             bits = 1 << place
-            for each in self._acts[name].stands_on:
+            for each in self._acts[name].knows:
                 bits |= known[places[each]]
             known.append(bits)
         acts = [self._acts[name] for name in self._order]
@@ -266,11 +229,18 @@ class Charter:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """Somebody lost a right: by the act at this place, and what those knew who took it."""
+    """Somebody lost a right: by the act at this place, and what those knew who took it. ``wholly``: also
+    his word on which machines are his."""
 
     name: str
     place: int
     knew: int
+    wholly: bool
+
+
+def _stays(act: Act, taken: _Taken) -> bool:
+    """Which machines are his is no matter of the right that he lost."""
+    return act.kind in OF_PEOPLE and not taken.wholly
 
 
 class _Replay:
@@ -290,15 +260,18 @@ class _Replay:
         rights.pending = tuple(
             Pending(self._acts[max(voices.values())], by)
             for matter, voices in self._voices.items()
-            if (by := tuple(sorted(set(voices) & rights.others(matter[1]))))
-            and matter[1] not in rights.departed
+            if (by := rights.voices(matter[1], voices)) and matter[1] not in rights.departed
         )
 
     def voided_by(self, taken: _Taken, void: int) -> int:
         """The acts, a bit for each, that do not count any more for this."""
         bits = 0
         for place, signer in enumerate(self._signers):
-            if signer != taken.name or (taken.knew | void) >> place & 1:
+            act = self._acts[place]
+            consents = taken.wholly and act.kind == PAIRED and act.whom == taken.name
+            if not consents and (signer != taken.name or _stays(act, taken)):
+                continue
+            if (taken.knew | void) >> place & 1:
                 continue
             if not self._known[place] >> taken.place & 1:
                 bits |= 1 << place
@@ -314,7 +287,11 @@ class _Replay:
         elif act.kind == RECOVERED:
             if signer == rights.recovery and act.whom not in rights.departed:
                 self._recover(place, act)
-        elif act.kind in (ROLE, KEEPER, EXPELLED, PHRASE):
+        elif act.kind == PAIRED:
+            self._pair(act, signer)
+        elif act.kind == UNPAIRED and rights.may_unpair(signer, act.whom):
+            self._unpair(act.whom, place, self._known[place])
+        elif act.kind in (ROLE, KEEPER, EXPELLED, PHRASE, UNPAIRED):
             self._weigh(place, act, signer)
 
     def _weigh(self, place: int, act: Act, signer: str) -> None:
@@ -339,6 +316,9 @@ class _Replay:
         rights, whom = self.rights, act.whom
         if act.kind == EXPELLED:
             self._depart(place, act, kept, knew)
+        elif act.kind == UNPAIRED:
+            if len(rights.machines(rights.person(whom))) > 1:
+                self._unpair(whom, place, knew)
         elif act.kind == PHRASE:
             self._take(rights.recovery, place, knew)
             self._seal(act)
@@ -351,7 +331,7 @@ class _Replay:
             self._appoint(whom)
         elif act.value in (OPERATOR, HELPER):
             rights.roles[whom] = act.value
-            self._dismiss(whom, place, knew)
+            self._dismiss(rights.person(whom), place, knew)
 
     def _found(self, act: Act) -> None:
         rights = self.rights
@@ -374,29 +354,55 @@ class _Replay:
         else:
             self.rights.signers.add(self.rights.recovery)
 
+    def _pair(self, act: Act, signer: str) -> None:
+        """Whose word it is was the person's by then; the machine was nobody's, and has agreed."""
+        rights, machine, person = self.rights, act.whom, act.value
+        if rights.person(signer) != person or signer == machine or person == alone(signer):
+            return
+        if {signer, machine} & rights.departed.keys() or machine in rights.ever:
+            return
+        if machine in rights.administrators:
+            return
+        for each in (machine, signer):
+            rights.now[each] = rights.ever[each] = person
+        if person in rights.administrators:
+            rights.signers.add(machine)
+
+    def _unpair(self, machine: str, place: int, knew: int) -> None:
+        self.rights.now[machine] = alone(machine)
+        self._take(machine, place, knew, wholly=True)
+
     def _appoint(self, whom: str) -> None:
-        self.rights.administrators.add(whom)
-        self.rights.signers.add(whom)
-        self.rights.roles.pop(whom, None)
+        rights, person = self.rights, self.rights.person(whom)
+        rights.administrators.add(person)
+        rights.signers.update(rights.machines(person))
+        rights.roles.pop(whom, None)
 
-    def _dismiss(self, whom: str, place: int, knew: int) -> None:
-        if whom in self.rights.administrators:
-            self.rights.administrators.discard(whom)
-            self._take(whom, place, knew)
+    def _dismiss(self, person: str, place: int, knew: int) -> None:
+        if person in self.rights.administrators:
+            self.rights.administrators.discard(person)
+            for each in self.rights.machines(person):
+                self._take(each, place, knew)
 
-    def _take(self, name: str, place: int, knew: int) -> None:
-        self.taken.append(_Taken(name, place, knew))
+    def _take(self, name: str, place: int, knew: int, *, wholly: bool = False) -> None:
+        self.taken.append(_Taken(name, place, knew, wholly))
 
     def _depart(self, place: int, act: Act, kept: frozenset[str], knew: int) -> None:
+        """What a person has besides the machine stays."""
         rights, whom = self.rights, act.whom
+        person = rights.person(whom)
+        if rights.machines(person) == [whom]:
+            self._dismiss(person, place, knew)
+        if whom in rights.ever:
+            self._unpair(whom, place, knew)
         rights.departed[whom] = Departed(act.kind, act.time_s, kept)
         if whom in rights.keepers:
             rights.keepers[whom] = kept
-        self._dismiss(whom, place, knew)
 
     def _recover(self, place: int, act: Act) -> None:
-        for each in sorted(self.rights.administrators - {act.whom}):
-            self.rights.roles[each] = OPERATOR
+        for each in sorted(self.rights.administrators - {self.rights.person(act.whom)}):
+            for machine in self.rights.machines(each):
+                self.rights.roles[machine] = OPERATOR
             self._dismiss(each, place, self._known[place])
         self._appoint(act.whom)
         self.rights.keepers[act.whom] = None

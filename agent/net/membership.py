@@ -315,7 +315,7 @@ class Membership:
             return Trust()
         rights = self.roster.charter.rights
         until_ms = (rights.founded_s + 1) * 1000 - 1  # acts have seconds
-        return Trust(until_ms, tuple(sorted(rights.signers)))
+        return Trust(until_ms, tuple(sorted(rights.signers)), rights.people)
 
     def sign(self, data: bytes) -> bytes:
         """Return this node's signature of what it writes."""

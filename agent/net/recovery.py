@@ -25,6 +25,7 @@ from agent.net.acts import FOUNDED, Act, Pen, Sealed, compressed, founding
 from agent.net.authority import Authority, Flock
 
 WORDS = 9
+CHECK_BYTES = 2
 _CHANCE_BYTES = 16
 _WORK, _BLOCK, _MEMORY_MAX = 2**14, 8, 64 * 1024 * 1024
 """Of scrypt: 16 MiB and some 50 ms. The phrase has 128 bits of chance, so no more is wanted."""
@@ -46,16 +47,8 @@ class Recovery:
     def of(cls, phrase: str, flock_id: str) -> Recovery:
         """Work out the keys of a phrase, which takes a moment; raise ``MembershipError`` when it has
         a typing error."""
-        content = _read(phrase)
-        made = hashlib.scrypt(
-            content,
-            salt=b"wingbeat recovery 1\0" + flock_id.encode(),
-            n=_WORK,
-            r=_BLOCK,
-            p=1,
-            maxmem=_MEMORY_MAX,
-            dklen=48 + 32,
-        )
+        content = read_words(phrase, WORDS, "the recovery phrase")
+        made = worked_out(content, b"wingbeat recovery 1\0" + flock_id.encode(), 48 + 32)
         number = int.from_bytes(made[:48], "big") % (_ORDER - 1) + 1
         return cls(Pen(flock_id, ec.derive_private_key(number, ec.SECP256R1())), made[48:])
 
@@ -76,7 +69,7 @@ class Recovery:
 
 def new_phrase() -> str:
     """Draw a phrase."""
-    return _written(secrets.token_bytes(_CHANCE_BYTES))
+    return written(secrets.token_bytes(_CHANCE_BYTES))
 
 
 def founded(
@@ -103,7 +96,15 @@ def founded(
     return founding(pen, authority, first)
 
 
-def _written(content: bytes) -> str:
+def worked_out(content: bytes, salt: bytes, length: int) -> bytes:
+    """Return so many bytes worked out of what words say, which takes a moment for each guess."""
+    return hashlib.scrypt(
+        content, salt=salt, n=_WORK, r=_BLOCK, p=1, maxmem=_MEMORY_MAX, dklen=length
+    )
+
+
+def written(content: bytes) -> str:
+    """Return an even number of bytes as words, with one more that finds typing errors."""
     whole = content + _check(content)
     return " ".join(
         _word(int.from_bytes(whole[place : place + 2], "big")) for place in range(0, len(whole), 2)
@@ -122,19 +123,20 @@ def _word(number: int) -> str:
     )
 
 
-def _read(phrase: str) -> bytes:
-    """Case, dashes and spaces do no harm."""
-    letters = "".join(filter(str.isalpha, phrase.casefold()))
+def read_words(text: str, count: int, what: str) -> bytes:
+    """Return the bytes that so many words say; case, dashes and spaces do no harm. Raise
+    ``MembershipError``, which names ``what`` they are, for a typing error."""
+    letters = "".join(filter(str.isalpha, text.casefold()))
     words = [letters[place : place + 5] for place in range(0, len(letters), 5)]
     try:
-        if len(words) != WORDS:
+        if len(words) != count:
             raise ValueError
         whole = b"".join(_number(word).to_bytes(2, "big") for word in words)
     except ValueError:
-        raise _mistyped() from None
-    content, check = whole[:_CHANCE_BYTES], whole[_CHANCE_BYTES:]
+        raise _mistyped(count, what) from None
+    content, check = whole[:-CHECK_BYTES], whole[-CHECK_BYTES:]
     if check != _check(content):
-        raise _mistyped()
+        raise _mistyped(count, what)
     return content
 
 
@@ -147,11 +149,11 @@ def _number(word: str) -> int:
 
 
 def _check(content: bytes) -> bytes:
-    return hashlib.sha256(b"wingbeat phrase\0" + content).digest()[:2]
+    return hashlib.sha256(b"wingbeat phrase\0" + content).digest()[:CHECK_BYTES]
 
 
-def _mistyped() -> MembershipError:
+def _mistyped(count: int, what: str) -> MembershipError:
     return MembershipError(
-        f"the recovery phrase has {WORDS} words of five letters, and these are not it: "
+        f"{what} has {count} words of five letters, and these are not it: "
         f"compare it with what was written down"
     )

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from agent.net.acts import ADMINISTRATOR, HELPER, OPERATOR
 from agent.net.authority import EXPELLED, KEEPER, LEFT, Statement, statement_id
 from agent.net.certificates import Member, is_vouched, role_of, voucher_of
-from agent.net.charter import Rights
+from agent.net.rights import Rights
 
 Said = dict[tuple[str, str], Statement]
 
@@ -57,7 +57,8 @@ class Standing:
         """Tell whether the node may act on the flock; keepers do where it has no acts."""
         if self.rights is None:
             return self.is_keeper(node_id)
-        return node_id in self.rights.administrators and self.departure(node_id) is None
+        person = self.rights.person(node_id)
+        return person in self.rights.administrators and self.departure(node_id) is None
 
     def role(self, node_id: str) -> str:
         """Return what a member is in the flock: what an administrator made it, else what it was

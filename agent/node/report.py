@@ -75,6 +75,11 @@ class Snapshot:
         was noted here; empty where it is nobody's own."""
         return self._live.node.home_of(spec)
 
+    def others_of_person(self, home: NodeId) -> list[str]:
+        """Return the other machines of the person for whom one speaks, by their ids and by what they
+        are called."""
+        return self._live.node.others_of_person(home)
+
     @property
     def flock(self) -> FlockFacts | None:
         """Return the flock that it belongs to; None when it runs alone."""

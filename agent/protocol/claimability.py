@@ -19,7 +19,7 @@ from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import HelpsOthers, Reason
 from agent.protocol.records import ENDED, Run, Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
-from agent.protocol.seats import banned_in, helps, misfit, whose_is
+from agent.protocol.seats import banned_in, helps_with, misfit
 from agent.protocol.second_runs import COPY, copies_of, of_one_attempt
 from agent.protocol.sharing_reasons import OwnerTakesNoWork
 
@@ -151,7 +151,7 @@ class Claimability:
                 return f"{core.name} helps only with its own work now"
             if not at_home and (ban := banned_in(core, core.presence.bans, task)):
                 return core.settings.words(OwnerTakesNoWork(ban, core.name))
-            if not at_home and not helps(core.presence.people, whose_is(core, task)[1]):
+            if not at_home and not helps_with(core, core.presence.people, task):
                 return core.settings.words(HelpsOthers(core.presence.people, core.name))
             return ""
         waited_for = at_home and core.table.interactive(task) and not core.presence.paused

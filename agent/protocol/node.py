@@ -53,6 +53,7 @@ from agent.protocol.records import Claim, DatasetId, NodeId, Run, TaskId, Workfl
 from agent.protocol.requests import Requests
 from agent.protocol.rows import ShortTaskBatches
 from agent.protocol.runs import Runs
+from agent.protocol.seats import others_of_person
 from agent.protocol.shares import Shares
 from agent.protocol.sharing_reasons import ResultsDiffer
 from agent.protocol.sleepers import Sleepers
@@ -211,6 +212,11 @@ class Node:
         """Return the node on which its own person submitted a workflow, this one only where that was
         noted here; empty where it is nobody's own."""
         return self._core.own.home_of(spec)
+
+    def others_of_person(self, home: NodeId) -> list[str]:
+        """Return the other machines of the person for whom one speaks, by their ids and by what they
+        are called."""
+        return others_of_person(self._core, home)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the linked peers from which a dataset can be fetched now."""

@@ -166,7 +166,7 @@ class Queue(Part):
         table, places = self.core.table, self._places()
         slots = max(1, sum(each.slots for each in places))
         open_ = [each for each, tasks in table.unfinished.items() if tasks]
-        submitters = (table.workflows[each].spec.submitter for each in open_)
+        submitters = (self._shares.submitter(table.workflows[each].spec) for each in open_)
         self._behind_s = self._shares.behind_s(submitters, slots)
         views = [view for each in open_ for view in self._workflow(each, ended, held)]
         differ = any(each.slowness != 1.0 for each in places)
@@ -200,7 +200,7 @@ class Queue(Part):
                 part.append(self._task(specs[task], ended, held))
         submitted, behind_s = workflow.spec.submitted, self._behind_s
         age_s = max(0, core.wall_ms - submitted[0]) / 1000
-        put_back_s = behind_s.get(workflow.spec.submitter, 0.0)
+        put_back_s = behind_s.get(self._shares.submitter(workflow.spec), 0.0)
         return [
             WorkflowView(workflow_id, value, submitted, age_s, tuple(tasks), put_back_s)
             for value, tasks in parts.items()

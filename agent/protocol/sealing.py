@@ -4,7 +4,8 @@ Somebody who writes alone signs one record; a row of short tasks, or a table tha
 is one signature for many. The table keeps the signed version, so nothing is signed twice; what is on
 this disk without a proof is signed anew after a restart, when somebody asks for it.
 
-An administrator's node also bears witness to what is older than the flock's signatures.
+An administrator's node also bears witness to what is older than the flock's signatures, and a person's
+machines to what one wished that was taken away from him since.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ from agent.protocol.records import (
     run_name,
 )
 from agent.protocol.signing import (
+    WISHES,
     Keys,
+    Statement,
     Trust,
     priority_leaf,
     pruning_leaf,
@@ -74,7 +77,7 @@ class Sealing:
         """Return the message with a proof on all in it that this node has to sign and that has none."""
         if not self._keys.flock or type(message) not in _PARTS:
             return message
-        batch = _Batch(self._me, self._witnessed_ms())
+        batch = _Batch(self._me, self._witnessed_ms(), self._is_to_be_said_anew)
         _mapped(message, batch.look_at)
         if not batch.leaves and not batch.witnessed:
             return message
@@ -93,6 +96,18 @@ class Sealing:
             map(batch.pruning, prunings),
         )
 
+    def _is_to_be_said_anew(self, subject: TaskId | WorkflowId, wish: Wish) -> bool:
+        """Whoever has signed it may not say it any more, and this node may."""
+        if wish.proof is None or not self.trust.people.ever or wish.kind >= len(WISHES):
+            return False
+        name = self._table.workflow_of.get(subject, subject)
+        workflow = self._table.workflows.get(name)
+        if workflow is None:
+            return False
+        said = Statement(WISHES[wish.kind], wish.by, workflow.spec.host)
+        signer = wish.proof.signer or wish.by
+        return not self.trust.may(signer, said) and self.trust.vouches(self._me, said)
+
     def _witnessed_ms(self) -> int:
         """What was written until then is witnessed by this node."""
         trust = self.trust
@@ -102,13 +117,17 @@ class Sealing:
 class _Batch:
     """The statements of one message: found, signed, and put in the place of those without a proof."""
 
-    def __init__(self, me: NodeId, witnessed_ms: int) -> None:
+    def __init__(
+        self, me: NodeId, witnessed_ms: int, is_to_be_said_anew: Callable[[str, Wish], bool]
+    ) -> None:
         self.leaves: dict[Key, bytes] = {}
         self.witnessed: dict[Key, bytes] = {}
         self.workflows: dict[WorkflowId, None] = {}
         self.tasks: dict[TaskId, None] = {}
         self.pruned: dict[WorkflowId, None] = {}
         self._me, self._witnessed_ms = me, witnessed_ms
+        self._is_to_be_said_anew = is_to_be_said_anew
+        self._anew: set[Key] = set()
         self._proofs: dict[Key, Proof] = {}
 
     def sign(self, keys: Keys) -> None:
@@ -138,8 +157,7 @@ class _Batch:
                 key = _run_key(task, run)
                 self._note(run.host, run.stamp[0], key, run_leaf, task, run)
         for wish in self._wishes(life):
-            if wish.proof is None and wish.by == self._me:
-                self.leaves[_wish_key(task, wish)] = wish_leaf(task, wish)
+            self._look_at_wish(task, wish)
         if len(self.leaves) + len(self.witnessed) > before:
             self.tasks[task] = None
 
@@ -151,14 +169,22 @@ class _Batch:
             self._note(spec.host, spec.submitted[0], _spec_key(spec), spec_leaf, spec)
         if wish.proof is None and wish.host == self._me:
             self.leaves[_priority_key(name, wish)] = priority_leaf(name, wish)
-        if retried is not None and retried.proof is None and retried.by == self._me:
-            self.leaves[_wish_key(name, retried)] = wish_leaf(name, retried)
+        if retried is not None:
+            self._look_at_wish(name, retried)
         for each in workflow.tasks:
             if each.wish.proof is None and each.wish.host == self._me:
                 key = _priority_key(name, each.wish, each.task)
                 self.leaves[key] = priority_leaf(name, each.wish, each.task)
         if len(self.leaves) + len(self.witnessed) > before:
             self.workflows[name] = None
+
+    def _look_at_wish(self, subject: TaskId | WorkflowId, wish: Wish) -> None:
+        key = _wish_key(subject, wish)
+        if wish.proof is None and wish.by == self._me:
+            self.leaves[key] = wish_leaf(subject, wish)
+        elif self._is_to_be_said_anew(subject, wish):
+            self.witnessed[key] = wish_leaf(subject, wish)
+            self._anew.add(key)
 
     def _note(
         self, author: NodeId, wall_ms: int, key: Key, leaf_of: Callable[..., bytes], *of: object
@@ -239,7 +265,7 @@ class _Batch:
         return wish if proof is None else replace(wish, proof=proof)
 
     def _proof(self, key: Key, has_one: bool) -> Proof | None:
-        return None if has_one else self._proofs.get(key)
+        return None if has_one and key not in self._anew else self._proofs.get(key)
 
 
 def _run_key(task: TaskId, run: Run) -> Key:

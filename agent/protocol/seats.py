@@ -336,17 +336,30 @@ class SeatPlan:
         """Its owner lets it take this task; some take only what was submitted there, or by some."""
         if not seats.willing or not (seats.own_only or seats.people or seats.bans):
             return seats.willing
-        home, person = whose_is(self._core, task)
-        if home == seats.node:
+        if whose_is(self._core, task)[0] == seats.node:
             return True
         banned = banned_in(self._core, seats.bans, task)
-        return not (banned or seats.own_only) and helps(seats.people, person)
+        return not (banned or seats.own_only) and helps_with(self._core, seats.people, task)
 
 
 def whose_is(core: Core, task: TaskId) -> tuple[NodeId, str]:
     """Return where a task of the table was submitted by its own person, and as whose."""
     spec = _workflow_of(core, task)
     return core.own.home_of(spec), spec.submitter
+
+
+def helps_with(core: Core, people: tuple[str, ...], task: TaskId) -> bool:
+    """Tell whether an owner who has named these people helps whoever submitted a task of the table: by
+    name, or by another machine of his."""
+    spec = _workflow_of(core, task)
+    return helps(people, spec.submitter, *others_of_person(core, spec.host))
+
+
+def others_of_person(core: Core, home: NodeId) -> list[str]:
+    """Return the other machines of the person for whom one speaks, by their ids and by what they are
+    called."""
+    others = core.checking.trust.people.others(home)
+    return [name for each in others for name in (each, core.name_of(each))]
 
 
 def banned_in(core: Core, bans: tuple[str, ...], task: TaskId) -> str:
@@ -357,7 +370,7 @@ def banned_in(core: Core, bans: tuple[str, ...], task: TaskId) -> str:
     spec = _workflow_of(core, task)
     program = core.table.specs[task].program
     names = (spec.submitter, spec.host, core.name_of(spec.host), program.partition("@")[0])
-    return banned(bans, names)
+    return banned(bans, (*names, *others_of_person(core, spec.host)))
 
 
 def banned(bans: tuple[str, ...], names: Iterable[str]) -> str:
@@ -371,10 +384,10 @@ def _workflow_of(core: Core, task: TaskId) -> WorkflowSpec:
     return core.table.workflows[core.table.workflow_of[task]].spec
 
 
-def helps(people: tuple[str, ...], person: str) -> bool:
-    """Tell whether an owner who has named these people helps this one; one who has named nobody
-    helps everybody. Small and capital letters are the same."""
-    return not people or person.casefold() in map(str.casefold, people)
+def helps(people: tuple[str, ...], *person: str) -> bool:
+    """Tell whether an owner who has named these people helps one who has these names; one who has named
+    nobody helps everybody. Small and capital letters are the same."""
+    return not people or not set(map(str.casefold, person)).isdisjoint(map(str.casefold, people))
 
 
 def made_by(table: Table, task: TaskId) -> list[NodeId]:

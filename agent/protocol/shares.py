@@ -1,4 +1,5 @@
-"""What each submitter has taken of the flock's machines lately, read off the runs that have ended.
+"""What each submitter has taken of the flock's machines lately, read off the runs that have ended. A
+person with several machines is one, by their keys; else submitters are told apart by their names.
 
 Who has taken less goes first: the workflows of whoever has had more are ranked as if they had come
 later, by the time for which the whole flock worked for that person and not for the one with least.
@@ -16,7 +17,7 @@ from typing import Final
 
 from agent.protocol.core import Core, Part
 from agent.protocol.identity import KEPT
-from agent.protocol.records import ShortText, TaskId
+from agent.protocol.records import ShortText, TaskId, WorkflowSpec
 from agent.protocol.second_runs import is_copy
 from agent.protocol.table import News
 from agent.protocol.times import held_ms, started_ms
@@ -37,6 +38,7 @@ class Shares(Part):
         self._since_s = 0.0
         self._taken: dict[ShortText, float] = {}
         self._of_task: dict[TaskId, tuple[ShortText, float]] = {}
+        self._people = core.checking.trust.people
         for task in core.table.lives:
             self._look_at(task)
 
@@ -47,9 +49,15 @@ class Shares(Part):
         for task in news.forgotten_tasks:
             self._drop(task)
 
+    def submitter(self, spec: WorkflowSpec) -> str:
+        """Return as whose work a workflow counts: as a person's, whatever he is called, who has several
+        machines in the flock."""
+        return self._people.submitter(spec.home, spec.submitter)
+
     def behind_s(self, submitters: Iterable[ShortText], places: int) -> Mapping[ShortText, float]:
         """Return by how many seconds the work of each of these is put back: whole ``STEP_S`` of all
         places together that it has had more than the one that had least; nothing for a single one."""
+        self._look_at_people()
         names = list(dict.fromkeys(submitters))
         if len(names) < 2:
             return {}
@@ -78,7 +86,7 @@ class Shares(Part):
             ended_s, ran_ms = run.stamp[0] / 1000, run.stamp[0] - started_ms(run) - held_ms(run)
             halves = min(HALVES_MAX, (ended_s - self._since_s) / HALF_LIFE_S)
             taken += max(0, ran_ms) / 1000 * 2.0 ** max(-HALVES_MAX, halves)
-        submitter = table.workflows[table.workflow_of[task]].spec.submitter
+        submitter = self.submitter(table.workflows[table.workflow_of[task]].spec)
         self._of_task[task] = (submitter, taken)
         self._taken[submitter] = self._taken.get(submitter, 0.0) + taken
 
@@ -91,7 +99,17 @@ class Shares(Part):
         """Count anew from now on when that was last done long ago."""
         now_s = self.core.wall_ms / 1000
         if self._since_s and (now_s - self._since_s) / HALF_LIFE_S > HALVES_MAX / 2:
-            self._since_s, self._taken = now_s, {}
-            for task in list(self._of_task):
-                self._of_task.pop(task)
-                self._look_at(task)
+            self._count_anew(now_s)
+
+    def _look_at_people(self) -> None:
+        """Count anew where machines were paired since."""
+        people = self.core.checking.trust.people
+        if people != self._people:
+            self._people = people
+            self._count_anew(self._since_s)
+
+    def _count_anew(self, since_s: float) -> None:
+        self._since_s, self._taken = since_s, {}
+        for task in list(self._of_task):
+            self._of_task.pop(task)
+            self._look_at(task)

@@ -29,9 +29,11 @@ has from its founding. What was written before is counter-signed by the administ
 its own stamp says so. Without that word nothing is checked, so versions can mix.
 
 **Who may say what** is one question, ``Trust.may``. Today: everybody writes runs and raises floors in
-the own name; wishes, retries, cancels and prunings are for the node that submitted the work and for
-administrators, prunings of what has ended long ago for anybody, as the master writes
-them. Absent: persons' keys, and who else a submitter lets do something.
+the own name; wishes, retries, cancels and prunings are for the node that submitted the work, for the
+other machines of its person (``people``) and for administrators, prunings of what has ended long ago for anybody, as
+the master writes them. What a machine wished before it was taken away from its person would count for nobody who
+hears it later: so who may wish the same, and has it, puts a proof of its own in the place of that one's. Absent:
+who else a submitter lets do something.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from agent.protocol.people import NO_PEOPLE, People
 from agent.protocol.phrases import UNREADABLE
 from agent.protocol.records import (
     CANCEL,
@@ -128,6 +131,8 @@ class Kind(StrEnum):
 
 WISHES = (Kind.RETRY, Kind.FLOOR, Kind.CANCEL)
 """By the kind of a ``Wish``."""
+WISHED = (Kind.PRIORITY, Kind.RETRY, Kind.CANCEL, Kind.PRUNING)
+"""What is for those who have a say in the work."""
 
 
 class Statement(NamedTuple):
@@ -146,10 +151,11 @@ class Statement(NamedTuple):
 class Trust:
     """Whose word counts for what in this flock. ``since_ms``: from when unsigned records are refused;
     None where they count. ``administrators`` are also those that were it once, as what they did has to
-    count for newcomers too."""
+    count for newcomers too; not what was taken away from its person."""
 
     since_ms: int | None = None
     administrators: tuple[NodeId, ...] = ()
+    people: People = NO_PEOPLE
 
     def may(self, signer: NodeId, statement: Statement) -> bool:
         """Tell whether the signer may say this, in the own name or, of what is older than the flock's
@@ -158,14 +164,21 @@ class Trust:
             return self.vouches(signer, statement)
         if statement.kind in (Kind.WORKFLOW, Kind.RUN, Kind.FLOOR):
             return True
-        own = signer == statement.home or signer in self.administrators
+        own = self.people.owns(signer, statement.home) or (
+            signer in self.administrators and not self.people.is_lost(signer)
+        )
         return own or (statement.kind is Kind.PRUNING and statement.over)
 
     def vouches(self, signer: NodeId, statement: Statement) -> bool:
         """Tell whether it is older than the flock's signatures, and the signer may bear witness to what
-        is, its own work too: the ids of then bind nobody."""
+        is, its own work too: the ids of then bind nobody; or whether the signer may wish the same, and
+        says that a machine did which was taken away from its person since."""
         witness = signer in self.administrators and self.since_ms is not None
-        return witness and statement.wall_ms <= (self.since_ms or 0)
+        if witness and statement.wall_ms <= (self.since_ms or 0):
+            return True
+        if signer == statement.author or statement.author not in self.people.ever:
+            return False
+        return statement.kind in WISHED and self.may(signer, statement._replace(author=signer))
 
 
 NO_TRUST = Trust()

@@ -15,6 +15,7 @@ thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from types import TracebackType
@@ -37,8 +38,6 @@ class Journal:
         self._places = places
         self._lock = lock
         self._writer = writer
-        self.submit = writer.submit
-        self.probe = writer.probe
         self._told = told
 
     @classmethod
@@ -87,9 +86,20 @@ class Journal:
             notices=tuple(told),
         )
 
+    def submit(self, persists: Sequence[Persist]) -> Future[None]:
+        """Have these records written, in order, and return, without waiting or raising, a future
+        that is done when they are on disk. It ends with ``JournalRefused`` when nothing of them is,
+        also when too much waits or the journal is closed."""
+        return self._writer.submit(persists)
+
     def write(self, persists: Sequence[Persist]) -> None:
         """Write these and wait for it."""
         self.submit(persists).result()
+
+    def probe(self) -> Future[bool]:
+        """Ask, after a refusal, whether the disk takes records again; return a future of the answer
+        at once. It is False when the journal is closing."""
+        return self._writer.probe()
 
     def usable(self) -> bool:
         """Ask whether the disk takes records again, wait for the answer and return it."""

@@ -6587,6 +6587,26 @@
         <translation>Guardiã …</translation>
     </message>
     <message>
+        <source>Code</source>
+        <translation>Código</translation>
+    </message>
+    <message>
+        <source>that your other computer shows; nothing: a code is shown here</source>
+        <translation>que o seu outro computador mostra; vazio: mostra-se aqui um código</translation>
+    </message>
+    <message>
+        <source>Pair</source>
+        <translation>Emparelhar</translation>
+    </message>
+    <message>
+        <source>Not my machine any more …</source>
+        <translation>Já não é máquina minha …</translation>
+    </message>
+    <message>
+        <source>My other computer</source>
+        <translation>O meu outro computador</translation>
+    </message>
+    <message>
         <source>It can invite, expel and appoint others. To take that back takes two other administrators, or one and the recovery phrase.</source>
         <translation>Pode convidar, expulsar e nomear outros. Para o retirar são precisos outros dois administradores, ou um e a frase de recuperação.</translation>
     </message>
@@ -6627,12 +6647,36 @@
         <translation>Deixar como está</translation>
     </message>
     <message>
+        <source>Yours in this flock: {machines}</source>
+        <translation>Suas neste bando: {machines}</translation>
+    </message>
+    <message>
+        <source>Type this on your other computer, within ten minutes: {code}</source>
+        <translation>Escreva isto no seu outro computador, dentro de dez minutos: {code}</translation>
+    </message>
+    <message>
+        <source>Take {name} away from its person?</source>
+        <translation>Retirar {name} à sua pessoa?</translation>
+    </message>
+    <message>
+        <source>It speaks for that person no more, for ever under its key. What was submitted there stays that person&apos;s.</source>
+        <translation>Deixa de falar por essa pessoa, para sempre com a sua chave. O que lá foi submetido continua a ser dessa pessoa.</translation>
+    </message>
+    <message>
+        <source>Take away</source>
+        <translation>Retirar</translation>
+    </message>
+    <message>
         <source>{name}: done</source>
         <translation>{name}: feito</translation>
     </message>
     <message>
         <source>{name}: {who} said so; another administrator has to do the same</source>
         <translation>{name}: {who} disse-o; outro administrador tem de fazer o mesmo</translation>
+    </message>
+    <message>
+        <source>Person</source>
+        <translation>Pessoa</translation>
     </message>
     <message>
         <source>May</source>
@@ -7413,6 +7457,10 @@
     <message>
         <source>[latitude: …] [longitude: …]</source>
         <translation>[latitude: …] [longitude: …]</translation>
+    </message>
+    <message>
+        <source>no machine that is linked shows this code: they are good for ten minutes and once; show another one there (`wingbeat me pair`)</source>
+        <translation>nenhuma máquina ligada mostra este código: valem dez minutos e uma vez; mostre lá outro (`wingbeat me pair`)</translation>
     </message>
 </context>
 </TS>

@@ -1,4 +1,6 @@
-"""Who may do what in the flock, machine by machine, in words for people; administrators change it here."""
+"""Who may do what in the flock, machine by machine, in words for people; administrators change it here, and
+everybody says which machines are his.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +8,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from agent.api.administration import APPOINT, SET_ROLE, Acted, Appoint, SetRole
 from agent.api.flock import EXPEL, Expel, Expelled, MemberView
+from agent.api.people import PAIR, UNPAIR, Pair, Paired, Unpair
 from agent.api.rpc import Method
 from gui.model.flock import administers, own_member
 from gui.model.screen import Changes, Screen
 from gui.theme.look import GRID
 from gui.views.pieces import Sheet, button, column, label, quiet, row, said_of, set_up
-from gui.views.questions import ACCEPT, ask, ask_to_expel
+from gui.views.questions import ACCEPT, AWAY, ask, ask_to_expel
 from gui.views.rows import Column, Rows
 from gui.views.table import Table
 from gui.views.view_context import ViewContext
@@ -50,9 +53,9 @@ class RolesDialog(Sheet):
             "keeper": button(tr("Keeper …"), "rolesKeeper", partial(self._ask, "keeper")),
             "expelled": button(tr("Expel …"), "rolesExpel", self._expel),
         }
+        machines = self._machines()
         self.table.chosen.connect(self._chosen)
         self.own = label(name="rolesOwn")
-        away = button(tr("Close"), "rolesClose", self.close)
         column(
             self.own,
             quiet(tr("What is changed here is signed with this computer's key, and all machines check "
@@ -61,14 +64,27 @@ class RolesDialog(Sheet):
             (self.table, 1),
             row(*self.acts.values(), "stretch"),
             row(said_of(self.phrase, tr("Recovery phrase")), (self.phrase, 1)),
+            machines,
             self.note,
-            row("stretch", away),
+            row("stretch", button(tr("Close"), "rolesClose", self.close)),
             on=self,
             spacing=GRID + 4,
             margins=2 * GRID,
         )  # fmt: skip
         context.changed.connect(self._changed)
         self._show()
+
+    def _machines(self) -> QHBoxLayout:
+        """What says which machines are one's own."""
+        self.code = set_up(
+            QLineEdit(),
+            "rolesCode",
+            tr("Code"),
+            placeholderText=tr("that your other computer shows; nothing: a code is shown here"),
+        )
+        pair = button(tr("Pair"), "rolesPair", self._pair)
+        self.unpair = button(tr("Not my machine any more …"), "rolesUnpair", self._ask_unpair)
+        return row(quiet(tr("My other computer")), self.code, pair, self.unpair)
 
     def done(self, result: int) -> None:
         """Close, and listen no more."""
@@ -95,6 +111,7 @@ class RolesDialog(Sheet):
             if what in GIVEN:
                 text = _give_words(what, has=has)
                 set_up(each, text=text, accessibleName=text)
+        self.unpair.setEnabled(member is not None)
 
     def _make(self, role: Any) -> None:
         member: MemberView | None = self.table.current()
@@ -135,6 +152,31 @@ class RolesDialog(Sheet):
             wish = Expel(member.node, self.phrase.text())
             ask_to_expel(self, member.name, lambda: self._sign(EXPEL, wish))
 
+    def _pair(self) -> None:
+        wish = Pair(self.code.text().strip())
+        self._context.bridge.ask(self, PAIR, wish, self._paired, self.note.setText)
+
+    def _paired(self, paired: Paired) -> None:
+        self.code.clear()
+        machines = ", ".join(each.name for each in paired.me.machines)
+        self.note.setText(tr("Yours in this flock: {machines}", machines=machines))
+        if paired.code:
+            self.note.setText(
+                tr("Type this on your other computer, within ten minutes: {code}", code=paired.code)
+            )
+        self._context.bridge.want_flock()
+
+    def _ask_unpair(self) -> None:
+        member: MemberView | None = self.table.current()
+        if member is None:
+            return
+        title = tr("Take {name} away from its person?", name=member.name)
+        more = tr("It speaks for that person no more, for ever under its key. What was submitted there "
+                  "stays that person's.")  # fmt: skip
+        wish = Unpair(member.node, self.phrase.text())
+        answer = ("unpair", tr("Take away"), AWAY, lambda: self._sign(UNPAIR, wish))
+        ask(self, "unpairBox", title, more, tr("Leave it"), answer, careful=True)
+
     def _sign(self, method: Method[Any, Any], wish: Any) -> None:
         done: Callable[[Acted | Expelled], object] = self._signed
         self._context.bridge.ask(self, method, wish, done, self.note.setText)
@@ -156,6 +198,7 @@ def _columns() -> tuple[Column, ...]:
                lambda each, now_s: (
                    tr("{name} (this one)", name=each.name) if each.own else str(each.name)
                ), 180),
+        Column("person", tr("Person"), lambda each, now_s: each.person, 120),
         Column("role", tr("May"), lambda each, now_s: may_text(each), 380, stretch=True),
     )  # fmt: skip
 

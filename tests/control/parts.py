@@ -16,6 +16,7 @@ from agent.api.audit import AuditEntry
 from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.errors import MembershipError, ServiceError, WantsPhraseError
 from agent.api.flock import HandedOver
+from agent.api.people import MeReply, Met, OwnMachine, Paired
 from agent.api.permissions import AskedProgram, OwnerAnswer, PermissionAsked, Script
 from agent.api.programs import Decision
 from agent.api.session import ProgramWaiting
@@ -24,6 +25,7 @@ from agent.api.values import Dataset as Folder
 from agent.api.volunteering import VolunteerRules
 from agent.presence.sources import Sources
 from agent.presence.watching import PresenceWatcher
+from agent.protocol.people import NO_PEOPLE
 from agent.protocol.phrases import Phrase, said
 from agent.protocol.reasons import Reason
 from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId
@@ -343,3 +345,34 @@ class FakeAdministration:
 
     def waiting(self) -> Iterable[Reason]:
         return ()
+
+
+class FakePairing:
+    """Satisfies ``PairingRoom``: of somebody with one more machine."""
+
+    people = NO_PEOPLE
+
+    def mine(self) -> MeReply:
+        machines = (OwnMachine("aldernode", "alder", False), OwnMachine("birchnode", "birch", True))
+        return MeReply("alder", "aldernode", machines)
+
+    async def show(self) -> Paired:
+        return Paired(self.mine(), "dabol kitur fasim lonog", 10**12)
+
+    async def typed(self, code: str) -> bytes:
+        return code.encode()
+
+    def consent(self, shown_on: str, met: Met) -> bytes:
+        return met.proof if shown_on == met.person else b""
+
+    async def meet(self, asking: str, tag: bytes, consent: bytes) -> Met:
+        del asking, consent
+        return Met("aldernode", tag)
+
+    async def settled(self, person: str) -> Paired:
+        del person
+        return Paired(self.mine())
+
+    async def unpair(self, member: str, phrase: str) -> Acted:
+        del phrase
+        return Acted(member, member)

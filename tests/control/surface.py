@@ -87,6 +87,7 @@ from tests.control.parts import (
     FakeAudit,
     FakeCopies,
     FakeDatasets,
+    FakePairing,
     FakePublished,
     FakeUpdates,
     presence_of,
@@ -160,6 +161,7 @@ class Known:
     lengths: Lengths = field(default_factory=lambda: Lengths(Table(Settings())))
     gone_ms: Callable[[Run], int] = lambda _: 0
     home_of: Callable[[WorkflowSpec], NodeId] = lambda spec: spec.home
+    others_of_person: Callable[[NodeId], list[str]] = lambda _: []
     left_for: Callable[[TaskId], NodeId] = lambda _: ""
 
     def facts(self) -> Facts:
@@ -417,6 +419,7 @@ class FakeFlock(FakeAdmission):
     def __init__(self, node: FakeNode) -> None:
         super().__init__()
         self._node, self.asking, self.administration = node, self, FakeAdministration()
+        self.pairing = FakePairing()
 
     def members(self) -> list[MemberView]:
         return list(self._node.known.members)

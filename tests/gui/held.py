@@ -28,6 +28,7 @@ from agent.api import (
     history,
     logs,
     past,
+    people,
     permissions,
     programs,
     settings,
@@ -100,6 +101,7 @@ BACKGROUND: dict[str, object] = {
 }
 REPLIES: dict[str, object] = {
     "set_role": administration.Acted("id-garajau", "garajau"),
+    "pair": people.Paired(people.MeReply("garajau", "id-garajau", ()), "dabol kitur fasim lonog", 1),
     "add_dataset": datasets.DatasetAdded(Dataset("sha256:cd", 4), "scan.las"),
     "audit": audit.AuditReply("n1", "acor", (audit.AuditEntry(1, 1, "owner", "pause"),), 1),
     "check_audit": audit.AuditChecked("n1", "acor", 1, 1),

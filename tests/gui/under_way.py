@@ -171,6 +171,13 @@ def give_role(stage: Stage) -> QWidget:
     return dialog
 
 
+def show_code(stage: Stage) -> QWidget:
+    dialog = RolesDialog(stage.context, stage.window)
+    dialog.show()
+    press(dialog, "rolesPair")
+    return dialog
+
+
 def gate(stage: Stage) -> QWidget:
     dialog = GateDialog(stage.context, replace(GATE, attach=("scan.las",)), stage.window)
     dialog.open()
@@ -350,6 +357,7 @@ CASES = (
     Case("RolesDialog._sign", "set_role", give_role, act=True),
     Case("AuditSheet.read", "audit", audit_opened),
     Case("AuditSheet._check", "check_audit", audit_checked),
+    Case("RolesDialog._pair", "pair", show_code, act=True),
     Case("Statistics.showEvent", "statistics", flock_tab(lambda page: page.statistics)),
     Case("WorkflowTimeline.refresh", "runs", flock_tab(lambda page: page.timeline)),
     Case("GateDialog.send", "begin_upload", gate),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.api.errors import MembershipError, WantsPhraseError
-from agent.net import certificates, joining
-from agent.net.acts import ADMINISTRATOR, HELPER, KEEPER, OPERATOR
+from agent.net import certificates, charter, joining
+from agent.net.acts import ADMINISTRATOR, EXPELLED, HELPER, KEEPER, OPERATOR, Act
 from agent.net.administration import (
     appoint,
     check_phrase,
@@ -17,6 +17,7 @@ from agent.net.administration import (
     recover,
     renew_phrase,
     set_role,
+    sign_act,
     upgrade,
 )
 from agent.net.charter import Charter
@@ -310,3 +311,11 @@ async def test_versions_without_acts_are_told_as_they_understand_it(
     await older.merge_roster(content)
     assert certain(older.roster.objection_to(bad.member.certificate)).kind == "WasExpelled"
     assert older.node_id in older.roster.keepers()
+
+
+async def test_what_nobody_would_take_is_no_success(
+    keeper: Membership, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(charter, "ACTS_OF_ONE_MAX", 1)
+    with pytest.raises(MembershipError, match="nobody would take this"):
+        await sign_act(keeper, keeper.pen, Act(EXPELLED, "somebody", "", 5))

@@ -196,7 +196,10 @@ def test_everybody_leaves_by_his_own_word_only(one: Charter) -> None:
     assert said(one, pen(), LEFT, DAN) is one
     stranger = pen()
     assert said(one, stranger, LEFT, stranger) is one
-    assert out(said(said(one, DAN, LEFT, DAN), ADA, EXPELLED, DAN)) == names(DAN)
+    gone = said(one, DAN, LEFT, DAN)
+    assert out(said(gone, ADA, EXPELLED, DAN)) == names(DAN)
+    assert gone.heads == one.heads, "who leaves takes nobody the word"
+    assert out(said(gone, ADA, EXPELLED, EVE)) == names(DAN, EVE)
 
 
 def test_there_is_one_founding_and_only_the_flocks_authority_makes_it(one: Charter) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agent.protocol import events as ev
+from agent.protocol.people import People
 from agent.protocol.reasons import EndCause, reason_in
 from agent.protocol.records import TaskState
 from agent.protocol.seats import banned
+from agent.protocol.signing import Trust
 from tests.protocol.stage import Stage, task
 
 
@@ -56,3 +58,19 @@ def test_what_runs_of_whom_is_banned_now_is_handed_back_at_once_and_runs_elsewhe
     stage.play(10)
     assert stage.starters(there) == ["acor", "pato"]
     assert stage.state(there) is TaskState.TERMINATED
+
+
+def test_who_is_banned_by_one_of_his_machines_is_banned_on_all() -> None:
+    stage = Stage("acor", "pato").flock()
+    both = {"pato": "pato", "rola": "pato"}
+    for node in stage.living().values():
+        node._core.follow_trust(Trust(people=People(both, both)))
+    stage.allow("acor", "its owner bans", bans("rola"))
+    stage.play(0.2)
+    stage.submit("pato", "bread", task("T1"), task("T2")).play(8)
+    assert stage.starters("T1") == stage.starters("T2") == ["pato"]
+    helps_rola = ev.PresenceChanged(volunteering=True, owner_present=False, people=("rola",))
+    stage.allow("acor", "its owner helps", helps_rola)
+    stage.play(0.2)
+    stage.submit("pato", "rolls", task("R1"), task("R2")).play(8)
+    assert {*stage.starters("R1"), *stage.starters("R2")} == {"acor", "pato"}

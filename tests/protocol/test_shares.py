@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from agent.protocol import events as ev
 from agent.protocol.clock import Instant
 from agent.protocol.core import Core, NodeSetup
 from agent.protocol.effects import Identity
 from agent.protocol.messages import Capabilities
+from agent.protocol.people import People
 from agent.protocol.records import (
     Claim,
     Life,
@@ -20,6 +23,7 @@ from agent.protocol.records import (
     WorkflowSpec,
 )
 from agent.protocol.shares import BEHIND_S_MAX, HALF_LIFE_S, STEP_S, Shares
+from agent.protocol.signing import Trust
 from tests.protocol.stage import Stage, task
 from tests.protocol.stage_machines import Course
 
@@ -84,3 +88,14 @@ def test_the_flock_turns_to_who_has_had_nothing_yet() -> None:
     assert (stage.starters("B1"), stage.starters("A1")) == (["acor"], [])
     stage.play(10)
     assert stage.starters("A1") == ["acor"]
+
+
+def test_a_person_with_several_machines_is_one_whatever_he_calls_himself() -> None:
+    core = flock(ana=(600.0,), anna=(600.0,), bia=(120.0,))
+    shares = Shares(core)
+    people = People({"n0": "n0", "n1": "n0"}, {"n0": "n0", "n1": "n0"})
+    core.follow_trust(Trust(people=people))
+    spec = core.table.workflows["ana"].spec
+    assert shares.behind_s(("n0", "bia"), 1) == {"n0": 1320.0, "bia": 0.0}
+    assert shares.submitter(spec) == shares.submitter(structs.replace(spec, host="n1")) == "n0"
+    assert shares.submitter(structs.replace(spec, host="n2")) == "ana"

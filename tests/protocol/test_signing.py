@@ -12,8 +12,10 @@ from msgspec.structs import replace
 
 from agent.protocol.checking import Checking
 from agent.protocol.messages import Records, State, decode, encode
+from agent.protocol.people import People, alone
 from agent.protocol.records import (
     CANCEL,
+    RETRY,
     SIGNED,
     Claim,
     Life,
@@ -253,6 +255,35 @@ def test_who_may_wish(kind: Kind) -> None:
     assert not SIGNS.may("dog", Statement(kind, "dog", "bee"))
     assert not SIGNS.may("dog", Statement(kind, "bee", "bee"))
     assert SIGNS.may("dog", Statement(kind, "dog", "bee", over=True)) is (kind is Kind.PRUNING)
+
+
+def test_what_a_lost_machine_wished_before_is_told_on_by_who_may_wish_the_same() -> None:
+    """The work is ant's, whose person has fox too, and had hen when it cancelled and retried."""
+    ever = dict.fromkeys(("ant", "fox", "hen"), "ant")
+    paired = Trust(0, ("elk",), People(ever, ever))
+    lost = Trust(0, ("elk",), People({**ever, "hen": alone("hen")}, ever))
+    part = TaskLife("t", Life(2, cancel=1, wishes=(Wish(RETRY, 2, "hen"), Wish(CANCEL, 1, "hen"))))
+    told = sent(table_of(part), "hen", part, trust=paired)
+
+    def counts(lives: tuple[TaskLife, ...], trust: Trust) -> bool:
+        taken = checking_of(table_of(), trust).counting((), lives, ()).lives
+        found = {(each.life.generation, each.life.cancel) for each in taken}
+        return found == {(2, 1)}
+
+    assert counts(told.lives, paired)
+    assert not counts(told.lives, lost), "it says so no more"
+    for teller, may in (
+        ("fox", True),
+        ("ant", True),
+        ("elk", True),
+        ("dog", False),
+        ("hen", False),
+    ):
+        table = table_of(*told.lives)
+        again = sent(table, teller, *table.lives_of("w"), trust=lost)
+        assert counts(again.lives, lost) is may, teller
+        if may:
+            assert sent(table, teller, *table.lives_of("w"), trust=lost) == again, "signed once"
 
 
 def test_a_false_pruning_ahead_of_its_workflow_hides_nothing() -> None:

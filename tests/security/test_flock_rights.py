@@ -19,10 +19,11 @@ from agent.net import acts
 from agent.net.acts import ADMINISTRATOR, Act
 from agent.net.addresses import Address
 from agent.net.administration import appoint
-from agent.net.charter import Charter, Rights
+from agent.net.charter import Charter
 from agent.net.enrolment_messages import AuthorityKey, Expel, Refused, TakeAuthority
 from agent.net.joining import ask_keeper
 from agent.net.membership import Membership
+from agent.net.rights import Rights
 from agent.net.roster import Roster
 from agent.node.agent import Agent
 from tests.certain import certain

@@ -28,6 +28,7 @@ from agent.api.administration import (
     UpgradeFlock,
 )
 from agent.api.flock import EXPEL, Expel, Expelled
+from agent.api.people import Unpair
 from agent.api.rpc import ErrorCode, Method, R
 from agent.client import BlockingClient, RequestError
 from agent.commands.asking import fail, tell, with_client
@@ -40,7 +41,7 @@ PHRASE = argument(
     help="read the recovery phrase from standard input, where an administrator is missing",
 )
 MEMBER = argument("member", metavar="MEMBER", help="its name or id")
-_Signed = TypeVar("_Signed", Appoint, SetRole, Expel, NewPhrase)
+_Signed = TypeVar("_Signed", Appoint, SetRole, Expel, NewPhrase, Unpair)
 
 
 @command(
@@ -71,7 +72,7 @@ def appoint(options: Options) -> int:
     )
     if what == "administrator" and not options.withdraw:
         is_now = "is an administrator now"
-    return _signed(options, APPOINT, wanted, lambda acted: _told(acted, is_now))
+    return signed(options, APPOINT, wanted, lambda acted: _told(acted, is_now))
 
 
 @command(
@@ -89,7 +90,7 @@ def role(options: Options) -> int:
     """Give a member a role; return the exit code."""
     wanted = SetRole(options.member, options.role)
     is_now = f"is {'an operator' if options.role == 'operator' else 'a helper'} now"
-    return _signed(options, SET_ROLE, wanted, lambda acted: _told(acted, is_now))
+    return signed(options, SET_ROLE, wanted, lambda acted: _told(acted, is_now))
 
 
 @command(
@@ -103,12 +104,12 @@ def role(options: Options) -> int:
 )
 def expel(options: Options) -> int:
     """Expel a member; return the exit code."""
-    return _signed(options, EXPEL, Expel(options.member), _expelled)
+    return signed(options, EXPEL, Expel(options.member), _expelled)
 
 
 def _expelled(done: Expelled) -> list[str]:
     if done.agreed:
-        return _waits(done.name, done.agreed)
+        return waits(done.name, done.agreed)
     gone = f"{done.name} ({done.node}) does not belong any more"
     return [gone, *([f"warning: {done.warning}"] if done.warning else [])]
 
@@ -147,12 +148,12 @@ def recover(options: Options, client: BlockingClient) -> int:
 )
 def phrase(options: Options) -> int:
     """Draw another phrase and show it; return the exit code."""
-    return _signed(options, NEW_PHRASE, NewPhrase(), _new_phrase)
+    return signed(options, NEW_PHRASE, NewPhrase(), _new_phrase)
 
 
 def _new_phrase(shown: PhraseShown) -> list[str]:
     lines = phrase_lines(shown.phrase) if shown.phrase else ["the new phrase counts now"]
-    return [*lines, *(_waits("the new phrase", shown.agreed) if shown.agreed else [])]
+    return [*lines, *(waits("the new phrase", shown.agreed) if shown.agreed else [])]
 
 
 @command(
@@ -170,10 +171,10 @@ def upgrade(options: Options, client: BlockingClient) -> int:
     return tell(options, shown, [made, *phrase_lines(shown.phrase)])
 
 
-def _signed(
+def signed(
     options: Options, method: Method[_Signed, R], wanted: _Signed, lines: Callable[[R], list[str]]
 ) -> int:
-    """Ask the agent, with the phrase where it wants that and somebody can type it."""
+    """Ask the agent, with the phrase where it wants that and somebody can type it; return the exit code."""
 
     def asked(_: Options, client: BlockingClient) -> int:
         asking = wanted
@@ -201,10 +202,11 @@ def _read_phrase() -> str:
 
 
 def _told(acted: Acted, is_now: str) -> list[str]:
-    return _waits(acted.name, acted.agreed) if acted.agreed else [f"{acted.name} {is_now}"]
+    return waits(acted.name, acted.agreed) if acted.agreed else [f"{acted.name} {is_now}"]
 
 
-def _waits(name: str, agreed: tuple[str, ...]) -> list[str]:
+def waits(name: str, agreed: tuple[str, ...]) -> list[str]:
+    """Return the lines that say who wants something that takes one more."""
     wants = "wants" if len(agreed) == 1 else "want"
     said = f"{name}: {', '.join(agreed)} {wants} this"
     return [f"{said}; another administrator has to say the same before it is done"]

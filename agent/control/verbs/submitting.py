@@ -39,7 +39,7 @@ from agent.api.work import (
 )
 from agent.control.dry_run import acceptances, plan_tasks
 from agent.control.estimates import with_told
-from agent.control.fitting import seen
+from agent.control.fitting import own_work, seen
 from agent.control.gates import with_attached
 from agent.control.naming import newest_of, task_id, workflow_called
 from agent.control.own_folders import misplaced
@@ -358,7 +358,7 @@ async def plan(call: RequestContext, params: Plan) -> PlanReply:
     far = bool(call.member)
     plans, end = plan_tasks(views, specs, priority, submitter, far=far)
     machines = seen(now)
-    helping = len(views.estimates.takers(("" if far else now.node, submitter), priority))
+    helping = len(views.estimates.takers(own_work(now, submitter, far=far), priority))
     texts, whys = waits_told(acceptances(specs, machines, far=far))
     end_ms = views.now_ms() + end.ms if end.known else 0
     missing = await _missing(call, {spec.program for spec in specs if spec.program})

@@ -13,7 +13,7 @@ from agent.api.reasons import NO_REASON, Opaque, Reason, as_why, reason_of
 from agent.api.values import TaskState
 from agent.api.work import WHY, Move, Story, TaskView, Why
 from agent.control.dry_run import unaccepted
-from agent.control.fitting import Machine, seats_taken, seen, slots_of, takes_work
+from agent.control.fitting import Machine, seats_taken, seen, slots_of, takes_work, whose_work
 from agent.control.naming import cause_of, find_task
 from agent.control.port import Snapshot
 from agent.control.recalling import with_past
@@ -130,8 +130,7 @@ def _could_run(host: str, state: Reason | None) -> Reason:
 def _takes(machine: Machine, spec: TaskSpec, now: Snapshot) -> bool:
     table = now.table
     workflow = table.workflows[table.workflow_of[spec.task]].spec
-    whose = now.home_of(workflow), workflow.submitter
-    return takes_work(machine, whose, interactive=table.interactive(spec.task))
+    return takes_work(machine, whose_work(now, workflow), interactive=table.interactive(spec.task))
 
 
 def _ban(machine: Machine, spec: TaskSpec, now: Snapshot) -> str:
@@ -139,7 +138,7 @@ def _ban(machine: Machine, spec: TaskSpec, now: Snapshot) -> str:
     workflow = now.table.workflows[now.table.workflow_of[spec.task]].spec
     if not machine.bans or now.home_of(workflow) == machine.node:
         return ""
-    submitted = (workflow.submitter, workflow.host, now.name_of(workflow.host))
+    submitted = (*whose_work(now, workflow), workflow.host, now.name_of(workflow.host))
     return banned(machine.bans, (*submitted, bare_name(spec.program)))
 
 
