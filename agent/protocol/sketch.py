@@ -101,14 +101,15 @@ class Sketch:
 
     def _weight(self) -> int:
         """Of the next one: later ones weigh more, which is as if the earlier ones faded."""
-        if self._age >= _SHIFT * HALF_LIFE_RUNS:
-            self._age -= _SHIFT * HALF_LIFE_RUNS
+        age = self._age
+        if age >= _SHIFT * HALF_LIFE_RUNS:
+            age -= _SHIFT * HALF_LIFE_RUNS
             faded = {
                 each: (had >> _SHIFT, total >> _SHIFT) for each, (had, total) in self._bins.items()
             }
             self._bins = {each: bin_ for each, bin_ in faded.items() if bin_[0]}
-        self._age += 1
-        return self.last_weight
+        self._age = age + 1
+        return _GROWTH[age % HALF_LIFE_RUNS] << age // HALF_LIFE_RUNS
 
     @property
     def last_weight(self) -> int:
