@@ -18,8 +18,8 @@ HALF_LIFE_RUNS = 64
 LATE_MS, NEAR_MS = 250, 1
 """Ends come so late without meaning anything; then they are expected at once."""
 LENGTH_MS_MAX = 2**40
-AS_DEVIATION = 1.4826
-"""A standard deviation is so many times the median distance from the middle."""
+AS_DEVIATION = 1.2533
+"""A standard deviation is so many times the mean distance from the middle."""
 _GROWTH = tuple(round(1024 * 2 ** (n / HALF_LIFE_RUNS)) for n in range(HALF_LIFE_RUNS))
 _SHIFT = 8
 
@@ -134,10 +134,11 @@ class Sketch:
 
 
 def _on_host(runs: int, lengths: list[tuple[float, int]]) -> OnHost:
-    """By medians, so that one run that was quite another thing does not matter."""
-    middle = _median(lengths)
-    spread = _median(sorted((abs(each - middle), weight) for each, weight in lengths))
-    return OnHost(runs, middle, (AS_DEVIATION * spread) ** 2)
+    """The middle is the median, so that one run that was quite another thing does not move it; that it
+    makes all the less certain. Few runs lie closer to their own middle than to the true one."""
+    middle, whole = _median(lengths), sum(weight for _, weight in lengths)
+    spread = AS_DEVIATION * sum(abs(each - middle) * weight for each, weight in lengths) / whole
+    return OnHost(runs, middle, spread**2 * runs / max(1, runs - 1))
 
 
 def _median(values: list[tuple[float, int]]) -> float:

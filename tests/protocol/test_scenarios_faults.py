@@ -190,7 +190,12 @@ def test_word_of_a_dataset_has_a_plan_laid_only_where_a_task_waits_for_it(
     stage = Stage(*NAMES).flock()
     node, plans = certain(stage.actors["acor"].node), list[float]()
     plan = node._planning.plan
-    monkeypatch.setattr(node._planning, "plan", lambda: (plans.append(stage.now_s), plan()))
+
+    def noted() -> None:
+        plans.append(stage.now_s)
+        plan()
+
+    monkeypatch.setattr(node._planning, "plan", noted)
     stage._hand("acor", ev.Received("pato", Holdings(("just made",))))
     assert plans == []
     stage.submit("pato", "bread", task("T1", raw=(Dataset("flour"),))).play(0.1)
