@@ -23,7 +23,7 @@ OCTAVES_MAX = 3.0
 ROUNDS = 4
 DIFFER_BY = 1.0
 """Octaves squared by which hosts of an office differ;"""
-VARY_BY, VARY_RUNS = 1.0, 2.0
+VARY_BY, VARY_RUNS = 0.5, 2.0
 """and by which lengths vary on one host before anything is seen, as if that had been so many runs."""
 RUNS_COUNTED_MAX = 16.0
 OF_MIDDLE = 1.6
