@@ -134,8 +134,8 @@ class Sketch:
 
 
 def _on_host(runs: int, lengths: list[tuple[float, int]]) -> OnHost:
-    """The middle is the median, so that one run that was quite another thing does not move it; that it
-    makes all the less certain. Few runs lie closer to their own middle than to the true one."""
+    """The middle is the median, which one run that was quite another thing does not move; it makes it
+    less certain. Few runs lie closer to their own middle than to the true one."""
     middle, whole = _median(lengths), sum(weight for _, weight in lengths)
     spread = AS_DEVIATION * sum(abs(each - middle) * weight for each, weight in lengths) / whole
     return OnHost(runs, middle, spread**2 * runs / max(1, runs - 1))
