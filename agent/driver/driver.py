@@ -76,6 +76,8 @@ from agent.protocol.records import NodeId, TaskId
 DRAIN_S_MAX = 0.25
 PROBE_EVERY_S = 1.0
 EVENT_TEXT_MAX = 2_000
+BUSY_DISK_S, GATHERING_S = 0.1, 0.03
+"""Where something was submitted to the disk so lately, records for which nobody waits gather so long."""
 TOGETHER_MAX = 256
 """So many messages that wait are handled as one; what they lead to is done in between."""
 IDLE_AFTER_S = 2.0
@@ -121,7 +123,7 @@ class Driver:
         self._node, self._network, self._disk = node, network, disk
         self._programs, self._audience = programs, audience
         self._clock, self._power = clock or LiveClock(), power or NoPower()
-        self._outbox = Outbox(self._do, self._submit, self._refused)
+        self._outbox = Outbox(self._do, self._submit, self._refused, self._submit_soon)
         self._inbox: deque[tuple[Event, str]] = deque()
         self._working = False
         self._turn_planned = False
@@ -134,6 +136,8 @@ class Driver:
         self._links_made = 0
         self._linked_as: dict[NodeId, int] = {}
         self._probing: asyncio.TimerHandle | None = None
+        self._submitting: asyncio.TimerHandle | None = None
+        self._submitted_s = -BUSY_DISK_S
         self._loop = asyncio.get_running_loop()
         self._busy_s = self._beaten_s = self._loop.time()
         self.disk_usable = True
@@ -166,10 +170,10 @@ class Driver:
         self._over = True
         self._inbox.clear()
         self._outbox.discard()
-        for timer in (self._timer, self._probing):
+        for timer in (self._timer, self._probing, self._submitting):
             if timer is not None:
                 timer.cancel()
-        self._timer = self._probing = None
+        self._timer = self._probing = self._submitting = None
 
     def _work(self) -> None:
         """Do what commits let go, then handle until nothing is left; whatever is handed in
@@ -270,7 +274,20 @@ class Driver:
 
     # -- the disk --------------------------------------------------------------------------
 
+    def _submit_soon(self) -> None:
+        """At once, where the disk had nothing to do lately; else with what comes meanwhile."""
+        now_s = self._loop.time()
+        if now_s - self._submitted_s >= BUSY_DISK_S:
+            self._outbox.submit()
+        elif self._submitting is None:
+            self._submitting = self._loop.call_later(GATHERING_S, self._submit_gathered)
+
+    def _submit_gathered(self) -> None:
+        self._submitting = None
+        self._outbox.submit()
+
     def _submit(self, persist: Persist) -> Future[None]:
+        self._submitted_s = self._loop.time()
         commit = self._disk.submit((persist,))
         commit.add_done_callback(self._committed)
         return commit

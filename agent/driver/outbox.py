@@ -11,6 +11,10 @@ the disk does, because the owner of the machine is waiting. Only when something 
 waits in the queue (it is about to be started, say) it takes its place behind that; there is
 nothing yet that it could stop. Words about claims do not wait either (``protocol.effects``).
 
+A record behind which nothing but notices wait is submitted with those that come in the next moment:
+peers tell of thousands of runs, a few at a time, and each commit costs the same, be it of one record
+or of many. What is this node's own to say or to start is submitted at once, and all before it.
+
 The queue needs no limit of its own: the journal refuses when too much waits for it, and what is
 queued without a ``Persist`` is a few words per second and link, for as long as links live.
 """
@@ -22,6 +26,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
+from agent.driver.ports import TaskNotice
 from agent.protocol.effects import (
     Answer,
     Effect,
@@ -42,6 +47,10 @@ Urgent = SuspendChild | StopChild
 AboutRun = Fetch | StartChild | SuspendChild | ResumeChild | StopChild
 
 
+UNSUBMITTED_MAX = 64
+"""Records of so many events are submitted together at most."""
+
+
 @dataclass(slots=True)
 class Batch:
     """Effects that wait: for their own commit if there is one, and for the batches before."""
@@ -51,6 +60,7 @@ class Batch:
     """How many links there had been when the effects were asked for."""
     persist: Persist | None = None
     commit: Future[None] | None = None
+    """None, too, while its record has not been submitted."""
 
 
 class Outbox:
@@ -61,20 +71,26 @@ class Outbox:
         do: Callable[[Effect, int], None],
         submit: Callable[[Persist], Future[None]],
         refused: Callable[[Persist, tuple[Effect, ...], BaseException], None],
+        later: Callable[[], None],
     ) -> None:
-        self._do, self._submit, self._refused = do, submit, refused
+        """``later`` is called when records wait for ``submit`` to be called, now or in a moment."""
+        self._do, self._submit, self._refused, self._later = do, submit, refused, later
         self._waiting: deque[Batch] = deque()
+        self._unsubmitted: list[Batch] = []
         self._overtaking = Overtaking()
 
     def put(self, effects: Sequence[Effect], links_made: int) -> None:
-        """Take in the effects of one event: submit their records to the disk, do at once what waits
-        for no commit or may go ahead of it, and keep the others until the commits before them are
-        done. Waits for nothing. ``links_made`` is handed to ``do`` with each of these effects."""
+        """Take in the effects of one event: submit their records to the disk, now or soon, do at
+        once what waits for no commit or may go ahead of it, and keep the others until the commits
+        before them are done. Waits for nothing. ``links_made`` is handed to ``do`` with each of these
+        effects."""
         batch: Batch | None = None
+        hurries = False
         for effect in effects:
             if isinstance(effect, Persist):
-                batch = Batch(deque(), links_made, effect, self._submit(effect))
+                batch = Batch(deque(), links_made, effect)
                 self._waiting.append(batch)
+                self._unsubmitted.append(batch)
             elif not self._waiting or self._goes_ahead(effect):
                 self._do(effect, links_made)
             else:
@@ -83,8 +99,21 @@ class Outbox:
                     self._waiting.append(batch)
                 batch.effects.append(effect)
                 self._overtaking.hold(effect)
+                hurries = hurries or not isinstance(effect, TaskNotice)
+        if self._unsubmitted:
+            if hurries or len(self._unsubmitted) >= UNSUBMITTED_MAX:
+                self.submit()
+            else:
+                self._later()
         if self._waiting:
             self.advance()
+
+    def submit(self) -> None:
+        """Submit the records that were not yet, in order, without waiting for them."""
+        unsubmitted, self._unsubmitted = self._unsubmitted, []
+        for batch in unsubmitted:
+            assert batch.persist is not None
+            batch.commit = self._submit(batch.persist)
 
     def advance(self) -> None:
         """Do the effects whose commits are done, in order, up to the first commit that is not; wait
@@ -92,8 +121,8 @@ class Outbox:
         later batches, is handed to ``refused`` instead."""
         while self._waiting:
             batch = self._waiting[0]
-            if batch.commit is not None:
-                if not batch.commit.done():
+            if batch.persist is not None:
+                if batch.commit is None or not batch.commit.done():
                     return
                 self._settle(batch)
             while batch.effects:
@@ -103,7 +132,9 @@ class Outbox:
             self._waiting.popleft()
 
     def discard(self) -> None:
-        """Forget everything that waits, without doing it."""
+        """Submit the records that were not yet, and forget everything that waits, without doing
+        it."""
+        self.submit()
         self._waiting.clear()
         self._overtaking = Overtaking()
 

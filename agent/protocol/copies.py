@@ -64,7 +64,7 @@ class Copies(Part):
         """Start the copies for which there is a place that nothing else wants, and end the others,
         the youngest first."""
         core, runs = self.core, self._runs
-        beside = [own for own in runs.mine.values() if is_beside(core, own)]
+        beside = [own for own in runs.mine.values() if is_copy(own.run) and is_beside(core, own)]
         if not beside or core.stopping:
             return
         room = core.slots - runs.executing()

@@ -146,7 +146,8 @@ class Datasets(Part):
         peer.holdings.difference_update(message.removed)
         for dataset in message.added:
             self._refused.pop((dataset, peer.node), None)
-        self.core.wake = True
+        # What was just made is wanted by nothing that could begin: its producer has not ended yet.
+        self.core.wake |= bool(self._wanted or message.removed or message.complete)
 
     def on_gone(self, peer: Peer) -> None:
         self.core.wake = True

@@ -8,6 +8,8 @@ rivals: whoever took it goes on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import structs
 
 from agent.protocol.core import Core
@@ -93,6 +95,12 @@ def is_beside(core: Core, own: OwnRun) -> bool:
         return False
     owner = core.table.owned.get(own.task)
     return owner is not None and run_name(owner) != run_name(own.run)
+
+
+def plain(core: Core, runs: Iterable[OwnRun]) -> list[OwnRun]:
+    """Return those that are no copies beside others. Rows are long, and few in them are copies of
+    anything."""
+    return [own for own in runs if COPY not in own.run.more or not is_beside(core, own)]
 
 
 def has_to_lead(core: Core, own: OwnRun, owner_gone: bool) -> bool:

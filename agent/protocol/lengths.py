@@ -23,11 +23,10 @@ where these say that it took ten seconds or more; they hold a second of waiting 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
-from agent.protocol.host_speeds import fitted
 from agent.protocol.likeness import Kind, Likeness, PastRun, kind_of
 from agent.protocol.needs import seats_of
 from agent.protocol.records import (
@@ -53,6 +52,7 @@ from agent.protocol.sketch import (
     quarter_octave,
     remaining_ms,
 )
+from agent.protocol.speeds import Speeds
 from agent.protocol.table import News, Table
 from agent.protocol.times import end_of_run_ms, held_ms, started_ms, took
 
@@ -77,13 +77,6 @@ KEPT_MAX = 4_000
 SHARES_PER_SLOT = 2
 READ_EACH, READ_TOGETHER_MAX = 32, 32
 """Up to so many runs it is looked after each what they tell, later after up to so many."""
-FITTED_KINDS_MAX = 32
-"""Speeds of hosts come from the runs of so many kinds, the latest,"""
-FITTED_AGAIN, FITTED_AGAIN_MAX = 16, 64
-"""and are looked at again when there are more by one in so many, or so many more."""
-ANOTHER_SPEED = 0.1
-"""What differs by less is still the speed that was known."""
-
 
 RUNS, SAID, NONE = "runs", "told", "none"
 """On what a length stands."""
@@ -131,20 +124,17 @@ class _Alike:
         self.look = -1
 
 
-class _Likened(NamedTuple):
-    """What a task is compared by, with others whatever their step, and with its own step alone."""
+class _Likened:
+    """What a task is compared by, with others whatever their step, and with its own step alone; and
+    what was found of it last, at which reading of all that is known."""
 
-    own: Kind
-    alike: _Alike
-    steps: tuple[Likeness, ...]
+    __slots__ = ("alike", "found", "own", "read", "steps")
 
-
-class Speeds(NamedTuple):
-    """By which factors hosts take longer, after so many ``noted`` runs, and from how many of each."""
-
-    noted: int
-    factors: dict[NodeId, float]
-    runs: dict[NodeId, int]
+    def __init__(self, own: Kind, alike: _Alike) -> None:
+        self.own, self.alike = own, alike
+        self.steps = tuple(each for each, _ in own.steps())
+        self.found: Found | None = None
+        self.read = -1
 
 
 class Lengths:
@@ -153,9 +143,7 @@ class Lengths:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._sketches: OrderedDict[tuple[object, ...], Sketch] = OrderedDict()
-        self._kinds_of: dict[str, OrderedDict[Likeness, None]] = {}
-        self._speeds: dict[str, Speeds] = {}
-        self._noted: dict[str, int] = {}
+        self._speeds = Speeds(self._sketches, self._other_speeds)
         self._kinds: dict[TaskId, _Likened] = {}
         self._programs: dict[str, _Program] = {}
         self._alike: dict[Kind, _Alike] = {}
@@ -164,6 +152,8 @@ class Lengths:
         self._found_of_step: OrderedDict[Kind, Found] = OrderedDict()
         """and what is known of them, which their own runs change."""
         self._short: dict[Kind, bool] = {}
+        self._reading = 0
+        """Another number after all that changes what is said of some task."""
         self.turns = 0
         """How often a kind of tasks became known, short, or short no more."""
 
@@ -209,39 +199,18 @@ class Lengths:
         if not host:
             return 1.0
         content = self.kind(spec).content
-        own = self._speeds_of(content)
+        own = self._speeds.of(content)
         factor = own.factors.get(host) if own.runs.get(host, 0) >= ENOUGH_OF_PROGRAM else None
         return self.slowness(host) if factor is None else factor
 
     def slowness(self, host: NodeId) -> float:
         """Return how many times as long the host takes as others, by all that it ran; 1 where nothing
         is known."""
-        return self._speeds_of("").factors.get(host, 1.0)
+        return self._speeds.of("").factors.get(host, 1.0)
 
     def speeds_differ(self) -> bool:
         """Tell whether some host is known to take longer than others."""
-        return any(each != 1.0 for each in self._speeds_of("").factors.values())
-
-    def _speeds_of(self, content: str) -> Speeds:
-        """What is known of hosts by the runs of one program; of an empty one, by those of all."""
-        noted, known = self._noted.get(content, 0), self._speeds.get(content)
-        if known is not None and noted - known.noted <= min(
-            FITTED_AGAIN_MAX, noted // FITTED_AGAIN
-        ):
-            return known
-        kinds = [
-            self._sketches[each].on_hosts()
-            for each in self._kinds_of.get(content, ())
-            if each in self._sketches
-        ]
-        runs: dict[NodeId, int] = {}
-        for kind in kinds:
-            for host, each in kind.items():
-                runs[host] = runs.get(host, 0) + int(each.runs)
-        now = self._speeds[content] = Speeds(noted, fitted(kinds), runs)
-        if known is None or _differ(known.factors, now.factors):
-            self._found_of_step.clear()
-        return now
+        return any(each != 1.0 for each in self._speeds.of("").factors.values())
 
     def kind(self, spec: TaskSpec) -> Kind:
         """Return what the task is compared by. It is kept for tasks of the table whose inputs are
@@ -252,7 +221,7 @@ class Lengths:
         known = self._kinds.get(spec.task)
         if known is None:
             own = kind_of(spec, self._size(spec))
-            known = _Likened(own, self._whatever(own), tuple(each for each, _ in own.steps()))
+            known = _Likened(own, self._whatever(own))
             if own.size >= 0 and spec.task in self._table.specs:
                 self._kinds[spec.task] = known
         return known
@@ -281,7 +250,7 @@ class Lengths:
         """Learn from runs of tasks that are not in the table any more, the oldest first."""
         for run in past:
             if run.task not in self._table.specs:
-                self._note(run.kind, run.host, run.ran_ms)
+                self._note(run.kind, self._whatever(run.kind), run.host, run.ran_ms)
 
     def past_run(self, task: TaskId) -> PastRun | None:
         """Return what is to be remembered of how a task of the table ended; None where it did not
@@ -302,13 +271,15 @@ class Lengths:
             return
         match run.phase:
             case Terminated():
-                self._note(self.kind(spec), run.host, ran_ms)
+                likened = self._likened(spec)
+                self._note(likened.own, likened.alike, run.host, ran_ms)
             case Failed() | Evicted() | Yielded() | Lost():
                 kind = self.kind(spec)
                 for sketch, scale in self._of_all(kind):
                     sketch.note_longer(round(ran_ms / scale), run.host)
                 self._whatever(kind).program.look_again()
                 self._found_of_step.pop(kind, None)
+                self._reading += 1
             case _:
                 pass
 
@@ -326,8 +297,7 @@ class Lengths:
         ran_ms = ended_ms - started_ms(run) - held_ms(run)
         return ran_ms if ran_ms >= STAMPED_MS_MIN else 0
 
-    def _note(self, kind: Kind, host: NodeId, ran_ms: int) -> None:
-        alike = self._whatever(kind)
+    def _note(self, kind: Kind, alike: _Alike, host: NodeId, ran_ms: int) -> None:
         before = self._of_alike(alike)
         sketches = self._of_all(kind)
         for sketch, scale in sketches:
@@ -335,20 +305,16 @@ class Lengths:
         step = sketches[0][0]
         if step.runs == ENOUGH_RUNS:
             self._often[kind.steps()[0][0]] = None
+            self._reading += 1
         if _changes_much(sketches[-1][0].runs):
             alike.program.look_again()
+            self._reading += 1
             now = self._of_alike(alike)
             self.turns += (now.short, now.length.source) != (before.short, before.length.source)
         if kind in self._found_of_step and _changes_much(step.runs):
             self._found_of_step[kind] = self._find(kind)
-        widely, _ = kind.wide()[0]
-        for content in (kind.content, ""):
-            self._noted[content] = self._noted.get(content, 0) + 1
-            kinds = self._kinds_of.setdefault(content, OrderedDict())
-            kinds[widely] = None
-            kinds.move_to_end(widely)
-            while len(kinds) > FITTED_KINDS_MAX:
-                kinds.popitem(last=False)
+            self._reading += 1
+        self._speeds.count(kind)
 
     def _of_all(self, kind: Kind) -> list[tuple[Sketch, float]]:
         """The sketches of all that a run of this kind is like, with their scales."""
@@ -369,13 +335,20 @@ class Lengths:
 
     def _of(self, spec: TaskSpec) -> Found:
         """Steps that have not run enough are like any other where there are enough of those, so
-        that thousands are looked up once."""
-        own, alike, steps = self._likened(spec)
+        that thousands are looked up once; and each is asked of many times between two ends."""
+        likened = self._kinds.get(spec.task) or self._likened(spec)
+        if likened.found is None or likened.read != self._reading:
+            likened.found = self._look_up(likened)
+            likened.read = self._reading
+        return likened.found
+
+    def _look_up(self, likened: _Likened) -> Found:
+        alike, steps = likened.alike, likened.steps
         found = self._of_alike(alike)
         if found.enough:
-            return self._of_step(own) if steps[0] in self._often else found
+            return self._of_step(likened.own) if steps[0] in self._often else found
         ran = steps[0] in self._sketches or steps[-1] in self._sketches
-        return self._of_rare(own, alike.program) if ran else found
+        return self._of_rare(likened.own, alike.program) if ran else found
 
     def _of_alike(self, alike: _Alike) -> Found:
         found, looks = alike.found, alike.program.looks
@@ -383,6 +356,10 @@ class Lengths:
             alike.look, alike.found = looks, self._find(alike.kind)
             return alike.found
         return found
+
+    def _other_speeds(self) -> None:
+        self._found_of_step.clear()
+        self._reading += 1
 
     def _of_step(self, kind: Kind) -> Found:
         found = self._found_of_step.get(kind)
@@ -401,7 +378,7 @@ class Lengths:
     def _find(self, kind: Kind) -> Found:
         sketch, scale = self._most_alike(kind)
         was_short = self._short.get(kind, self._short.get(kind.whatever(), False))
-        factors = self._speeds_of(kind.content).factors
+        factors = self._speeds.of(kind.content).factors
         runs, atoms = (sketch.runs, sketch.atoms(factors)) if sketch is not None else (0, ())
         if scale != 1.0:
             atoms = tuple((had, round(scale * ms), round(scale * end)) for had, ms, end in atoms)
@@ -436,7 +413,7 @@ class Lengths:
             if sketch.runs >= ENOUGH_RUNS:
                 return sketch, scale
         for sketch, scale in reversed(ran):
-            atoms = sketch.atoms(self._speeds_of(kind.content).factors)
+            atoms = sketch.atoms(self._speeds.of(kind.content).factors)
             if quantile_ms(atoms, 900) <= ALIKE_FACTOR * quantile_ms(atoms, 100):
                 return sketch, scale
         return next(iter((*ran, *there)), (None, 1.0))
@@ -451,12 +428,6 @@ class Lengths:
             if ref.output < len(reading.outputs):
                 size_bytes += reading.outputs[ref.output].size_bytes
         return size_bytes.bit_length()
-
-
-def _differ(before: Mapping[NodeId, float], now: Mapping[NodeId, float]) -> bool:
-    return any(
-        abs(factor / before.get(host, 1.0) - 1.0) > ANOTHER_SPEED for host, factor in now.items()
-    )
 
 
 def share_of(ready: int, slots: int) -> int:

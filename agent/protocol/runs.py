@@ -62,6 +62,7 @@ from agent.protocol.going_on import (
     is_beside,
     leading,
     met,
+    plain,
     superseded,
     told_how_far,
 )
@@ -155,9 +156,8 @@ class Runs(Part):
 
     def executing(self) -> int:
         """Return how many runs take or will take a slot; a copy beside another run takes none."""
-        return sum(
-            own.stage is not Stage.COPYING and not is_beside(self.core, own)
-            for own in self.mine.values()
+        return len(
+            [own for own in plain(self.core, self.mine.values()) if own.stage is not Stage.COPYING]
         )
 
     def begin(self, task: TaskId, run: Run) -> None:
@@ -380,26 +380,26 @@ class Runs(Part):
     def active(self) -> int:
         """Return how many runs hold a slot, or will before anything that is only queued."""
         resting = (Stage.QUEUED, Stage.COPYING)
-        return sum(
-            own.stage not in resting and not is_beside(self.core, own) for own in self.mine.values()
+        return len(
+            [own for own in plain(self.core, self.mine.values()) if own.stage not in resting]
         )
 
     def idle(self) -> bool:
         """Tell whether nothing runs here, or is about to; what is suspended or being copied does
         not count, what is queued or being stopped does."""
         resting = (Stage.SUSPENDED, Stage.COPYING)
-        return all(own.stage in resting or is_beside(self.core, own) for own in self.mine.values())
+        return all(own.stage in resting for own in plain(self.core, self.mine.values()))
 
     def start_queued(self, interactive_waits: Callable[[], bool]) -> None:
         """Start queued runs in free slots, interactive ones first; a low task does not start while
         ``interactive_waits``, and one whose inputs are gone has them fetched instead. Do nothing
         without a free slot, or while the node stops."""
         core = self.core
-        plain = [own for own in self.mine.values() if not is_beside(core, own)]
-        free = core.slots - sum(own.stage in ON_THE_MACHINE for own in plain)
+        runs = plain(core, self.mine.values())
+        free = core.slots - len([own for own in runs if own.stage in ON_THE_MACHINE])
         if free <= 0 or core.stopping:
             return
-        queued = [own for own in plain if own.stage is Stage.QUEUED]
+        queued = [own for own in runs if own.stage is Stage.QUEUED]
         for own in sorted(queued, key=lambda own: not core.table.interactive(own.task)):
             if free <= 0:
                 return

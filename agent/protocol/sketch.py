@@ -18,8 +18,8 @@ HALF_LIFE_RUNS = 64
 LATE_MS, NEAR_MS = 250, 1
 """Ends come so late without meaning anything; then they are expected at once."""
 LENGTH_MS_MAX = 2**40
-AS_DEVIATION = 1.4826
-"""A standard deviation is so many times the median distance from the middle."""
+AS_DEVIATION = 1.2533
+"""A standard deviation is so many times the mean distance from the middle."""
 _GROWTH = tuple(round(1024 * 2 ** (n / HALF_LIFE_RUNS)) for n in range(HALF_LIFE_RUNS))
 _SHIFT = 8
 
@@ -101,14 +101,15 @@ class Sketch:
 
     def _weight(self) -> int:
         """Of the next one: later ones weigh more, which is as if the earlier ones faded."""
-        if self._age >= _SHIFT * HALF_LIFE_RUNS:
-            self._age -= _SHIFT * HALF_LIFE_RUNS
+        age = self._age
+        if age >= _SHIFT * HALF_LIFE_RUNS:
+            age -= _SHIFT * HALF_LIFE_RUNS
             faded = {
                 each: (had >> _SHIFT, total >> _SHIFT) for each, (had, total) in self._bins.items()
             }
             self._bins = {each: bin_ for each, bin_ in faded.items() if bin_[0]}
-        self._age += 1
-        return self.last_weight
+        self._age = age + 1
+        return _GROWTH[age % HALF_LIFE_RUNS] << age // HALF_LIFE_RUNS
 
     @property
     def last_weight(self) -> int:
@@ -133,10 +134,11 @@ class Sketch:
 
 
 def _on_host(runs: int, lengths: list[tuple[float, int]]) -> OnHost:
-    """By medians, so that one run that was quite another thing does not matter."""
-    middle = _median(lengths)
-    spread = _median(sorted((abs(each - middle), weight) for each, weight in lengths))
-    return OnHost(runs, middle, (AS_DEVIATION * spread) ** 2)
+    """The middle is the median, which one run that was quite another thing does not move; it makes it
+    less certain. Few runs lie closer to their own middle than to the true one."""
+    middle, whole = _median(lengths), sum(weight for _, weight in lengths)
+    spread = AS_DEVIATION * sum(abs(each - middle) * weight for each, weight in lengths) / whole
+    return OnHost(runs, middle, spread**2 * runs / max(1, runs - 1))
 
 
 def _median(values: list[tuple[float, int]]) -> float:

@@ -71,6 +71,19 @@ async def test_effects_follow_their_commit_also_when_it_ends_in_another_thread()
     assert world.done == [(("bee",), "later")]
 
 
+async def test_records_that_come_while_the_disk_is_busy_are_submitted_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(driver_module, "BUSY_DISK_S", 60.0)
+    world = World(Script(lambda _: [persist()]))
+    world.driver.hand(Started())
+    assert len(world.disk.commits) == 1, "at once, for it had nothing to do"
+    world.driver.hand(PeerLinked("bee"))
+    world.driver.hand(PeerLinked("cat"))
+    assert len(world.disk.commits) == 1
+    await eventually(lambda: len(world.disk.commits) == 3)
+
+
 async def test_a_refused_record_is_told_and_so_is_a_disk_with_room_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

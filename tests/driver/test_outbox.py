@@ -17,6 +17,7 @@ from agent.protocol.effects import (
     Send,
     StopChild,
     SuspendChild,
+    TaskMoved,
     Verdict,
 )
 from agent.protocol.messages import (
@@ -30,7 +31,15 @@ from agent.protocol.messages import (
     Stored,
     TryDequeue,
 )
-from agent.protocol.records import NO_LIFE, Claim, Life, PriorityWish, Workflow, WorkflowSpec
+from agent.protocol.records import (
+    NO_LIFE,
+    Claim,
+    Life,
+    PriorityWish,
+    TaskState,
+    Workflow,
+    WorkflowSpec,
+)
 from agent.storage.errors import JournalFull
 from tests.driver.worlds import RUN, answer, persist, start_child
 
@@ -42,7 +51,8 @@ class Desk:
         self.commits: list[Future[None]] = []
         self.done: list[Effect] = []
         self.refused: list[tuple[Persist, tuple[Effect, ...]]] = []
-        self.box = Outbox(self._do, self._submit, self._refuse)
+        self.box = Outbox(self._do, self._submit, self._refuse, self._later)
+        self.gathers = False
 
     def _do(self, effect: Effect, links_made: int) -> None:
         del links_made
@@ -57,7 +67,21 @@ class Desk:
         assert isinstance(error, JournalFull)
         self.refused.append((wanted, dropped))
 
+    def _later(self) -> None:
+        if not self.gathers:
+            self.box.submit()
+
     # -- the steps of a story --------------------------------------------------------------
+
+    def gather(self) -> None:
+        """From now on records wait until they are asked for, or somebody waits for them."""
+        self.gathers = True
+
+    def submit(self) -> None:
+        self.box.submit()
+
+    def close(self) -> None:
+        self.box.discard()
 
     def put(self, *effects: Effect) -> None:
         self.box.put(effects, 0)
@@ -77,8 +101,11 @@ class Desk:
         assert self.refused == [(wanted, dropped)]
 
     def waits_for(self, commits: int) -> None:
-        assert sum(not each.done() for each in self.commits) == commits
+        self.has_submitted(commits)
         assert bool(len(self.box)) == bool(commits)
+
+    def has_submitted(self, commits: int) -> None:
+        assert sum(not each.done() for each in self.commits) == commits
 
 
 ONE, TWO, THREE, FOUR = (answer(name) for name in ("one", "two", "three", "four"))
@@ -96,6 +123,8 @@ SPEC = WorkflowSpec("w", "w", (1, 0), "ant", "ana", ())
 WORK = msgspec.structs.replace(persist(1), workflows=(Workflow(SPEC, PriorityWish(1, "ant", 50)),))
 STORED_W, STORED_V = Send(("ant",), Stored(("w",))), Send(("ant",), Stored(("v",)))
 AGAIN = Answer("again", Verdict.ALREADY_KNOWN)
+
+MOVED = TaskMoved("t", None, TaskState.RUNNING, "why")
 
 STORIES: dict[str, list[tuple[Any, ...]]] = {
     "without a record everything is done at once": [("put", ONE, TWO), ("has_done", ONE, TWO)],
@@ -191,6 +220,35 @@ STORIES: dict[str, list[tuple[Any, ...]]] = {
         ("put", persist()),
         ("put", RELEASE),
         ("has_done", RELEASE),
+    ],
+    "records for which only notices wait are submitted together": [
+        ("gather",),
+        ("put", persist(1), MOVED),
+        ("put", persist(2), MOVED),
+        ("has_submitted", 0),
+        ("submit",),
+        ("has_submitted", 2),
+        ("commit", 0),
+        ("has_done", MOVED),
+        ("commit", 1),
+        ("has_done", MOVED, MOVED),
+    ],
+    "what somebody waits for is submitted at once, with all before it": [
+        ("gather",),
+        ("put", persist(1), MOVED),
+        ("put", persist(2), START),
+        ("has_submitted", 2),
+        ("put", persist(3), MOVED),
+        ("has_submitted", 2),
+        ("put", ONE),
+        ("has_submitted", 3),
+    ],
+    "what was not submitted is at the end": [
+        ("gather",),
+        ("put", persist(1), MOVED),
+        ("close",),
+        ("has_submitted", 1),
+        ("has_done",),
     ],
     "what was refused is vouched for by nothing said meanwhile": [
         ("put", WORK, ONE),

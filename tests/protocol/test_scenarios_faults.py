@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.protocol import effects as fx
 from agent.protocol import events as ev
+from agent.protocol.messages import Holdings
 from agent.protocol.reasons import Became
-from agent.protocol.records import Requirements, TaskState, run_name
+from agent.protocol.records import Dataset, Requirements, TaskState, run_name
 from agent.protocol.second_runs import NOT_TOLD, how_far
 from agent.protocol.settings import Settings
 from tests.certain import certain
@@ -179,3 +182,25 @@ def scene_outputs_are_on_two_disks_before_the_end() -> Stage:
     stage.crash("acor").play(3)
     assert (stage.starters("T1"), stage.state("T2")) == (["acor"], TaskState.TERMINATED)
     return stage
+
+
+def test_word_of_a_dataset_has_a_plan_laid_only_where_a_task_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = Stage(*NAMES).flock()
+    node, plans = certain(stage.actors["acor"].node), list[float]()
+    plan = node._planning.plan
+
+    def noted() -> None:
+        plans.append(stage.now_s)
+        plan()
+
+    monkeypatch.setattr(node._planning, "plan", noted)
+    stage._hand("acor", ev.Received("pato", Holdings(("just made",))))
+    assert plans == []
+    stage.submit("pato", "bread", task("T1", raw=(Dataset("flour"),))).play(0.1)
+    assert stage.starters("T1") == [], "nobody has what it needs"
+    plans.clear()
+    stage._hand("acor", ev.Received("pato", Holdings(("flour",))))
+    assert plans == [stage.now_s]
+    assert "T1" in node.claims.open, "it falls to this one"

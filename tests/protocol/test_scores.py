@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,7 @@ from agent.protocol.policy.forecast import (
 from agent.protocol.policy.view import EarliestFinish
 from agent.protocol.records import Claim, Dataset, Life, TaskSpec
 from agent.protocol.settings import Settings
+from agent.protocol.sketch import Sketch
 from tests.bench import list_schedule
 from tests.bench.list_schedule import Listed
 from tests.sim.children import Child, Children
@@ -119,6 +122,29 @@ def test_one_run_that_took_long_makes_no_slow_host() -> None:
     assert once["a"] <= 2.0
     assert fitted([{"a": OnHost(9, 6.03, 0.0), "b": OnHost(9, 6.0, 0.0)}]) == {"a": 1.0, "b": 1.0}
     assert fitted([{"a": OnHost(9, 6.0, 0.0)}]) == {}
+
+
+def _of_drawn(draw: Random, slowness: dict[str, float], runs: int) -> dict[str, float]:
+    """What is thought of hosts that ran a program which takes about as long, and one that does not."""
+    kinds = []
+    for low_ms, high_ms in ((4_000, 7_000), (100, 2_000)):
+        sketch = Sketch()
+        for host in [*slowness] * runs:
+            sketch.note(round(draw.uniform(low_ms, high_ms) * slowness[host]), host)
+        kinds.append(sketch.on_hosts())
+    return fitted(kinds)
+
+
+def test_lengths_that_vary_by_themselves_make_no_host_fast_or_slow() -> None:
+    draw, equal = Random("varies"), dict.fromkeys("abcdefghi", 1.0)
+    wrong = [_of_drawn(draw, equal, runs=4) != equal for _ in range(100)]
+    assert sum(wrong) <= 10
+
+
+def test_a_slow_host_is_found_though_lengths_vary() -> None:
+    draw, slowness = Random("slow"), {**dict.fromkeys("abcdefgh", 1.0), "slow": 2.0}
+    found = [_of_drawn(draw, slowness, runs=4)["slow"] for _ in range(100)]
+    assert sum(1.5 < each < 2.5 for each in found) >= 90
 
 
 # The order, and who takes what

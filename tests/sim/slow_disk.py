@@ -10,6 +10,7 @@ from collections import deque
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
+from agent.driver.driver import GATHERING_S
 from agent.driver.outbox import Outbox
 from agent.protocol.effects import Effect, Persist, Send, StartChild
 from agent.protocol.events import ChildNotStarted
@@ -29,7 +30,7 @@ class SlowDisk:
 
     def __init__(self, machine: Machine) -> None:
         self._machine, self._boots = machine, machine.boots
-        self._outbox = Outbox(self._do, self._submit, self._refused)
+        self._outbox = Outbox(self._do, self._submit, self._refused, self._submit_soon)
         self._waiting: deque[tuple[Persist, Future[None]]] = deque()
         self._last_s = 0.0
         self._links_made = 0
@@ -66,6 +67,14 @@ class SlowDisk:
             machine.world.after(0.0, machine.hand_to, self._boots, told)
         else:
             machine.carry_out_one(node, effect)
+
+    def _submit_soon(self) -> None:
+        self._machine.world.after(GATHERING_S, self._submit_gathered)
+
+    def _submit_gathered(self, *_: object) -> None:
+        """A machine that has died submits nothing any more."""
+        if self._node() is not None:
+            self._outbox.submit()
 
     def _submit(self, persist: Persist) -> Future[None]:
         world, commit = self._machine.world, Future[None]()
