@@ -160,6 +160,7 @@ CauseKind = Literal[
     "SaidOnlyError",
     "Signal",
     "SupersededBy",
+    "TakenOver",
     "TookMemory",
     "TookProcesses",
     "TooFewOutputs",

@@ -23,6 +23,13 @@ RULES: Final = {
     "usually stays free",
     "BFGCE": "each free machine takes, of the first ten tasks, the one that fits best how long it "
     "usually stays free; a task counts as a tenth longer each time that it was broken off",
+    "late-claims": "the task that was submitted first goes to the free machine that most likely stays "
+    "free until it has ended, and what has just begun or saves its state moves once to a better one "
+    "that becomes free",
+    "late-claims-among-3": "the same as late-claims; a machine asks for work of which it has only heard "
+    "where it sees at least two others",
+    "late-claims-unasked": "the same as late-claims; a machine never asks for work of which it has only "
+    "heard, and waits until it is told",
 }
 
 

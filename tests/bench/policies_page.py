@@ -34,6 +34,9 @@ FOR_WHOM: Final = {
     "BFC": "machines that differ much in how long they stay, in order of submission",
     "BFGC": "unstable machines and tasks of different lengths that were told rightly",
     "BFGCE": "the same where lengths are guesses: the fewest tasks are given up for being told too short",
+    "late-claims": "few tasks on machines of which the good ones come late, or programs that save their state",
+    "late-claims-among-3": "the same, for comparison with the source",
+    "late-claims-unasked": "the same, where every message counts and work that comes a moment later does no harm",
 }
 REASONS: Final = {
     "executions": "the source does not say how the first times up of its hosts are drawn",

@@ -25,6 +25,7 @@ from agent.protocol.policy.best_fit import BestFit, CorrectedBestFit, GroupBestF
 from agent.protocol.policy.competition import Competition, GroupCompetition
 from agent.protocol.policy.copying import CopyPolicy, WhereItHelps
 from agent.protocol.policy.default import LookAhead
+from agent.protocol.policy.late_claims import Asks, LateClaims, always, among_enough, never
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
 from agent.protocol.policy.ranking import FirstCome, Strict
 from agent.protocol.policy.reaching import Lasting
@@ -64,6 +65,8 @@ class FlockRule:
     placing: Placing | None = None
     copies: CopyPolicy = WHERE_IT_HELPS
     """Which runs are begun a second time on machines that stand idle."""
+    asks: Asks = always
+    """Whether a task of which somebody speaks is asked for where it is not known."""
 
 
 def waiting_of(evidence: Evidence) -> Waiting:
@@ -82,8 +85,8 @@ def past_of(evidence: Evidence) -> HostPast:
     return past
 
 
-def _by(placing: Placing, name: str = "") -> FlockRule:
-    return FlockRule(name or placing.name, FirstCome(), ByRule(placing), placing)
+def _by(placing: Placing, name: str = "", asks: Asks = always) -> FlockRule:
+    return FlockRule(name or placing.name, FirstCome(), ByRule(placing), placing, asks=asks)
 
 
 DEFAULT_RULE: Final = "look-ahead"
@@ -91,7 +94,9 @@ CHOSEN: Final = (
     FlockRule(DEFAULT_RULE, LookAhead(), EarliestFinish()),
     _by(Lasting(), "reaching"),
     *map(_by, (Placing(), Competition(), GroupCompetition(), BestFit())),
-    *map(_by, (GroupBestFit(), CorrectedBestFit())),
+    *map(_by, (GroupBestFit(), CorrectedBestFit(), LateClaims())),
+    _by(LateClaims(), "late-claims-among-3", among_enough),
+    _by(LateClaims(), "late-claims-unasked", never),
 )
 """Among which administrators choose, ours first."""
 flock_rules: Final[dict[str, FlockRule]] = {
