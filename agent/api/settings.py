@@ -16,6 +16,10 @@ Processor = Literal["spare", "share"]
 Rules = Literal[
     "look-ahead",
     "reaching",
+    "WQR-2",
+    "WQR-4",
+    "WQR-FA-2",
+    "WQR-FA-4",
     "FCFS",
     "EC",
     "EGC",

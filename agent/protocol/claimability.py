@@ -69,7 +69,7 @@ class Claimability:
         if not self.is_taken(task):
             return "anybody may take it"
         copies = copies_of(table.life(task), reading.owner)
-        return "it has its copies" if len(copies) >= self._core.settings.copies_max else ""
+        return "it has its copies" if len(copies) >= self._core.copies_max else ""
 
     def obstacle_to_copy_here(self, task: TaskId) -> str:
         """Return in words why this node may not begin a copy of it, empty when it may."""

@@ -59,7 +59,7 @@ def _is_best_copy(core: Core, own: OwnRun) -> bool:
     ]
     mine = (not leads(own.run), claim_rank(own.run.claim))
     better = sum((not leads(each), claim_rank(each.claim)) < mine for each in copies)
-    return better < core.settings.copies_max
+    return better < core.copies_max
 
 
 def met(core: Core, own: OwnRun) -> bool:

@@ -12,6 +12,14 @@ RULES: Final = {
     "that workflows end early",
     "reaching": "machines that stay free longest take the longest tasks, and those that are soon "
     "needed take the short ones",
+    "WQR-2": "each task goes to any free machine, and what runs goes on a second time on machines that "
+    "nothing waits for",
+    "WQR-4": "each task goes to any free machine, and what runs goes on up to four times on machines that "
+    "nothing waits for",
+    "WQR-FA-2": "each task goes to the free machine that surely stays free longest, and what runs goes on a "
+    "second time on machines that nothing waits for",
+    "WQR-FA-4": "each task goes to the free machine that surely stays free longest, and what runs goes on up "
+    "to four times on machines that nothing waits for",
     "FCFS": "what was submitted first is started first, on whichever machine is free",
     "EC": "the task that was submitted first goes to the free machine that most likely stays free "
     "until it has ended",

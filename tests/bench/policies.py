@@ -143,8 +143,8 @@ def measure(*, quick: bool = False, jobs: int = 2, seeds: int = SEEDS, only: str
     has ten hosts, a fifth of the work and one seed."""
     drawn = range(1, 2 if quick else 1 + seeds)
     cells = {"rules": _cells(drawn), "full": _full(drawn), "wrong": _wrong(drawn)}
+    kept: Figures = json.loads(KEPT.read_text("utf-8")) if only else {}
     if only:
-        kept: Figures = json.loads(KEPT.read_text("utf-8"))
         for part, all_ in cells.items():
             cells[part] = [each for each in all_ if each.rule == only]
     if quick:

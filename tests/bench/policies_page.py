@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from agent.wording.rules import RULES
-from tests.bench import live_policies, policies, policies_nodes
+from tests.bench import late_claims, live_policies, policies, policies_nodes
 from tests.bench.report import Figures, Sheet, Verdict
 from tests.sim.queues import LENGTHS, MIXES, STABLE_SHARES
 from tests.style.source import REPOSITORY
@@ -23,11 +23,15 @@ from tests.style.source import REPOSITORY
 FIGURES: Final = Path(__file__).parent / "figures"
 ROOM: Final = REPOSITORY / "agent" / "protocol" / "policy"
 PAGE, PICTURE = ROOM / "README.md", ROOM / "policies.svg"
-BENCHES: Final = (policies, policies_nodes, live_policies)
+BENCHES: Final = (policies, late_claims, policies_nodes, live_policies)
 FOR_WHOM: Final = {
     "look-ahead": "any office, and the one to begin with: it knows workflows, speeds of machines, where "
     "data lie and when owners come back",
     "reaching": "many machines that come and go, tasks without order among them, of very different lengths",
+    "WQR-2": "machines of which nobody knows anything, with more of them than work",
+    "WQR-4": "the same, where power costs nothing",
+    "WQR-FA-2": "more machines than work, where some leave soon",
+    "WQR-FA-4": "the same, where power costs nothing",
     "FCFS": "machines that hardly ever go, or people who want to foresee what is next",
     "EC": "where a task that was lost is dear and order matters more than time",
     "EGC": "the same, where machines differ much in how long they stay",
@@ -47,6 +51,8 @@ REASONS: Final = {
     "ours with saved states": "the end of the last long tasks is what is left over the bound",
     "lengths told wrongly": "one task in one of 15 cells (unstable, medium, up to three times as long as "
     "told), where the other rules give up 6 to 8",
+    "late claims, ours to the optimum": "one packet of ten is lost, and what is lost is sent again after 0.2 s at "
+    "the soonest: a claim asks all, so most tasks of 10 s begin so much later",
     "variance": "how well off a machine is, and how old its news are, is not in the source",
     "messages": "what a job costs besides the rounds is not in the source",
     "time to loss": "how often objects are read, and how many there are, is not in the source",

@@ -37,7 +37,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.messages import Message
 from agent.protocol.node import Node, NodeSetup
-from agent.protocol.policy.late_claims import STRATEGIES, WINDOW_S, Asks, ClaimOfSource
+from agent.protocol.policy.late_claims import STRATEGIES, WINDOW_S, ClaimOfSource
 from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import NodeId, RunName, TaskId, TaskSpec, TaskState
 from tests.bench.source_rules import NoTable
@@ -106,7 +106,7 @@ class LateNode:
     """A device of the document, under a host of ours: events in, effects out."""
 
     window_s: ClassVar[float] = WINDOW_S
-    asks: ClassVar[Asks] = staticmethod(STRATEGIES["Always"])
+    strategy: ClassVar[str] = "Always"
 
     def __init__(self, setup: NodeSetup) -> None:
         self.me, self.table = setup.node, NoTable()
@@ -206,7 +206,7 @@ class LateNode:
 
     def _heard_of_unknown(self, task: TaskId) -> None:
         long_ago = self.now_s - self.asked.get(task, -inf) > self.window_s
-        if task not in self.ended and long_ago and self.asks(1 + len(self.peers)):
+        if task not in self.ended and long_ago and STRATEGIES[self.strategy](1 + len(self.peers)):
             self.asked[task] = self.now_s
             self._tell(DoYouKnowThis(task))
 
@@ -245,8 +245,8 @@ class LateNode:
                 self._queue_again(task)
         for task in [task for task, at_s in self.answers.items() if at_s <= now_s]:
             del self.answers[task]
-            entry = self.tasks.get(task)
-            self._tell(Element(entry.spec) if entry is not None else Done(task))
+            known = task in self.tasks
+            self._tell(Element(self.tasks[task].spec) if known else Done(task))
         if self.beats_s <= now_s:
             self._beat()
         if self.closes_s <= now_s:
@@ -339,7 +339,5 @@ class LateNode:
 def devices(strategy: str, window_s: float) -> type[Node]:
     """Return the devices with a strategy for unknown tasks, and this T; a host asks them only the three
     questions."""
-    made = type(
-        "Device", (LateNode,), {"asks": staticmethod(STRATEGIES[strategy]), "window_s": window_s}
-    )
+    made = type("Device", (LateNode,), {"strategy": strategy, "window_s": window_s})
     return cast("type[Node]", made)

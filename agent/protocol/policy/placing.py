@@ -28,6 +28,8 @@ class HostPast:
     up_s: float = 0.0
     done: int = 0
     broken_off: int = 0
+    foretold: bool = False
+    """What is known is not its past, but how likely it stays by its own word."""
 
     def failed(self, now_s: float) -> None:
         """Note that the host is gone now."""
