@@ -201,13 +201,6 @@ class Core:
 
     # -- peers ---------------------------------------------------------------------------
 
-    @property
-    def copies_max(self) -> int:
-        """How many copies of one run there may be: by the settings, or by rules that want more; none
-        where the settings want none."""
-        most = self.settings.copies_max
-        return max(most, self.rule.copies.most) if most else 0
-
     def name_of(self, node: NodeId) -> str:
         """Return what a node calls itself; its id where it has not told that."""
         status = self.peers[node].status if node in self.peers else None

@@ -20,7 +20,7 @@ from tests.bench.report import Benchmark, Figures, hand_over
 
 SIMULATED = (
     *("tables", "dispatch", "twice", "speed", "messages", "policies", "policies_nodes"),
-    "late_claims",
+    *("late_claims", "load"),
     *("lengths", "speeds", "month", "random", "events"),
 )
 LIVE = (

@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from agent.wording.rules import RULES
-from tests.bench import late_claims, live_policies, policies, policies_nodes
+from tests.bench import late_claims, live_policies, load, policies, policies_nodes
 from tests.bench.report import Figures, Sheet, Verdict
 from tests.sim.queues import LENGTHS, MIXES, STABLE_SHARES
 from tests.style.source import REPOSITORY
@@ -23,7 +23,7 @@ from tests.style.source import REPOSITORY
 FIGURES: Final = Path(__file__).parent / "figures"
 ROOM: Final = REPOSITORY / "agent" / "protocol" / "policy"
 PAGE, PICTURE = ROOM / "README.md", ROOM / "policies.svg"
-BENCHES: Final = (policies, late_claims, policies_nodes, live_policies)
+BENCHES: Final = (policies, late_claims, load, policies_nodes, live_policies)
 FOR_WHOM: Final = {
     "look-ahead": "any office, and the one to begin with: it knows workflows, speeds of machines, where "
     "data lie and when owners come back",
