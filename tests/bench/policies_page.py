@@ -108,7 +108,8 @@ with `wingbeat settings --policy NAME` or in the window under Flock; it holds at
 those that were switched off then. The classes are in this folder, each with its source in its first lines,
 and are the same in the simulators and on a live node. *Ours* in the documents' settings is `reaching`, for
 their tasks have no order among them; `look-ahead` is for workflows, and is measured with real nodes. This page is written by `python -m tests.bench report`
-from what `policies`, `policies_nodes` and `live_policies` have measured."""
+from what `policies`, `late_claims`, `load`, `policies_nodes` and `live_policies` have measured. FR is measured
+only: it needs to know of every host how often it failed, and here nobody tells that of others."""
 
 
 def _chosen() -> str:
