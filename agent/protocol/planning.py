@@ -251,8 +251,8 @@ class Planning(Part):
     def _own_seats(self) -> Seats:
         core = self.core
         asked = self._claims.places_wanted()
-        mine = self._runs.mine.values()
-        copying = sum(own.stage is Stage.COPYING and not seats_of(own.spec) for own in mine)
+        runs = self._runs.mine.values()
+        copying = sum(own.stage is Stage.COPYING and not seats_of(own.spec) for own in runs)
         busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0) - copying) + asked
         active = self._runs.active() + asked
         told = core.presence

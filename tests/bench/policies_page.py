@@ -100,9 +100,19 @@ def page() -> str:
         sheets: Iterable[Sheet] = bench.sheets(figures)
         parts += [part for sheet in sheets for part in _table(sheet)]
         parts += _verdicts(bench.judge(figures))
+    parts += ["## In fresh scenarios of the simulator", IN_SCENARIOS, _in_scenarios()]
     return "\n\n".join(parts) + "\n"
 
 
+def _in_scenarios() -> str:
+    counts = kept(SCENARIOS) or {}
+    rows = [[name, *counts[name]] for name in RULES if name in counts]
+    return _lines(["rules", "scenarios", "promise broken"], rows)
+
+
+SCENARIOS: Final = "scenarios"
+IN_SCENARIOS = """Random flocks, work, owners, deaths, cuts and clocks, with every promise of the protocol checked at every
+step: `python -m tests.sim --seeds N --first M --policy NAME --keep-going --keep`, each time with seeds that were not drawn before."""
 OPENING = """Who runs what can be decided by several rules. An administrator chooses one for the whole flock,
 with `wingbeat settings --policy NAME` or in the window under Flock; it holds at once, on all machines, also on
 those that were switched off then. The classes are in this folder, each with its source in its first lines,
