@@ -155,7 +155,10 @@ def sheets(figures: Figures) -> list[Sheet]:
         those = {row["nodes"]: row for row in figures["rows"] if row["load"] == load}
         cells: list[Any] = [f"{load:g}"]
         for place, size in enumerate(sizes):
-            row = those[size]
+            row = those.get(size)
+            if row is None:
+                cells.append("")
+                continue
             theirs = f"; {PUBLISHED[load][place]}" if load in PUBLISHED and len(sizes) > 1 else ""
             cells.append(f"{row['utilisation']:.1f}{theirs} ({row['scheduling_p99_ms']:.1f})")
         lines.append(cells)

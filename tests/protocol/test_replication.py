@@ -7,7 +7,10 @@ from agent.protocol.policy.central import LastingReplication2
 from agent.protocol.policy.flock_rules import past_of
 from agent.protocol.policy.placing import Waiting
 from agent.protocol.policy.view import Evidence
-from tests.protocol.test_flock_policy import LASTING, PASSING, after, choose, tell
+from agent.protocol.records import TaskState
+from agent.protocol.second_runs import is_copy
+from tests.certain import certain
+from tests.protocol.test_flock_policy import LASTING, PASSING, after, choose, core_of, tell
 from tests.sim.lan import Flock, Step
 
 RUNS = {"WQR-2": 2, "WQR-4": 4, "WQR-FA-2": 2, "WQR-FA-4": 4, "look-ahead": 1}
@@ -48,3 +51,19 @@ def test_who_foretells_how_likely_it_stays_is_scored_by_that() -> None:
     stays, goes = (past_of(Evidence(60_000, 60_000, lasts_permille=p)) for p in (900, 300))
     assert score(Waiting(60.0), stays) > score(Waiting(60.0), goes) > 0
     assert {flock_rules[each].copies.most for each in ("WQR-4", "WQR-FA-4")} == {3}
+
+
+def test_the_four_queues_of_a_worker_are_what_every_table_tells() -> None:
+    """Document 002 has queues of what is submitted, processed, done and redundant."""
+    flock = Flock(3, policy="WQR-2")
+    first, second, third = flock.submit("w", [Step(20.0), Step(40.0), Step(40.0)])
+    (waits,) = flock.submit("x", [Step(30.0)])
+    flock.run_until(flock.world.now + 10.0)
+    table = core_of(flock, 2).table
+    assert [*table.ready] == [waits]
+    assert {*table.owned} == {first, second, third}
+    assert flock.run()
+    copied = [each for each in table.lives if any(map(is_copy, table.life(each).runs))]
+    assert copied
+    assert {certain(table.reading(each)).state for each in table.lives} == {TaskState.TERMINATED}
+    assert not {*table.ready, *table.owned}
