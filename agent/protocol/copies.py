@@ -3,9 +3,9 @@
 A copy is a deliberate second run of one attempt (``second_runs``): the first end wins, the other run is
 cancelled. It is bounded, so that it costs nobody anything but power:
 
-* at most ``copies_max`` of one attempt (some rules have more), and none of what is marked *once* or holds a seat of the flock;
+* at most ``copies_max`` of one attempt, and none of what is marked *once* or holds a seat of the flock;
 * only on machines that have nothing to do, while nothing that is ready waits for one;
-* at most ``copies_share`` of the flock's places at once (the same rules: all of them);
+* at most ``copies_share`` of the flock's places at once; rules that say so have more of both;
 * other work goes before: it is claimed and begins as if the copy was not there, which is ended.
 
 Which runs are worth it says a policy (``policy.copying``). Every node lays the same plan of them now and

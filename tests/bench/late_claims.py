@@ -153,4 +153,4 @@ def _told(row: dict[str, Any]) -> str:
     if row["open"]:
         return f"{row['open']} of {row['tasks']} did not end"
     ratio = row["makespan_s"] / row["optimum_s"]
-    return f"{ratio:.3f} ({row['messages'] / row['tasks']:.0f} / {row['twice']} / {row['wasted_s']:.0f})"
+    return f"{ratio:.3f} ({row['messages'] / row['tasks']:.0f} / {row['twice']} / {abs(row['wasted_s']):.0f})"
