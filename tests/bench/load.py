@@ -45,6 +45,7 @@ SETTINGS: Final = Settings(
 PUBLISHED: Final = {
     0.2: (20.1, 19.8, 20.0, 26.7),
     0.6: (57.7, 55.5, 56.4, 65.5),
+    1.2: (86.6, 87.5, 87.7, 89.1),
     2.0: (91.5, 90.2, 87.8, 88.4),
 }
 FULL_FROM, FULL = 1.2, 97.0
@@ -154,12 +155,13 @@ def sheets(figures: Figures) -> list[Sheet]:
     for load in dict.fromkeys(row["load"] for row in figures["rows"]):
         those = {row["nodes"]: row for row in figures["rows"] if row["load"] == load}
         cells: list[Any] = [f"{load:g}"]
-        for place, size in enumerate(sizes):
+        for size in sizes:
             row = those.get(size)
             if row is None:
                 cells.append("")
                 continue
-            theirs = f"; {PUBLISHED[load][place]}" if load in PUBLISHED and len(sizes) > 1 else ""
+            published = load in PUBLISHED and size in SIZES
+            theirs = f"; {PUBLISHED[load][SIZES.index(size)]}" if published else ""
             cells.append(f"{row['utilisation']:.1f}{theirs} ({row['scheduling_p99_ms']:.1f})")
         lines.append(cells)
     columns = ["load", *(f"{size} nodes" for size in sizes)]
