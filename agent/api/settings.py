@@ -13,7 +13,23 @@ from agent.api.values import Count, SharedWith, ShortText
 PublishedPrograms = Literal["always", "ask", "never"]
 Processor = Literal["spare", "share"]
 """What programs get of the processor: what nobody else wants, or a little in any case."""
-Rules = Literal["look-ahead", "reaching", "FCFS", "EC", "EGC", "BFC", "BFGC", "BFGCE"]
+Rules = Literal[
+    "look-ahead",
+    "reaching",
+    "WQR-2",
+    "WQR-4",
+    "WQR-FA-2",
+    "WQR-FA-4",
+    "FCFS",
+    "EC",
+    "EGC",
+    "BFC",
+    "BFGC",
+    "BFGCE",
+    "late-claims",
+    "late-claims-among-3",
+    "late-claims-unasked",
+]
 """By which the flock decides who runs what."""
 Origin = Literal["policy", "owner", "machine", "built in"]
 """On whose word a setting is as it is. ``policy`` and ``machine``: an administrator's, whom an owner

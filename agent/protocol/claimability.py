@@ -12,6 +12,7 @@ import msgspec
 
 from agent.protocol.core import Core
 from agent.protocol.datasets import Datasets
+from agent.protocol.going_on import copies_max
 from agent.protocol.liveness import Liveness
 from agent.protocol.needs import only_once, seats_of
 from agent.protocol.own_run import Stage
@@ -69,7 +70,7 @@ class Claimability:
         if not self.is_taken(task):
             return "anybody may take it"
         copies = copies_of(table.life(task), reading.owner)
-        return "it has its copies" if len(copies) >= self._core.settings.copies_max else ""
+        return "it has its copies" if len(copies) >= copies_max(self._core) else ""
 
     def obstacle_to_copy_here(self, task: TaskId) -> str:
         """Return in words why this node may not begin a copy of it, empty when it may."""

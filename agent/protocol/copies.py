@@ -5,7 +5,7 @@ cancelled. It is bounded, so that it costs nobody anything but power:
 
 * at most ``copies_max`` of one attempt, and none of what is marked *once* or holds a seat of the flock;
 * only on machines that have nothing to do, while nothing that is ready waits for one;
-* at most ``copies_share`` of the flock's places at once;
+* at most ``copies_share`` of the flock's places at once; rules that say so have more of both;
 * other work goes before: it is claimed and begins as if the copy was not there, which is ended.
 
 Which runs are worth it says a policy (``policy.copying``). Every node lays the same plan of them now and
@@ -14,6 +14,7 @@ then, and begins what falls to it; a claim sees to it that only one does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 
@@ -122,9 +123,13 @@ class Copies(Part):
         owned = dict(islice(table.owned.items(), LOOKED_AT_MAX))
         copies = [run for task in owned for run in table.life(task).runs if _copies(run)]
         places = sum(each.slots for each in plan.seats if each.willing and not each.own_only)
-        left = max(1, int(places * self.core.settings.copies_share)) - len(copies)
+        share = max(self.core.settings.copies_share, self.core.rule.copies.share)
+        left = max(1, int(places * share)) - len(copies)
         taken = [run.host for run in copies]
-        for task in sorted(owned, key=lambda task: (task not in self._held_since_s, task)):
+        made = Counter(task for task in owned for run in table.life(task).runs if _copies(run))
+        for task in sorted(
+            owned, key=lambda task: (task not in self._held_since_s, made[task], task)
+        ):
             if left <= 0:
                 return ""
             if self._closed(task):
@@ -139,10 +144,14 @@ class Copies(Part):
 
     def _taker(self, spec: TaskSpec, run: Run, plan: SeatPlan, taken: list[NodeId]) -> NodeId:
         """The best machine for which a copy is worth it; empty where it is not."""
+        hosts = {
+            run.host,
+            *(each.host for each in self.core.table.life(spec.task).runs if each.live),
+        }
         free = [
             each
             for each in plan.free(spec)
-            if each.node != run.host and each.busy + taken.count(each.node) < each.slots
+            if each.node not in hosts and each.busy + taken.count(each.node) < each.slots
         ]
         if free and self.core.rule.copies.worth(
             self._view(spec, run, plan, free[0]), self.core.settings.copy_after_s

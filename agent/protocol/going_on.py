@@ -61,7 +61,14 @@ def _is_best_copy(core: Core, own: OwnRun) -> bool:
     ]
     mine = (not leads(own.run), claim_rank(own.run.claim))
     better = sum((not leads(each), claim_rank(each.claim)) < mine for each in copies)
-    return better < core.settings.copies_max
+    return better < copies_max(core)
+
+
+def copies_max(core: Core) -> int:
+    """Return how many copies of one run there may be: by the settings, or by rules that want more;
+    none where the settings want none."""
+    most = core.settings.copies_max
+    return max(most, core.rule.copies.most) if most else 0
 
 
 def met(core: Core, own: OwnRun) -> bool:

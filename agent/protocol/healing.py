@@ -236,8 +236,11 @@ class Unknown(Part):
 
     def ask(self, tasks: Iterable[TaskId]) -> None:
         """Ask other nodes, in a moment and one after the other, for these tasks, of which somebody
-        spoke. Those that are asked about already, and those beyond ``HEARD_MAX``, are skipped."""
+        spoke. Those that are asked about already, and those beyond ``HEARD_MAX``, are skipped; by
+        rules that do not ask all are, and come with what tables that differ tell each other."""
         core = self.core
+        if not core.rule.asks(1 + len(core.peers)):
+            return
         for task in tasks:
             if task in self._questions or task in self._heard or len(self._heard) >= HEARD_MAX:
                 continue

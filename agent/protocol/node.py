@@ -58,6 +58,7 @@ from agent.protocol.shares import Shares
 from agent.protocol.sharing_reasons import ResultsDiffer
 from agent.protocol.sleepers import Sleepers
 from agent.protocol.table import Table
+from agent.protocol.takeovers import TakeOvers
 
 __all__ = ["Node", "NodeSetup"]
 
@@ -121,6 +122,7 @@ class Node:
         plans = (self.claims, self._queue, self._planning, knowledge)
         closed_to_copies = (self._can.obstacle_to_copy, self._obstacle_to_copy)
         self._copies = Copies(core, self._runs, *plans, *closed_to_copies)
+        self._takeovers = TakeOvers(core, self._runs, self._planning, knowledge)
         self._sleepers = Sleepers(core, self._planning, self._queue.claimable)
         self._progress_news = ProgressNews(core, self._runs)
         self._ahead = EarlyClaims(core, self._runs, self._queue, self._planning, self.claims)
@@ -141,6 +143,7 @@ class Node:
             self._contests,
             self._planning,
             self._copies,
+            self._takeovers,
             self._sleepers,
             self._ahead,
             self.promises,

@@ -21,6 +21,7 @@ from agent.protocol.contests import Contests
 from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
 from agent.protocol.needs import seats_of
+from agent.protocol.own_run import Stage
 from agent.protocol.placing import InHand, Placing
 from agent.protocol.policy.lasting import RISKY
 from agent.protocol.promises import Promises
@@ -37,8 +38,8 @@ from agent.protocol.seats import (
 from agent.protocol.table import News
 
 SETTLE_S, SETTLE_S_MAX, SETTLE_SHARE = 0.004, 0.06, 0.0005
-"""Ends that fall together are waited for so long; for longer ones, which bring more along, a share of
-their length."""
+"""Ends that fall together are waited for so long; for those that make others ready, which bring more
+along the longer they are, a share of their length."""
 WAITING_LOOKED_AT_MAX = 100
 LOT_S = 3.0
 """A short task that is for a node with work of its own is left to it for so long: several rows."""
@@ -141,7 +142,7 @@ class Planning(Part):
         if core.timers.armed(TimerKind.PLAN):
             return True
         near_s = self._queue.near_end_s()
-        if near_s and not self._is_clear_already(mine):
+        if near_s is not None and not self._is_clear_already(mine):
             settle_s = min(SETTLE_S_MAX, max(SETTLE_S, SETTLE_SHARE * near_s))
             core.timers.arm(TimerKind.PLAN, core.now_s + settle_s)
             return True
@@ -250,7 +251,9 @@ class Planning(Part):
     def _own_seats(self) -> Seats:
         core = self.core
         asked = self._claims.places_wanted()
-        busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0)) + asked
+        runs = self._runs.mine.values()
+        copying = sum(own.stage is Stage.COPYING and not seats_of(own.spec) for own in runs)
+        busy = max(self._runs.executing(), core.table.owned_by.get(core.me, 0) - copying) + asked
         active = self._runs.active() + asked
         told = core.presence
         mine = Seats(

@@ -260,13 +260,16 @@ class Queue(Part):
         table = self.core.table
         return max(0, int(1000 * self._left_s(table.specs[task], table.owned[task])))
 
-    def near_end_s(self) -> float:
-        """Return how long a longer task takes whose run is about to end, as far as expectations go;
-        0 where none is."""
-        task = next(self._ends(SOON_S), None)
-        return (
-            0.0 if task is None else self.core.lengths.of(self.core.table.specs[task]).q50_ms / 1000
-        )
+    def near_end_s(self) -> float | None:
+        """Return how long a longer task takes whose run is about to end and for which others wait, as
+        far as expectations go; 0 where none waits for those that are about to end, None where none
+        is."""
+        table, near_s = self.core.table, None
+        for task in self._ends(SOON_S):
+            if table.is_needed(task):
+                return self.core.lengths.of(table.specs[task]).q50_ms / 1000
+            near_s = 0.0
+        return near_s
 
     def due_s(self, task: TaskId) -> float:
         """Return in how many seconds a task that somebody runs should end, as far as is known; below

@@ -1,12 +1,10 @@
 """Why something waits, ended or does not help: values, of which words are made where people read.
 
 A reason carries moments, not ages, and ids, not names. Its tag is its name in the client protocol
-and in the JSON of commands, so that scripts need no sentences either.
-
-A reason travels beside a text for those who do not know it: a peer of an older version reads the
-text, and a reason of a later version, whose tag is unknown here, is ``Opaque`` and shows its text.
-So records and messages carry it encoded (``more["why"]``): an unknown tag inside of a message
-would otherwise cost the link.
+and in the JSON of commands, so that scripts need no sentences either. It travels beside a text for
+those who do not know it: a peer of an older version reads the text, and a reason of a later version,
+whose tag is unknown here, is ``Opaque`` and shows its text. So records and messages carry it encoded
+(``more["why"]``): an unknown tag inside of a message would otherwise cost the link.
 """
 
 from __future__ import annotations
@@ -160,6 +158,7 @@ CauseKind = Literal[
     "SaidOnlyError",
     "Signal",
     "SupersededBy",
+    "TakenOver",
     "TookMemory",
     "TookProcesses",
     "TooFewOutputs",

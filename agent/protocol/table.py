@@ -122,6 +122,10 @@ class Table:
         """Return how the task reads, None when its workflow is not known."""
         return self._readings.get(task)
 
+    def is_needed(self, task: TaskId) -> bool:
+        """Tell whether other tasks need this one."""
+        return bool(self._dependants.get(task))
+
     def asked_before(self, asked: Asked) -> WorkflowId:
         """Return the newest workflow of this content that the same person submitted on the same
         machine; empty when there is none."""

@@ -86,6 +86,7 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "SaidOnlyError": "{program} says ERROR, not which{scarce}{said}",
     "Signal": "{program} was ended by signal {count}{scarce}{said}",
     "SupersededBy": "superseded by {host}",
+    "TakenOver": "a machine that suits it better had become free",
     "TookMemory": "{program} took {took} of memory, its limit is {bound}{scarce}",
     "TookProcesses": "{program} started {count} processes, its limit is {limit}",
     "TooFewOutputs": "{program} names {count} outputs, it has {limit}",

@@ -248,6 +248,10 @@
         <translation>{host} ficou com ela</translation>
     </message>
     <message>
+        <source>a machine that suits it better had become free</source>
+        <translation>uma máquina que lhe serve melhor ficou livre</translation>
+    </message>
+    <message>
         <source>{program} took {took} of memory, its limit is {bound}{scarce}</source>
         <translation>{program} ocupou {took} de memória; o seu limite é {bound}{scarce}</translation>
     </message>
@@ -1008,6 +1012,22 @@
         <translation>as máquinas que ficam livres mais tempo recebem as tarefas mais longas, e as que em breve são precisas recebem as curtas</translation>
     </message>
     <message>
+        <source>each task goes to any free machine, and what runs goes on a second time on machines that nothing waits for</source>
+        <translation>cada tarefa vai para qualquer máquina livre, e o que está em execução corre uma segunda vez em máquinas pelas quais nada espera</translation>
+    </message>
+    <message>
+        <source>each task goes to any free machine, and what runs goes on up to four times on machines that nothing waits for</source>
+        <translation>cada tarefa vai para qualquer máquina livre, e o que está em execução corre até quatro vezes em máquinas pelas quais nada espera</translation>
+    </message>
+    <message>
+        <source>each task goes to the free machine that surely stays free longest, and what runs goes on a second time on machines that nothing waits for</source>
+        <translation>cada tarefa vai para a máquina livre que com certeza fica livre mais tempo, e o que está em execução corre uma segunda vez em máquinas pelas quais nada espera</translation>
+    </message>
+    <message>
+        <source>each task goes to the free machine that surely stays free longest, and what runs goes on up to four times on machines that nothing waits for</source>
+        <translation>cada tarefa vai para a máquina livre que com certeza fica livre mais tempo, e o que está em execução corre até quatro vezes em máquinas pelas quais nada espera</translation>
+    </message>
+    <message>
         <source>what was submitted first is started first, on whichever machine is free</source>
         <translation>o que foi submetido primeiro começa primeiro, em qualquer máquina livre</translation>
     </message>
@@ -1030,6 +1050,18 @@
     <message>
         <source>each free machine takes, of the first ten tasks, the one that fits best how long it usually stays free; a task counts as a tenth longer each time that it was broken off</source>
         <translation>cada máquina livre recebe, das primeiras dez tarefas, a que melhor se ajusta ao tempo que costuma ficar livre; uma tarefa conta como um décimo mais longa de cada vez que foi interrompida</translation>
+    </message>
+    <message>
+        <source>the task that was submitted first goes to the free machine that most likely stays free until it has ended, and what has just begun or saves its state moves once to a better one that becomes free</source>
+        <translation>a tarefa que foi submetida primeiro vai para a máquina livre que mais provavelmente fica livre até ao seu fim, e o que acabou de começar ou guarda o seu estado muda uma vez para uma melhor que fique livre</translation>
+    </message>
+    <message>
+        <source>the same as late-claims; a machine asks for work of which it has only heard where it sees at least two others</source>
+        <translation>o mesmo que late-claims; uma máquina pede o trabalho de que só ouviu falar quando vê pelo menos outras duas</translation>
+    </message>
+    <message>
+        <source>the same as late-claims; a machine never asks for work of which it has only heard, and waits until it is told</source>
+        <translation>o mesmo que late-claims; uma máquina nunca pede o trabalho de que só ouviu falar e espera até que lho digam</translation>
     </message>
     <message>
         <source>how long machines are up is not known well enough yet to say how many copies results need</source>

@@ -20,6 +20,7 @@ from tests.bench.report import Benchmark, Figures, hand_over
 
 SIMULATED = (
     *("tables", "dispatch", "twice", "speed", "messages", "policies", "policies_nodes"),
+    *("late_claims", "load"),
     *("lengths", "speeds", "month", "random", "events"),
 )
 LIVE = (
@@ -85,7 +86,13 @@ def _parsed(bench: Benchmark, name: str, given: list[str]) -> dict[str, Any]:
 
 
 def _without_keep(given: list[str]) -> list[str]:
-    return [each for each in given if each != "--keep"]
+    """The command as far as it says of what the kept figures are: of all, though a part was measured."""
+    found = [each for each in given if each not in ("--keep", "--json")]
+    for part in ("--only", "--nodes"):
+        if part in found:
+            at = found.index(part)
+            del found[at : at + 2]
+    return found
 
 
 def _measured(bench: Benchmark, **chosen: Any) -> Figures:

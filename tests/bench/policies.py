@@ -14,11 +14,13 @@ executions for each task, gains over first come, first served, and the order of 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from math import trunc
 from multiprocessing import get_context
+from pathlib import Path
 from random import Random
 from statistics import fmean
 from typing import Any, Final
@@ -33,6 +35,7 @@ from agent.protocol.policy.central import (
     Replication4,
 )
 from agent.protocol.policy.competition import Competition, GroupCompetition
+from agent.protocol.policy.late_claims import LateClaims
 from agent.protocol.policy.placing import Placing
 from agent.protocol.policy.reaching import Lasting
 from agent.protocol.policy.refraining import STRATEGIES
@@ -44,8 +47,10 @@ WHAT: Final = "who takes which task: the documents' rules and ours, in the docum
 OPTIONS: Final = {
     "--jobs": {"type": int, "default": 2, "help": "processes at once"},
     "--seeds": {"type": int, "default": 3, "help": "so many runs of each cell"},
+    "--only": {"default": "", "help": "this rule; what was kept is taken of all others"},
 }
 
+KEPT: Final = Path(__file__).parent / "figures" / "policies.json"
 RULES: Final = {
     each.name: each
     for each in (
@@ -60,6 +65,7 @@ RULES: Final = {
         BestFit,
         GroupBestFit,
         CorrectedBestFit,
+        LateClaims,
         Lasting,
     )
 }
@@ -132,15 +138,23 @@ def _run(cell: Cell) -> dict[str, float]:
     }
 
 
-def measure(*, quick: bool = False, jobs: int = 2, seeds: int = SEEDS) -> Figures:
-    """Return what every rule comes to; a quick run has ten hosts, a fifth of the work and one seed."""
+def measure(*, quick: bool = False, jobs: int = 2, seeds: int = SEEDS, only: str = "") -> Figures:
+    """Return what every rule comes to, or one ``only`` with what was kept of the others; a quick run
+    has ten hosts, a fifth of the work and one seed."""
     drawn = range(1, 2 if quick else 1 + seeds)
     cells = {"rules": _cells(drawn), "full": _full(drawn), "wrong": _wrong(drawn)}
+    kept: Figures = json.loads(KEPT.read_text("utf-8")) if only else {}
+    if only:
+        for part, all_ in cells.items():
+            cells[part] = [each for each in all_ if each.rule == only]
     if quick:
         for part, all_ in cells.items():
             cells[part] = [replace(each, count=QUICK_HOSTS, work_s=QUICK_WORK_S) for each in all_]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         found: Figures = {part: _over(pool, each) for part, each in cells.items()}
+    if only:
+        others = {part: [row for row in kept[part] if row["rule"] != only] for part in cells}
+        return kept | {part: [*others[part], *found[part]] for part in cells}
     found["seeds"] = len(drawn)
     return found | {"copies": _copies(), "fairness": _fairness(1 if quick else RING_SEEDS)}
 

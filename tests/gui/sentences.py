@@ -199,6 +199,7 @@ CAUSES: tuple[Reason, ...] = (
     told.EndCause("NewIncarnation"),
     told.EndCause("Pruned"),
     told.EndCause("SupersededBy", host="acor"),
+    told.EndCause("TakenOver"),
     told.EndCause("FinishedBy", host="acor"),
 )
 RUNS: tuple[Reason, ...] = (

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from msgspec import structs
 
-from agent.api import flock, session
-from agent.api.values import TaskState
+from agent.api import flock, session, work
+from agent.api.values import Requirements, TaskState
 from agent.net.addresses import DEFAULT_PORT
 from agent.net.dialling import listening_sockets
 from tests.hosts.hosts import Hosts, hold_loopback, nap
@@ -48,6 +49,44 @@ def test_work_submitted_on_one_runs_on_the_others_too(hosts: Hosts) -> None:
         if trace.word == "start" and trace.name.startswith("shared")
     ]
     assert (len(started), {trace.host for trace in started}) == (6, {0, 1, 2})
+
+
+def test_who_submitted_may_be_switched_off_and_finds_all_done_at_its_return(hosts: Hosts) -> None:
+    submitter, stays = hosts[0], hosts[1]
+    submitter.submit("left", [nap(f"left{number}", 1.0) for number in range(6)])
+    wait_for(
+        lambda: "left" in {view.name for view in stays.workflows()}, EVENTUALLY_S_MAX, "it is known"
+    )
+    submitter.kill()
+    hosts.wait_finished(stays, "left", EVENTUALLY_S_MAX)
+    hosts.restart([submitter])
+    hosts.wait_linked()
+    hosts.wait_finished(submitter, "left", EVENTUALLY_S_MAX)
+    hosts.wait_equal()
+
+
+def test_a_hundred_tasks_are_matched_by_all_that_they_require(hosts: Hosts) -> None:
+    """By operating system, processor, memory, disk and program: those that fit run, the others wait."""
+    enough = Requirements(system="linux", memory_mb=1, disk_mb=1, cores=1)
+    unfit = (
+        Requirements(system="windows"),
+        Requirements(architecture="of-tomorrow"),
+        Requirements(memory_mb=10**8),
+        Requirements(disk_mb=10**8),
+        Requirements(cores=10_000),
+    )
+    fits = [structs.replace(nap(f"fits{n}", 0.01), requirements=enough) for n in range(15)]
+    not_fit = [
+        structs.replace(nap(f"unfit{n}", 0.01), requirements=unfit[n % len(unfit)])
+        for n in range(75)
+    ]
+    nowhere = [structs.replace(nap(f"nowhere{n}", 0.01), program="nowhere") for n in range(10)]
+    hosts[0].submit("bucket", [*not_fit, *nowhere, *fits])
+    assert {*_finished_in(hosts, "bucket", 15)} == {task.id for task in fits}
+    started = {trace.name for trace in hosts.traces() if trace.word == "start"}
+    assert not [name for name in started if name.startswith(("unfit", "nowhere"))]
+    hosts[0].call(work.CANCEL, work.Cancel("bucket"))
+    hosts.wait_equal()
 
 
 def test_both_sides_of_a_cut_agree_after_healing(hosts: Hosts) -> None:

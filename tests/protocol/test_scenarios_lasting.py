@@ -100,3 +100,11 @@ def test_a_saved_state_is_handed_over_at_once_where_the_owner_stays() -> None:
         assert len(moments) == 1
         assert moments[0] <= within_s
         assert stays == (moments[0] < 5.0)
+
+
+def test_a_place_is_taken_again_while_results_are_copied() -> None:
+    """Copying takes ten seconds, so two rows of two tasks would take forty if places waited for it."""
+    flock = Flock(2, data_s=(5.0, 5.0))
+    flock.submit("w", [Step(10.0)] * 4)
+    assert flock.run()
+    assert flock.makespan_s("w") < 31.0

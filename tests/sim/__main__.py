@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agent.protocol.node import Node
-from agent.protocol.policy import flock_rules
+from agent.protocol.policy import DEFAULT_RULE, flock_rules
+from tests.bench import policies_page
 from tests.sim.classes import CLASSES
 from tests.sim.failure import SimulationFailure
 from tests.sim.hostile import HostileMember
@@ -90,6 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="the summary as JSON")
     parser.add_argument("--random-scores", action="store_true", help="score every claim at random")
     parser.add_argument("--policy", choices=sorted(flock_rules), default="", help="by these rules")
+    parser.add_argument(
+        "--keep", action="store_true", help="count the runs on the page of policies"
+    )
     parser.add_argument("--hostile", action="store_true", help="one member of each flock lies")
     options = parser.parse_args(argv)
     node_class = RandomScores if options.random_scores else Node
@@ -102,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         (seed, options.kind, node_class, options.policy)
         for seed in range(options.first, options.first + options.seeds)
     ]
-    return _run_all(seeds, options.jobs, options.keep_going, options.json)
+    return _run_all(seeds, options)
 
 
 def _replay(one: Asked, tell: Callable[[str], None] | None) -> int:
@@ -139,21 +143,33 @@ def _outcomes(seeds: list[Asked], jobs: int) -> Iterator[Outcome]:
         yield from pool.imap_unordered(run_one, seeds, chunksize=4)
 
 
-def _run_all(seeds: list[Asked], jobs: int, keep_going: bool, as_json: bool) -> int:
+def _run_all(seeds: list[Asked], options: argparse.Namespace) -> int:
     summaries: dict[str, Summary] = {}
     failures: list[Outcome] = []
     began = told = time.monotonic()
-    for done, outcome in enumerate(_outcomes(seeds, jobs), 1):
+    for done, outcome in enumerate(_outcomes(seeds, options.jobs), 1):
         summaries.setdefault(outcome.kind, Summary()).add(outcome)
         if outcome.result is None:
             failures.append(outcome)
-            if not keep_going:
+            if not options.keep_going:
                 break
         if time.monotonic() - told > PROGRESS_S:
             told = time.monotonic()
             _tell_progress(done, len(seeds), len(failures), told - began)
-    _tell_summary(summaries, failures, time.monotonic() - began, as_json)
+    _tell_summary(summaries, failures, time.monotonic() - began, options.json)
+    if options.keep:
+        runs = sum(summary.runs for summary in summaries.values())
+        _count(options.policy or DEFAULT_RULE, runs, len(failures))
     return 1 if failures else 0
+
+
+def _count(policy: str, runs: int, failed: int) -> None:
+    """Add runs of fresh seeds to those that were kept."""
+    kept = policies_page.kept(policies_page.SCENARIOS) or {}
+    before = kept.get(policy, [0, 0])
+    policies_page.keep(
+        policies_page.SCENARIOS, kept | {policy: [before[0] + runs, before[1] + failed]}
+    )
 
 
 def _tell_progress(done: int, all_of: int, failed: int, took_s: float) -> None:

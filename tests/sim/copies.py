@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.protocol.effects import StartChild
 from agent.protocol.needs import only_once
+from agent.protocol.policy import flock_rules
 from agent.protocol.records import TaskId, run_name
 from agent.protocol.second_runs import is_copy
 from tests.sim.failure import Broken
@@ -33,7 +34,8 @@ def copies_are_bounded(
     runs = () if node is None else node.table.life(effect.task).runs
     if not any((run.generation, run.attempt) == copied[1:] and not is_copy(run) for run in runs):
         raise Broken("copies are bounded", f"{machine} copies nothing", effect.task)
-    most = watch.simulation.plan.settings.copies_max
+    rules = {flock_rules[each.plan.policy] for each in watch.simulation.machines}
+    most = max(watch.simulation.plan.settings.copies_max, *(each.copies.most for each in rules), 0)
     allowed = watch.ledger.copies_allowed(copied, most)
     if count > allowed:
         raise Broken("copies are bounded", f"{count} copies, {allowed} allowed", effect.task)

@@ -354,6 +354,7 @@ class Queues:
         """It tries for the task of the group that it suits best."""
         group = self._line.group(self._rule.group)
         if not group:
+            self._take_over(host)
             return
         if group[0].passed_over >= PASSED_OVER_MAX:
             group = group[:1]
@@ -363,6 +364,20 @@ class Queues:
             self._at(self._rule.gathers_s, "decided", task)
         self._contests[task].append((host, host.turn))
         host.enrolled = True
+
+    def _take_over(self, late: Host) -> None:
+        """Nothing waits: a late claim for what runs on a host that suits it less, as the product's."""
+        score, just_begun = self._rule.score, self._rule.just_begun
+        for task in self._running if just_begun else ():
+            host, since_s = next(iter(task.runs.items()))
+            has_just = self.now_s - since_s < just_begun * task.length_s or self._saves_s
+            if has_just and not task.broken_off and score(task, late) > score(task, host):
+                task.broken_off += 1
+                self._leave(task, host)
+                self._free[host] = self.now_s
+                self._begin(task, late)
+                self._enrol(host)
+                return
 
     def _decide(self, task: Task) -> None:
         candidates = [host for host, turn in self._contests.pop(task) if host.turn == turn]

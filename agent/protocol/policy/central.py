@@ -16,7 +16,7 @@ FR (section 4.3.2, algorithm 5, after Amoon) gives the task at the head to the f
 from __future__ import annotations
 
 from functools import cache
-from math import comb
+from math import comb, log
 from typing import ClassVar, Final
 
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
@@ -41,7 +41,9 @@ class LastingReplication2(Replication2):
 
     def score(self, task: Waiting, host: HostPast) -> float:
         """Return how long the host stays at least, as far as its past tells; 0 where that is too
-        short to tell."""
+        short to tell. A host that foretells how likely it stays outlasts this with the chance 1 - q."""
+        if host.foretold:
+            return -log(1 - QUANTILE) / host.failure_rate
         at = _place(len(host.spans_s))
         return host.spans_s[at] if at >= 0 else 0.0
 

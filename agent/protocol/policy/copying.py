@@ -37,7 +37,11 @@ class RunningView(Struct, frozen=True):
 
 
 class CopyPolicy(Protocol):
-    """Answers whether to begin a copy."""
+    """Answers whether to begin a copy: at most ``most`` of one run, and on this ``share`` of the flock's
+    places, where that is more than by its settings."""
+
+    most: int
+    share: float
 
     def worth(self, run: RunningView, after_s: float) -> bool:
         """Tell whether a copy is to be begun; of a suspended run not before it was held for
@@ -49,6 +53,8 @@ class WhereItHelps:
     """Of what stands still, of what its machine will probably not end, and of the last tasks of a
     workflow where another machine ends them sooner."""
 
+    most, share = 1, 0.0
+
     def worth(self, run: RunningView, after_s: float) -> bool:
         """Tell whether to begin a copy; without any knowledge of lengths only of what stands still."""
         if run.held_s is not None:
@@ -58,3 +64,17 @@ class WhereItHelps:
         if run.lasts < RISKY and run.lasts_here > run.lasts + MUCH_LIKELIER:
             return True
         return run.last and run.left_s > GAINS * run.here_s
+
+
+class WhateverRuns:
+    """Of whatever runs, so that so many runs of each task go on, as work queues with replication do."""
+
+    share = 1.0
+
+    def __init__(self, runs: int) -> None:
+        self.most = runs - 1
+
+    def worth(self, run: RunningView, after_s: float) -> bool:
+        """Tell that it is."""
+        del run, after_s
+        return True

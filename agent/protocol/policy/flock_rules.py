@@ -22,9 +22,16 @@ from math import log
 from typing import Final
 
 from agent.protocol.policy.best_fit import BestFit, CorrectedBestFit, GroupBestFit
+from agent.protocol.policy.central import (
+    LastingReplication2,
+    LastingReplication4,
+    Replication2,
+    Replication4,
+)
 from agent.protocol.policy.competition import Competition, GroupCompetition
-from agent.protocol.policy.copying import CopyPolicy, WhereItHelps
+from agent.protocol.policy.copying import CopyPolicy, WhateverRuns, WhereItHelps
 from agent.protocol.policy.default import LookAhead
+from agent.protocol.policy.late_claims import Asks, LateClaims, always, among_enough, never
 from agent.protocol.policy.placing import HostPast, Placing, Waiting
 from agent.protocol.policy.ranking import FirstCome, Strict
 from agent.protocol.policy.reaching import Lasting
@@ -64,6 +71,8 @@ class FlockRule:
     placing: Placing | None = None
     copies: CopyPolicy = WHERE_IT_HELPS
     """Which runs are begun a second time on machines that stand idle."""
+    asks: Asks = always
+    """Whether a task of which somebody speaks is asked for where it is not known."""
 
 
 def waiting_of(evidence: Evidence) -> Waiting:
@@ -75,23 +84,33 @@ def past_of(evidence: Evidence) -> HostPast:
     """Return a host that is up, on the average, as long as makes it last through the task with the
     chance that the evidence gives; one that surely lasts has not failed yet."""
     length_ms = max(1, evidence.length_ms)
-    past = HostPast("", speed=max(1, evidence.usual_ms) / length_ms)
+    past = HostPast("", speed=max(1, evidence.usual_ms) / length_ms, foretold=True)
     chance = max(1, evidence.lasts_permille) / PERMILLE_MAX
     if chance < 1.0:
         past.failed(length_ms / 1000 / -log(chance))
     return past
 
 
-def _by(placing: Placing, name: str = "") -> FlockRule:
-    return FlockRule(name or placing.name, FirstCome(), ByRule(placing), placing)
+def _by(placing: Placing, name: str = "", asks: Asks = always) -> FlockRule:
+    return FlockRule(name or placing.name, FirstCome(), ByRule(placing), placing, asks=asks)
+
+
+def _replicated(placing: Replication2) -> FlockRule:
+    return FlockRule(
+        placing.name, FirstCome(), ByRule(placing), placing, WhateverRuns(placing.runs)
+    )
 
 
 DEFAULT_RULE: Final = "look-ahead"
 CHOSEN: Final = (
     FlockRule(DEFAULT_RULE, LookAhead(), EarliestFinish()),
     _by(Lasting(), "reaching"),
+    *map(_replicated, (Replication2(), Replication4())),
+    *map(_replicated, (LastingReplication2(), LastingReplication4())),
     *map(_by, (Placing(), Competition(), GroupCompetition(), BestFit())),
-    *map(_by, (GroupBestFit(), CorrectedBestFit())),
+    *map(_by, (GroupBestFit(), CorrectedBestFit(), LateClaims())),
+    _by(LateClaims(), "late-claims-among-3", among_enough),
+    _by(LateClaims(), "late-claims-unasked", never),
 )
 """Among which administrators choose, ours first."""
 flock_rules: Final[dict[str, FlockRule]] = {

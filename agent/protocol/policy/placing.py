@@ -28,6 +28,8 @@ class HostPast:
     up_s: float = 0.0
     done: int = 0
     broken_off: int = 0
+    foretold: bool = False
+    """What is known is not its past, but how likely it stays by its own word."""
 
     def failed(self, now_s: float) -> None:
         """Note that the host is gone now."""
@@ -65,6 +67,8 @@ class Placing:
     """So many hosts may run one task at once, where no other waits; the first end counts."""
     gathers_s: ClassVar[float] = 0.0
     """So long candidates for a task are gathered before the best of them gets it."""
+    just_begun: ClassVar[float] = 0.0
+    """A host that suits a task better takes it over from one that has done no more than this share of it."""
     looks_every_s: ClassVar[float] = 10.0
     """A host that found nothing looks again after this; 0 where somebody central tells it."""
 
