@@ -53,6 +53,7 @@ DiagnosisKind = Literal[
     "PolicyWrong",
     "RecordsForged",
     "RecordsNotTheirs",
+    "RecordsTooMany",
     "RecordsUnsigned",
     "RulesDiffer",
     "ResultsDiffer",

@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 _FAULTS: dict[Fault, DiagnosisKind] = {
     Fault.FORGED: "RecordsForged",
     Fault.NOT_THEIRS: "RecordsNotTheirs",
+    Fault.TOO_MUCH: "RecordsTooMany",
     Fault.UNSIGNED: "RecordsUnsigned",
 }
 

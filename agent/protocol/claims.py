@@ -28,6 +28,7 @@ from agent.protocol.messages import (
     TryDequeue,
 )
 from agent.protocol.needs import seats_of
+from agent.protocol.news import News
 from agent.protocol.obstructors import Obstructors
 from agent.protocol.own_run import write_run
 from agent.protocol.phrases import LocalProtocolError
@@ -46,7 +47,6 @@ from agent.protocol.records import (
 )
 from agent.protocol.second_runs import COPY_SCORE, FIRST_COPY
 from agent.protocol.sharing_reasons import CopyClaimed, PassedBy
-from agent.protocol.table import News
 from agent.protocol.times import following
 
 REBUFFED_S, REBUFFS_MAX = 0.03, 10
