@@ -51,6 +51,7 @@ DiagnosisKind = Literal[
     "PeerUnreadable",
     "PeerInTheWay",
     "PolicyWrong",
+    "DataNotForThem",
     "RecordsForged",
     "RecordsNotTheirs",
     "RecordsTooMany",

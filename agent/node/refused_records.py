@@ -17,6 +17,7 @@ from agent.wording.speech import english
 log = logging.getLogger(__name__)
 
 _FAULTS: dict[Fault, DiagnosisKind] = {
+    Fault.DATA: "DataNotForThem",
     Fault.FORGED: "RecordsForged",
     Fault.NOT_THEIRS: "RecordsNotTheirs",
     Fault.TOO_MUCH: "RecordsTooMany",

@@ -72,6 +72,8 @@ class Fault(StrEnum):
     """By somebody else than its author."""
     NOT_THEIRS = "not theirs"
     """It is their word, but they may not say that."""
+    DATA = "data"
+    """No record: they have asked for data that are not for them."""
     TOO_MUCH = "too much"
     """They may say it, and have said more than one member has room for."""
 
@@ -305,10 +307,13 @@ class Checking:
         return proved or self._refuse(said, Fault.FORGED)
 
     def _refuse(self, said: Statement, fault: Fault) -> bool:
-        refusal = Refusal(fault, said.author)
+        self.count(Refusal(fault, said.author))
+        return False
+
+    def count(self, refusal: Refusal) -> None:
+        """Count what is not taken in, or not given."""
         if refusal in self.refused or len(self.refused) < REFUSED_NAMES_MAX:
             self.refused[refusal] = self.refused.get(refusal, 0) + 1
-        return False
 
 
 def _is_same(mine: WorkflowSpec, theirs: WorkflowSpec) -> bool:

@@ -129,3 +129,27 @@ def asked_in(spec: WorkflowSpec) -> Asked | None:
     versions before did not."""
     content = text_in(spec.more, CONTENT)
     return (content, spec.submitter, spec.host) if content else None
+
+
+# ---- Whose work it is, and who else may act on it and read what it prints and makes ----
+#
+# It is its submitter's: of the member on whose machine it was submitted, or from which it was submitted
+# there. Whom he named may do what he may; nobody else, whatever name he goes by. Members are named by
+# their ids, which are their keys; names of people are what they typed.
+
+BY, SHARED = "by", "shared"
+"""By which names a record carries the member that has submitted it elsewhere, and who may act on it."""
+OPERATORS, EVERYBODY = "operators", "everybody"
+
+
+def submitted_by(spec: WorkflowSpec) -> NodeId:
+    """Return the member whose work it is."""
+    return text_in(spec.more, BY) or spec.host
+
+
+def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str) -> bool:
+    """Tell whether a member of this role may act on a workflow as its submitter may."""
+    named = text_in(spec.more, SHARED).split(",")
+    if EVERYBODY in named or node in named:
+        return True
+    return OPERATORS in named and role != "helper"
