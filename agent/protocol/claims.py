@@ -273,8 +273,19 @@ class Claims(Part):
             self.open[task].waiting.pop(peer.node, None)
         elif rival == self.core.me or claim_rank(objection.claim) >= claim_rank(objection.against):
             self.core.count("objection that is none")
-        else:
+        elif not self._is_linked(rival) or rival == peer.node:
             self.yield_to(task, rival)
+        elif self.obstructors.named(task, peer.node, objection.claim):
+            self.open[task].waiting.pop(peer.node, None)
+            self.core.note(task, PassedBy(peer.node))
+        else:
+            self.contest(task, rival)
+            self.withdraw([task], f"{rival} has a better claim")
+
+    def _is_linked(self, node: NodeId) -> bool:
+        """Whether it asks here itself before it begins anything."""
+        peer = self.core.peers.get(node)
+        return peer is not None and peer.greeted and not peer.suspected
 
     def _declined(self, peer: Peer, message: ClaimAnswers) -> None:
         """What the peer refuses whoever else asks; it is claimed again in a while."""

@@ -120,6 +120,7 @@ class Promises(Part):
         if claim.host != peer.node:
             core.count("claim in another's name")
             return
+        self._obstructors.asked(task, claim)
         pruning = core.table.pruning_of_task(task)
         if pruning is not None:
             core.send(peer.node, State(prunings=(pruning,), cause=core.cause))
