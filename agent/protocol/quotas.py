@@ -53,6 +53,8 @@ FAR_SHARE = 0.5
 """Of its room a machine gives so much, at most, to what was submitted on it from other machines."""
 RUNS_BYTES_MAX = 256 * 1024 * 1024
 RUN_BYTES = 256
+SHORT_RUN_BYTES, DATASET_BYTES = 2_048 + RUN_BYTES, 1_100
+"""No less than a run without datasets takes, and each dataset that it names."""
 RUNS_OF_A_WORKFLOW_BYTES = 1024 * 1024
 RUNS_OF_A_TASK_BYTES = 4 * 1024
 RUNS_OF_AN_INPUT_BYTES = 256
@@ -115,6 +117,8 @@ class Quotas:
         self._table, self._now_s = table, now_s
         self._let_go, self._forget_pruning = let_go, forget_pruning
         self._rooms: dict[Scope, Room] = {}
+        self._counted: dict[WorkflowId, None] = {}
+        """Of which workflows the runs were counted; an empty id stands for all."""
         self._held_back: dict[WorkflowId, float] = {}
         self._new: dict[WorkflowId, WorkflowSpec] = {}
         """What is being told and is in no table yet."""
@@ -123,6 +127,8 @@ class Quotas:
         """Return what of these records has room, and whose the others are, once for each; what has to
         give way to them is let go. Records known already, and newer versions of them, are told apart
         by their names alone."""
+        if not (told.workflows or told.prunings) and self._have_room(told.lives):
+            return told, []
         known, wanted = self._table.workflows, dict[Scope, list[Item]]()
         specs = (each.spec for each in told.workflows if each.spec.workflow not in known)
         self._new = {spec.workflow: spec for spec in specs}
@@ -138,6 +144,24 @@ class Quotas:
         if not excess:
             return told, []
         return self._without(told, excess), list(excess.values())
+
+    def _have_room(self, lives: Iterable[TaskLife]) -> bool:
+        """Count what these take at most; False, with nothing counted, where that may be too much."""
+        most, homes = dict[tuple[NodeId, WorkflowId], int](), self._table.workflow_of
+        for part in lives:
+            home = homes.get(part.task, "")
+            for run in part.life.runs:
+                most[run.host, home] = most.get((run.host, home), 0) + _at_most(run)
+        taken: list[tuple[Room, int]] = []
+        for (host, home), size in most.items():
+            for within in ("", home) if home else ("",):
+                room = self._room(Scope("runs", host, within))
+                if room.taken + size > room.limit:
+                    return False
+                taken.append((room, size))
+        for room, size in taken:
+            room.taken += size
+        return True
 
     def is_held_back(self, key: str) -> bool:
         """Tell whether the workflow of this key was left out a moment ago, so that it need not be
@@ -173,9 +197,25 @@ class Quotas:
         if room is None:
             if len(self._rooms) >= SCOPES_MAX:
                 self._rooms.clear()
-            taken = sum(item.bytes for item in self._known(scope))
+                self._counted.clear()
+            runs = scope.kind == "runs"
+            if runs and scope.workflow not in self._counted:
+                self._count_runs(scope.workflow)
+                return self._room(scope)
+            taken = 0 if runs else sum(item.bytes for item in self._known(scope))
             room = self._rooms[scope] = Room(self._limit(scope), taken)
         return room
+
+    def _count_runs(self, workflow: WorkflowId) -> None:
+        """Those of all hosts at once, of one workflow or in all, with what they take at most."""
+        self._counted[workflow] = None
+        most: dict[NodeId, int] = {}
+        for part in self._parts(workflow):
+            for run in part.life.runs:
+                most[run.host] = most.get(run.host, 0) + _at_most(run)
+        for host, taken in most.items():
+            scope = Scope("runs", host, workflow)
+            self._rooms[scope] = Room(self._limit(scope), taken)
 
     def _limit(self, scope: Scope) -> int:
         if scope.workflow:
@@ -272,9 +312,9 @@ class Quotas:
                     yield _workflow_item(workflow.spec)
 
     def _parts(self, workflow: WorkflowId) -> Iterable[TaskLife]:
-        if workflow in self._new:
-            return ()
-        return self._table.lives_of(workflow) if workflow else self._table.all_lives()
+        if not workflow:
+            return self._table.all_lives()
+        return self._table.lives_of(workflow) if workflow in self._table.workflows else ()
 
 
 def _bytes_of(spec: WorkflowSpec) -> int:
@@ -294,6 +334,16 @@ def _run_item(task: TaskId, run: Run) -> Item:
     (at_ms, count), done = run.claim.stamp, isinstance(run.phase, Terminated)
     rank = (not done, -at_ms, -count, task, name)
     return Item(rank, ("runs", task, name), len(_encode(run)) - _proof_bytes(run.more) + RUN_BYTES)
+
+
+def _at_most(run: Run) -> int:
+    """No less than what ``_run_item`` says, for less work."""
+    phase, size = run.phase, SHORT_RUN_BYTES + DATASET_BYTES * len(run.inputs)
+    if isinstance(phase, Terminated):
+        size += DATASET_BYTES * (len(phase.outputs) + len(phase.holders))
+    for raw in run.more.values():
+        size += memoryview(raw).nbytes
+    return size
 
 
 def _pruning_item(pruning: Pruning) -> Item:

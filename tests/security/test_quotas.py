@@ -58,8 +58,9 @@ from agent.protocol.records import (
 from agent.protocol.settings import Settings
 from agent.protocol.signing import pruning_leaf
 from agent.protocol.table import Table
+from agent.storage import writer
 from agent.storage.places import write_ahead_log
-from agent.storage.writer import LOG_PAGES_MAX, Store
+from agent.storage.writer import Store
 from tests.driver.nodes import members
 from tests.hosts.waiting import eventually
 from tests.security.forger import NOWHERE, Scene, lied_to
@@ -159,11 +160,13 @@ async def test_what_is_written_again_and_again_fills_no_disk(
     guarded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The row of a record is replaced, and the log of the journal folded."""
+    pages = 100
+    monkeypatch.setattr(writer, "LOG_PAGES_MAX", pages)
     if not guarded:
         monkeypatch.setattr(Store, "_log_is_long", lambda _: False)
     async with lied_to(tmp_path) as scene:
         log = write_ahead_log(next(tmp_path.rglob("journal.db")))
-        grown_bytes = 3 * LOG_PAGES_MAX * 4096
+        grown_bytes = 3 * pages * 4096
         ballast = {"ballast": Raw(msgpack.encode("x" * 60_000))}
         first, written = scene.run(scene.forger.node_id, Running()), 0
         while written < 2 * grown_bytes and log.stat().st_size < grown_bytes:
