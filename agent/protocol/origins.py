@@ -35,19 +35,14 @@ class Origins(Part):
 
     def of(self, dataset: DatasetId) -> WorkflowId:
         """Return the workflow whose data it is; empty for what no workflow here names."""
-        if dataset not in self._first:
-            for workflow in self.core.table.workflows.values():
-                specs = workflow.spec.tasks
-                if any(dataset in self._named(spec) for spec in specs):
-                    self._take(workflow.spec.workflow, (dataset,))
-                    break
+        first = self._first.get(dataset, "")
+        if first and first not in self.core.table.workflows:  # it was withdrawn
+            self._forget([first])
         return self._first.get(dataset, "")
 
     def on_news(self, news: News) -> None:
         """Learn of workflows that were not known, and of what runs have made."""
-        for workflow in news.forgotten_workflows:
-            for dataset in self._of.pop(workflow, ()):
-                self._first.pop(dataset, None)
+        self._forget(news.forgotten_workflows)
         for workflow in news.listed:
             if workflow in self.core.table.workflows:
                 self._list(workflow)
@@ -71,9 +66,16 @@ class Origins(Part):
                 self._first[dataset] = workflow
                 self._of.setdefault(workflow, {})[dataset] = None
 
-    def _named(self, spec: TaskSpec) -> set[DatasetId]:
-        made = _made(self.core.table.life(spec.task))
-        return {each.dataset for each in _given(spec)}.union(made)
+    def _forget(self, workflows: Iterable[WorkflowId]) -> None:
+        """What others name too is theirs from now on."""
+        left = {dataset for each in workflows for dataset in self._of.pop(each, ())}
+        for dataset in left:
+            self._first.pop(dataset, None)
+        for workflow in self.core.table.workflows.values() if left else ():
+            for spec in workflow.spec.tasks:
+                named = {each.dataset for each in _given(spec)}
+                named.update(_made(self.core.table.life(spec.task)))
+                self._take(workflow.spec.workflow, named & left)
 
 
 def _given(spec: TaskSpec) -> tuple[Dataset, ...]:

@@ -35,8 +35,19 @@ from agent.protocol.checking import Fault, Refusal
 from agent.protocol.effects import Verdict
 from agent.protocol.events import Submit
 from agent.protocol.identity import OPERATORS, SHARED
-from agent.protocol.records import PRIORITY_LOW, Dataset, InputRef, TaskSpec, TaskState
+from agent.protocol.origins import Origins
+from agent.protocol.records import (
+    PRIORITY_LOW,
+    Dataset,
+    InputRef,
+    PriorityWish,
+    TaskSpec,
+    TaskState,
+    Workflow,
+    WorkflowSpec,
+)
 from agent.protocol.settings import Settings
+from agent.protocol.table import Table
 from tests.datasets.nodes import here, install_shout, points, raw, until
 from tests.driver.nodes import QUIET, home_of, in_state, meshed, reading, services_of_homes
 from tests.security.test_records import guards
@@ -272,3 +283,17 @@ async def test_a_submission_that_takes_data_of_others_is_refused_in_words(tmp_pa
         for event in (asked, dataclasses.replace(asked, tasks=(results,))):
             with pytest.raises(RefusedError, match="data of ants, which are for me on ant"):
                 await attached(call, event, [OPERATORS])
+
+
+def test_data_are_of_who_named_them_first_as_long_as_that_is_here() -> None:
+    table = Table(Settings())
+    origins = Origins(SimpleNamespace(table=table))  # type: ignore[arg-type]
+    for name in ("first", "second"):
+        tasks = (TaskSpec(f"task of {name}", "t", "p", raw=(Dataset("sha256:data"),)),)
+        spec = WorkflowSpec(name, name, (1, 0), "ant", "me", tasks)
+        origins.on_news(table.join([Workflow(spec, PriorityWish(0, "ant", PRIORITY_LOW))]))
+    assert origins.of("sha256:data") == "first"
+    origins.on_news(table.let_go(["first"], {}))
+    assert origins.of("sha256:data") == "second"
+    table.withdraw("second")
+    assert not origins.of("sha256:data")
