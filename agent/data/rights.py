@@ -114,12 +114,14 @@ class DataRights:
         return owns or is_shared_with(spec, node, role)
 
     def _lends(self, spec: WorkflowSpec, dataset: DatasetId) -> bool:
-        """Whoever submitted this work may read the data."""
+        """Whoever submitted this work may read the data: the machine that signed it, and for whom it says
+        that it did. What was submitted here was looked at then."""
         first = self._first(dataset)
         if first is None or first.workflow == spec.workflow or _is_program(first, dataset):
             return True
-        owner = submitted_by(spec)
-        return owner == self._me or self._reads(first, owner) or self._has_shown(spec, dataset)
+        owners = {spec.host, submitted_by(spec)}
+        may = spec.host == self._me or all(self._reads(first, each) for each in owners)
+        return may or self._has_shown(spec, dataset)
 
     def _runs(self, peer: NodeId, dataset: DatasetId) -> Iterator[TaskId]:
         """Tasks that it runs, or was promised, and that take the dataset."""

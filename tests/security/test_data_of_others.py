@@ -34,7 +34,7 @@ from agent.node.agent import Agent
 from agent.protocol.checking import Fault, Refusal
 from agent.protocol.effects import Verdict
 from agent.protocol.events import Submit
-from agent.protocol.identity import OPERATORS, SHARED
+from agent.protocol.identity import BY, OPERATORS, SHARED
 from agent.protocol.origins import Origins
 from agent.protocol.records import (
     PRIORITY_LOW,
@@ -201,7 +201,8 @@ async def test_work_that_names_data_of_others_is_given_none(
     async with three(tmp_path, pause=("boss", "ant" if here_only else "cat")) as (_, ant, cat):
         given = await secret_of(ant, tmp_path)
         await until(lambda: known_by(cat, "ants"))
-        (task,) = await taken(cat, work(cat, "attack", shout(tmp_path, given)))
+        in_her_name = {BY: Raw(msgpack.encode(ant.node_id))}
+        (task,) = await taken(cat, work(cat, "attack", shout(tmp_path, given), **in_her_name))
         if not guarded:
             await until(lambda: in_state([cat], task, TaskState.TERMINATED))
             return
