@@ -33,7 +33,7 @@ from agent.control.envelope import (
     notification_line,
     read_request,
 )
-from agent.control.limits import Limits
+from agent.control.limits import Limits, Pace
 from agent.control.members import Relay, hello_for
 from agent.control.membership import other_member
 from agent.control.request_context import RequestContext, Verb
@@ -56,7 +56,10 @@ class Connection:
         writer: asyncio.StreamWriter,
         context: Callable[..., RequestContext],
         limits: Limits,
+        pace: Pace | None = None,
     ) -> None:
+        """``pace``: how fast the member asks whose client this is; None where it is the own one."""
+        self._pace = pace
         self._reader, self._writer, self._limits = reader, writer, limits
         self._call = context(follow=self._follow, pass_on=self._pass_on)
         self._late: asyncio.TimerHandle
@@ -110,6 +113,8 @@ class Connection:
             for line in self._lines.take():
                 if self.over:
                     return
+                if self._pace is not None:
+                    await self._pace.keep()
                 await self._hear(line)
         # Who says no more may still wait for answers: a script that was piped in.
         for _ in range(self._limits.pending_max):

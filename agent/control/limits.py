@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 
@@ -25,6 +26,9 @@ class Limits:
     """The largest workflow that the flock takes, written as JSON."""
     pending_max: int = 32
     """Questions of one client that are worked on at once; the next ones wait in its socket."""
+    of_member_per_s: float = 300.0
+    """Questions of one other member, on all its connections; whoever asks more is heard later."""
+    of_member_at_once_max: int = 3_000
     output_bytes_high: int = 256 * 1024
     """With so much unread, nothing is said or asked further until the client has read."""
     unread_s_max: float = 30.0
@@ -40,3 +44,19 @@ class Limits:
     """More than this is not remembered in any case."""
     events_per_turn_max: int = 200
     """A client that catches up lets others speak after so many."""
+
+
+class Pace:
+    """How fast one asks: at once as long as that is seldom, then so many in a second."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._per_s, self._most = limits.of_member_per_s, limits.of_member_at_once_max
+        self._left, self._at_s = float(self._most), 0.0
+
+    async def keep(self) -> None:
+        """Return when the next question is due. Each that waits has its own turn."""
+        now_s = asyncio.get_running_loop().time()
+        self._left = min(self._most, self._left + (now_s - self._at_s) * self._per_s) - 1
+        self._at_s = now_s
+        if self._left < 0:
+            await asyncio.sleep(-self._left / self._per_s)

@@ -57,10 +57,12 @@ from agent.protocol.reasons import StoryEntry
 from agent.protocol.records import (
     Dataset,
     DatasetId,
+    More,
     NodeId,
     Run,
     TaskId,
     TaskSpec,
+    WorkflowId,
     WorkflowSpec,
 )
 from agent.protocol.table import Table
@@ -138,6 +140,22 @@ class DatasetRoom(Protocol):
 
     async def hand_over(self, within_s: float) -> HandedOver:
         """Have others take what only this node keeps, and return what is left of it."""
+
+    def may_have(self, peer: NodeId, dataset: DatasetId) -> bool:
+        """Tell whether another member may read the dataset."""
+
+    def brought(self, peer: NodeId, dataset: DatasetId) -> None:
+        """Note that a member has brought the dataset here."""
+
+    def not_for(
+        self, asker: NodeId, given: Collection[DatasetId], tasks: Collection[TaskId]
+    ) -> WorkflowSpec | None:
+        """Return whose data or results a submission names that are not for who submits it."""
+
+    async def shown(
+        self, asker: NodeId, given: Collection[DatasetId], workflow: WorkflowId
+    ) -> More:
+        """Return what shows that the submitter has what others have handed in too."""
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers that have the dataset."""

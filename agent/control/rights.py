@@ -17,9 +17,9 @@ from agent.api.again import AGAIN
 from agent.api.errors import RefusedError
 from agent.api.rpc import ErrorCode
 from agent.control.doorkeeping import OWN_ONLY, Person
-from agent.control.naming import find_task, find_workflow
+from agent.control.naming import find_dataset, find_task, find_workflow
 from agent.control.request_context import RequestContext
-from agent.control.sharing import is_shared_with, submitted_by
+from agent.protocol.identity import is_shared_with, submitted_by
 from agent.protocol.phrases import said
 
 ADMINISTRATOR, HELPER = "administrator", "helper"
@@ -27,6 +27,7 @@ FOR_HELPERS = frozenset(["hello", "peers", "members", "programs"])
 """What a machine may ask of others that only helps."""
 FOR_ADMINISTRATORS = frozenset(["settings", "agent_log", "audit"])
 """What is told of a machine to its owner and to administrators."""
+OF_DATA = frozenset(["dataset_files", "read_dataset"])
 ON_WORK = {
     "cancel": "workflow",
     "retry": "workflow",
@@ -98,6 +99,11 @@ def _of_member(call: RequestContext, method: str, params: P) -> P:
                 name=call.member,
             ),
         )
+    if method in OF_DATA and not _may_read(call, getattr(params, "dataset", "")):
+        raise RefusedError(
+            ErrorCode.UNAUTHORISED,
+            said("these data are for whose work it is, and whom they share that with"),
+        )
     people, now = call.rooms.flock.pairing.people, call.now
     own = people.of(call.member_node) == people.of(now.node)
     if method in FOR_ADMINISTRATORS and role != ADMINISTRATOR and not own:
@@ -113,6 +119,11 @@ def _of_member(call: RequestContext, method: str, params: P) -> P:
         return params
     place = ON_WORK[method]
     return replace(params, **{place: _theirs(call, role, place, getattr(params, place))})
+
+
+def _may_read(call: RequestContext, reference: str) -> bool:
+    dataset = find_dataset(call.now.table, reference).dataset
+    return call.rooms.datasets.may_have(call.member_node, dataset)
 
 
 def _theirs(call: RequestContext, role: str, place: str, reference: str) -> str:

@@ -30,7 +30,7 @@ from agent.control.envelope import failure_line
 from agent.control.estimates import TaskProgress
 from agent.control.event_log import EventLog
 from agent.control.happenings import happenings_of, with_rows
-from agent.control.limits import Limits
+from agent.control.limits import Limits, Pace
 from agent.control.members import Members
 from agent.control.port import NodePort, Notice
 from agent.control.program_views import FlockPrograms
@@ -121,7 +121,9 @@ class ControlServer:
             programs=FlockPrograms(node, self._members),
         )
         self._connections: dict[Connection, asyncio.Task[None]] = {}
-        self._accounts: dict[Connection, Account | None] = {}
+        self._accounts: dict[Connection, Account | Asking | None] = {}
+        """Whose they are: an account's of this machine, or another member's."""
+        self._paces: dict[NodeId, Pace] = {}
         self._listening: Listening | None = None
         self._loopback: asyncio.Server | None = None
         self._elsewhere: Path | None = None
@@ -226,11 +228,14 @@ class ControlServer:
         as far as its role lets it."""
         await self._serve(Neighbour(self._token), Asking(name, node), reader, writer)
 
-    def _full_for(self, account: Account | None) -> int:
-        """How many have taken all places of this account, or of all; 0 while there is one."""
-        of = Counter(
+    def _full_for(self, account: Account | Asking | None) -> int:
+        """How many have taken all places of this account or member, or of all such; 0 while there is
+        one. Members have places of their own, so that no client of this machine gives way to them."""
+        there = [
             self._accounts[each] for each in self._connections if each.greeted and not each.over
-        )
+        ]
+        member = isinstance(account, Asking)
+        of = Counter(each for each in there if isinstance(each, Asking) is member)
         if of[account] >= self._limits.connections_max:
             return of[account]
         return of.total() if of.total() >= self._limits.connections_of_all_max else 0
@@ -252,13 +257,15 @@ class ControlServer:
             member_node=member.node,
             neighbour=neighbour,
         )
-        connection = Connection(reader, writer, context, self._limits)
+        pace = self._paces.setdefault(member.node, Pace(self._limits)) if member.node else None
+        connection = Connection(reader, writer, context, self._limits, pace)
+        whose = member if member.node else neighbour.account
         strangers = [each for each in self._connections if not (each.greeted or each.over)]
         crowd = Counter(self._accounts[each] for each in strangers)
         strangers.sort(key=lambda each: -crowd[self._accounts[each]])
         if self._stopped_for:
             connection.end(self._stopped_for)
-        elif full := self._full_for(neighbour.account):
+        elif full := self._full_for(whose):
             sentence = f"{full} clients are connected, which is all there may be"
             writer.write(failure_line(None, Problem(ErrorCode.TOO_MANY, sentence)))
             connection.end()
@@ -268,7 +275,7 @@ class ControlServer:
         if task is None:
             return
         self._connections[connection] = task
-        self._accounts[connection] = neighbour.account
+        self._accounts[connection] = whose
         try:
             await connection.run()
         finally:

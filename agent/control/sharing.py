@@ -1,9 +1,4 @@
-"""Whose work a workflow is, and who else may act on it and read what it prints.
-
-It is its submitter's: of the person on whose machine it was submitted, or from whose it was submitted
-here. Whom he named may do what he may; nobody else, whatever name he goes by. Members are named by their
-ids, which are their keys; names of people are what they typed.
-"""
+"""Whom a submission names that may act on it as its submitter may (``agent.protocol.identity``)."""
 
 from __future__ import annotations
 
@@ -12,21 +7,27 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
+from agent.api.errors import RefusedError
+from agent.api.rpc import ErrorCode
 from agent.control.naming import find_member
 from agent.control.request_context import RequestContext
-from agent.protocol.identity import SHARED, shared_in, text_in
-from agent.protocol.people import People
-from agent.protocol.records import More, NodeId, WorkflowSpec
+from agent.protocol.events import Submit
+from agent.protocol.identity import BY, EVERYBODY, NOBODY, OPERATORS, SHARED, submitted_by
+from agent.protocol.phrases import said
+from agent.protocol.records import More
 
-BY = "by"
-"""By which name a record carries the member that has submitted it elsewhere."""
-OPERATORS, EVERYBODY, NOBODY = "operators", "everybody", "nobody"
 _encode = msgspec.msgpack.Encoder().encode
 
 
-def shared(call: RequestContext, named: Sequence[str]) -> More:
+async def attached(call: RequestContext, event: Submit, named: Sequence[str]) -> More:
     """Return what a submission carries of whose it is, and of whom its person names, by the setting of
-    this machine where nothing is said. Raises ``RefusedError`` for a member that is unknown."""
+    this machine where nothing is said; and what shows that he has the data that it takes, where others
+    have handed them in too. Raises ``RefusedError`` for a member that is unknown, and for data or
+    results that are not for him."""
+    return _shared(call, named) | await _data_shown(call, event)
+
+
+def _shared(call: RequestContext, named: Sequence[str]) -> More:
     told: dict[str, Raw] = {}
     if call.member:
         told[BY] = Raw(_encode(call.member_node))
@@ -37,18 +38,30 @@ def shared(call: RequestContext, named: Sequence[str]) -> More:
     return told
 
 
-def submitted_by(spec: WorkflowSpec) -> NodeId:
-    """Return the member whose work it is."""
-    return text_in(spec.more, BY) or spec.host
-
-
-def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str, people: People) -> bool:
-    """Tell whether a member of this role may act on a workflow as its submitter may: what is shared with
-    one machine of a person is shared with all of his."""
-    named = shared_in(spec.more)
-    if EVERYBODY in named or any(people.owns(node, each) for each in named):
-        return True
-    return OPERATORS in named and role != "helper"
+async def _data_shown(call: RequestContext, event: Submit) -> More:
+    asker, rooms = call.member_node or call.now.node, call.rooms.datasets
+    given = {each.dataset for spec in event.tasks for each in spec.raw if not each.external}
+    own = {spec.task for spec in event.tasks}
+    needed = {ref.task for spec in event.tasks for ref in spec.inputs}.difference(own)
+    theirs = rooms.not_for(asker, given, needed)
+    if theirs is not None:
+        raise RefusedError(
+            ErrorCode.UNAUTHORISED,
+            said(
+                "it takes data of {workflow}, which are for {submitter} on {host} and whom they share"
+                " it with: ask there",
+                workflow=theirs.name,
+                submitter=theirs.submitter,
+                host=call.now.name_of(submitted_by(theirs)),
+            ),
+        )
+    try:
+        shown: More = await rooms.shown(asker, given, event.workflow)
+    except OSError as error:
+        raise RefusedError(
+            ErrorCode.REFUSED, said("the data cannot be read here: {error}", error=str(error))
+        ) from error
+    return shown
 
 
 def _one(call: RequestContext, named: str) -> str:

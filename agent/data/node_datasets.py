@@ -16,13 +16,24 @@ from agent.api.datasets import DatasetsReply, DatasetView, FileView
 from agent.api.flock import HandedOver
 from agent.data.delivery import Deliveries
 from agent.data.retention import DatasetRetention, only_of
+from agent.data.rights import DataRights
 from agent.data.scrubbing import Scrub
 from agent.data.shared import SharedResults, in_thread
 from agent.data.transfers import DatasetTransfers, Reach
+from agent.net.acts import ADMINISTRATOR
 from agent.protocol.effects import TaskMoved
 from agent.protocol.events import ChildSucceeded, DatasetsChanged, Event
 from agent.protocol.node import Node
-from agent.protocol.records import Dataset, DatasetId, NodeId, TaskState, WorkflowId
+from agent.protocol.records import (
+    Dataset,
+    DatasetId,
+    More,
+    NodeId,
+    TaskId,
+    TaskState,
+    WorkflowId,
+    WorkflowSpec,
+)
 from agent.storage.datasets.backend import Backend, Sharing
 from agent.storage.datasets.room import Wanted
 from agent.storage.datasets.store import DatasetStore
@@ -51,6 +62,7 @@ class NodeDatasets:
         self._tell: Callable[[Event], None]
         self._node: Node
         self._caretaker: DatasetRetention
+        self.rights: DataRights
         self._caring: asyncio.Task[None] | None = None
         self._scrubbing: asyncio.Task[None] | None = None
         self._deliveries = Deliveries(store.folder.parent / DELIVERIES, store, self.bring)
@@ -70,14 +82,24 @@ class NodeDatasets:
         await asyncio.to_thread(made._deliveries.load)
         return made
 
-    def begin(self, node: Node, copies: int, tell: Callable[[Event], None]) -> None:
+    def begin(
+        self,
+        node: Node,
+        copies: int,
+        tell: Callable[[Event], None],
+        role: Callable[[NodeId], str] = lambda _: ADMINISTRATOR,
+    ) -> None:
         """Tell the node, which runs now, of changes of the datasets from now on, and begin a task
         that copies and removes datasets as its table demands; returns at once. ``copies`` is on how
-        many machines each lies, this one counted: below 2 nothing is copied."""
+        many machines each lies, this one counted: below 2 nothing is copied; ``role`` tells what
+        members are in the flock."""
         self._node, self._tell, self.transfers.tell = node, tell, tell
         self._caretaker = DatasetRetention(
             self._me, node, self.store, self.transfers, copies, self._besides
         )
+        self.rights = DataRights(self._me, node, self.store, role)
+        node.may_take(self.rights.may_take)
+        self.transfers.may_have, self.transfers.refused = self.rights.may_have, node.refuse_data
         if self.shared is not None:
             self._results = SharedResults(self.shared, node, tell)
             self._caretaker.look_elsewhere = self._look_shared
@@ -102,6 +124,8 @@ class NodeDatasets:
         """Stop delivering, cancel all commits, copies and transfers, wait until they have ended,
         then close the back end and the store."""
         await self._deliveries.close()
+        if self._caring is not None:
+            self.rights.close()
         if self._results is not None:
             await self._results.close()
         for each in (self._caring, self._scrubbing):
@@ -181,6 +205,26 @@ class NodeDatasets:
         rows = await asyncio.to_thread(lambda: [self.store.get(each) for each in left])
         size_bytes = sum(row.size_bytes for row in rows if row is not None)
         return HandedOver(len(left), size_bytes, takers)
+
+    def may_have(self, peer: NodeId, dataset: DatasetId) -> bool:
+        """Tell whether another member may read the dataset."""
+        return self.rights.may_have(peer, dataset)
+
+    def brought(self, peer: NodeId, dataset: DatasetId) -> None:
+        """Note that a member has brought the dataset here."""
+        self.rights.brought(peer, dataset)
+
+    def not_for(
+        self, asker: NodeId, given: Collection[DatasetId], tasks: Collection[TaskId]
+    ) -> WorkflowSpec | None:
+        """Return whose data or results a submission names that are not for who submits it."""
+        return self.rights.not_for(asker, given, tasks)
+
+    async def shown(
+        self, asker: NodeId, given: Collection[DatasetId], workflow: WorkflowId
+    ) -> More:
+        """Return what shows that the submitter has what others have handed in too."""
+        return await self.rights.shown(asker, given, workflow)
 
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the peers from which the dataset can be fetched now."""

@@ -14,7 +14,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import IO, Any
 
 from agent.net import transfer_words
 from agent.net.transfer_download import HOLDERS_AT_ONCE_MAX, Download
@@ -34,6 +34,12 @@ TAKING_S_MAX = 24 * 3_600.0
 TOLD_S_MAX = 30.0
 """By then who has taken a copy has told that it has it, or has lost it again."""
 
+ASKED_AGAIN_S = (0.0, 0.1, 0.2, 0.4, 0.8, 1.5)
+"""What lets a peer have data may be on its way: that it runs a task, or whose work it is."""
+NOT_FOR = (
+    "{} is for whose work it is, whom they share that with, and who runs it: ask its submitter"
+)
+
 Reach = Callable[[NodeId], Awaitable[Pipe]]
 """Opens a transfer with a peer; raises ``OSError``."""
 
@@ -42,6 +48,10 @@ log = logging.getLogger(__name__)
 
 def _never(_: NodeId) -> bool:
     return False
+
+
+def _anybody(_peer: NodeId, _dataset: DatasetId) -> bool:
+    return True
 
 
 def _keep_none(peer: NodeId, pieces: tuple[LogPiece, ...]) -> None:
@@ -59,18 +69,46 @@ class _GivenPipe:
 
 
 class _Source:
-    """The store, for peers that ask what this node has told that it has."""
+    """The store, for a peer that asks for what it may have."""
 
-    def __init__(self, store: DatasetStore, bring: Callable[[DatasetId], None]) -> None:
-        self._store, self._bring = store, bring
-        self.open, self.verify = store.open, store.verify
+    def __init__(
+        self,
+        store: DatasetStore,
+        bring: Callable[[DatasetId], None],
+        permit: Callable[[DatasetId], bool],
+    ) -> None:
+        self._store, self._bring, self._permit = store, bring, permit
+        self._opened: set[str] = set()
+        """Contents of what it was told of."""
 
     def described(self, dataset: DatasetId) -> tuple[int, str, bytes]:
         """Return size, name and manifest of a dataset, fetched from the back end first, waiting for
         it, where it is not here; raise ``OSError`` when it cannot be had."""
+        if not self._permit(dataset):
+            raise PermissionError(NOT_FOR.format(dataset))
         if not self._store.has(dataset):
             self._bring(dataset)
-        return self._store.described(dataset)
+        told = size_bytes, _, manifest = self._store.described(dataset)
+        self._opened.update(self._store.contents(dataset, size_bytes, manifest))
+        return told
+
+    def open(self, digest: str) -> IO[bytes]:
+        """Return a content of what it may have, opened; raise ``OSError`` for another."""
+        self._look_at(digest)
+        return self._store.open(digest)
+
+    def verify(self, digest: str) -> bytes:
+        """Return the hashes of the pieces of such a content; raise ``OSError`` for another."""
+        self._look_at(digest)
+        return self._store.verify(digest)
+
+    def _look_at(self, digest: str) -> None:
+        """Whoever found fault with a content asks for it again, by its hash alone."""
+        if digest in self._opened:
+            return
+        if not any(map(self._permit, self._store.datasets_of(digest))):
+            raise PermissionError(NOT_FOR.format(f"sha256:{digest}"))
+        self._opened.add(digest)
 
 
 class _Bringing:
@@ -93,6 +131,10 @@ class DatasetTransfers:
         """Keeps what a run of a peer has printed, in the thread of the transfer."""
         self.mostly_off: Callable[[NodeId], bool] = _never
         """Tells of a peer that it is off most of the time when people work."""
+        self.may_have: Callable[[NodeId, DatasetId], bool] = _anybody
+        """Tells whether a peer may have a dataset, as far as is known."""
+        self.refused: Callable[[NodeId], None] = lambda _: None
+        """Is told of a peer that has asked for what it may not have."""
         self._threads = ThreadPoolExecutor(THREADS_MAX, "datasets")
         self._downloads = asyncio.Semaphore(DOWNLOADS_AT_ONCE_MAX)
         self._offers = asyncio.Semaphore(OFFERS_AT_ONCE_MAX)
@@ -266,10 +308,11 @@ class DatasetTransfers:
 
     async def _offer(self, peer: NodeId, datasets: tuple[DatasetId, ...]) -> Taken:
         pipe = await self.reach(peer)
+        source = _Source(self._store, lambda _: None, lambda asked: asked in datasets)
 
         def offer() -> Taken:
             try:
-                return transfer_words.offer(pipe, self._store, datasets)
+                return transfer_words.offer(pipe, source, datasets)
             finally:
                 pipe.close()
 
@@ -298,8 +341,26 @@ class DatasetTransfers:
                 raise ConnectionAbortedError("the agent is stopping") from error
             return taking.result(TAKING_S_MAX)
 
-        source = _Source(self._store, self._bring_to_give)
+        def permit(dataset: DatasetId) -> bool:
+            work = self._permit(peer, dataset)
+            try:
+                asking = asyncio.run_coroutine_threadsafe(work, self._loop)
+            except RuntimeError:
+                work.close()
+                return False
+            return asking.result(TAKING_S_MAX)
+
+        source = _Source(self._store, self._bring_to_give, permit)
         transfer_words.serve(pipe, source, take, partial(self.keep_logs, peer))
+
+    async def _permit(self, peer: NodeId, dataset: DatasetId) -> bool:
+        """Whether it may have that, now or in a moment."""
+        for wait_s in ASKED_AGAIN_S:
+            await asyncio.sleep(wait_s)
+            if self.may_have(peer, dataset):
+                return True
+        self.refused(peer)
+        return False
 
     def _bring_to_give(self, dataset: DatasetId) -> None:
         """What only the back end has is given to those that do not use it, in their thread."""

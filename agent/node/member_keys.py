@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent.control.naming import task_id
+from agent.control.rights import HELPER
 from agent.flock.network import FlockNetwork
 from agent.net.membership import Membership
 from agent.protocol.identity import CONTENT, KEY, called, content_of, text_in, workflow_id
@@ -42,6 +43,11 @@ class MemberKeys:
         """Tell whether this is the signature of a member, or of somebody who was one."""
         membership = self._membership()
         return membership is not None and membership.is_signed(signer, data, signature)
+
+    def role(self, node: NodeId) -> str:
+        """Return what a member is in the flock; a helper without one."""
+        membership = self._membership()
+        return HELPER if membership is None else membership.roster.standing.role(node)
 
     def binds(self, spec: WorkflowSpec) -> bool:
         """Tell whether the ids of a workflow and its tasks are made of its content, of who asked for

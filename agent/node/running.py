@@ -42,6 +42,7 @@ from agent.host.private_files import PrivateFolder
 from agent.host.whose import exposed_way
 from agent.net import identity
 from agent.node.confining import confined
+from agent.node.member_keys import MemberKeys
 from agent.node.power import MachinePower
 from agent.node.programs import ProgramReader, ceilings
 from agent.node.suspicions import SuspicionLog
@@ -63,7 +64,7 @@ from agent.protocol.node import Node, NodeSetup
 from agent.protocol.reasons import FinishingThenPaused
 from agent.protocol.records import DatasetId, NodeId
 from agent.protocol.settings import Settings
-from agent.protocol.signing import NO_TRUST, Keys
+from agent.protocol.signing import NO_TRUST
 from agent.settings.node_settings import COPIES, SPARE, NodeSettings
 from agent.storage import history, kept_logs
 from agent.storage.database import Remembered
@@ -215,7 +216,7 @@ class RunningNode:
         journal: Journal,
         datasets: NodeDatasets,
         confinement: Confinement,
-        keys: Keys,
+        keys: MemberKeys,
     ) -> None:
         self.keys, self.suspicions = keys, SuspicionLog()
         self.node_id, self._home, self._settings = me, home, settings
@@ -289,7 +290,7 @@ class RunningNode:
         work = WorkPort(self.children, self.datasets.transfers, self.published, self.hand)
         ports = (network, self._journal, work, audience)
         self.driver = Driver(self.node, *ports, power=self.power)
-        self.datasets.begin(self.node, self._protocol.copies, self.hand)
+        self.datasets.begin(self.node, self._protocol.copies, self.hand, self.keys.role)
         await self.log_copies.begin(self.node, self._protocol.copies)
         self.uptimes.copies = self._protocol.copies
         self.uptimes.begin(members.members)

@@ -23,8 +23,10 @@ DOUBTFUL_NAMED_MAX = 20
 log = logging.getLogger(__name__)
 
 _FAULTS: dict[Fault, DiagnosisKind] = {
+    Fault.DATA: "DataNotForThem",
     Fault.FORGED: "RecordsForged",
     Fault.NOT_THEIRS: "RecordsNotTheirs",
+    Fault.TOO_MUCH: "RecordsTooMany",
     Fault.UNSIGNED: "RecordsUnsigned",
 }
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from agent.protocol.quotas import Quotas, Told
 from agent.protocol.records import (
     FLOOR,
     NO_LIFE,
@@ -71,6 +72,10 @@ class Fault(StrEnum):
     """By somebody else than its author."""
     NOT_THEIRS = "not theirs"
     """It is their word, but they may not say that."""
+    DATA = "data"
+    """No record: they have asked for data that are not for them."""
+    TOO_MUCH = "too much"
+    """They may say it, and have said more than one member has room for."""
 
 
 class Refusal(NamedTuple):
@@ -78,14 +83,6 @@ class Refusal(NamedTuple):
 
     fault: Fault
     author: NodeId
-
-
-class Told(NamedTuple):
-    """Records that count."""
-
-    workflows: list[Workflow]
-    lives: list[TaskLife]
-    prunings: list[Pruning]
 
 
 class Checking:
@@ -97,12 +94,13 @@ class Checking:
         keys: Keys,
         long_ago_ms: Callable[[], int],
         unhide: Callable[[WorkflowId], None],
+        quotas: Quotas,
     ) -> None:
         self.trust = Trust()
         self.refused: dict[Refusal, int] = {}
         """How often what was refused in whose name, the first ``REFUSED_NAMES_MAX`` of them."""
         self.roots = Roots(keys)
-        self.keys = keys
+        self.keys, self.quotas = keys, quotas
         self._table, self._long_ago_ms, self._unhide = table, long_ago_ms, unhide
 
     @property
@@ -126,7 +124,10 @@ class Checking:
         self._look_at_hidden(listed, {part.task: part.life for part in lives})
         homes = {spec.task: one.spec.host for one in listed for spec in one.spec.tasks}
         parts = [kept for part in lives if (kept := self._life(part, homes)) is not None]
-        return Told(listed, parts, pruned)
+        told, floods = self.quotas.within(Told(listed, parts, pruned))
+        for author in floods:
+            self._refuse(Statement(Kind.RUN, author), Fault.TOO_MUCH)
+        return told
 
     # -- workflows -----------------------------------------------------------------------
 
@@ -151,8 +152,13 @@ class Checking:
         self, workflow: WorkflowId, home: NodeId, told: Workflow, known: Workflow | None
     ) -> Iterator[TaskPriority]:
         """Those that count of one task alone."""
+        if not told.tasks:
+            return
+        own = {spec.task for spec in told.spec.tasks}
         mine = {each.task: each.wish for each in known.tasks} if known is not None else {}
         for each in told.tasks:
+            if each.task not in own:
+                continue
             unwished = mine.get(each.task, PriorityWish(0, home, PRIORITY_LOW))
             wish = self._priority(workflow, home, each.wish, unwished, each.task)
             if wish.revision:
@@ -301,10 +307,13 @@ class Checking:
         return proved or self._refuse(said, Fault.FORGED)
 
     def _refuse(self, said: Statement, fault: Fault) -> bool:
-        refusal = Refusal(fault, said.author)
+        self.count(Refusal(fault, said.author))
+        return False
+
+    def count(self, refusal: Refusal) -> None:
+        """Count what is not taken in, or not given."""
         if refusal in self.refused or len(self.refused) < REFUSED_NAMES_MAX:
             self.refused[refusal] = self.refused.get(refusal, 0) + 1
-        return False
 
 
 def _is_same(mine: WorkflowSpec, theirs: WorkflowSpec) -> bool:

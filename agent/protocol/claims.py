@@ -28,6 +28,7 @@ from agent.protocol.messages import (
     TryDequeue,
 )
 from agent.protocol.needs import seats_of
+from agent.protocol.news import News
 from agent.protocol.obstructors import Obstructors
 from agent.protocol.own_run import write_run
 from agent.protocol.phrases import LocalProtocolError
@@ -46,7 +47,6 @@ from agent.protocol.records import (
 )
 from agent.protocol.second_runs import COPY_SCORE, FIRST_COPY
 from agent.protocol.sharing_reasons import CopyClaimed, PassedBy
-from agent.protocol.table import News
 from agent.protocol.times import following
 
 REBUFFED_S, REBUFFS_MAX = 0.03, 10
@@ -273,8 +273,19 @@ class Claims(Part):
             self.open[task].waiting.pop(peer.node, None)
         elif rival == self.core.me or claim_rank(objection.claim) >= claim_rank(objection.against):
             self.core.count("objection that is none")
-        else:
+        elif not self._is_linked(rival) or rival == peer.node:
             self.yield_to(task, rival)
+        elif self.obstructors.named(task, peer.node, objection.claim):
+            self.open[task].waiting.pop(peer.node, None)
+            self.core.note(task, PassedBy(peer.node))
+        else:
+            self.contest(task, rival)
+            self.withdraw([task], f"{rival} has a better claim")
+
+    def _is_linked(self, node: NodeId) -> bool:
+        """Whether it asks here itself before it begins anything."""
+        peer = self.core.peers.get(node)
+        return peer is not None and peer.greeted and not peer.suspected
 
     def _declined(self, peer: Peer, message: ClaimAnswers) -> None:
         """What the peer refuses whoever else asks; it is claimed again in a while."""

@@ -19,13 +19,13 @@ from zlib import crc32
 
 from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
+from agent.protocol.news import News
 from agent.protocol.policy.competition import PASSED_OVER_MAX
 from agent.protocol.policy.flock_rules import past_of, waiting_of
 from agent.protocol.policy.placing import Placing
 from agent.protocol.policy.reaching import Lasting, reach, rounded_s
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.seats import SeatPlan, Seats
-from agent.protocol.table import News
 
 WAITING_MAX = 100
 """Among so many tasks at the head a host reaches for one."""

@@ -23,6 +23,7 @@ from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
 from agent.protocol.going_on import is_beside
 from agent.protocol.lengths import RUNS
+from agent.protocol.news import News
 from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage
 from agent.protocol.planning import Planning
 from agent.protocol.policy.copying import RunningView
@@ -31,7 +32,6 @@ from agent.protocol.records import NodeId, Run, Suspended, TaskId, TaskSpec
 from agent.protocol.runs import Runs
 from agent.protocol.seats import SeatPlan, Seats
 from agent.protocol.second_runs import is_copy
-from agent.protocol.table import News
 
 LOOKED_AT_MAX = 200
 """So many runs are looked at, and so many that wait, in one plan."""

@@ -30,15 +30,18 @@ from agent.protocol.effects import (
 from agent.protocol.events import PresenceChanged
 from agent.protocol.lengths import Lengths
 from agent.protocol.messages import Capabilities, Enqueue, Message, State, Status
+from agent.protocol.news import News, left_machine
 from agent.protocol.own_work import OwnWork
 from agent.protocol.pending_news import PendingNews
 from agent.protocol.policy import DEFAULT_RULE, flock_rules
+from agent.protocol.quotas import Quotas
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import Became, OutcomeMoved, Reason, Starting, StoryEntry
 from agent.protocol.records import (
     DatasetId,
     NodeId,
     Pruning,
+    RunName,
     Stamp,
     TaskId,
     TaskLife,
@@ -49,7 +52,7 @@ from agent.protocol.records import (
 from agent.protocol.sealing import Sealing
 from agent.protocol.settings import Settings
 from agent.protocol.signing import NO_TRUST, Keys, NoKeys, Trust, as_written
-from agent.protocol.table import News, Table
+from agent.protocol.table import Table
 from agent.protocol.thrown_away import ThrownAway
 from agent.protocol.unsaved import Unsaved
 
@@ -151,7 +154,9 @@ class Core:
     def _remember(self, setup: NodeSetup) -> None:
         """Believe this disk, whoever wrote what is on it: it was looked at when it came."""
         self.sealing = Sealing(self.me, self.table, setup.keys)
-        self.checking = Checking(self.table, setup.keys, self._long_ago_ms, self.forget_pruning)
+        quotas = Quotas(self.table, self._let_go, self.forget_pruning, lambda: self.now_s)
+        known = (self.table, setup.keys, self._long_ago_ms, self.forget_pruning)
+        self.checking = Checking(*known, quotas)
         self.follow_trust(setup.trust)
         news = self.table.join(setup.workflows, setup.lives, setup.prunings)
         self.lengths = Lengths(self.table)
@@ -326,6 +331,9 @@ class Core:
         kept_ms = self.settings.retention_ms // 2
         return (self.wall_ms if wall_ms is None else wall_ms) - kept_ms
 
+    def _let_go(self, workflows: list[WorkflowId], runs: dict[TaskId, set[RunName]]) -> None:
+        self.take_in(self.table.let_go(workflows, runs))
+
     def forget_pruning(self, workflow: WorkflowId) -> None:
         """Forget a pruning, here and on disk, so that it hides its workflow no more."""
         self.table.forget_pruning(workflow)
@@ -380,7 +388,7 @@ class Core:
         unsaved.forgotten_tasks.update(dict.fromkeys(news.forgotten_tasks))
 
     def _tell_moved(self, task: TaskId, before: DerivedState | None, now: DerivedState) -> None:
-        left = _left(before, now)
+        left = left_machine(before, now)
         if before is None or before.state is not now.state or left:
             before_state = None if before is None else before.state
             self._effects.append(TaskMoved(task, before_state, now.state, self.cause))
@@ -457,14 +465,6 @@ class Core:
     def story(self, task: TaskId) -> list[StoryEntry]:
         """Return what happened to the task as this node saw it, as far as it is remembered."""
         return [*self._stories.get(task, ())]
-
-
-def _left(before: DerivedState | None, now: DerivedState) -> str:
-    """The machine that had a task which is on another one now in the same state; else empty."""
-    old, new = None if before is None else before.owner, now.owner
-    if old is None or new is None or run_name(old) == run_name(new):
-        return ""
-    return old.host
 
 
 class Part:

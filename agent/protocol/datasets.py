@@ -55,6 +55,8 @@ class Datasets(Part):
         self._refused: dict[tuple[DatasetId, NodeId], float] = {}
         self._wanted: dict[TaskId, float] = {}
         self._fetched_rate = 0
+        self.may_take: Callable[[TaskId, DatasetId], bool] = lambda *_: True
+        """Whether a task may be given what is here."""
 
     def handlers(self) -> dict[type, Callable[..., None]]:
         return {DatasetsChanged: self._changed, Holdings: self._told, InputsFetched: self._came}
@@ -80,7 +82,8 @@ class Datasets(Part):
         search for it from now on; None when all are there. What a producer has not made yet is not
         asked for."""
         for dataset in self.needed(spec):
-            if dataset not in self.core.holdings and not self.holders(dataset):
+            here = dataset in self.core.holdings
+            if not (self.may_take(spec.task, dataset) if here else self.holders(dataset)):
                 self._wanted.setdefault(spec.task, self.core.now_s)
                 return dataset
         return None

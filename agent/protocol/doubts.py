@@ -14,9 +14,9 @@ from itertools import combinations
 from types import MappingProxyType
 
 from agent.protocol.core import Core, Part
+from agent.protocol.news import News
 from agent.protocol.records import DatasetId, Life, Run, TaskId, Terminated
 from agent.protocol.sharing_reasons import ResultsDiffer
-from agent.protocol.table import News
 
 KEPT_MAX = 1_000
 

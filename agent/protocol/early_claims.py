@@ -21,13 +21,13 @@ from __future__ import annotations
 from agent.protocol.claims import Claims
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
+from agent.protocol.news import News
 from agent.protocol.own_run import Stage, due_ms
 from agent.protocol.planning import Planning
 from agent.protocol.queue import Queue
 from agent.protocol.reading import DerivedState
 from agent.protocol.records import TaskId, TaskState
 from agent.protocol.runs import Runs
-from agent.protocol.table import News
 
 AHEAD_S = 0.2
 """Long enough for a round of questions on a busy machine, and for an end that comes early."""

@@ -24,9 +24,10 @@ from enum import Enum, auto
 
 from agent.protocol.core import Core, Part
 from agent.protocol.needs import Seat, seats_of
+from agent.protocol.news import News
 from agent.protocol.records import Claim, Incarnation, NodeId, Run, TaskId, TaskSpec, claim_rank
 from agent.protocol.sharing_reasons import SeatsTaken
-from agent.protocol.table import News, Table
+from agent.protocol.table import Table
 
 
 class Answer(Enum):

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from zlib import crc32
 
+from agent.protocol.allowance import Allowance
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.election import Election
@@ -39,8 +40,8 @@ from agent.protocol.messages import (
     RecordVersion,
     TakeTask,
 )
+from agent.protocol.news import News
 from agent.protocol.records import NodeId, Pruning, TaskId, TaskLife, Workflow, WorkflowId
-from agent.protocol.table import News
 
 QUIET_S = 0.5
 EARLY_S = 0.1
@@ -60,6 +61,7 @@ class Healing(Part):
     def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._asked: dict[str, tuple[NodeId, float]] = {}
+        self._allowance = Allowance(core)
         self._changes = 0
         self._changed_s = -1e9
 
@@ -133,6 +135,8 @@ class Healing(Part):
             for bucket in buckets
             for key, version in digest.records(bucket)
         )
+        if not self._allowance.takes(peer.node, len(records)):
+            return
         self.core.send(peer.node, BucketList(tuple(buckets), records))
 
     def _listed(self, peer: Peer, message: BucketList) -> None:
@@ -141,6 +145,7 @@ class Healing(Part):
             record.key
             for record in message.records
             if core.table.digest.version(record.key) != record.version
+            and not core.checking.quotas.is_held_back(record.key)
         ]
         peer.awaited = dict.fromkeys(differing)
         peer.compared = not differing
@@ -159,6 +164,9 @@ class Healing(Part):
         workflows = [each for each in ids["w"] if each in table.workflows]
         lives = [TaskLife(each, table.lives[each]) for each in ids["t"] if each in table.lives]
         prunings = [table.prunings[each] for each in ids["p"] if each in table.prunings]
+        tasks = sum(len(table.workflows[each].spec.tasks) for each in workflows)
+        if not self._allowance.takes(peer.node, tasks + len(lives) + len(prunings)):
+            return
         for piece in self.in_pieces(workflows, lives, prunings):
             self.core.send(peer.node, piece)
 
@@ -216,6 +224,7 @@ class Unknown(Part):
     def __init__(self, core: Core, election: Election) -> None:
         super().__init__(core)
         self._election = election
+        self._allowance = Allowance(core)
         self._heard: dict[TaskId, None] = {}
         self._questions: dict[TaskId, bool] = {}
         self._waiting: dict[TaskId, dict[NodeId, None]] = {}
@@ -314,6 +323,8 @@ class Unknown(Part):
         pruning = table.pruning_of_task(task)
         if task in table.specs:
             workflow = table.workflows[table.workflow_of[task]]
+            if not self._allowance.takes(peer, len(workflow.spec.tasks)):
+                return
             tasks = [spec.task for spec in workflow.spec.tasks if spec.task in table.lives]
             lives = tuple(TaskLife(each, table.lives[each]) for each in tasks)
             core.send(peer, TakeTask(workflow, lives))

@@ -24,6 +24,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from agent.protocol.needs import ONCE, SEATS
+from agent.protocol.people import People
 from agent.protocol.priorities import PRIORITY
 from agent.protocol.records import (
     InputRef,
@@ -136,3 +137,28 @@ def asked_in(spec: WorkflowSpec) -> Asked | None:
     versions before did not."""
     content = text_in(spec.more, CONTENT)
     return (content, spec.submitter, spec.host) if content else None
+
+
+# ---- Whose work it is, and who else may act on it and read what it prints and makes ----
+#
+# It is its submitter's: of the person on whose machine it was submitted, or from whose it was submitted
+# there. Whom he named may do what he may; nobody else, whatever name he goes by. Members are named by
+# their ids, which are their keys; names of people are what they typed.
+
+BY = "by"
+"""By which name a record carries the member that has submitted it elsewhere."""
+OPERATORS, EVERYBODY, NOBODY = "operators", "everybody", "nobody"
+
+
+def submitted_by(spec: WorkflowSpec) -> NodeId:
+    """Return the member whose work it is."""
+    return text_in(spec.more, BY) or spec.host
+
+
+def is_shared_with(spec: WorkflowSpec, node: NodeId, role: str, people: People) -> bool:
+    """Tell whether a member of this role may act on a workflow as its submitter may: what is shared with
+    one machine of a person is shared with all of his."""
+    named = shared_in(spec.more)
+    if EVERYBODY in named or any(people.owns(node, each) for each in named):
+        return True
+    return OPERATORS in named and role != "helper"

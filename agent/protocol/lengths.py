@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 from agent.protocol.likeness import Kind, Likeness, PastRun, kind_of
 from agent.protocol.needs import seats_of
+from agent.protocol.news import News
 from agent.protocol.records import (
     EXPECTED_MS,
     Evicted,
@@ -53,7 +54,7 @@ from agent.protocol.sketch import (
     remaining_ms,
 )
 from agent.protocol.speeds import Speeds
-from agent.protocol.table import News, Table
+from agent.protocol.table import Table
 from agent.protocol.times import end_of_run_ms, held_ms, started_ms, took
 
 SHORT_MS = 1_000

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from math import inf
 
-from agent.protocol.checking import Refusal
+from agent.protocol.checking import Fault, Refusal
 from agent.protocol.claimability import Claimability
 from agent.protocol.claims import Claims
 from agent.protocol.clock import Instant, TimerKind
@@ -42,7 +42,9 @@ from agent.protocol.joining import Joining
 from agent.protocol.lengths import Lengths
 from agent.protocol.liveness import Liveness
 from agent.protocol.messages import Hello, Progress, State
+from agent.protocol.origins import Origins
 from agent.protocol.own_run import LostRuns
+from agent.protocol.people import People
 from agent.protocol.planning import Planning
 from agent.protocol.progress import ProgressNews
 from agent.protocol.promises import Promises
@@ -92,6 +94,7 @@ class Node:
         self._prunings = Prunings(core, self._election)
         self._policy = FlockPolicy(core, self._liveness.tell_status)
         self._doubts = Doubts(core)
+        self.origins = Origins(core)
         self._parts = self._in_order()
         self._handlers, self._deadlines = self._collect_handlers(), self._collect_deadlines()
         self._rests_until_s = -inf
@@ -130,32 +133,12 @@ class Node:
     def _in_order(self) -> list[Part]:
         """The parts, as they are told of happenings one after the other."""
         return [
-            self._liveness,
-            self._policy,
-            self.seats,
-            self._datasets,
-            self._lost,
-            self._runs,
-            self._progress_news,
-            self._rows,
-            self._shares,
-            self._queue,
-            self._contests,
-            self._planning,
-            self._copies,
-            self._takeovers,
-            self._sleepers,
-            self._ahead,
-            self.promises,
-            self.claims,
-            self._healing,
-            self._election,
-            self._joining,
-            self._unknown,
-            self._requests,
-            self._prunings,
-            self._doubts,
-        ]
+            self._liveness, self._policy, self.seats, self._datasets, self._lost, self._runs,
+            self._progress_news, self._rows, self._shares, self._queue, self._contests,
+            self._planning, self._copies, self._takeovers, self._sleepers, self._ahead,
+            self.promises, self.claims, self._healing, self._election, self._joining,
+            self._unknown, self._requests, self._prunings, self._doubts, self.origins,
+        ]  # fmt: skip
 
     def _collect_handlers(self) -> dict[type, tuple[Callable[..., None], ...]]:
         handlers: dict[type, tuple[Callable[..., None], ...]] = {
@@ -224,6 +207,39 @@ class Node:
     def holders(self, dataset: DatasetId) -> tuple[NodeId, ...]:
         """Return the linked peers from which a dataset can be fetched now."""
         return self._datasets.holders(dataset)
+
+    @property
+    def signs(self) -> bool:
+        """Whether this flock signs its records, so that they tell whose work is whose."""
+        return self._core.checking.on
+
+    @property
+    def people(self) -> People:
+        """Which machines are one person's."""
+        return self._core.checking.trust.people
+
+    def needed(self, task: TaskId) -> list[DatasetId]:
+        """Return the datasets that a known task takes, as far as they are known."""
+        return self._datasets.needed(self.table.specs[task])
+
+    def refuse_data(self, peer: NodeId) -> None:
+        """Count that a peer has asked for data that are not for it."""
+        self._core.checking.count(Refusal(Fault.DATA, peer))
+
+    def may_take(self, ask: Callable[[TaskId, DatasetId], bool]) -> None:
+        """Have it asked from now on whether a task may be given what is here."""
+        self._datasets.may_take = ask
+
+    def work_of(self, host: NodeId) -> Iterator[TaskId]:
+        """Yield the known tasks that a host was promised here, and those that it tells it is at."""
+        table = self.table
+        promised = self.promises.by_task.items()
+        yield from (t for t, each in promised if each.claimant == host and t in table.specs)
+        yield from (task for task, run in table.owned.items() if run.host == host)
+        for open_tasks in table.unfinished.values():
+            for task in open_tasks:
+                if any(run.host == host and run.live for run in table.life(task).runs):
+                    yield task
 
     def reachable(self) -> tuple[NodeId, ...]:
         """Return the linked peers that have greeted and are not suspected, those first whose owners

@@ -6,7 +6,11 @@ node stands on something, and passes with it. So what does not pass is counted:
 
 * a consent that is owed for longer than any honest node takes, where nothing that this node can see
   stands behind it (``Claims``);
-* a task that is left to the same rival again and again, and lies there all the while.
+* a task that is left to the same rival again and again, and lies there all the while;
+* a member that names better claims of several others which are linked here, and never ask here: whoever
+  makes a claim asks everybody with the same words, so those were made up. Of one rival alone it may be
+  the rival that asks some and not others: what this member says for that one is then not heeded, and
+  neither is counted.
 
 Who was counted twice is *in the way*: it is asked with the others, for a moment only, what it says
 against a claim is not heeded, and neither is what others say for its sake. That is told to people. It
@@ -17,10 +21,10 @@ counts less then. That a task begins twice for it is possible, and no work is lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.protocol.core import Core
-from agent.protocol.records import NodeId, TaskId
+from agent.protocol.records import Claim, NodeId, TaskId
 
 PATIENCE_S = 5.0
 """An honest node that does not answer for so long is silent altogether, and suspected before."""
@@ -44,6 +48,14 @@ class _Left:
     since_s: float
 
 
+@dataclass(slots=True)
+class _Named:
+    """Claims of one rival that a member has named and that were not made here, and since when."""
+
+    since_s: float
+    claims: list[Claim] = field(default_factory=list)
+
+
 class Obstructors:
     """Who is in the way, by what this node has seen; kept in memory alone."""
 
@@ -51,6 +63,9 @@ class Obstructors:
         self._core = core
         self._strikes: dict[NodeId, tuple[int, float]] = {}
         self._left: dict[TaskId, dict[NodeId, _Left]] = {}
+        self._named: dict[TaskId, dict[tuple[NodeId, NodeId], _Named]] = {}
+        self._doubted: dict[tuple[NodeId, NodeId], float] = {}
+        """Who has named whom in vain, and when last."""
 
     def __contains__(self, node: NodeId) -> bool:
         strikes, last_s = self._strikes.get(node, (0, 0.0))
@@ -86,6 +101,45 @@ class Obstructors:
             for _ in range(STRIKES_MAX):
                 self.passed_by(rival)
 
+    def named(self, task: TaskId, objector: NodeId, claim: Claim) -> bool:
+        """Count that a member has named a better claim of a rival that is linked here and may not have
+        made it; tell whether that is not heeded any more."""
+        pair, now_s = (objector, claim.host), self._core.now_s
+        if now_s - self._doubted.get(pair, -FORGIVEN_AFTER_S) < FORGIVEN_AFTER_S:
+            self._doubted[pair] = now_s
+            return True
+        while len(self._named) >= TASKS_MAX and task not in self._named:
+            del self._named[next(iter(self._named))]
+        named = self._named.setdefault(task, {})
+        known = named.setdefault(pair, _Named(now_s))
+        known.claims = [*known.claims[-LEFT_TIMES_MAX:], claim]
+        by_it = [each for (who, _), each in named.items() if who == objector]
+        if sum(len(each.claims) for each in by_it) <= LEFT_TIMES_MAX:
+            return False
+        if now_s - min(each.since_s for each in by_it) < LEFT_FOR_S:
+            return False
+        self._doubt(pair, alone=len(by_it) == 1)
+        return True
+
+    def _doubt(self, pair: tuple[NodeId, NodeId], *, alone: bool) -> None:
+        """One of the two says what is not so: the one with whom others have that, too."""
+        objector, rival = pair
+        self._doubted[pair] = self._core.now_s
+        framed = {named for who, named in self._doubted if who == objector}
+        asked = {who for who, named in self._doubted if named == rival}
+        for node, seen in ((objector, len(framed) > 1 or not alone), (rival, len(asked) > 1)):
+            for _ in range(STRIKES_MAX * seen):
+                self.passed_by(node)
+
+    def asked(self, task: TaskId, claim: Claim) -> None:
+        """Note that this claim was made here: whoever named it has told the truth."""
+        named = self._named.get(task, {})
+        for pair, each in list(named.items()):
+            each.claims = [known for known in each.claims if known != claim]
+            if not each.claims:
+                del named[pair]
+
     def went_on(self, task: TaskId) -> None:
         """Forget to whom a task was left, as something has become of it."""
         self._left.pop(task, None)
+        self._named.pop(task, None)

@@ -45,6 +45,7 @@ import msgspec
 
 from agent.protocol.core import Core, Part
 from agent.protocol.liveness import Liveness
+from agent.protocol.news import News
 from agent.protocol.reasons import EndCause, Reason
 from agent.protocol.records import (
     Dataset,
@@ -66,7 +67,6 @@ from agent.protocol.records import (
     run_name,
     short_text,
 )
-from agent.protocol.table import News
 from agent.protocol.times import Took
 
 STARTED = 2

@@ -11,9 +11,9 @@ from itertools import takewhile
 
 from agent.protocol.clock import TimerKind, Timers
 from agent.protocol.messages import Enqueue, State
+from agent.protocol.news import News
 from agent.protocol.records import Life, Pruning, TaskId, TaskLife, Workflow, join_lives
 from agent.protocol.settings import Settings
-from agent.protocol.table import News
 
 KEPT_BACK_S = 0.05
 """The end of a task whose successor this node goes on with is told with the start of that one after

@@ -21,6 +21,7 @@ from agent.protocol.contests import Contests
 from agent.protocol.core import Core, Part
 from agent.protocol.evidence import Knowledge
 from agent.protocol.needs import seats_of
+from agent.protocol.news import News
 from agent.protocol.own_run import Stage
 from agent.protocol.placing import InHand, Placing
 from agent.protocol.policy.lasting import RISKY
@@ -35,7 +36,6 @@ from agent.protocol.seats import (
     Seats,
     made_by,
 )
-from agent.protocol.table import News
 
 SETTLE_S, SETTLE_S_MAX, SETTLE_SHARE = 0.004, 0.06, 0.0005
 """Ends that fall together are waited for so long; for those that make others ready, which bring more

@@ -33,10 +33,10 @@ from agent.protocol.messages import (
     TryDequeue,
 )
 from agent.protocol.needs import seats_of
+from agent.protocol.news import News
 from agent.protocol.obstructors import Obstructors
 from agent.protocol.records import Claim, NodeId, TaskId, TaskLife, claim_rank
 from agent.protocol.second_runs import COPY_SCORE
-from agent.protocol.table import News
 
 UNKNOWN_PROMISED_MAX = 1_000
 """Of tasks that are not known here yet, to one claimant."""
@@ -120,6 +120,7 @@ class Promises(Part):
         if claim.host != peer.node:
             core.count("claim in another's name")
             return
+        self._obstructors.asked(task, claim)
         pruning = core.table.pruning_of_task(task)
         if pruning is not None:
             core.send(peer.node, State(prunings=(pruning,), cause=core.cause))

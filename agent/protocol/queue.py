@@ -13,6 +13,7 @@ from itertools import chain
 
 from agent.protocol.core import Core, Part
 from agent.protocol.lengths import share_of
+from agent.protocol.news import News
 from agent.protocol.policy import FlockView, Places, Stage, TaskView, WorkflowView
 from agent.protocol.records import (
     NodeId,
@@ -24,7 +25,7 @@ from agent.protocol.records import (
     WorkflowId,
 )
 from agent.protocol.shares import Shares
-from agent.protocol.table import News, Table
+from agent.protocol.table import Table
 
 FRESH_TASKS = 200
 """Up to so many unfinished tasks the policy is asked every time."""

@@ -428,6 +428,12 @@ def _join_run_sets(mine: tuple[Run, ...], theirs: tuple[Run, ...]) -> tuple[Run,
     return tuple(joined[name] for name in sorted(joined))
 
 
+def without_runs(life: Life, names: set[RunName]) -> Life:
+    """Return the life without the runs of these names; itself where it has none of them."""
+    runs = tuple(run for run in life.runs if run_name(run) not in names)
+    return life if len(runs) == len(life.runs) else msgspec.structs.replace(life, runs=runs)
+
+
 def join_workflows(mine: Workflow, theirs: Workflow) -> Workflow:
     """Return the workflow with the maximum of the wishes and, of two submissions under one name,
     the earlier; ``mine`` itself when ``theirs`` adds nothing. What is in a submission is never

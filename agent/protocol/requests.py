@@ -28,6 +28,7 @@ from agent.protocol.events import (
 )
 from agent.protocol.identity import KEPT, asked_in
 from agent.protocol.messages import Enqueue, Stored, TryDequeue
+from agent.protocol.news import News
 from agent.protocol.phrases import Phrase, RequestError, said
 from agent.protocol.priorities import wished
 from agent.protocol.pruning import needed_elsewhere
@@ -56,7 +57,6 @@ from agent.protocol.records import (
 )
 from agent.protocol.sharing_reasons import Prioritised
 from agent.protocol.signing import Kind, Statement, wished_part
-from agent.protocol.table import News
 
 RECEIPT_REPEAT_S = 1.0
 _encode = msgspec.msgpack.Encoder().encode
@@ -131,7 +131,7 @@ class Requests(Part):
         before = "" if asked is None else core.table.asked_before(asked)
         if (event.far or before in core.own.noted) and self._is_known(event, before):
             return
-        fault = fault_of(event, core.table)
+        fault = fault_of(event, core.table) or core.checking.quotas.fault_of(spec, core.name)
         if fault:
             raise RequestError(fault)
         workflow = Workflow(spec, PriorityWish(1, core.me, event.priority))

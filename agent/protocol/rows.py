@@ -14,11 +14,11 @@ from math import inf
 from agent.protocol.clock import TimerKind
 from agent.protocol.core import Core, Part
 from agent.protocol.lengths import ROW_MAX
+from agent.protocol.news import News
 from agent.protocol.own_run import ON_THE_MACHINE, OwnRun, Stage
 from agent.protocol.records import TaskId, TaskState
 from agent.protocol.runs import Runs
 from agent.protocol.seats import SHORT_TASKS_PER_SLOT_FIRST
-from agent.protocol.table import News
 
 QUICK_ROW_S = 1.0
 """Half a row that is done within this was of short tasks indeed."""

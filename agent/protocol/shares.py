@@ -17,9 +17,9 @@ from typing import Final
 
 from agent.protocol.core import Core, Part
 from agent.protocol.identity import KEPT
+from agent.protocol.news import News
 from agent.protocol.records import ShortText, TaskId, WorkflowSpec
 from agent.protocol.second_runs import is_copy
-from agent.protocol.table import News
 from agent.protocol.times import held_ms, started_ms
 
 HALF_LIFE_S: Final = 4 * 3600.0

@@ -219,6 +219,8 @@ def pruning_leaf(pruning: Pruning) -> bytes:
 
 
 def _unsigned(more: More) -> More:
+    if len(more) == (SIGNED in more):
+        return {}
     return {name: more[name] for name in sorted(more) if name != SIGNED}
 
 

@@ -18,11 +18,11 @@ from itertools import islice
 from agent.protocol.core import Core, Part, Peer
 from agent.protocol.effects import WakeMachine, WasWoken
 from agent.protocol.messages import Goodbye, Status, WokenForWork
+from agent.protocol.news import News
 from agent.protocol.planning import Planning
 from agent.protocol.records import NodeId, TaskId, TaskSpec
 from agent.protocol.seats import misfit
 from agent.protocol.sharing_reasons import MachineWoken
-from agent.protocol.table import News
 
 WAITS_S = 600.0
 LOOKS_EVERY_S = 15.0

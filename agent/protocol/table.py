@@ -13,12 +13,12 @@ apart by which was submitted first.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
 
 from agent.protocol.digest import DigestTree, life_version, pruning_version, workflow_version
 from agent.protocol.identity import Asked, asked_in
+from agent.protocol.news import News
 from agent.protocol.priorities import Priorities
 from agent.protocol.reading import DerivedState, read_off
 from agent.protocol.records import (
@@ -30,6 +30,7 @@ from agent.protocol.records import (
     NodeId,
     Pruning,
     Run,
+    RunName,
     TaskId,
     TaskLife,
     TaskSpec,
@@ -41,6 +42,7 @@ from agent.protocol.records import (
     join_prunings,
     join_workflows,
     run_name,
+    without_runs,
 )
 from agent.protocol.sanity import (
     contradiction,
@@ -55,36 +57,6 @@ from agent.protocol.settings import Settings
 
 CIRCLE_REREADINGS_MAX = 4
 """Two workflows of hostile making can need each other; their tasks are read so often, no more."""
-
-
-@dataclass(slots=True)
-class News:
-    """What a join changed. ``listed``: workflows that were not known before; ``ended``: runs
-    that were not known to have ended; ``moved``: task, reading before, reading now."""
-
-    workflows: list[Workflow] = field(default_factory=list)
-    lives: list[TaskLife] = field(default_factory=list)
-    prunings: list[Pruning] = field(default_factory=list)
-    forgotten_workflows: list[WorkflowId] = field(default_factory=list)
-    forgotten_tasks: list[TaskId] = field(default_factory=list)
-    unknown_tasks: list[TaskId] = field(default_factory=list)
-    listed: list[WorkflowId] = field(default_factory=list)
-    replaced: list[WorkflowId] = field(default_factory=list)
-    gone: list[tuple[Workflow, list[TaskLife]]] = field(default_factory=list)
-    ended: list[tuple[TaskId, Run]] = field(default_factory=list)
-    contradictions: int = 0
-    moved: list[tuple[TaskId, DerivedState | None, DerivedState]] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return bool(
-            self.workflows
-            or self.lives
-            or self.prunings
-            or self.forgotten_workflows
-            or self.forgotten_tasks
-            or self.unknown_tasks
-            or self.moved
-        )
 
 
 class Table:
@@ -237,14 +209,46 @@ class Table:
         """Forget a workflow that could not be kept on disk and was never told to anybody, with what
         happened to its tasks; return what changed, without the workflow among the forgotten
         ones, for the disk never had it. Raise ``KeyError``, with nothing changed, for an unknown one."""
-        news = News()
-        dirty: dict[TaskId, None] = {}
-        self._forget(workflow, news, dirty)
-        self._read_again(dirty, news)
+        news = self.let_go([workflow], {})
         news.forgotten_workflows.clear()  # the disk never had it
         news.gone.clear()
+        return news
+
+    def let_go(self, workflows: Iterable[WorkflowId], runs: Mapping[TaskId, set[RunName]]) -> News:
+        """Forget these workflows, and these runs of tasks, as if nobody had told of them; return what
+        changed. Raise ``KeyError``, with nothing more changed, for an unknown workflow."""
+        news, dirty = News(), dict[TaskId, None]()
+        for workflow in workflows:
+            self._forget(workflow, news, dirty)
+        for task, names in runs.items():
+            self._drop_runs(task, names, news, dirty)
+        self._read_again(dirty, news)
         self.changes += 1
         return news
+
+    def _drop_runs(
+        self, task: TaskId, names: set[RunName], news: News, dirty: dict[TaskId, None]
+    ) -> None:
+        """Of what is kept aside, too. A life without runs is on disk as an empty one."""
+        if task in self._orphans:
+            self._orphans[task] = without_runs(self._orphans[task], names)
+        mine = self.lives.get(task, NO_LIFE)
+        left = without_runs(mine, names)
+        if left is mine:
+            return
+        self.lives[task] = left
+        key = "t" + task
+        if left == NO_LIFE:
+            self.digest.remove(key)
+        else:
+            self.digest.put(key, life_version(key, left))
+        news.lives.append(TaskLife(task, left))
+        dirty[task] = None
+
+    def all_lives(self) -> Iterator[TaskLife]:
+        """Yield what happened to all tasks, also to those whose workflow is not known yet."""
+        for lives in (self.lives, self._orphans):
+            yield from (TaskLife(task, life) for task, life in lives.items())
 
     def _join_pruning(self, theirs: Pruning, news: News, dirty: dict[TaskId, None]) -> None:
         mine = self.prunings.get(theirs.workflow)

@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from agent.protocol.news import News
 from agent.protocol.reasons import EndCause, reason_in
 from agent.protocol.records import Evicted, NodeId, Run, Terminated, Yielded
 from agent.protocol.second_runs import is_copy
-from agent.protocol.table import News, Table
+from agent.protocol.table import Table
 from agent.protocol.times import held_ms, started_ms, took
 
 HALF_LIFE_MS: Final = 7 * 24 * 3_600_000

@@ -408,10 +408,14 @@ SENTENCES: dict[type[Reason] | str, str] = {
     "PolicyWrong": "{error} (until then this machine helps nobody, for the policy may forbid it)",
     "RulesDiffer": "this machine decides by the rules {name} who runs what, and by others do {places}: "
     "install the same version on all (`wingbeat settings --policy` chooses rules for the flock)",
+    "DataNotForThem": "{peer} asked {count} times for data of work that it neither runs nor shares, and got none: "
+    "its person may ask the submitter to share it",
     "RecordsForged": "records in the name of {peer} were refused ({count} times), as it has not signed them: "
     "somebody in the flock forges them, or the identity of {peer} is used twice",
     "RecordsNotTheirs": "wishes of {peer} for the work of others were refused ({count} times): who submitted "
     "the work decides, or an administrator of the flock",
+    "RecordsTooMany": "{peer} fills the table of the flock, and {count} of its records were left out: remove work "
+    "of {peer} that nobody needs (`wingbeat remove`), or see what its machine does",
     "RecordsUnsigned": "records of {peer} without a signature were refused ({count} times): update Wingbeat there",
     "ResultsDiffer": "{name} was finished with different results by {places}: run it again on another "
     "machine, and compare; its program may also give something else each time",

@@ -907,8 +907,16 @@
         <translation>a chave do bando está neste computador tal como é, pois o repositório de chaves da sua conta não está aberto</translation>
     </message>
     <message>
+        <source>{peer} asked {count} times for data of work that it neither runs nor shares, and got none: its person may ask the submitter to share it</source>
+        <translation>{peer} pediu {count} vezes dados de trabalho que não executa nem partilha, e não recebeu nenhuns: a sua pessoa pode pedir a quem o submeteu que o partilhe</translation>
+    </message>
+    <message>
         <source>wishes of {peer} for the work of others were refused ({count} times): who submitted the work decides, or an administrator of the flock</source>
         <translation>foram recusados pedidos de {peer} sobre trabalho de outros ({count} vezes): decide quem submeteu o trabalho, ou um administrador do bando</translation>
+    </message>
+    <message>
+        <source>{peer} fills the table of the flock, and {count} of its records were left out: remove work of {peer} that nobody needs (`wingbeat remove`), or see what its machine does</source>
+        <translation>{peer} enche a tabela do bando, e {count} dos seus registos ficaram de fora: remova trabalho de {peer} de que ninguém precisa (`wingbeat remove`), ou veja o que a máquina faz</translation>
     </message>
     <message>
         <source>whether somebody is in a call</source>
@@ -6342,6 +6350,10 @@
         <translation>{name} é ajudante: executa o que outros submetem e não pede nada</translation>
     </message>
     <message>
+        <source>these data are for whose work it is, and whom they share that with</source>
+        <translation>estes dados são para quem é dono do trabalho, e para aqueles com quem o partilha</translation>
+    </message>
+    <message>
         <source>{verb} is for the owner of {name} and the administrators of the flock</source>
         <translation>{verb} é para o dono de {name} e os administradores do bando</translation>
     </message>
@@ -7493,6 +7505,18 @@
     <message>
         <source>no machine that is linked shows this code: they are good for ten minutes and once; show another one there (`wingbeat me pair`)</source>
         <translation>nenhuma máquina ligada mostra este código: valem dez minutos e uma vez; mostre lá outro (`wingbeat me pair`)</translation>
+    </message>
+    <message>
+        <source>it takes data of {workflow}, which are for {submitter} on {host} and whom they share it with: ask there</source>
+        <translation>usa dados de {workflow}, que são para {submitter} em {host} e para aqueles com quem o partilha: pergunte lá</translation>
+    </message>
+    <message>
+        <source>the data cannot be read here: {error}</source>
+        <translation>os dados não podem ser lidos aqui: {error}</translation>
+    </message>
+    <message>
+        <source>{host} has {taken} MB of work in the table, and one machine may have {most} MB: remove work that has ended (wingbeat remove), or submit on another machine</source>
+        <translation>{host} tem {taken} MB de trabalho na tabela, e uma máquina pode ter {most} MB: remova trabalho que terminou (wingbeat remove), ou submeta noutra máquina</translation>
     </message>
 </context>
 </TS>

@@ -33,6 +33,7 @@ from agent.protocol import messages
 from agent.protocol.checking import Checking
 from agent.protocol.identity import carried, content_of, workflow_id
 from agent.protocol.messages import Records
+from agent.protocol.quotas import Quotas
 from agent.protocol.records import (
     Claim,
     Dataset,
@@ -88,7 +89,7 @@ class Observer:
         """What the check of the same messages takes for a node that knows nothing."""
         taken_s, table = 0.0, Table(Settings())
         first, _ = self._told[0]
-        checking = Checking(table, first.keys, lambda: 0, table.forget_pruning)
+        checking = Checking(*(table, first.keys, lambda: 0, table.forget_pruning), _quotas(table))
         checking.trust = first.trust
         for _, parts in self._told:
             began_s = time.thread_time()
@@ -254,6 +255,10 @@ def _signed_workflow(nodes: Sequence[Node], workflow: Workflow) -> Workflow:
     return Workflow(spec, replace(wish, proof=of_wish))
 
 
+def _quotas(table: Table) -> Quotas:
+    return Quotas(table, lambda *_: None, table.forget_pruning, lambda: 0.0)
+
+
 def _pieces(workflow: Workflow, lives: Sequence[TaskLife]) -> list[bytes]:
     told = [Records(workflows=(workflow,))]
     starts = range(0, len(lives), PER_MESSAGE)
@@ -263,7 +268,7 @@ def _pieces(workflow: Workflow, lives: Sequence[TaskLife]) -> list[bytes]:
 
 def _joined(pieces: Sequence[bytes], keys: RosterKeys, trust: Trust) -> Table:
     table = Table(Settings())
-    checking = Checking(table, keys, lambda: 0, table.forget_pruning)
+    checking = Checking(table, keys, lambda: 0, table.forget_pruning, _quotas(table))
     checking.trust = trust
     for piece in pieces:
         message = messages.decode(piece)

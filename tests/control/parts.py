@@ -28,7 +28,7 @@ from agent.presence.watching import PresenceWatcher
 from agent.protocol.people import NO_PEOPLE
 from agent.protocol.phrases import Phrase, said
 from agent.protocol.reasons import Reason
-from agent.protocol.records import Dataset, DatasetId, NodeId, Run, TaskId
+from agent.protocol.records import Dataset, DatasetId, More, NodeId, Run, TaskId
 from agent.storage.datasets.errors import DatasetMissing
 from agent.storage.kept_logs import Kept
 from agent.wording.run_ends import run_id
@@ -234,6 +234,18 @@ class FakeDatasets:
         if move:
             await asyncio.to_thread(path.rename, path.with_name("moved"))
         return dataset
+
+    def may_have(self, *_: object, **__: object) -> bool:
+        return True
+
+    def brought(self, *_: object, **__: object) -> None:
+        pass
+
+    def not_for(self, *_: object, **__: object) -> None:
+        return None
+
+    async def shown(self, *_: object, **__: object) -> More:
+        return {}
 
     def put(self, path: Path, name: str) -> Dataset:
         """A file or folder of this machine."""

@@ -7,6 +7,7 @@ instead, and nothing where it returns None.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 from msgspec.structs import replace
 
@@ -66,6 +67,23 @@ def claims_all(own: str) -> Lie:
             return message
         told = message.consents + message.busy
         best = tuple(BetterClaim(each.task, each.claim, Claim(FAR, (1, 0), own)) for each in told)
+        return ClaimAnswers(better=best)
+
+    return lie
+
+
+def names_rivals(*hosts: str) -> Lie:
+    """One or the other has always a better claim, which nobody makes."""
+    said = count()
+
+    def lie(_: str, message: Message) -> Message | None:
+        if not isinstance(message, ClaimAnswers):
+            return message
+        told = message.consents + message.busy
+        best = tuple(
+            BetterClaim(each.task, each.claim, Claim(FAR, (number, 0), hosts[number % len(hosts)]))
+            for each, number in zip(told, said, strict=False)
+        )
         return ClaimAnswers(better=best)
 
     return lie

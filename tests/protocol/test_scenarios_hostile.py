@@ -85,6 +85,51 @@ def test_no_word_of_one_member_stops_new_work(
         assert [len(stage.starters(each)) for each in ("T1", "T2", "T3")] == [1] * 3
 
 
+@guarded
+def test_honest_members_do_not_pay_for_claims_that_nobody_makes(
+    guarded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that the liar names are linked, and would have asked themselves."""
+    if not guarded:
+        monkeypatch.setattr(Claims, "_is_linked", lambda *_: False)
+    stage = with_liar(lies.names_rivals(*HONEST))
+    stage.submit("pato", "bread", task("T1", expected_ms=500)).play(2.5 * PATIENCE_S)
+    stage.submit("pato", "cake", task("T2", expected_ms=500)).play(2.5 * PATIENCE_S)
+    accused = {each for name in HONEST for each in stage.living()[name].in_the_way}
+    assert (accused <= {LIAR}) == guarded
+    if guarded:
+        assert stage.state("T1") is stage.state("T2") is TaskState.TERMINATED
+        assert [len(stage.starters(each)) for each in ("T1", "T2")] == [1] * 2
+
+
+@guarded
+@pytest.mark.parametrize(
+    ("pairs", "in_the_way"),
+    [
+        ([("mau", "acor"), ("mau", "pato")], "mau"),
+        ([("acor", "mau"), ("pato", "mau")], "mau"),
+        ([("mau", "acor")] * 2, ""),
+    ],
+    ids=["names several", "named by several", "one names one"],
+)
+def test_of_two_the_one_is_in_the_way_with_whom_others_have_that_too(
+    pairs: list[tuple[str, str]], in_the_way: str, guarded: bool
+) -> None:
+    """Unguarded: the claims that are named are made here, too."""
+    stage = Stage(*HONEST, LIAR).flock()
+    core = stage.living()["grifo"]._core
+    obstructors, heeded = Obstructors(core), []
+    for number in range(6 * len(pairs)):
+        core.now_s += 1.5
+        objector, rival = pairs[number // 6]
+        claim = Claim(1, (number, 0), rival)
+        heeded.append(not obstructors.named("T1", objector, claim))
+        if not guarded:
+            obstructors.asked("T1", claim)
+    assert all(heeded) == (not guarded)
+    assert obstructors.all() == ((in_the_way,) if guarded and in_the_way else ())
+
+
 def test_what_is_refused_for_long_still_only_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each refusal doubled the wait before its limit was looked at, up to a number that is none."""
     monkeypatch.setattr(Obstructors, "__contains__", lambda *_: False)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from agent.protocol.checking import Checking
 from agent.protocol.messages import Records, State, decode, encode
 from agent.protocol.people import People, alone
+from agent.protocol.quotas import Quotas
 from agent.protocol.records import (
     CANCEL,
     RETRY,
@@ -84,8 +85,13 @@ def table_of(*lives: TaskLife) -> Table:
     return table
 
 
+def unlimited(table: Table) -> Quotas:
+    """Of a table that comes nowhere near a limit."""
+    return Quotas(table, lambda *_: None, table.forget_pruning, lambda: 0.0)
+
+
 def checking_of(table: Table, trust: Trust = SIGNS) -> Checking:
-    checking = Checking(table, Keys("cat"), lambda: 0, table.forget_pruning)
+    checking = Checking(*(table, Keys("cat"), lambda: 0, table.forget_pruning), unlimited(table))
     checking.trust = trust
     return checking
 
@@ -234,7 +240,8 @@ def test_an_id_of_before_binds_nobody_where_an_administrator_vouches(
     sealing.trust = trust
     state = decode(encode(sealing.sealed(State((), (told,)))))
     assert isinstance(state, State)
-    checking = Checking(Table(Settings()), Binding("cat"), lambda: 0, lambda _: None)
+    table = Table(Settings())
+    checking = Checking(table, Binding("cat"), lambda: 0, lambda _: None, unlimited(table))
     checking.trust = trust
     assert bool(checking.counting(state.workflows, (), ()).workflows) is counts
 
@@ -290,7 +297,7 @@ def test_a_false_pruning_ahead_of_its_workflow_hides_nothing() -> None:
     """A newcomer cannot tell who may remove what it has never seen, so it looks again."""
     table = Table(Settings())
     forgotten: list[str] = []
-    checking = Checking(table, Keys("cat"), lambda: 0, forgotten.append)
+    checking = Checking(table, Keys("cat"), lambda: 0, forgotten.append, unlimited(table))
     checking.trust = SIGNS
     sealing = Sealing("dog", Table(Settings()), Keys("dog"))
     told = sealing.sealed(State(prunings=(Pruning("w", 9, (1, 0), "dog"),)))

@@ -34,6 +34,11 @@ def test_without_the_guard_work_waits_for_ever(monkeypatch: pytest.MonkeyPatch) 
     ("seed", "kind", "found"),
     [
         (2049, "seats", "a low claim gave way to interactive work and was made again, without end"),
+        (
+            26120025,
+            "datasets",
+            "who named claims that nobody made kept interactive work from all others",
+        ),
         (3, "crashes", "a claim doubted down to nothing was taken for one of a copy, without end"),
     ],
 )

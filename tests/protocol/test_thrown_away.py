@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from agent.protocol.news import News
 from agent.protocol.reasons import EndCause, carried
 from agent.protocol.records import (
     Claim,
@@ -25,7 +26,7 @@ from agent.protocol.records import (
 )
 from agent.protocol.second_runs import FIRST_COPY
 from agent.protocol.settings import Settings
-from agent.protocol.table import News, Table
+from agent.protocol.table import Table
 from agent.protocol.thrown_away import HALF_LIFE_MS, ThrownAway
 from agent.protocol.times import HELD, Took, with_took
 from tests.protocol.stage import at_work, task

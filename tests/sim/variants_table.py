@@ -22,6 +22,7 @@ from agent.protocol.datasets import Datasets
 from agent.protocol.digest import DigestTree, bucket_of
 from agent.protocol.healing import Healing
 from agent.protocol.messages import Heartbeat
+from agent.protocol.news import News
 from agent.protocol.reading import DerivedState
 from agent.protocol.reasons import Cancelled, FailedOften
 from agent.protocol.records import (
@@ -36,7 +37,7 @@ from agent.protocol.records import (
     Terminated,
     Workflow,
 )
-from agent.protocol.table import News, Table
+from agent.protocol.table import Table
 from tests.sim.variants_rewriting import Rewrite, Variant, Wrong, always, never
 
 SKIPPED_BUCKET = bucket_of("tw1/0")

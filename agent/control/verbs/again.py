@@ -25,7 +25,7 @@ from agent.control.fitting import seen
 from agent.control.naming import find_workflow
 from agent.control.recalling import with_past
 from agent.control.request_context import RequestContext, serves
-from agent.control.sharing import shared
+from agent.control.sharing import attached
 from agent.control.verbs.submitting import (
     bring,
     checked,
@@ -84,12 +84,12 @@ async def again(call: RequestContext, params: Again) -> AgainReply:
         again=True,
         origin=origin,
     )
-    named = shared(call, wanted.shared_with if wanted is not None else ())
+    named = await attached(call, event, wanted.shared_with if wanted is not None else ())
     new = {spec.name: spec.task for spec in event.tasks}
     keeps = tuple((new[each], compared.kept[each]) for each in new if each in compared.kept)
     answer = await wish(call, dataclasses.replace(event, keeps=keeps, more=event.more | named))
     workflow = answer.workflow or event.workflow
-    await bring(call, event, workflow, "" if wanted is None else wanted.deliver)
+    await bring(call, event, workflow, wanted.deliver if wanted else "")
     waits = waits_told(acceptances(event.tasks, seen(call.now)))
     told = (workflow, name, compared.steps, compared.gone)
     return AgainReply(*told, answer.disks, *waits, origin, host)

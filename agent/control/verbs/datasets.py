@@ -189,6 +189,8 @@ async def end_upload(call: RequestContext, params: EndUpload) -> DatasetAdded:
         ) from error
     finally:
         await asyncio.to_thread(call.uploads.forget, params.upload)
+    if call.member:
+        call.rooms.datasets.brought(call.member_node, dataset.dataset)
     return DatasetAdded(dataset_view(dataset), name)
 
 

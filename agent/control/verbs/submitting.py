@@ -44,7 +44,7 @@ from agent.control.gates import with_attached
 from agent.control.naming import newest_of, task_id, workflow_called
 from agent.control.own_folders import misplaced
 from agent.control.request_context import RequestContext, serves
-from agent.control.sharing import shared
+from agent.control.sharing import attached
 from agent.control.views import Views
 from agent.control.wishes import TO_BE_NAMED, wish
 from agent.protocol import events, records
@@ -81,7 +81,7 @@ async def submit(call: RequestContext, params: Submit) -> Submitted:
     digests = await programs_here(call, params.tasks)
     asked = params, submitter, call.now.node, elsewhere.tasks, digests
     event = submission(*asked, far=bool(call.member))
-    event = replace(event, more=event.more | shared(call, params.shared_with))
+    event = replace(event, more=event.more | await attached(call, event, params.shared_with))
     answer = await wish(call, event)
     workflow = answer.workflow or event.workflow
     known = workflow != event.workflow
