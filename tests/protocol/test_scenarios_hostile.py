@@ -85,6 +85,7 @@ def test_no_word_of_one_member_stops_new_work(
         assert [len(stage.starters(each)) for each in ("T1", "T2", "T3")] == [1] * 3
 
 
+@pytest.mark.hunting
 def test_what_is_refused_for_long_still_only_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each refusal doubled the wait before its limit was looked at, up to a number that is none."""
     monkeypatch.setattr(Obstructors, "__contains__", lambda *_: False)
