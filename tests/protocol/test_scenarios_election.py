@@ -201,6 +201,15 @@ def test_who_is_no_member_any_more_loses_its_links() -> None:
     assert [effect.peer for effect in stage.effects(fx.Unlink)] == ["pato"]
 
 
+def test_a_link_of_who_is_no_member_is_ended_at_once() -> None:
+    stage = Stage(*NAMES)
+    stage.flock("acor", "grifo")
+    stage._hand("acor", ev.MembersChanged(("acor", "grifo")))
+    stage._hand("acor", ev.PeerLinked("pato"))
+    assert [effect.peer for effect in stage.effects(fx.Unlink)] == ["pato"]
+    assert stage.living()["acor"].reachable() == ("grifo",)
+
+
 def chain_that_starts() -> Stage:
     """Four start and only neighbours find each other; a task comes that the two at the ends could run."""
     stage = Stage("acor", "grifo", "pato", "tordo", settings=Settings())
