@@ -213,7 +213,12 @@ def test_a_link_of_who_is_no_member_is_ended_at_once() -> None:
 def chain_that_starts() -> Stage:
     """Four start and only neighbours find each other; a task comes that the two at the ends could run."""
     stage = Stage("acor", "grifo", "pato", "tordo", settings=Settings())
-    stage.flock(links=[("acor", "grifo"), ("grifo", "pato"), ("pato", "tordo")])
+    for name in stage.actors:
+        stage.boot(name)
+    stage.play(0.1)
+    for pair in (("acor", "grifo"), ("grifo", "pato"), ("pato", "tordo")):
+        stage.link(*pair)
+    stage.play(7)
     for name in ("grifo", "pato"):
         stage.owner(name, here=True)
     stage.courses["T1"] = Course(2.0)
